@@ -1,0 +1,36 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Time as the program sees it; tests move it by hand. All values are milliseconds. */
+export type Clock = {
+  /** The wall clock: may step either way. */
+  readonly now: () => number;
+  /** Never steps back; on most systems it stands still while the machine is suspended. */
+  readonly monotonic: () => number;
+  /** Waits; rejects with the signal's reason as soon as it aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** Timers take a signed 32-bit count; anything longer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (ms, signal) => {
+    let left = ms;
+    while (left > 0) {
+      const step = Math.min(left, LONGEST_TIMER_MS);
+      await wait(step, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+        throw signal?.aborted ? signal.reason : error;
+      });
+      left -= step;
+    }
+    signal?.throwIfAborted();
+  },
+};
+
+/** The one form in which instants are stored and shown: ISO 8601, UTC, milliseconds. */
+export function formatInstant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,76 @@
+import { rmSync } from 'node:fs';
+import { loadConfig, loadLogConfig } from '../config/config.ts';
+import { EXIT } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { startSimulator } from '../simulator/simulator.ts';
+import { acquireLock } from '../store/lock.ts';
+import { prepareFolder } from '../store/open.ts';
+import { runQuery } from '../store/query.ts';
+import { runWorker } from '../worker/worker.ts';
+import { showChanges } from './demo-feed.ts';
+import type { Command, Host } from './host.ts';
+
+const DATABASE = 'demo-data/leagues.db';
+/** Short enough that a few seconds show a renewal, long enough to be read. */
+const TOKEN_LIFE_MS = 6_000;
+const CHURN_MS = 3_000;
+const PASSWORD = 'demo-password';
+
+/** Simulated service and worker in one process, from an empty database. Reads no settings but those of the log. */
+export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }) => {
+  const logConfig = loadLogConfig(host.environment);
+  const log = await host.openLog(logConfig, 1);
+  const path = startAnew(host);
+  await using simulator = await startSimulator({
+    username: 'demo',
+    password: PASSWORD,
+    tokenLifeMs: TOKEN_LIFE_MS,
+    churnMs: CHURN_MS,
+  });
+  log.info(
+    `simulated service on ${simulator.url}: tokens live ${TOKEN_LIFE_MS / 1_000} s, leagues change every ${CHURN_MS / 1_000} s`,
+  );
+  explain(log, forMs);
+
+  const signal = forMs === undefined ? host.stop : AbortSignal.any([host.stop, AbortSignal.timeout(forMs)]);
+  const config = loadConfig({
+    LEAGUE_SYNC_BASE_URL: simulator.url,
+    LEAGUE_SYNC_USERNAME: 'demo',
+    LEAGUE_SYNC_PASSWORD: PASSWORD,
+    LEAGUE_SYNC_DATABASE: DATABASE,
+    LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *',
+    LEAGUE_SYNC_PROFILE_SCHEDULE: '*/10 * * * * *',
+  });
+  const showing = showChanges(path, log, signal);
+  await runWorker(config, { log, pid: host.pid, signal, onPollNow: host.onHangup });
+  await showing;
+  summarize(log, path);
+  return EXIT.done;
+};
+
+/** Clears away the database of an earlier demo, unless one is still running. */
+function startAnew(host: Host): string {
+  const path = prepareFolder(DATABASE);
+  using _lock = acquireLock(path, { pid: host.pid, host: 'this machine', since: 'just now' });
+  for (const companion of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${companion}`, { force: true });
+  return path;
+}
+
+function explain(log: Log, forMs: number | undefined): void {
+  log.info(
+    `ask the database while this runs: sqlite3 ${DATABASE} "SELECT sport, count(*) FROM active_leagues GROUP BY sport"`,
+  );
+  log.info(`or without sqlite3: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync query "SELECT * FROM freshness"`);
+  log.info(forMs === undefined ? 'stop it with Ctrl-C' : `it ends by itself after ${forMs / 1_000} s`);
+}
+
+function summarize(log: Log, path: string): void {
+  const sql = `SELECT live_leagues, (SELECT count(*) FROM runs WHERE kind = 'leagues'), (SELECT count(*) FROM logins WHERE outcome = 'ok'),
+    (SELECT count(*) FROM league_changes) FROM freshness`;
+  const [leagues, polls, logins, changes] = runQuery(path, sql).rows[0] ?? [];
+  log.info(`done: ${leagues} leagues listed after ${polls} polls and ${logins} logins, ${changes} changes recorded`);
+  log.info(`the database is kept: ${path}`);
+  log.info(
+    `what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync query "SELECT at, league_name, field, old_value, new_value FROM league_field_changes"`,
+  );
+}

@@ -1,0 +1,23 @@
+import type { LogConfig } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
+import type { Log } from '../log.ts';
+
+/** The process as a command sees it. Only `cli.ts` knows the real one. */
+export type Host = {
+  readonly pid: number;
+  readonly environment: Environment;
+  /** The settings in force: the environment over `.env`. Throws a SettingsError where `.env` cannot be read. */
+  readonly settings: () => Readonly<Record<string, string>>;
+  /** Writes a result to stdout. */
+  readonly print: (text: string) => void;
+  readonly isTerminal: boolean;
+  /** Opens the log: on stdout for `run` and `demo`, on stderr for the commands whose result is on stdout. */
+  readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
+  /** Aborts with a StoppedError on SIGTERM or SIGINT. */
+  readonly stop: AbortSignal;
+  /** Calls back on SIGHUP. */
+  readonly onHangup: (callback: () => void) => void;
+};
+
+/** A command gives its exit code, or throws an error that has one. */
+export type Command<Options> = (host: Host, options: Options) => Promise<number>;

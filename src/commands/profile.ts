@@ -1,0 +1,36 @@
+import { loadConfig } from '../config/config.ts';
+import { EXIT, exitCodeOf } from '../errors.ts';
+import { PLAYER_MEMBERS, type Player } from '../player.ts';
+import { valueJson } from '../record.ts';
+import { pollProfile } from '../sync/profile.ts';
+import { formatTable } from '../table.ts';
+import { openWorkplace } from '../worker/assembly.ts';
+import { logReport } from '../worker/poller.ts';
+import type { Command } from './host.ts';
+
+/** Logs in, prints the player's profile, stores it. */
+export const profile: Command<{ readonly json?: boolean }> = async (host, { json }) => {
+  const config = loadConfig(host.settings());
+  const log = await host.openLog(config.log, 2);
+  for (const warning of config.warnings) log.warn(warning);
+  await using place = await openWorkplace(config, { log, pid: host.pid, firstReason: 'manual', signal: host.stop });
+  let player: Player | undefined;
+  const report = await pollProfile(place.tools, 'manual', host.stop, (stored) => {
+    player = stored;
+  });
+  logReport(log, report);
+  if (report.error !== undefined || player === undefined) return exitCodeOf(report.error);
+  host.print(json === true ? profileJson(player) : profileTable(player));
+  return EXIT.done;
+};
+
+function profileJson(player: Player): string {
+  return `{${PLAYER_MEMBERS.map((field) => `"${field.name}":${valueJson(field, player[field.name])}`).join(',')}}`;
+}
+
+function profileTable(player: Player): string {
+  return formatTable(
+    ['field', 'value'],
+    PLAYER_MEMBERS.map(({ name }) => [name, String(player[name] ?? '')]),
+  );
+}

@@ -1,0 +1,13 @@
+import { loadConfig } from '../config/config.ts';
+import { EXIT } from '../errors.ts';
+import { runWorker } from '../worker/worker.ts';
+import type { Command } from './host.ts';
+
+/** The worker, until it is stopped. */
+export const run: Command<unknown> = async (host) => {
+  const config = loadConfig(host.settings());
+  const log = await host.openLog(config.log, 1);
+  await runWorker(config, { log, pid: host.pid, signal: host.stop, onPollNow: host.onHangup });
+  log.info('stopped');
+  return EXIT.done;
+};

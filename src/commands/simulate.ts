@@ -1,0 +1,61 @@
+import { loadLogConfig } from '../config/config.ts';
+import { EXIT, UsageError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
+import type { Command } from './host.ts';
+
+export type SimulateOptions = Omit<SimulatorOptions, 'onRequest' | 'now' | 'leagues' | 'host'> & {
+  readonly leaguesFile?: string;
+};
+
+/** The simulated service, until it is stopped. */
+export const simulate: Command<SimulateOptions> = async (host, { leaguesFile, ...options }) => {
+  const log = await host.openLog(loadLogConfig(host.environment), 1);
+  const leagues = leaguesFile === undefined ? {} : { leagues: await readLeagues(leaguesFile) };
+  await using simulator = await startOrExplain({
+    ...options,
+    ...leagues,
+    onRequest: (seen) => log.debug({ ...seen }, 'request'),
+  });
+  announceSimulator(log, simulator, options.faults ?? []);
+  await new Promise<void>((resolve) => {
+    // The service's own socket keeps the process alive until then.
+    if (host.stop.aborted) resolve();
+    host.stop.addEventListener('abort', () => resolve(), { once: true });
+  });
+  log.info('stopped');
+  return EXIT.done;
+};
+
+function announceSimulator(log: Log, simulator: Simulator, faults: readonly string[]): void {
+  log.info(
+    { url: simulator.url, leagues: simulator.leagues().length, faults },
+    `simulated service listens on ${simulator.url}`,
+  );
+}
+
+async function startOrExplain(options: SimulatorOptions): Promise<Simulator> {
+  try {
+    return await startSimulator(options);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(error.message);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new UsageError(
+      `The simulated service cannot listen on port ${options.port} (${code}); name another with --port.`,
+    );
+  }
+}
+
+async function readLeagues(path: string): Promise<readonly unknown[]> {
+  const { readFile } = await import('node:fs/promises');
+  const { parseJson, isObject } = await import('../json.ts');
+  try {
+    const content = parseJson(await readFile(path, 'utf8'));
+    const leagues = isObject(content) ? content.leagues : content;
+    if (Array.isArray(leagues)) return leagues;
+  } catch (cause) {
+    const why = cause instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read';
+    throw new UsageError(`${path} holds no leagues: ${why}.`);
+  }
+  throw new UsageError(`${path} holds no leagues: write a list, or an object with a list in "leagues".`);
+}

@@ -1,0 +1,49 @@
+import { loadDatabasePath } from '../config/config.ts';
+import { formatDuration } from '../duration.ts';
+import { EXIT } from '../errors.ts';
+import { type Overview, type RunSummary, readOverview } from '../store/overview.ts';
+import { formatTable, visible } from '../table.ts';
+import type { Command } from './host.ts';
+
+/** What the database says of itself. Exits 0 however stale it is. */
+export const status: Command<{ readonly json?: boolean }> = async (host, { json }) => {
+  const path = loadDatabasePath(host.settings());
+  const overview = readOverview(path);
+  host.print(json === true ? JSON.stringify({ database: path, ...overview }) : describe(path, overview));
+  return EXIT.done;
+};
+
+function describe(path: string, { freshness, tokenExpiresAt, lastLogin, heldRemovals, lastRuns }: Overview): string {
+  const { last_success_at, age_seconds, consecutive_failures, live_leagues, removed_leagues, open_rejections } =
+    freshness;
+  const age = age_seconds === null ? '' : `, ${formatDuration(age_seconds * 1_000)} ago`;
+  const facts = [
+    ['database', path],
+    ['last good poll', last_success_at === null ? 'none yet' : `${last_success_at}${age}`],
+    ['failures since', String(consecutive_failures)],
+    ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
+    [
+      'held removals',
+      heldRemovals.length === 0
+        ? 'none'
+        : `${heldRemovals.length}: ${heldRemovals.map((row) => row.league_id).join(', ')}`,
+    ],
+    ['open rejections', String(open_rejections)],
+    ['token expires', tokenExpiresAt ?? 'unknown'],
+    [
+      'last login',
+      lastLogin === undefined
+        ? 'none yet'
+        : [lastLogin.at, lastLogin.outcome, lastLogin.error_message ?? ''].join(' ').trim(),
+    ],
+  ];
+  const head = facts.map(([name = '', fact = '']) => `${name.padEnd(16)}${visible(fact)}`).join('\n');
+  return `${head}\n\n${formatTable(['run', 'kind', 'trigger', 'started', 'outcome', 'what'], lastRuns.map(runRow))}`;
+}
+
+function runRow(run: RunSummary): readonly string[] {
+  const counts = (['received', 'added', 'changed', 'restored', 'removed'] as const)
+    .filter((name) => run[name] > 0)
+    .map((name) => `${run[name]} ${name}`);
+  return [String(run.id), run.kind, run.trigger, run.started_at, run.outcome, run.error_message ?? counts.join(', ')];
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { parseSchedule, type Schedule } from '../cron.ts';
+import { parseDuration, parseSize } from '../duration.ts';
+import { isLoopback } from './loopback.ts';
+
+/** One `host:port` that the status page, the probes and the metrics are served on. */
+export type ListenAddress = { readonly host: string; readonly port: number };
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+/** Longer than this no timer of a request or a run makes sense, and timers overflow at 24 days. */
+const LONGEST_TIMEOUT_MS = 86_400_000;
+
+/** A text setting whose reader says undefined for what it cannot read. */
+function setting<T>(read: (text: string) => T | undefined, mend: string) {
+  return z.string().transform((text, context): T => {
+    const value = read(text.trim());
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message: `"${text}" cannot be used; ${mend}`, input: undefined });
+    return z.NEVER;
+  });
+}
+
+const duration = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  setting(
+    (text) => {
+      const ms = parseDuration(text);
+      return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
+    },
+    `write a duration such as 250ms, 30s, 5m, 2h or 90d${least > 0 ? `, ${least}ms at the least` : ''}${most < Number.MAX_SAFE_INTEGER ? ', 24h at the most' : ''}`,
+  );
+
+const size = setting((text) => {
+  const bytes = parseSize(text);
+  return bytes !== undefined && bytes >= 1 && bytes <= 2 ** 31 ? bytes : undefined;
+}, 'write a size such as 512KB, 64MB or 1GB, 2GB at the most');
+
+const percentage = setting((text) => {
+  const match = /^(\d{1,3}(?:\.\d+)?)\s?%$/.exec(text);
+  const share = Number(match?.[1]) / 100;
+  return share >= 0 && share <= 1 ? share : undefined;
+}, 'write a percentage from 0% to 100%');
+
+const timezone = setting((text) => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone === '' ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}, 'write an IANA name such as UTC or Europe/Berlin');
+
+const listen = setting((text): ListenAddress | 'off' | undefined => {
+  if (text === 'off') return 'off';
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
+}, 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off');
+
+/** An address is never repeated in a message: it may carry a password by mistake. */
+const webAddress = z.string().transform((text, context): URL => {
+  const fault = (message: string) => {
+    context.addIssue({ code: 'custom', message, input: undefined });
+    return z.NEVER;
+  };
+  if (!URL.canParse(text.trim())) return fault('it is not an address; write one such as https://api.example.com');
+  const url = new URL(text.trim());
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return fault('it must start with https:// or http://');
+  return url;
+});
+
+const baseUrl = webAddress.transform((url, context): URL => {
+  const extras = [
+    url.username !== '' || url.password !== '' ? 'user information' : '',
+    url.search !== '' || url.href.includes('?') ? 'a query' : '',
+    url.hash !== '' || url.href.includes('#') ? 'a fragment' : '',
+  ].filter((extra) => extra !== '');
+  if (extras.length > 0) {
+    context.addIssue({ code: 'custom', message: `it must not carry ${extras.join(', nor ')}`, input: undefined });
+    return z.NEVER;
+  }
+  return url;
+});
+
+const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
+  z.enum(names, { error: (issue) => `"${String(issue.input)}" cannot be used; write ${names.join(', ')}` });
+
+const text = z.string();
+
+/** The settings of the program under their published names, with their defaults. */
+export const settingsSchema = z.object({
+  LEAGUE_SYNC_BASE_URL: z.string({ error: 'it is required: the address of the service' }).pipe(baseUrl),
+  LEAGUE_SYNC_ALLOW_HTTP: setting((value) => z.stringbool().safeParse(value).data, 'write true or false').prefault(
+    'false',
+  ),
+  LEAGUE_SYNC_USERNAME: text.optional(),
+  LEAGUE_SYNC_USERNAME_FILE: text.optional(),
+  LEAGUE_SYNC_PASSWORD: text.optional(),
+  LEAGUE_SYNC_PASSWORD_FILE: text.optional(),
+  LEAGUE_SYNC_DATABASE: text.prefault('data/leagues.db'),
+  LEAGUE_SYNC_SCHEDULE: text.prefault('*/5 * * * *'),
+  LEAGUE_SYNC_PROFILE_SCHEDULE: text.prefault('0 * * * *'),
+  LEAGUE_SYNC_TIMEZONE: timezone.prefault('UTC'),
+  LEAGUE_SYNC_STATUS: choice(['all', 'active', 'inactive']).prefault('all'),
+  LEAGUE_SYNC_LOGIN_LEEWAY: duration(0).prefault('5m'),
+  LEAGUE_SYNC_ATTEMPT_TIMEOUT: duration(1, LONGEST_TIMEOUT_MS).prefault('30s'),
+  LEAGUE_SYNC_RUN_TIMEOUT: duration(1, LONGEST_TIMEOUT_MS).prefault('2m'),
+  LEAGUE_SYNC_MAX_BODY: size.prefault('64MB'),
+  LEAGUE_SYNC_REMOVAL_LIMIT: percentage.prefault('20%'),
+  LEAGUE_SYNC_RUN_RETENTION: duration(1_000).prefault('90d'),
+  LEAGUE_SYNC_STALE_AFTER: duration(1_000).optional(),
+  LEAGUE_SYNC_LISTEN: listen.prefault('127.0.0.1:9464'),
+  LEAGUE_SYNC_HEARTBEAT_URL: webAddress.optional(),
+  LEAGUE_SYNC_PUBLISH: text.optional(),
+  LEAGUE_SYNC_LOG_LEVEL: choice(LOG_LEVELS).prefault('info'),
+  LEAGUE_SYNC_LOG_FORMAT: choice(['json', 'pretty']).optional(),
+});
+
+export const SETTING_NAMES: readonly string[] = Object.keys(settingsSchema.shape);
+
+/** Reads a schedule setting; a fault says what is wrong and how an expression looks. */
+export function readSchedule(expression: string, zone: string): Schedule | { readonly fault: string } {
+  try {
+    return parseSchedule(expression, zone);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it is not a cron expression';
+    return {
+      fault: `"${expression}" cannot be used (${why}); write 5 fields such as */5 * * * *, or 6 with seconds first`,
+    };
+  }
+}
+
+/** Whether credentials may be sent to this address: in clear only where they do not leave the machine. */
+export function maySendCredentials(url: URL, allowHttp: boolean): boolean {
+  return url.protocol === 'https:' || allowHttp || isLoopback(url.hostname);
+}

@@ -1,0 +1,26 @@
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNITS_BYTES = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30 } as const;
+
+/** Reads `250ms`, `30s`, `5m`, `2h` or `90d` as milliseconds; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text.trim());
+  if (match?.[1] === undefined || match[2] === undefined) return undefined;
+  return Math.round(Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS]);
+}
+
+/** Reads `64MB`, `512KB` or `1GiB` as bytes (MB is a million, MiB is 2^20); undefined for anything else. */
+export function parseSize(text: string): number | undefined {
+  const match = /^(\d{1,12}(?:\.\d{1,6})?)\s?(B|[KMG]I?B)$/i.exec(text.trim());
+  if (match?.[1] === undefined || match[2] === undefined) return undefined;
+  return Math.round(Number(match[1]) * UNITS_BYTES[match[2].toUpperCase() as keyof typeof UNITS_BYTES]);
+}
+
+/** Writes milliseconds for people: `850 ms`, `4.2 s`, `12 min`, `3 h`, `5 d`. */
+export function formatDuration(ms: number): string {
+  const size = Math.abs(ms);
+  if (size < 1_000) return `${Math.round(ms)} ms`;
+  if (size < 2 * UNITS_MS.m) return `${(ms / UNITS_MS.s).toFixed(size < 10_000 ? 1 : 0)} s`;
+  if (size < 2 * UNITS_MS.h) return `${Math.round(ms / UNITS_MS.m)} min`;
+  if (size < 2 * UNITS_MS.d) return `${Math.round(ms / UNITS_MS.h)} h`;
+  return `${Math.round(ms / UNITS_MS.d)} d`;
+}

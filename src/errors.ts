@@ -1,0 +1,149 @@
+/** Exit codes of the program, as published in the README. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  held: 3,
+  usage: 64,
+  database: 74,
+  locked: 75,
+  credentials: 77,
+  settings: 78,
+} as const;
+
+/** What a failed run is filed under in `runs.error_kind`. */
+export type ErrorKind = 'network' | 'timeout' | 'status' | 'contract' | 'credentials' | 'database' | 'internal';
+
+type RunErrorDetails = {
+  readonly cause?: unknown;
+  /** Status code of the answer that failed the run, where there was one. */
+  readonly httpStatus?: number | undefined;
+  /** The service's own `message`, with every secret taken out. */
+  readonly serviceMessage?: string | undefined;
+  /** Instant (ms) before which nothing may be sent to the service (`Retry-After`). */
+  readonly notBefore?: number | undefined;
+};
+
+/**
+ * Why a run or a login failed. Subclasses are sorted by who has to act. Messages say what failed, then the
+ * particulars, then the mend; they never hold a secret or a response body.
+ */
+export class RunError extends Error {
+  override name = 'RunError';
+  readonly kind: ErrorKind;
+  /** Whether another attempt can help; false once the attempts are used up. */
+  retryable: boolean;
+  readonly httpStatus: number | undefined;
+  readonly serviceMessage: string | undefined;
+  readonly notBefore: number | undefined;
+
+  constructor(kind: ErrorKind, retryable: boolean, message: string, details: RunErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = kind;
+    this.retryable = retryable;
+    this.httpStatus = details.httpStatus;
+    this.serviceMessage = details.serviceMessage;
+    this.notBefore = details.notBefore;
+  }
+}
+
+/** The network or the service's machine: nothing came back, or not all of it. */
+export class TransportError extends RunError {
+  override name = 'TransportError';
+
+  constructor(kind: 'network' | 'timeout', retryable: boolean, message: string, details?: RunErrorDetails) {
+    super(kind, retryable, message, details);
+  }
+}
+
+/** The service answered, and its answer is a failure. */
+export class StatusError extends RunError {
+  override name = 'StatusError';
+
+  constructor(retryable: boolean, message: string, details?: RunErrorDetails) {
+    super('status', retryable, message, details);
+  }
+}
+
+/** The service asked for a pause that is not over, so nothing was sent. */
+export class PausedError extends StatusError {
+  override name = 'PausedError';
+
+  constructor(message: string, notBefore: number) {
+    super(true, message, { notBefore });
+  }
+}
+
+/** The service answered with something that the interface does not allow for. */
+export class ContractError extends RunError {
+  override name = 'ContractError';
+
+  constructor(message: string, details?: RunErrorDetails) {
+    super('contract', false, message, details);
+  }
+}
+
+/** The service refuses the credentials, or every token that it gives for them. */
+export class CredentialsError extends RunError {
+  override name = 'CredentialsError';
+
+  constructor(message: string, details?: RunErrorDetails) {
+    super('credentials', false, message, details);
+  }
+}
+
+/** The database file, its folder or its disk. `busy` marks what passes by itself in moments. */
+export class DatabaseError extends RunError {
+  override name = 'DatabaseError';
+  readonly busy: boolean;
+
+  constructor(message: string, details?: RunErrorDetails & { readonly busy?: boolean }) {
+    super('database', false, message, details);
+    this.busy = details?.busy ?? false;
+  }
+}
+
+/** Not a failure: the operator stopped the worker while this was going on. */
+export class StoppedError extends Error {
+  override name = 'StoppedError';
+  constructor() {
+    super('The worker was stopped while this was going on.');
+  }
+}
+
+/** Settings that cannot be used; `faults` names every one of them. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`Settings are unusable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/** Wrong usage of a command. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** Another worker holds this database. */
+export class LockedError extends Error {
+  override name = 'LockedError';
+}
+
+/** The exit code that says to a script or an init system what kind of failure ended the program. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof SettingsError) return EXIT.settings;
+  if (error instanceof LockedError) return EXIT.locked;
+  if (error instanceof DatabaseError) return EXIT.database;
+  if (error instanceof CredentialsError) return EXIT.credentials;
+  return EXIT.failed;
+}
+
+/** Turns whatever was thrown into the error that a run is filed under; what nobody foresaw is `internal`. */
+export function toRunError(error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown error';
+  return new RunError('internal', false, `The program failed in a way it does not know (${what}).`, { cause: error });
+}

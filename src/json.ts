@@ -1,0 +1,69 @@
+/** Any value that JSON can write. Numbers that a double cannot hold exactly appear as raw JSON objects. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** SQLite reads JSON down to 1,000 levels; the feed wraps a value in a few more. */
+export const DEEPEST_JSON = 500;
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
+  }
+}
+
+/** Only a run of digits, or an exponent, this long can lose anything in a double. */
+const MAY_LOSE_DIGITS = /\d{16}|[eE]\+?\d{3}/;
+const EXACT_DIGITS = 15;
+
+/** Reads JSON without losing a digit of any number. Throws a SyntaxError. */
+export function parseJson(text: string): JsonValue {
+  if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
+  });
+}
+
+function isExact(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return false;
+  const digits = source
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '');
+  return digits.length <= EXACT_DIGITS || Number.isSafeInteger(value) || String(value) === source;
+}
+
+/** The exact text of a number that a double cannot hold; undefined for every other value. */
+export function rawNumber(value: unknown): string | undefined {
+  return JSON.isRawJSON(value) ? JSON.stringify(value) : undefined;
+}
+
+/** Writes JSON that is the same text whatever the order of keys in the value was. */
+export function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`;
+}
+
+/** Whether a value is a JSON object: no list, no null, no number kept as text. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** Whether lists and objects are nested deeper than `limit`. Never recurses deeper than that itself. */
+export function isDeeperThan(value: JsonValue, limit: number): boolean {
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return false;
+  if (limit === 0) return true;
+  return Object.values(value).some((member) => isDeeperThan(member, limit - 1));
+}
+
+/** The name of a value's type in the words of the interface. */
+export function typeName(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'list';
+  if (rawNumber(value) !== undefined) return 'number';
+  return typeof value;
+}

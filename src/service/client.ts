@@ -1,0 +1,165 @@
+import type { Clock } from '../clock.ts';
+import type { Scope } from '../config/config.ts';
+import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
+import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { Secrets } from '../secret.ts';
+import { describeNonObject, isTransient, readMessage, readObject, readRetryAfter } from './answer.ts';
+import type { Token } from './login.ts';
+import { type Deadline, retry } from './retry.ts';
+import type { Session } from './session.ts';
+import type { Answer, Transport } from './transport.ts';
+
+/** What the interface offers to a logged-in player. Every answer has been checked for `result=fail` (section 7). */
+export type Client = {
+  /** Section 4.3; `all` sends no filter. */
+  readonly fetchLeagues: (scope: Scope, deadline: Deadline, trace: Trace) => Promise<Fetched>;
+  /** Section 4.2. */
+  readonly fetchProfile: (deadline: Deadline, trace: Trace) => Promise<Fetched>;
+};
+
+/** A successful answer. */
+export type Fetched = {
+  readonly body: JsonObject;
+  readonly message: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly etag: string | undefined;
+  readonly lastModified: string | undefined;
+};
+
+/** What a run has sent and got so far, also where it fails. */
+export type Trace = {
+  attempts: number;
+  httpStatus?: number;
+  bodyBytes?: number;
+};
+
+export type ClientOptions = {
+  readonly transport: Transport;
+  readonly session: Session;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly random: () => number;
+};
+
+export function createClient(options: ClientOptions): Client {
+  const get = (path: string, deadline: Deadline, trace: Trace): Promise<Fetched> =>
+    retry(() => authorizedGet(path, deadline.signal, trace, options), { ...options, deadline });
+  return {
+    fetchLeagues: (scope, deadline, trace) =>
+      get(`/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`, deadline, trace),
+    fetchProfile: (deadline, trace) => get('/players/v1/players/player/me', deadline, trace),
+  };
+}
+
+/** One request with a live token; a rejected token is replaced once and the request repeated (contract, 4). */
+async function authorizedGet(
+  path: string,
+  signal: AbortSignal,
+  trace: Trace,
+  options: ClientOptions,
+): Promise<Fetched> {
+  const { session } = options;
+  const first = await session.token(signal);
+  const answer = await send(path, first, signal, trace, options);
+  if (!isRejected(answer)) return readSuccess(answer, path, options);
+
+  session.reject(first);
+  const second = await session.token(signal);
+  const again = await send(path, second, signal, trace, options);
+  if (!isRejected(again)) return readSuccess(again, path, options);
+  throw session.giveUp(second, rejectedAgain(again, path, options));
+}
+
+type Read = { readonly answer: Answer; readonly body: JsonObject | undefined };
+
+async function send(
+  path: string,
+  token: Token,
+  signal: AbortSignal,
+  trace: Trace,
+  options: ClientOptions,
+): Promise<Read> {
+  const headers = { authorization: `Bearer ${token.accessToken}` };
+  trace.attempts += 1;
+  const answer = await options.transport({ method: 'GET', path, headers }, signal).catch((error: unknown) => {
+    if (error instanceof PausedError) trace.attempts -= 1;
+    throw error;
+  });
+  trace.httpStatus = answer.status;
+  trace.bodyBytes = answer.body.length;
+  return { answer, body: readObject(answer) };
+}
+
+function isRejected({ answer, body }: Read): boolean {
+  if (answer.status === 401 || answer.status === 403) return true;
+  return body?.result === 'fail' && !isTransient(answer.status);
+}
+
+function rejectedAgain({ answer, body }: Read, path: string, { secrets }: ClientOptions): CredentialsError {
+  const serviceMessage = readMessage(body, secrets.scrub);
+  const failed = body?.result === 'fail' ? ', result=fail' : '';
+  return new CredentialsError(
+    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quote(serviceMessage)}`,
+    { httpStatus: answer.status, serviceMessage },
+  );
+}
+
+function readSuccess({ answer, body }: Read, path: string, options: ClientOptions): Fetched {
+  const { secrets, clock } = options;
+  const request = `GET ${path}`;
+  const message = readMessage(body, secrets.scrub);
+  if (answer.status === 304) {
+    throw new ContractError(`${request} was answered with status 304, though nothing conditional was asked.`, {
+      httpStatus: 304,
+    });
+  }
+  if (answer.status < 200 || answer.status > 299) {
+    throw new StatusError(isTransient(answer.status), describeStatus(answer, request) + quote(message), {
+      httpStatus: answer.status,
+      serviceMessage: message,
+      notBefore: readRetryAfter(answer, clock.now()),
+    });
+  }
+  if (body === undefined) throw describeNonObject(answer, request);
+  options.session.accept();
+  return {
+    body,
+    message,
+    timestamp: readTimestamp(body.timestamp, secrets),
+    etag: readValidator(answer.header('etag'), secrets),
+    lastModified: readValidator(answer.header('last-modified'), secrets),
+  };
+}
+
+function describeStatus({ status, header }: Answer, request: string): string {
+  if (status >= 300 && status < 400) {
+    return `${request} was redirected (status ${status})${redirectTarget(header('location'))}; redirects are not followed, so that credentials go nowhere else. Check LEAGUE_SYNC_BASE_URL.`;
+  }
+  return `The service answered ${request} with status ${status}.`;
+}
+
+/** The origin alone: the rest of a location may carry anything. */
+function redirectTarget(location: string | undefined): string {
+  return location !== undefined && URL.canParse(location) ? ` to ${new URL(location).origin}` : '';
+}
+
+function quote(message: string | undefined): string {
+  return message === undefined ? '' : ` It says: "${message}".`;
+}
+
+/** The interface allows any type here (4.3); a text is kept as it is, anything else as its JSON. */
+function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string | undefined {
+  if (sent === undefined || sent === null) return undefined;
+  if (typeof sent === 'string') return scrub(sent).slice(0, LONGEST_TIMESTAMP);
+  if (isObject(sent) || Array.isArray(sent)) {
+    if (isDeeperThan(sent, DEEPEST_TIMESTAMP)) return undefined;
+  }
+  return scrub(JSON.stringify(sent)).slice(0, LONGEST_TIMESTAMP);
+}
+
+const LONGEST_TIMESTAMP = 500;
+const DEEPEST_TIMESTAMP = 8;
+
+function readValidator(value: string | undefined, { scrub }: Secrets): string | undefined {
+  return value !== undefined && scrub(value) === value ? value : undefined;
+}

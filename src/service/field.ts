@@ -1,0 +1,180 @@
+import type { Drift } from '../drift.ts';
+import { type JsonObject, type JsonValue, rawNumber, typeName } from '../json.ts';
+import type { Field, FieldType, FieldValue, JsonText } from '../record.ts';
+
+/** A value read into the form of its column; `converted` where that took a conversion, which loses nothing. */
+type Reading = { readonly value: FieldValue; readonly converted?: true };
+
+/** Why a required field is unusable. `path` is the field's name. */
+export type Problem = { readonly path: string; readonly message: string };
+
+/** An object of the interface, read field by field. */
+export type ReadFields<Name extends string> = {
+  readonly values: Readonly<Record<Name, FieldValue>>;
+  readonly extra: JsonText;
+  readonly problems: readonly Problem[];
+  readonly drift: readonly Drift[];
+};
+
+const DECLARED: Readonly<Record<FieldType, string>> = {
+  text: 'string',
+  number: 'number',
+  flag: 'boolean',
+  json: 'list',
+  scalar: 'any',
+};
+
+/**
+ * Reads the fields of one object (contract, 5.2). What fits nowhere but is optional goes to `extra`, as do fields that
+ * the interface does not name; both are drift. `prefix` is the object's place in the names of drift.
+ */
+export function readFields<Name extends string>(
+  fields: readonly Field<Name>[],
+  object: JsonObject,
+  prefix: string,
+): ReadFields<Name> {
+  const values: Partial<Record<Name, FieldValue>> = {};
+  const spare: [string, JsonValue][] = [];
+  const problems: Problem[] = [];
+  const drift: Drift[] = [];
+
+  for (const field of fields) {
+    const sent = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+    const found = readField(field, sent, `${prefix}${field.name}`);
+    values[field.name] = found.value;
+    if (found.problem !== undefined) problems.push({ path: field.name, message: found.problem });
+    if (found.drift !== undefined) drift.push(found.drift);
+    if (found.spare !== undefined) spare.push([field.name, found.spare]);
+  }
+  const known = namesOf(fields);
+  for (const [name, value] of Object.entries(object)) {
+    if (known.has(name)) continue;
+    spare.push([name, value]);
+    drift.push({ field: `${prefix}${name}`, kind: 'unknown-field', detail: typeName(value) });
+  }
+  // fromEntries defines members, so a field named __proto__ is a field like any other.
+  const extra = spare.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(spare));
+  return { values: values as Record<Name, FieldValue>, extra, problems, drift };
+}
+
+const nameSets = new WeakMap<readonly Field[], ReadonlySet<string>>();
+
+function namesOf(fields: readonly Field[]): ReadonlySet<string> {
+  const names = nameSets.get(fields) ?? new Set(fields.map((field) => field.name));
+  nameSets.set(fields, names);
+  return names;
+}
+
+type FoundField = {
+  readonly value: FieldValue;
+  readonly problem?: string;
+  readonly drift?: Drift;
+  readonly spare?: JsonValue;
+};
+
+function readField(field: Field, sent: JsonValue | undefined, name: string): FoundField {
+  const declared = DECLARED[field.type];
+  if (sent === undefined && field.presence === 'expected') {
+    return { value: null, drift: { field: name, kind: 'missing-field', detail: `absent for ${declared}` } };
+  }
+  if (sent === undefined || sent === null) {
+    return field.presence === 'required' ? { value: null, problem: `is missing (${typeName(sent)})` } : { value: null };
+  }
+  const reading = readValue(field.type, sent);
+  const drift: Drift = { field: name, kind: 'wrong-type', detail: `${typeName(sent)} for ${declared}` };
+  if (reading === undefined) {
+    if (field.presence === 'required') return { value: null, problem: describeMisfit(sent, declared), drift };
+    return { value: null, spare: sent, drift: misfitDrift(sent, drift) };
+  }
+  return reading.converted ? { value: reading.value, drift } : { value: reading.value };
+}
+
+function describeMisfit(sent: JsonValue, declared: string): string {
+  if (typeof sent === 'string' && declared === 'string')
+    return 'holds a NUL character, which a database text cannot hold';
+  return `is a ${typeName(sent)} that cannot be read as a ${declared} without loss`;
+}
+
+/** A text that is a text, and still cannot be stored as one, is odd by its value, not by its type. */
+function misfitDrift(sent: JsonValue, drift: Drift): Drift {
+  if (typeof sent !== 'string' || !drift.detail.endsWith('for string')) return drift;
+  return { ...drift, kind: 'unexpected-value', detail: 'string with a NUL character' };
+}
+
+function readValue(type: FieldType, sent: JsonValue): Reading | undefined {
+  switch (type) {
+    case 'text':
+      return readText(sent);
+    case 'number':
+      return readNumber(sent);
+    case 'flag':
+      return readFlag(sent);
+    case 'json':
+      // Its shape is not shown by the interface, so whatever comes is stored; only a non-list is worth a note.
+      return Array.isArray(sent) ? { value: JSON.stringify(sent) } : { value: JSON.stringify(sent), converted: true };
+    case 'scalar':
+      return { value: readScalar(sent) };
+  }
+}
+
+function readText(sent: JsonValue): Reading | undefined {
+  if (typeof sent === 'string') return storable(sent) ? { value: sent.toWellFormed() } : undefined;
+  if (typeof sent === 'number') return { value: String(sent), converted: true };
+  const digits = rawNumber(sent);
+  return digits === undefined ? undefined : { value: digits, converted: true };
+}
+
+/** SQLite ends a text at a NUL wherever it measures or prints it. */
+function storable(text: string): boolean {
+  return !text.includes('\0');
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function readNumber(sent: JsonValue): Reading | undefined {
+  if (typeof sent === 'number') return { value: sent };
+  const digits = rawNumber(sent);
+  if (digits !== undefined) return wrap(exactNumber(digits) ?? finite(Number(digits)));
+  if (typeof sent !== 'string' || !JSON_NUMBER.test(sent)) return undefined;
+  const value = exactNumber(sent);
+  return value === undefined ? undefined : { value, converted: true };
+}
+
+function wrap(value: number | bigint | undefined): Reading | undefined {
+  return value === undefined ? undefined : { value };
+}
+
+function finite(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined;
+}
+
+const LARGEST_INTEGER = 2n ** 63n - 1n;
+
+/** The number that a JSON number's text means, if a column can hold it without losing a digit. */
+function exactNumber(text: string): number | bigint | undefined {
+  if (/^-?\d+$/.test(text)) return exactInteger(BigInt(text));
+  const value = Number(text);
+  const digits = text
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '');
+  return Number.isFinite(value) && digits.length <= 15 ? value : undefined;
+}
+
+function exactInteger(value: bigint): number | bigint | undefined {
+  if (value > LARGEST_INTEGER || value < -LARGEST_INTEGER - 1n) return undefined;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
+function readFlag(sent: JsonValue): Reading | undefined {
+  if (typeof sent === 'boolean') return { value: sent };
+  if (sent === 'true' || sent === 'false') return { value: sent === 'true', converted: true };
+  return undefined;
+}
+
+function readScalar(sent: JsonValue): FieldValue {
+  if (typeof sent === 'number') return sent;
+  if (typeof sent === 'string') return storable(sent) ? sent.toWellFormed() : JSON.stringify(sent);
+  const digits = rawNumber(sent);
+  return digits === undefined ? JSON.stringify(sent) : (exactNumber(digits) ?? digits);
+}

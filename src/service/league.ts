@@ -1,0 +1,140 @@
+import { createDriftLog, type Drift } from '../drift.ts';
+import { ContractError } from '../errors.ts';
+import {
+  canonicalJson,
+  DEEPEST_JSON,
+  isDeeperThan,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  typeName,
+} from '../json.ts';
+import { contentHash, LEAGUE_FIELDS, type League } from '../league.ts';
+import type { JsonText } from '../record.ts';
+import { type Problem, readFields } from './field.ts';
+
+/** A league as received, with the hash of its content. */
+export type ReceivedLeague = { readonly league: League; readonly hash: string };
+
+/** An element of the list that cannot be stored. */
+export type Rejection = {
+  /** Null where it is unreadable, so that nobody can say which league is meant. */
+  readonly leagueId: string | null;
+  /** Place in the list, from 0. */
+  readonly position: number;
+  readonly problems: readonly Problem[];
+  /** The element as canonical JSON. */
+  readonly raw: JsonText;
+};
+
+/** What a leagues answer holds (interface, 4.3), read element by element (contract, 5.2). */
+export type LeagueList = {
+  readonly received: number;
+  /** One of each league, by `league_id`. */
+  readonly leagues: ReadonlyMap<string, ReceivedLeague>;
+  readonly rejections: readonly Rejection[];
+  /** Elements that say the same as another one. */
+  readonly duplicates: number;
+  readonly drift: readonly Drift[];
+};
+
+type Element =
+  | { readonly position: number; readonly sent: JsonValue; readonly read: ReceivedLeague }
+  | { readonly position: number; readonly sent: JsonValue; readonly rejected: Rejection };
+
+const ANSWER_FIELDS: ReadonlySet<string> = new Set(['message', 'leagues', 'timestamp', 'result']);
+/** How many elements a failure describes; the rest are counted. */
+const PROBLEMS_SHOWN = 3;
+
+/**
+ * Reads the list of a leagues answer. `status` is the filter that was asked for. Throws a ContractError where there
+ * is no list, or where more than half of it cannot be stored.
+ */
+export function parseLeagues(answer: JsonObject, status: string | undefined): LeagueList {
+  const sent = answer.leagues;
+  if (!Array.isArray(sent)) throw new ContractError('The leagues answer holds no list in "leagues".');
+  const drift = createDriftLog();
+  for (const name of Object.keys(answer)) {
+    if (!ANSWER_FIELDS.has(name))
+      drift.note({ field: `leagues.${name}`, kind: 'unknown-field', detail: typeName(answer[name]) });
+  }
+  const elements = sent.map((element: JsonValue, position) => readElement(element, position, drift.note));
+  const list = settle(elements);
+  for (const { league } of list.leagues.values()) {
+    if (status === undefined || league.status === status) continue;
+    drift.note({ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${status}, which was asked for` });
+  }
+  refuseMostlyRejected(list);
+  return { ...list, drift: drift.list() };
+}
+
+function readElement(sent: JsonValue, position: number, note: (...drift: readonly Drift[]) => void): Element {
+  if (isDeeperThan(sent, DEEPEST_JSON)) {
+    const raw = JSON.stringify('nested too deeply to be kept');
+    return {
+      position,
+      sent,
+      rejected: { leagueId: null, position, raw, problems: [problem('', 'is nested too deeply')] },
+    };
+  }
+  if (!isObject(sent)) {
+    const problems = [problem('', 'is not an object')];
+    return { position, sent, rejected: { leagueId: null, position, raw: canonicalJson(sent), problems } };
+  }
+  const { values, extra, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
+  note(...drift);
+  const all = values.league_id === '' ? [problem('league_id', 'is empty'), ...problems] : problems;
+  if (all.length > 0) {
+    const leagueId = typeof values.league_id === 'string' && values.league_id !== '' ? values.league_id : null;
+    return { position, sent, rejected: { leagueId, position, raw: canonicalJson(sent), problems: all } };
+  }
+  // Every required field has a value of its column's type here, and every other one has it or null.
+  const league = { ...values, extra } as League;
+  return { position, sent, read: { league, hash: contentHash(league) } };
+}
+
+function problem(path: string, message: string): Problem {
+  return { path, message };
+}
+
+/** Collapses duplicates that say the same and rejects those that contradict each other. */
+function settle(elements: readonly Element[]): Omit<LeagueList, 'drift'> {
+  const versions = new Map<string, Set<string>>();
+  for (const element of elements) {
+    const id = 'read' in element ? element.read.league.league_id : element.rejected.leagueId;
+    if (id === null) continue;
+    const version = 'read' in element ? element.read.hash : element.rejected.raw;
+    versions.set(id, (versions.get(id) ?? new Set()).add(version));
+  }
+  const leagues = new Map<string, ReceivedLeague>();
+  const rejections: Rejection[] = [];
+  let duplicates = 0;
+  for (const element of elements) {
+    if ('rejected' in element) {
+      rejections.push(element.rejected);
+      continue;
+    }
+    const id = element.read.league.league_id;
+    if ((versions.get(id)?.size ?? 0) > 1) rejections.push(contradiction(element, id));
+    else if (leagues.has(id)) duplicates += 1;
+    else leagues.set(id, element.read);
+  }
+  return { received: elements.length, leagues, rejections, duplicates };
+}
+
+function contradiction(element: Element, leagueId: string): Rejection {
+  const problems = [problem('league_id', 'is sent more than once, with different content')];
+  return { leagueId, position: element.position, raw: canonicalJson(element.sent), problems };
+}
+
+function refuseMostlyRejected({ received, rejections }: Omit<LeagueList, 'drift'>): void {
+  if (rejections.length * 2 <= received) return;
+  const shown = rejections.slice(0, PROBLEMS_SHOWN).map(describe);
+  throw new ContractError(
+    `${rejections.length} of ${received} leagues cannot be stored, more than half, so nothing was applied: ${shown.join('; ')}${rejections.length > PROBLEMS_SHOWN ? '; …' : ''}`,
+  );
+}
+
+function describe({ position, problems }: Rejection): string {
+  return `leagues[${position}] ${problems.map(({ path, message }) => `${path} ${message}`.trim()).join(', ')}`;
+}

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Credentials } from '../config/credentials.ts';
+import type { Drift, DriftLog } from '../drift.ts';
+import { ContractError, CredentialsError, PausedError, StatusError, toRunError } from '../errors.ts';
+import { type JsonObject, typeName } from '../json.ts';
+import type { Secrets } from '../secret.ts';
+import { isTransient, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
+import { parseExpiry } from './expiry.ts';
+import { type Deadline, retry } from './retry.ts';
+import type { Answer, Transport } from './transport.ts';
+
+/** An access token and when it was asked for. Lives in memory only. */
+export type Token = {
+  readonly accessToken: string;
+  /** Both clocks at the moment the login was sent: the token's life began after it. */
+  readonly sentAt: { readonly wall: number; readonly monotonic: number };
+  /** By the service's clock, in ms; undefined where the service's word on it cannot be read. */
+  readonly lifetimeMs: number | undefined;
+  /** `expire_datetime`, in ms by the service's clock. */
+  readonly expiresAt: number | undefined;
+  readonly clockSkewMs: number | undefined;
+};
+
+export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
+
+/** One login as it is recorded: never a token. */
+export type LoginRecord = {
+  readonly at: number;
+  readonly reason: LoginReason;
+  readonly outcome: 'ok' | 'refused' | 'failed';
+  readonly expiresAt?: number | undefined;
+  readonly clockSkewMs?: number | undefined;
+  readonly errorMessage?: string;
+};
+
+/** Logs in, retrying what passes. Rejects with a CredentialsError where the service refuses. */
+export type LogIn = (reason: LoginReason, deadline: Deadline) => Promise<Token>;
+
+export type LoginOptions = {
+  readonly transport: Transport;
+  readonly credentials: Credentials;
+  readonly secrets: Secrets;
+  readonly drift: DriftLog;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Called once for every login that was sent, retries included. */
+  readonly record: (login: LoginRecord) => void;
+};
+
+const PATH = '/players/v1/authenticate/login';
+const FIELDS = ['result', 'message', 'player_id', 'access_token', 'refresh_token', 'expire_datetime'] as const;
+/** The `Date` header counts whole seconds; on average the truth lies in the middle. */
+const HALF_A_SECOND_MS = 500;
+
+const success = z.looseObject({
+  access_token: z.string().min(1),
+  refresh_token: z.string().optional().catch(undefined),
+});
+
+export function createLogIn(options: LoginOptions): LogIn {
+  return (reason, deadline) => retry(() => recordedLogin(reason, deadline.signal, options), { ...options, deadline });
+}
+
+async function recordedLogin(reason: LoginReason, signal: AbortSignal, options: LoginOptions): Promise<Token> {
+  const at = options.clock.now();
+  try {
+    const token = await login(signal, options);
+    options.record({ at, reason, outcome: 'ok', expiresAt: token.expiresAt, clockSkewMs: token.clockSkewMs });
+    return token;
+  } catch (error) {
+    if (error instanceof PausedError) throw error;
+    const failure = signal.aborted ? undefined : toRunError(error);
+    const outcome = failure instanceof CredentialsError ? 'refused' : 'failed';
+    options.record({
+      at,
+      reason,
+      outcome,
+      errorMessage: failure?.message ?? 'The login was cut short: its time was up, or the worker stopped.',
+    });
+    throw failure ?? error;
+  }
+}
+
+async function login(signal: AbortSignal, options: LoginOptions): Promise<Token> {
+  const { clock, secrets } = options;
+  const { username, password } = options.credentials.read();
+  const pair = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
+  secrets.add(password, pair, `${username}:${password}`);
+
+  const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
+  const answer = await options.transport(
+    {
+      method: 'POST',
+      path: PATH,
+      headers: { 'content-type': 'application/json', authorization: `Basic ${pair}` },
+      body: JSON.stringify({ attribute: 'username' }),
+    },
+    signal,
+  );
+  const body = readObject(answer);
+  refuseFailure(answer, body, options);
+  const tokens = success.safeParse(body);
+  if (!tokens.success) throw new ContractError('The login succeeded, but its answer holds no access_token.');
+  secrets.add(tokens.data.access_token, tokens.data.refresh_token ?? '');
+  const expiresAt = readExpiry(body ?? {}, options.drift);
+  const server = serverClock(answer);
+  return {
+    accessToken: tokens.data.access_token,
+    sentAt,
+    expiresAt,
+    lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (server ?? sentAt.wall),
+    clockSkewMs:
+      server === undefined ? undefined : Math.round(server + HALF_A_SECOND_MS - (sentAt.wall + clock.now()) / 2),
+  };
+}
+
+/** Throws unless the login succeeded (contract, 4): what passes by itself is no refusal. */
+function refuseFailure(answer: Answer, body: JsonObject | undefined, { secrets, clock }: LoginOptions): void {
+  const serviceMessage = readMessage(body, secrets.scrub);
+  const said = serviceMessage === undefined ? '' : ` It says: "${serviceMessage}".`;
+  const details = { httpStatus: answer.status, serviceMessage, notBefore: readRetryAfter(answer, clock.now()) };
+  if (isTransient(answer.status)) {
+    throw new StatusError(true, `The service answered the login with status ${answer.status}.${said}`, details);
+  }
+  const refused = answer.status === 401 || answer.status === 403 || body?.result !== 'success';
+  if (!refused) return;
+  const hint =
+    answer.status === 401 || answer.status === 403 || body?.result === 'fail'
+      ? 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account'
+      : 'that is no login answer; check LEAGUE_SYNC_BASE_URL';
+  throw new CredentialsError(`The service refused the login (status ${answer.status}); ${hint}.${said}`, details);
+}
+
+function readExpiry(body: JsonObject, drift: DriftLog): number | undefined {
+  for (const name of Object.keys(body)) {
+    if (!FIELDS.some((field) => field === name))
+      drift.note({ field: `login.${name}`, kind: 'unknown-field', detail: typeName(body[name]) });
+  }
+  for (const name of FIELDS) if (body[name] === undefined) drift.note(missing(name));
+  const sent = body.expire_datetime;
+  if (typeof sent !== 'string') {
+    if (sent !== undefined)
+      drift.note({ field: 'login.expire_datetime', kind: 'wrong-type', detail: `${typeName(sent)} for string` });
+    return undefined;
+  }
+  const expiresAt = parseExpiry(sent);
+  if (expiresAt === undefined) {
+    drift.note({
+      field: 'login.expire_datetime',
+      kind: 'unexpected-value',
+      detail: 'string that is no ISO 8601 instant',
+    });
+  }
+  return expiresAt;
+}
+
+function missing(name: string): Drift {
+  return { field: `login.${name}`, kind: 'missing-field', detail: 'absent for string' };
+}

@@ -1,0 +1,38 @@
+import { TransportError } from '../errors.ts';
+
+type Fault = { readonly codes: RegExp; readonly what: string; readonly permanent?: true };
+
+/** What a broken connection means, by the code that Node or undici gives it. The first match counts. */
+const FAULTS: readonly Fault[] = [
+  { codes: /^(ENOTFOUND|EAI_AGAIN)$/, what: 'the host name cannot be resolved; check LEAGUE_SYNC_BASE_URL and DNS' },
+  { codes: /^ECONNREFUSED$/, what: 'the connection was refused; is the service running there?' },
+  { codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, what: 'the connection broke before the answer was complete' },
+  { codes: /^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/, what: 'there is no route to the host' },
+  { codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, what: 'no connection could be made in time' },
+  {
+    codes: /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/,
+    what: 'its TLS certificate or protocol is not trusted; check the address, or name its authority in NODE_EXTRA_CA_CERTS',
+    permanent: true,
+  },
+  { codes: /^UND_ERR_HEADERS_OVERFLOW$/, what: 'its headers are larger than any that make sense' },
+];
+
+/** Turns what undici threw into an error of ours; the library's message is not repeated, only its code. */
+export function describeNetworkFault(error: unknown, request: string): TransportError {
+  const code = codeOf(error);
+  const fault = FAULTS.find(({ codes }) => codes.test(code));
+  const timedOut = /TIMEDOUT|TIMEOUT/.test(code);
+  return new TransportError(
+    timedOut ? 'timeout' : 'network',
+    fault?.permanent !== true,
+    `${request} failed: ${fault?.what ?? 'the connection failed'} (${code}).`,
+    { cause: error },
+  );
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (error instanceof AggregateError && error.errors[0] !== undefined) return codeOf(error.errors[0]);
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error.cause instanceof Error ? codeOf(error.cause) : error.name;
+}

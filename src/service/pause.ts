@@ -1,0 +1,49 @@
+import { type Clock, formatInstant } from '../clock.ts';
+import { PausedError } from '../errors.ts';
+import { readRetryAfter } from './answer.ts';
+import type { Transport } from './transport.ts';
+
+/** The time for which the service asked not to be sent anything (`Retry-After`). */
+export type Pause = {
+  /** Instant (ms) at which it ends; 0 where there is none. */
+  readonly until: () => number;
+  readonly extend: (until: number) => void;
+};
+
+/** No service may silence the worker for longer, nor may a clock that has stepped back since. */
+const LONGEST_PAUSE_MS = 24 * 3_600_000;
+
+export function createPause(clock: Clock, until = 0): Pause {
+  let end = until;
+  return {
+    until: () => {
+      end = Math.min(end, clock.now() + LONGEST_PAUSE_MS);
+      return end > clock.now() ? end : 0;
+    },
+    extend: (later) => {
+      end = Math.max(end, later);
+    },
+  };
+}
+
+/**
+ * A transport that sends nothing before the instant that the service's last `Retry-After` named, whoever asks. Until
+ * then it rejects with a PausedError that says when.
+ */
+export function respectPause(transport: Transport, pause: Pause, clock: Clock): Transport {
+  const send: typeof transport = Object.assign(
+    async (...[query, signal]: Parameters<Transport>) => {
+      const until = pause.until();
+      if (until > 0) {
+        const message = `The service asked not to be called before ${formatInstant(until)} (Retry-After); nothing is sent until then.`;
+        throw new PausedError(message, until);
+      }
+      const answer = await transport(query, signal);
+      const notBefore = readRetryAfter(answer, clock.now());
+      if (notBefore !== undefined && answer.status >= 300) pause.extend(notBefore);
+      return answer;
+    },
+    { [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() },
+  );
+  return send;
+}

@@ -1,0 +1,30 @@
+import { createDriftLog, type Drift } from '../drift.ts';
+import { ContractError } from '../errors.ts';
+import { isObject, type JsonObject, typeName } from '../json.ts';
+import { PLAYER_FIELDS, type Player } from '../player.ts';
+import { readFields } from './field.ts';
+
+const ANSWER_FIELDS: ReadonlySet<string> = new Set(['message', 'player', 'player_premium_items', 'result']);
+
+/** Reads a profile answer (interface, 4.2). Throws a ContractError where it names no player. */
+export function parseProfile(answer: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {
+  const sent = answer.player;
+  if (!isObject(sent)) throw new ContractError(`The profile answer holds no player (${typeName(sent)} in "player").`);
+  const drift = createDriftLog();
+  const { values, extra, problems, drift: departures } = readFields(PLAYER_FIELDS, sent, 'player.');
+  drift.note(...departures);
+  for (const name of Object.keys(answer)) {
+    if (!ANSWER_FIELDS.has(name))
+      drift.note({ field: `player.${name}`, kind: 'unknown-field', detail: typeName(answer[name]) });
+  }
+  const problem = values.player_id === '' ? { path: 'player_id', message: 'is empty' } : problems[0];
+  if (problem !== undefined) throw new ContractError(`The profile answer's ${problem.path} ${problem.message}.`);
+
+  const items = answer.player_premium_items;
+  if (!Array.isArray(items)) {
+    const kind = items === undefined ? 'missing-field' : 'wrong-type';
+    drift.note({ field: 'player.player_premium_items', kind, detail: `${typeName(items)} for list` });
+  }
+  const premiumItems = items === undefined || items === null ? null : JSON.stringify(items);
+  return { player: { ...values, premium_items: premiumItems, extra } as Player, drift: drift.list() };
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../clock.ts';
+import { RunError } from '../errors.ts';
+
+/** The time that a run has, and how it ends early. */
+export type Deadline = {
+  /** On the monotonic clock, in ms. */
+  readonly at: number;
+  readonly signal: AbortSignal;
+};
+
+export type RetryOptions = { readonly clock: Clock; readonly random: () => number; readonly deadline: Deadline };
+
+const MOST_ATTEMPTS = 4;
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 30_000;
+
+/**
+ * Calls `attempt` until it succeeds, fails for good, or its turn would come after the deadline: at most four times,
+ * with exponential backoff and full jitter, never before the instant that a `Retry-After` named. The one layer that
+ * retries.
+ */
+export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadline }: RetryOptions): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof RunError) || !error.retryable) throw error;
+      const wait = Math.max(backoffMs(failures, random), (error.notBefore ?? 0) - clock.now());
+      if (failures >= MOST_ATTEMPTS || clock.monotonic() + wait >= deadline.at) {
+        // A login is retried inside a request's attempt: what has been given up there is not begun again outside.
+        error.retryable = false;
+        throw error;
+      }
+      await clock.sleep(wait, deadline.signal);
+    }
+  }
+}
+
+/** Full jitter: clients that failed together must not come back together. */
+function backoffMs(failures: number, random: () => number): number {
+  return random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '../clock.ts';
+import type { Token } from './login.ts';
+
+/** A token whose expiry cannot be read is renewed this often, and used until the service rejects it. */
+const UNKNOWN_LIFE_RENEWAL_MS = 30 * 60_000;
+/** A life shorter than this is no life: renewing it on time would hammer the service. */
+const SHORTEST_LIFE_MS = 1_000;
+const FIRST_BORN_DEAD_RENEWAL_MS = 10_000;
+const LONGEST_BORN_DEAD_RENEWAL_MS = 300_000;
+/** Kept between the last use and the expiry, for the request's way and the whole seconds of the service's clock. */
+const LAST_USE_MARGIN_MS = 1_000;
+
+/**
+ * How old a token is by either clock, whichever says more: the wall clock alone fails when it steps back, the
+ * monotonic one alone when the machine was suspended.
+ */
+function ageMs(token: Token, clock: Clock): number {
+  return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
+}
+
+/** Whether a token had expired, or all but, when it was given out. */
+export function isBornDead(token: Token): boolean {
+  return token.lifetimeMs !== undefined && token.lifetimeMs < SHORTEST_LIFE_MS;
+}
+
+/** How long after its login a token falls due: at expiry − min(leeway, a third of the lifetime). */
+function dueAfterMs(token: Token, leewayMs: number, bornDead: number): number {
+  const life = token.lifetimeMs;
+  if (life === undefined) return UNKNOWN_LIFE_RENEWAL_MS;
+  if (isBornDead(token)) {
+    return Math.min(LONGEST_BORN_DEAD_RENEWAL_MS, FIRST_BORN_DEAD_RENEWAL_MS * 2 ** Math.max(0, bornDead - 1));
+  }
+  return life - Math.min(leewayMs, life / 3);
+}
+
+/** Time until the token falls due; `bornDead` counts the logins in a row that gave an expired token. */
+export function msUntilDue(token: Token, clock: Clock, leewayMs: number, bornDead: number): number {
+  return dueAfterMs(token, leewayMs, bornDead) - ageMs(token, clock);
+}
+
+/**
+ * Whether the token must not be used any more. One that was born expired is used all the same: the service gives no
+ * better one, and its word on the expiry may be the part that is wrong.
+ */
+export function isDead(token: Token, clock: Clock): boolean {
+  if (token.lifetimeMs === undefined || isBornDead(token)) return false;
+  return ageMs(token, clock) >= token.lifetimeMs - Math.min(LAST_USE_MARGIN_MS, token.lifetimeMs / 10);
+}

@@ -1,0 +1,150 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { isLoopback } from '../config/loopback.ts';
+import { ContractError, RunError, TransportError } from '../errors.ts';
+import { describeNetworkFault } from './network.ts';
+
+/** One request, relative to {base_url}. */
+export type Query = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** What came back, whole: a body is read to its end before an answer counts. */
+export type Answer = {
+  readonly status: number;
+  /** A header of the answer; the first one where it was sent more than once. */
+  readonly header: (name: string) => string | undefined;
+  /** The body, decompressed. */
+  readonly body: Uint8Array;
+};
+
+export type TransportOptions = {
+  readonly baseUrl: string;
+  /** Limit for one request from connecting to the last byte of the body. */
+  readonly attemptTimeoutMs: number;
+  /** Limit for a body after decompression. */
+  readonly maxBodyBytes: number;
+  /** Name and version of this program. */
+  readonly userAgent: string;
+};
+
+/**
+ * Sends one request and reads the whole answer; never retries, never follows a redirect. Rejects with a
+ * TransportError, a ContractError (body over the limit), or the reason of the signal that aborted it.
+ */
+export type Transport = ((query: Query, signal: AbortSignal) => Promise<Answer>) & AsyncDisposable;
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** The one place that knows undici. */
+export function createTransport(options: TransportOptions): Transport {
+  const dispatcher = createDispatcher(options);
+  const send = async (query: Query, signal: AbortSignal): Promise<Answer> => {
+    const deadline = AbortSignal.timeout(options.attemptTimeoutMs);
+    try {
+      return await exchange(query, options, dispatcher, AbortSignal.any([signal, deadline]));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (deadline.aborted) throw overtime(query, options);
+      if (error instanceof RunError) throw error;
+      throw describeNetworkFault(error, `${query.method} ${query.path}`);
+    }
+  };
+  return Object.assign(send, { [Symbol.asyncDispose]: () => dispatcher.destroy() });
+}
+
+function createDispatcher({ baseUrl, attemptTimeoutMs }: TransportOptions): Dispatcher {
+  const common = {
+    // A connection that waits between polls is a connection that dies between polls: each request has its own.
+    pipelining: 0,
+    allowH2: false,
+    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, attemptTimeoutMs) },
+    // The attempt's own deadline covers both; undici's limits are per chunk and coarse.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  return isLoopback(new URL(baseUrl).hostname) ? new Agent(common) : new EnvHttpProxyAgent(common);
+}
+
+async function exchange(
+  query: Query,
+  options: TransportOptions,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { statusCode, headers, body } = await request(`${options.baseUrl}${query.path}`, {
+    dispatcher,
+    signal,
+    method: query.method,
+    headers: {
+      'user-agent': options.userAgent,
+      accept: 'application/json',
+      'accept-encoding': 'gzip, deflate, br',
+      ...query.headers,
+    },
+    body: query.body ?? null,
+  });
+  const header = (name: string): string | undefined => {
+    const value = headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  };
+  const received = await readBody(body, options.maxBodyBytes, query);
+  return { status: statusCode, header, body: await decompress(received, header('content-encoding'), options, query) };
+}
+
+async function readBody(body: AsyncIterable<Uint8Array>, limit: number, query: Query): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(query, limit);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+const DECODERS: Readonly<Record<string, (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>>> =
+  {
+    gzip: promisify(gunzip),
+    'x-gzip': promisify(gunzip),
+    deflate: promisify(inflate),
+    br: promisify(brotliDecompress),
+  };
+
+async function decompress(
+  body: Uint8Array,
+  encoding: string | undefined,
+  { maxBodyBytes }: TransportOptions,
+  query: Query,
+): Promise<Uint8Array> {
+  const coding = encoding?.trim().toLowerCase() ?? 'identity';
+  if (coding === 'identity' || coding === '' || body.length === 0) return body;
+  const decode = DECODERS[coding];
+  const what = `${query.method} ${query.path}`;
+  if (decode === undefined) throw new ContractError(`The answer to ${what} has an encoding that was not asked for.`);
+  try {
+    return await decode(body, { maxOutputLength: maxBodyBytes });
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
+      throw tooLarge(query, maxBodyBytes);
+    throw new TransportError('network', true, `The answer to ${what} arrived damaged (${coding}).`, { cause });
+  }
+}
+
+function tooLarge({ method, path }: Query, limit: number): ContractError {
+  return new ContractError(
+    `The answer to ${method} ${path} is larger than ${limit} bytes; raise LEAGUE_SYNC_MAX_BODY if that is right.`,
+  );
+}
+
+function overtime({ method, path }: Query, { attemptTimeoutMs }: TransportOptions): TransportError {
+  return new TransportError(
+    'timeout',
+    true,
+    `${method} ${path} took longer than ${attemptTimeoutMs} ms (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`,
+  );
+}

@@ -1,0 +1,48 @@
+import { DatabaseError } from '../errors.ts';
+
+type Fault = { readonly code: RegExp; readonly what: string; readonly mend: string; readonly busy?: true };
+
+/** What SQLite and the file system can say, as what happened and what to do about it. The first match counts. */
+const FAULTS: readonly Fault[] = [
+  {
+    code: /^SQLITE_(BUSY|LOCKED)/,
+    what: 'is being written by another program',
+    mend: 'wait for it, or end it',
+    busy: true,
+  },
+  { code: /^SQLITE_FULL|^ENOSPC|^EDQUOT/, what: 'cannot grow: the disk is full', mend: 'free some space' },
+  {
+    code: /^SQLITE_READONLY|^EROFS|^EACCES|^EPERM/,
+    what: 'cannot be written',
+    mend: 'give this user write permission on the file and its folder',
+  },
+  {
+    code: /^SQLITE_CANTOPEN|^ENOENT|^ENOTDIR|^EISDIR/,
+    what: 'cannot be opened',
+    mend: 'check LEAGUE_SYNC_DATABASE and the permissions of the folder',
+  },
+  {
+    code: /^SQLITE_NOTADB/,
+    what: 'is not an SQLite database',
+    mend: 'name another file in LEAGUE_SYNC_DATABASE, or restore this one from a backup',
+  },
+  {
+    code: /^SQLITE_CORRUPT/,
+    what: 'is damaged',
+    mend: 'keep it aside and restore a backup, or rescue what is left with ".recover" of the sqlite3 program',
+  },
+  { code: /^SQLITE_IOERR|^EIO/, what: 'could not be read or written (I/O error)', mend: 'check the disk' },
+];
+
+/** Turns what SQLite or the file system threw into an error that names the file and the mend. */
+export function toDatabaseError(error: unknown, path: string): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const fault = FAULTS.find((candidate) => candidate.code.test(code));
+  if (fault === undefined) {
+    const detail = error instanceof Error ? error.message : 'unknown error';
+    return new DatabaseError(`The database ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error });
+  }
+  const message = `The database ${path} ${fault.what} (${code}); ${fault.mend}.`;
+  return new DatabaseError(message, { cause: error, busy: fault.busy ?? false });
+}

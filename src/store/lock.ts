@@ -1,0 +1,90 @@
+import { rmSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { DatabaseError, LockedError } from '../errors.ts';
+import { toDatabaseError } from './fault.ts';
+
+/** The right to be the one worker of a database, held until disposed or until the process ends in any way. */
+export type Lock = Disposable;
+
+/** Who holds a lock, as told to whoever finds it taken. */
+export type Holder = { readonly pid: number; readonly host: string; readonly since: string };
+
+/** A released lock file is removed, so a second worker may have opened the file that is going; it looks again. */
+const MOST_LOOKS = 20;
+
+/**
+ * Takes the lock of the database at `path`. The lock is an SQLite write transaction held open on a small file beside
+ * it: the kernel frees it when the process dies, and others can still read in it who holds it. Throws a LockedError
+ * that names the holder.
+ */
+export function acquireLock(path: string, holder: Holder): Lock {
+  const file = `${path}.lock`;
+  for (let look = 0; look < MOST_LOOKS; look += 1) {
+    const lock = tryLock(file, path, holder);
+    if (lock !== undefined) return lock;
+  }
+  throw new LockedError(`The lock of ${path} keeps changing hands; another worker seems to restart all the time.`);
+}
+
+function tryLock(file: string, path: string, self: Holder): Lock | undefined {
+  const db = openLockFile(file, path);
+  try {
+    const opened = inodeOf(file);
+    hold(db, self);
+    if (opened === undefined || opened !== inodeOf(file)) {
+      db.close();
+      return undefined;
+    }
+  } catch (error) {
+    const holder = readHolder(db);
+    db.close();
+    const failure = toDatabaseError(error, file);
+    if (!failure.busy) throw failure;
+    throw new LockedError(
+      `Another worker holds the database ${path}: ${holder}. Only one may write it; end that one first.`,
+    );
+  }
+  return {
+    [Symbol.dispose]: () => {
+      // Removed while still held: whoever opened it meanwhile sees that the file is another one now.
+      rmSync(file, { force: true });
+      db.close();
+    },
+  };
+}
+
+function openLockFile(file: string, path: string): Database.Database {
+  try {
+    const db = new Database(file, { timeout: 0 });
+    db.pragma('journal_mode = MEMORY');
+    return db;
+  } catch (error) {
+    const failure = toDatabaseError(error, file);
+    if (!failure.busy) throw failure;
+    throw new LockedError(`Another worker is just taking the database ${path}.`);
+  }
+}
+
+/** Writes who holds the lock, then opens the transaction that is the lock. Throws SQLITE_BUSY where another has it. */
+function hold(db: Database.Database, holder: Holder): void {
+  db.exec('BEGIN IMMEDIATE');
+  db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT)');
+  db.exec('DELETE FROM holder');
+  db.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(holder.pid, holder.host, holder.since);
+  db.exec('COMMIT; BEGIN IMMEDIATE');
+}
+
+function readHolder(db: Database.Database): string {
+  try {
+    const holder = db.prepare<[], Holder>('SELECT pid, host, since FROM holder').get();
+    if (holder !== undefined) return `process ${holder.pid} on ${holder.host}, since ${holder.since}`;
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+  }
+  return 'it is just starting';
+}
+
+function inodeOf(file: string): string | undefined {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type Database from 'better-sqlite3';
+import { DatabaseError } from '../errors.ts';
+import { APPLICATION_ID } from './schema.ts';
+
+/** One step of the schema, as it lies in `migrations/`. */
+type Migration = {
+  /** Counts from 1; the database's `user_version` once it is applied. */
+  readonly version: number;
+  readonly name: string;
+  readonly statements: readonly string[];
+  readonly sha256: string;
+};
+
+type Journal = { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
+
+/** Reads the migrations in the order of drizzle-kit's journal. */
+export function readMigrations(folder: string): readonly Migration[] {
+  const journal = JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8')) as Journal;
+  return journal.entries.map(({ idx, tag }) => {
+    const text = readFileSync(join(folder, `${tag}.sql`), 'utf8').replaceAll('\r\n', '\n');
+    return {
+      version: idx + 1,
+      name: tag,
+      statements: text.split('--> statement-breakpoint'),
+      sha256: createHash('sha256').update(text).digest('hex'),
+    };
+  });
+}
+
+/**
+ * Brings the schema up to date in one transaction, under the worker's lock. Not drizzle's own migrator: that one
+ * compares dates only, so an edited, a missing or a newer migration would go unnoticed. Throws a DatabaseError.
+ */
+export function migrate(db: Database.Database, migrations: readonly Migration[], path: string, at: string): void {
+  const version = db.pragma('user_version', { simple: true }) as number;
+  refuseNewer(version, migrations.length, path);
+  refuseEdited(db, version, migrations, path);
+  const pending = migrations.slice(version);
+  if (pending.length === 0) return;
+  const record = 'INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)';
+  db.transaction(() => {
+    for (const migration of pending) {
+      for (const statement of migration.statements) db.exec(statement);
+      db.prepare(record).run(migration.version, migration.name, migration.sha256, at);
+    }
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${migrations.length}`);
+  }).immediate();
+}
+
+/** Throws where a newer version of the program has written the database: this one could not keep its promises. */
+function refuseNewer(version: number, known: number, path: string): void {
+  if (version <= known) return;
+  throw new DatabaseError(
+    `The database ${path} was written by a newer version of league-sync (schema ${version}, this one knows ${known}); use that version.`,
+  );
+}
+
+function refuseEdited(db: Database.Database, version: number, migrations: readonly Migration[], path: string): void {
+  if (version === 0) return;
+  const applied = db
+    .prepare<[], { version: number; sha256: string }>('SELECT version, sha256 FROM schema_migrations')
+    .all();
+  for (const migration of migrations.slice(0, version)) {
+    const found = applied.find((row) => row.version === migration.version);
+    if (found?.sha256 === migration.sha256) continue;
+    throw new DatabaseError(
+      `The database ${path} was made with another form of migration ${migration.name}; reinstall league-sync, or restore a backup.`,
+    );
+  }
+}

@@ -1,0 +1,78 @@
+import type Database from 'better-sqlite3';
+import { eq, sql } from 'drizzle-orm';
+import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { runs } from './schema.ts';
+
+type Row = typeof runs.$inferSelect;
+export type RunKind = Row['kind'];
+export type Trigger = Row['trigger'];
+export type RunScope = NonNullable<Row['scope']>;
+
+/** What is known of a run when it starts. */
+export type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'>;
+/** What is known of a run when it ends; what is left out stays as it is. */
+export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> &
+  Partial<Omit<Row, 'id' | 'finished_at' | 'outcome' | keyof RunStart>>;
+
+export type RunRows = {
+  /** Adds a `running` row and gives its id. */
+  readonly start: (start: RunStart) => number;
+  readonly finish: (id: number, end: RunEnd) => void;
+  /** Marks what a killed worker left `running`; gives the number of such rows. */
+  readonly interruptRunning: (message: string) => number;
+  /** When the last good run of this kind and scope ended. */
+  readonly lastSuccessAt: (kind: RunKind, scope: RunScope | null) => string | undefined;
+  /** The latest instant that any run was recorded at. */
+  readonly lastFinishedAt: () => string | undefined;
+  /** The end of the last pause that this service asked for. */
+  readonly lastNotBefore: (fingerprint: string) => string | undefined;
+  /** Deletes runs that ended before the instant, that nothing else names and that are not the last of their kind. */
+  readonly prune: (before: string) => number;
+};
+
+export function createRunRows(client: Database.Database, db: BetterSQLite3Database): RunRows {
+  const lastSuccess = client.prepare<[RunKind, RunScope | null], { at: string }>(
+    `SELECT finished_at AS at FROM runs
+      WHERE kind = ? AND scope IS ? AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1`,
+  );
+  const lastFinished = client.prepare<[], { at: string }>(
+    'SELECT finished_at AS at FROM runs WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1',
+  );
+  const lastPause = client.prepare<[string], { at: string }>(
+    'SELECT not_before AS at FROM runs WHERE not_before IS NOT NULL AND fingerprint = ? ORDER BY id DESC LIMIT 1',
+  );
+  return {
+    start: (start) =>
+      db
+        .insert(runs)
+        .values({ ...start, outcome: 'running' })
+        .returning({ id: runs.id })
+        .get().id,
+    finish: (id, end) => {
+      db.update(runs).set(end).where(eq(runs.id, id)).run();
+    },
+    interruptRunning: (message) =>
+      db.update(runs).set({ outcome: 'interrupted', error_message: message }).where(eq(runs.outcome, 'running')).run()
+        .changes,
+    lastSuccessAt: (kind, scope) => lastSuccess.get(kind, scope)?.at,
+    lastFinishedAt: () => lastFinished.get()?.at,
+    lastNotBefore: (fingerprint) => lastPause.get(fingerprint)?.at,
+    prune: (before) => db.run(pruneRuns(before)).changes,
+  };
+}
+
+/**
+ * The change feed names its run by number, and looking each up would read the whole feed; a run that is named there
+ * has counted its changes. The newest row stays, so that ids are never given twice, and so does the last good run of
+ * each kind and scope, which freshness and restarts look at.
+ */
+function pruneRuns(before: string) {
+  return sql`DELETE FROM runs
+    WHERE started_at < ${before} AND outcome <> 'running'
+      AND added + changed + restored + removed = 0
+      AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
+      AND id NOT IN (SELECT first_run_id FROM held_removals)
+      AND id NOT IN (SELECT first_run_id FROM drift)
+      AND id NOT IN (SELECT max(id) FROM runs)
+      AND id NOT IN (SELECT max(id) FROM runs WHERE outcome IN ('changed', 'unchanged', 'held') GROUP BY kind, scope)`;
+}

@@ -1,0 +1,45 @@
+import type { LeagueList } from '../service/league.ts';
+import type { StoredLeague } from '../store/leagues.ts';
+import type { RunScope } from '../store/runs.ts';
+
+export type RemovalRules = {
+  readonly scope: RunScope;
+  /** Share of the live rows in scope, 0 to 1, above which removals are held. */
+  readonly limit: number;
+  /** Held removals that an operator let pass. */
+  readonly accepted: ReadonlySet<string>;
+};
+
+export type Removals = { readonly removed: readonly string[]; readonly held: readonly string[] };
+
+/** A few leagues may always go: a share of a short list says nothing. */
+const ALWAYS_ALLOWED = 5;
+
+/**
+ * Decides which stored leagues have left the list, and which of these removals the guard holds (contract, 5.4). Pure.
+ * A filtered list speaks only for rows whose last known status is the filter's; a rejected element whose id can be
+ * read is no missing league.
+ */
+export function decideRemovals(
+  stored: ReadonlyMap<string, StoredLeague>,
+  list: LeagueList,
+  { scope, limit, accepted }: RemovalRules,
+): Removals {
+  const rejectedIds = new Set(list.rejections.map((rejection) => rejection.leagueId));
+  const missing: string[] = [];
+  let live = 0;
+  for (const [leagueId, row] of stored) {
+    if (row.removed || (scope !== 'all' && row.status !== scope)) continue;
+    if (!accepted.has(leagueId)) live += 1;
+    if (!list.leagues.has(leagueId) && !rejectedIds.has(leagueId)) missing.push(leagueId);
+  }
+  // With an unreadable element among them, the list may hold any league that seems to be missing.
+  if (rejectedIds.has(null)) return { removed: [], held: missing };
+
+  const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
+  const tooMany = waiting.length > ALWAYS_ALLOWED && waiting.length > limit * live;
+  if (waiting.length > 0 && (list.received === 0 || tooMany)) {
+    return { removed: missing.filter((leagueId) => accepted.has(leagueId)), held: waiting };
+  }
+  return { removed: missing, held: [] };
+}

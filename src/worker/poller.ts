@@ -1,0 +1,98 @@
+import { formatInstant } from '../clock.ts';
+import { toRunError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Pause } from '../service/pause.ts';
+import type { RunKind, Trigger } from '../store/runs.ts';
+import type { RunReport } from '../sync/run.ts';
+
+/** Makes runs one after the other: never two at once, leagues before the profile. */
+export type Poller = {
+  /** Asks for a run. One of a kind that is going on already is skipped, and said. */
+  readonly request: (kind: RunKind, trigger: Trigger) => void;
+  /** Makes up what was put off by a pause that the service asked for, once it is over. */
+  readonly resume: () => void;
+  /** The last report of this kind. */
+  readonly last: (kind: RunKind) => RunReport | undefined;
+  readonly running: () => RunKind | undefined;
+  /** Settles when no run is going on or waiting. */
+  readonly idle: () => Promise<void>;
+};
+
+export type PollerOptions = {
+  readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
+  readonly pause: Pause;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+const ORDER: readonly RunKind[] = ['leagues', 'profile'];
+
+export function createPoller({ poll, pause, log, signal }: PollerOptions): Poller {
+  const waiting = new Map<RunKind, Trigger>();
+  const putOff = new Set<RunKind>();
+  const reports = new Map<RunKind, RunReport>();
+  let running: RunKind | undefined;
+  let draining: Promise<void> = Promise.resolve();
+
+  const runOne = async (kind: RunKind, trigger: Trigger): Promise<void> => {
+    running = kind;
+    try {
+      const report = await poll[kind](trigger);
+      reports.set(kind, report);
+      if (report.error?.notBefore !== undefined) putOff.add(kind);
+      logReport(log, report);
+    } catch (error) {
+      log.error({ err: toRunError(error), run: kind }, 'a run failed in a way that it could not record');
+    } finally {
+      running = undefined;
+    }
+  };
+  const drain = async (): Promise<void> => {
+    for (let kind = firstOf(waiting); kind !== undefined && !signal.aborted; kind = firstOf(waiting)) {
+      const trigger = waiting.get(kind) ?? 'schedule';
+      waiting.delete(kind);
+      await runOne(kind, trigger);
+    }
+  };
+  const request = (kind: RunKind, trigger: Trigger): void => {
+    if (signal.aborted) return;
+    if (running === kind) {
+      log.warn({ run: kind, trigger }, 'skipped: the run before is still going on');
+      return;
+    }
+    if (pause.until() > 0) {
+      if (!putOff.has(kind))
+        log.warn({ run: kind, until: formatInstant(pause.until()) }, 'put off: the service asked for a pause');
+      putOff.add(kind);
+      return;
+    }
+    const idle = running === undefined && waiting.size === 0;
+    if (!waiting.has(kind)) waiting.set(kind, trigger);
+    // Begun in a later turn, so that kinds that fall due together are all known and keep their order.
+    if (idle) draining = draining.then(drain);
+  };
+
+  return {
+    request,
+    resume: () => {
+      if (putOff.size === 0 || pause.until() > 0) return;
+      const kinds = ORDER.filter((kind) => putOff.delete(kind));
+      for (const kind of kinds) request(kind, 'catch-up');
+    },
+    last: (kind) => reports.get(kind),
+    running: () => running,
+    idle: () => draining,
+  };
+}
+
+function firstOf(waiting: ReadonlyMap<RunKind, Trigger>): RunKind | undefined {
+  return ORDER.find((kind) => waiting.has(kind));
+}
+
+/** The one line that a run leaves in the log. */
+export function logReport(log: Log, { kind, trigger, outcome, durationMs, attempts, counts, error }: RunReport): void {
+  const line = { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
+  if (error !== undefined) log.warn({ ...line, err: error }, `${kind} run failed: ${error.message}`);
+  else if (outcome === 'held') log.warn(line, `${kind} run held removals back; see league-sync status`);
+  else log.info(line, `${kind} run ended: ${outcome}`);
+}

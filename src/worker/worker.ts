@@ -1,0 +1,132 @@
+import { formatInstant } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { toRunError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { RunKind } from '../store/runs.ts';
+import { pollLeagues } from '../sync/leagues.ts';
+import { pollProfile } from '../sync/profile.ts';
+import { whenFree } from '../sync/run.ts';
+import { openWorkplace, type Workplace } from './assembly.ts';
+import { createPoller, type Poller } from './poller.ts';
+import { type Watched, watchSlots } from './schedule.ts';
+
+export type WorkerOptions = {
+  readonly log: Log;
+  readonly pid: number;
+  /** Aborts with a StoppedError when the worker is to end. */
+  readonly signal: AbortSignal;
+  /** Registers what to do when an operator asks for a poll at once (SIGHUP). */
+  readonly onPollNow: (pollNow: () => void) => void;
+};
+
+/** Restarts must not hammer the service: a list this young is good enough to start with. */
+const FRESH_MS = 30_000;
+const PRUNE_EVERY_MS = 24 * 3_600_000;
+
+/**
+ * The worker: keeps a valid token, polls on schedule, until the signal aborts. Rejects only where it cannot start (a
+ * LockedError, a DatabaseError); whatever happens later is recorded, logged and made up for.
+ */
+export async function runWorker(config: Config, { log, pid, signal, onPollNow }: WorkerOptions): Promise<void> {
+  let noticeLogin = (): void => undefined;
+  await using place = await openWorkplace(config, {
+    log,
+    pid,
+    signal,
+    firstReason: 'start',
+    onLogin: () => noticeLogin(),
+  });
+  const { tools, session, pause } = place;
+  if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
+
+  const poller = createPoller({
+    poll: {
+      leagues: (trigger) => pollLeagues(tools, trigger, signal),
+      profile: (trigger) => pollProfile(tools, trigger, signal),
+    },
+    pause,
+    log,
+    signal,
+  });
+  noticeLogin = () => pollAfterRefusal(poller);
+  onPollNow(() => {
+    log.info('asked to poll now');
+    session.retryNow();
+    poller.request('leagues', 'manual');
+  });
+
+  announce(config, place, log);
+  pollAtStart(config, place, poller, log);
+  const prune = createPruning(config, place, log);
+  const keeping = session.keep(signal);
+  await watchSlots(
+    schedulesOf(config, poller),
+    { clock: tools.clock, onLook: () => Promise.all([poller.resume(), prune()]) },
+    signal,
+  );
+  log.info('stopping: what is under way is ended cleanly');
+  await Promise.all([poller.idle(), keeping]);
+}
+
+function announce(
+  { baseUrl, schedule, profileSchedule, scope, warnings }: Config,
+  { store }: Workplace,
+  log: Log,
+): void {
+  for (const warning of warnings) log.warn(warning);
+  const nextSlot = formatInstant(schedule.nextSlot());
+  const profile = profileSchedule === 'off' ? 'off' : profileSchedule.expression;
+  log.info(
+    {
+      service: baseUrl,
+      database: store.path,
+      schedule: schedule.expression,
+      profile,
+      timezone: schedule.timezone,
+      scope,
+      nextSlot,
+    },
+    'worker started',
+  );
+}
+
+function schedulesOf({ schedule, profileSchedule }: Config, poller: Poller): readonly Watched[] {
+  const leagues: Watched = { schedule, onDue: (due) => poller.request('leagues', due) };
+  if (profileSchedule === 'off') return [leagues];
+  return [leagues, { schedule: profileSchedule, onDue: (due) => poller.request('profile', due) }];
+}
+
+function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workplace, poller: Poller, log: Log): void {
+  const start = (kind: RunKind, last: string | undefined): void => {
+    const age = last === undefined ? Number.POSITIVE_INFINITY : tools.clock.now() - Date.parse(last);
+    if (age >= 0 && age < FRESH_MS) log.info({ run: kind, last }, 'no poll at start: the last good one is seconds old');
+    else poller.request(kind, 'start');
+  };
+  start('leagues', store.runs.lastSuccessAt('leagues', scope));
+  if (profileSchedule !== 'off') start('profile', store.runs.lastSuccessAt('profile', null));
+}
+
+/** Credentials that work again are no reason to wait for the next slot. */
+function pollAfterRefusal(poller: Poller): void {
+  if (poller.running() !== undefined) return;
+  if (poller.last('leagues')?.error?.kind === 'credentials') poller.request('leagues', 'catch-up');
+}
+
+/** Deletes old rows of `runs` and `logins` at start and once a day. */
+function createPruning({ runRetentionMs }: Config, { store, tools }: Workplace, log: Log): () => Promise<void> {
+  const { clock } = tools;
+  let nextAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (clock.monotonic() < nextAt) return;
+    nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+    const before = formatInstant(clock.now() - runRetentionMs);
+    try {
+      const prune = () =>
+        store.transaction(() => ({ runs: store.runs.prune(before), logins: store.logins.prune(before) }));
+      const deleted = await whenFree(prune, clock, undefined);
+      if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
+    } catch (error) {
+      log.warn({ err: toRunError(error) }, 'old runs could not be deleted; tried again tomorrow');
+    }
+  };
+}

@@ -1,0 +1,604 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { churn, startChurn } from '../../src/simulator/churn.ts';
+import { faults, SLOW_MS } from '../../src/simulator/fault.ts';
+import { createRandom } from '../../src/simulator/random.ts';
+import { createRequestRecord } from '../../src/simulator/record.ts';
+import { type SeenRequest, type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { createTokenIssuer } from '../../src/simulator/token.ts';
+
+const LOGIN_PATH = '/players/v1/authenticate/login';
+const PROFILE_PATH = '/players/v1/players/player/me';
+const LEAGUES_PATH = '/events/v1/leagues/';
+const TWO_HOURS_MS = 2 * 3_600_000;
+
+const League = z.looseObject({ league_id: z.string(), league_name: z.string(), status: z.string() });
+const LeagueAnswer = z.object({ message: z.string(), leagues: z.array(League), timestamp: z.iso.datetime() });
+const RawLeagueAnswer = z.object({ leagues: z.array(z.unknown()) });
+const LoginAnswer = z.object({ access_token: z.string(), refresh_token: z.string(), expire_datetime: z.string() });
+const failed = { result: 'fail', message: expect.any(String) };
+
+type LoginOptions = { pair?: string; body?: string };
+
+function logIn(simulator: Simulator, { pair, body }: LoginOptions = {}): Promise<Response> {
+  const encoded = Buffer.from(pair ?? 'player:secret-password').toString('base64');
+  return fetch(simulator.url + LOGIN_PATH, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Basic ${encoded}` },
+    body: body ?? JSON.stringify({ attribute: 'username' }),
+  });
+}
+
+async function takeToken(simulator: Simulator): Promise<string> {
+  const response = await logIn(simulator);
+  return LoginAnswer.parse(await response.json()).access_token;
+}
+
+type GetOptions = { token: string; signal?: AbortSignal };
+
+function get(simulator: Simulator, path: string, { token, signal }: GetOptions): Promise<Response> {
+  return fetch(simulator.url + path, { headers: { Authorization: `Bearer ${token}` }, signal: signal ?? null });
+}
+
+async function listLeagues(simulator: Simulator, token: string, query = '') {
+  const response = await get(simulator, LEAGUES_PATH + query, { token });
+  return LeagueAnswer.parse(await response.json()).leagues;
+}
+
+async function listRaw(simulator: Simulator, token: string): Promise<unknown[]> {
+  const response = await get(simulator, LEAGUES_PATH, { token });
+  return RawLeagueAnswer.parse(await response.json()).leagues;
+}
+
+async function sendRaw(simulator: Simulator, text: string): Promise<string> {
+  const { hostname, port } = new URL(simulator.url);
+  const socket = connect(Number(port), hostname);
+  socket.end(text);
+  let received = '';
+  for await (const chunk of socket) received += chunk;
+  return received;
+}
+
+function makeLeagues(count: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    league_id: `league-${index}`,
+    league_name: `League ${index}`,
+    sport: 'soccer',
+    league_image: 'https://images.example.com/league.png',
+    priority: index,
+    status: index % 2 === 0 ? 'active' : 'inactive',
+    create_datetime: null,
+    last_update_datetime: null,
+  }));
+}
+
+describe('login', () => {
+  it('answers the right pair with tokens and an expiry in UTC', async () => {
+    await using simulator = await startSimulator({ now: () => Date.UTC(2026, 10, 20, 11, 0, 0, 123) });
+    const response = await logIn(simulator);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      result: 'success',
+      message: 'Login successful',
+      player_id: expect.any(String),
+      access_token: expect.stringMatching(/^[\w-]{43}$/),
+      refresh_token: expect.stringMatching(/^[\w-]{43}$/),
+      expire_datetime: '2026-11-20T12:00:00.123Z',
+    });
+    expect(response.headers.get('date')).toBe('Fri, 20 Nov 2026 11:00:00 GMT');
+  });
+
+  it('hands out other tokens at every login', async () => {
+    await using simulator = await startSimulator();
+    expect(await takeToken(simulator)).not.toBe(await takeToken(simulator));
+  });
+
+  it.each([
+    ['a wrong password', 'player:wrong'],
+    ['another username', 'other:secret-password'],
+    ['a pair without a colon', 'player'],
+  ])('refuses %s with 401', async (_, pair) => {
+    await using simulator = await startSimulator();
+    const response = await logIn(simulator, { pair });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({ result: 'fail', message: 'Invalid username or password' });
+  });
+
+  it('takes the pair that it was started with, colons in the password included', async () => {
+    await using simulator = await startSimulator({ username: 'käthe', password: 'a:b' });
+    expect((await logIn(simulator, { pair: 'käthe:a:b' })).status).toBe(200);
+    expect((await logIn(simulator)).status).toBe(401);
+  });
+
+  it.each([
+    ['another attribute', '{"attribute":"email"}'],
+    ['no attribute', '{}'],
+    ['a list', '["username"]'],
+    ['no JSON', 'attribute=username'],
+    ['no body', ''],
+  ])('refuses %s with 400', async (_, body) => {
+    await using simulator = await startSimulator();
+    const response = await logIn(simulator, { body });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual(failed);
+  });
+});
+
+describe('tokens', () => {
+  it.each([
+    ['no Authorization header', {}],
+    ['an unknown token', { Authorization: 'Bearer made-up' }],
+    ['a Basic pair in place of a token', { Authorization: `Basic ${btoa('player:secret-password')}` }],
+  ])('are demanded of profile and leagues: 401 for %s', async (_, headers) => {
+    await using simulator = await startSimulator();
+    for (const path of [PROFILE_PATH, LEAGUES_PATH]) {
+      const response = await fetch(simulator.url + path, { headers });
+      expect(response.status).toBe(401);
+      expect(await response.json()).toEqual(failed);
+    }
+  });
+
+  it('serve up to the millisecond before their expiry', async () => {
+    let now = Date.UTC(2026, 10, 20);
+    await using simulator = await startSimulator({ tokenLifeMs: 5_000, now: () => now });
+    const token = await takeToken(simulator);
+    now += 4_999;
+    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(200);
+    now += 1;
+    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(401);
+    expect(simulator.requests.map((seen) => seen.token)).toEqual(['none', 'valid', 'expired']);
+  });
+
+  it('have expired at birth once their life is set to 0, while older ones live on', async () => {
+    await using simulator = await startSimulator();
+    const older = await takeToken(simulator);
+    simulator.setTokenLife(0);
+    const token = await takeToken(simulator);
+    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(401);
+    expect((await get(simulator, LEAGUES_PATH, { token: older })).status).toBe(200);
+  });
+
+  it('are unknown once revoked, and a new login mends it', async () => {
+    await using simulator = await startSimulator();
+    const token = await takeToken(simulator);
+    simulator.revokeTokens();
+    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(401);
+    expect(simulator.requests.at(-1)?.token).toBe('unknown');
+    expect((await get(simulator, LEAGUES_PATH, { token: await takeToken(simulator) })).status).toBe(200);
+  });
+});
+
+describe('memory', () => {
+  it('keeps the newest 10,000 tokens and forgets older ones', () => {
+    const issuer = createTokenIssuer(1_000);
+    const [oldest, second] = Array.from({ length: 10_001 }, () => issuer.issue(0).accessToken);
+    expect(issuer.check(oldest, 0)).toBe('unknown');
+    expect(issuer.check(second, 0)).toBe('valid');
+  });
+
+  it('keeps the newest 10,000 requests and forgets older ones', () => {
+    const record = createRequestRecord(() => {});
+    const seen = { method: 'GET', path: '/', token: 'none', basic: undefined } as const;
+    for (let at = 0; at <= 10_000; at++) record.begin({ ...seen, at });
+    expect(record.requests).toHaveLength(10_000);
+    expect(record.requests[0]?.at).toBe(1);
+  });
+});
+
+describe('profile', () => {
+  it('carries the eight fields of the interface', async () => {
+    await using simulator = await startSimulator({ username: 'ann' });
+    const login: unknown = await (await logIn(simulator, { pair: 'ann:secret-password' })).json();
+    const { access_token: token, player_id } = z
+      .object({ access_token: z.string(), player_id: z.string() })
+      .parse(login);
+    expect(await (await get(simulator, PROFILE_PATH, { token })).json()).toEqual({
+      message: expect.any(String),
+      player: {
+        player_id,
+        username: 'ann',
+        email: expect.any(String),
+        type: expect.any(String),
+        verified: expect.any(Boolean),
+        profile_pic: expect.any(String),
+        first_name: expect.any(String),
+        last_name: expect.any(String),
+      },
+      player_premium_items: [],
+    });
+  });
+});
+
+describe('leagues', () => {
+  it('are the bundled list by default, split in two by the filter', async () => {
+    await using simulator = await startSimulator();
+    const token = await takeToken(simulator);
+    const all = await listLeagues(simulator, token);
+    expect(all).toEqual(simulator.leagues());
+    expect(all.length).toBeGreaterThan(100);
+    for (const status of ['active', 'inactive']) {
+      const filtered = await listLeagues(simulator, token, `?status=${status}`);
+      expect(filtered).toEqual(all.filter((league) => league.status === status));
+      expect(filtered).not.toHaveLength(0);
+    }
+  });
+
+  it.each(['?status=retired', '?status='])('refuse the filter %s with 400', async (query) => {
+    await using simulator = await startSimulator();
+    const response = await get(simulator, LEAGUES_PATH + query, { token: await takeToken(simulator) });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual(failed);
+  });
+
+  it('can be replaced while it runs', async () => {
+    await using simulator = await startSimulator();
+    simulator.setLeagues(makeLeagues(2));
+    expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeLeagues(2));
+  });
+});
+
+describe('misuse', () => {
+  it('of a path is answered 404', async () => {
+    await using simulator = await startSimulator();
+    for (const path of ['/', '/events/v1/leagues', '//events', '/%']) {
+      const response = await fetch(simulator.url + path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual(failed);
+    }
+  });
+
+  it.each([
+    [LOGIN_PATH, 'GET', 'POST'],
+    [PROFILE_PATH, 'POST', 'GET'],
+    [LEAGUES_PATH, 'DELETE', 'GET'],
+  ])('of a method at %s is answered 405 with the right one', async (path, method, allowed) => {
+    await using simulator = await startSimulator();
+    const response = await fetch(simulator.url + path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe(allowed);
+    expect(await response.json()).toEqual(failed);
+  });
+
+  it('by a body of more than 64 KB is answered 413', async () => {
+    await using simulator = await startSimulator();
+    const atLimit = await logIn(simulator, { body: JSON.stringify({ attribute: 'username' }).padEnd(64 * 1024) });
+    expect(atLimit.status).toBe(200);
+    const response = await logIn(simulator, { body: ' '.repeat(4_000_000) });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toEqual(failed);
+  });
+
+  it.each([
+    ['garbage', 'garbage\r\n\r\n', '400'],
+    ['headers without end', `GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}`, '431'],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\nConnection: close\r\n\r\n', '404'],
+    ['a missing Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', '404'],
+    ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', '404'],
+  ])('by %s is answered as a failure', async (_, text, status) => {
+    await using simulator = await startSimulator();
+    const answer = await sendRaw(simulator, text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toContain('"result":"fail"');
+  });
+
+  it('by clients that leave in mid-request does not end it', async () => {
+    const heard: SeenRequest[] = [];
+    await using simulator = await startSimulator({ faults: ['slow'], onRequest: (seen) => heard.push(seen) });
+    const { hostname, port } = new URL(simulator.url);
+    const head = `POST ${LOGIN_PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`;
+    for (const text of ['GET /', head, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n']) {
+      const socket = connect(Number(port), hostname);
+      socket.write(text);
+      await sleep(20);
+      socket.destroy();
+    }
+    simulator.setFault('slow', false);
+    expect((await logIn(simulator)).status).toBe(200);
+    await vi.waitFor(() => expect(heard.map((seen) => seen.status)).toEqual([undefined, undefined, 200]));
+    expect(simulator.requests).toEqual(heard);
+  });
+});
+
+describe('the record of requests', () => {
+  it('holds what was asked and answered, and no secret', async () => {
+    const heard: SeenRequest[] = [];
+    await using simulator = await startSimulator({ onRequest: (seen) => heard.push(seen), now: () => 1_000 });
+    await logIn(simulator, { pair: 'player:wrong' });
+    await fetch(simulator.url + LOGIN_PATH, { method: 'POST' });
+    const token = await takeToken(simulator);
+    await get(simulator, `${LEAGUES_PATH}?status=active`, { token });
+    const login = { at: 1_000, method: 'POST', path: LOGIN_PATH, token: 'none' };
+    expect(simulator.requests).toEqual([
+      { ...login, status: 401, basic: 'refused' },
+      { ...login, status: 401, basic: 'missing' },
+      { ...login, status: 200, basic: 'accepted' },
+      {
+        at: 1_000,
+        method: 'GET',
+        path: `${LEAGUES_PATH}?status=active`,
+        status: 200,
+        token: 'valid',
+        basic: undefined,
+      },
+    ]);
+    expect(heard).toEqual(simulator.requests);
+  });
+
+  it('is served over HTTP without the requests that steer the simulator', async () => {
+    await using simulator = await startSimulator();
+    const token = await takeToken(simulator);
+    await get(simulator, LEAGUES_PATH, { token });
+    const text = await (await fetch(`${simulator.url}/_requests`)).text();
+    expect(JSON.parse(text)).toMatchObject({ requests: [{ path: LOGIN_PATH }, { path: LEAGUES_PATH }] });
+    expect(text).not.toContain(token);
+    expect(text).not.toContain('secret-password');
+  });
+});
+
+type FaultCheck = (simulator: Simulator, token: string) => Promise<void>;
+
+async function expectStatuses(simulator: Simulator, token: string, [login, profile, leagues]: number[]): Promise<void> {
+  const answers = [
+    await logIn(simulator),
+    await get(simulator, PROFILE_PATH, { token }),
+    await get(simulator, LEAGUES_PATH, { token }),
+  ];
+  expect(answers.map((answer) => answer.status)).toEqual([login, profile, leagues]);
+  for (const answer of answers.filter(({ status }) => status !== 200)) expect(await answer.json()).toEqual(failed);
+}
+
+const faultChecks: Record<string, FaultCheck> = {
+  down: async (simulator, token) => {
+    await expectStatuses(simulator, token, [503, 503, 503]);
+    expect((await fetch(simulator.url)).status).toBe(503);
+  },
+  'login-down': (simulator, token) => expectStatuses(simulator, token, [503, 200, 200]),
+  'login-refused': (simulator, token) => expectStatuses(simulator, token, [401, 200, 200]),
+  'always-401': (simulator, token) => expectStatuses(simulator, token, [200, 401, 401]),
+  'revoke-tokens': async (simulator, token) => {
+    await expectStatuses(simulator, token, [200, 401, 401]);
+    const fresh = await takeToken(simulator);
+    expect((await get(simulator, LEAGUES_PATH, { token: fresh })).status).toBe(200);
+    simulator.setFault('revoke-tokens', true);
+    expect((await get(simulator, LEAGUES_PATH, { token: fresh })).status).toBe(401);
+  },
+  'rate-limit': async (simulator, token) => {
+    await expectStatuses(simulator, token, [200, 429, 429]);
+    expect((await get(simulator, LEAGUES_PATH, { token })).headers.get('retry-after')).toBe('1');
+  },
+  'result-fail': async (simulator, token) => {
+    await expectStatuses(simulator, token, [200, 200, 200]);
+    for (const path of [PROFILE_PATH, LEAGUES_PATH]) {
+      expect(await (await get(simulator, path, { token })).json()).toEqual(failed);
+    }
+  },
+  'not-json': async (simulator, token) => {
+    const response = await get(simulator, LEAGUES_PATH, { token });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('text/html');
+    expect(await response.text()).toMatch(/^<!doctype html>/);
+  },
+  'empty-list': async (simulator, token) => {
+    expect(await listRaw(simulator, token)).toEqual([]);
+  },
+  'drop-third': async (simulator, token) => {
+    const expected = makeLeagues(20).filter((_, index) => index % 3 !== 2);
+    expect(await listRaw(simulator, token)).toEqual(expected);
+  },
+  'bad-rows': async (simulator, token) => {
+    const leagues = await listRaw(simulator, token);
+    const broken = leagues.filter((league) => !League.safeParse(league).success);
+    expect(leagues).toHaveLength(20);
+    expect(broken).toHaveLength(6);
+    expect(broken[0]).not.toHaveProperty('league_name');
+    expect(broken[1]).toMatchObject({ league_name: ['League 4'], priority: 'first' });
+    expect(broken[2]).toBeTypeOf('string');
+  },
+  'new-field': async (simulator, token) => {
+    const expected = makeLeagues(20).map((league) => ({ ...league, broadcast_partner: expect.any(String) }));
+    expect(await listRaw(simulator, token)).toEqual(expected);
+  },
+  duplicates: async (simulator, token) => {
+    const [first, second, ...rest] = makeLeagues(20);
+    const again = [first, rest[8], { ...second, league_name: 'League 1 (again)' }];
+    expect(await listRaw(simulator, token)).toEqual([first, second, ...rest, ...again]);
+  },
+  shuffle: async (simulator, token) => {
+    const ask = async () => (await get(simulator, LEAGUES_PATH, { token })).json();
+    const [one, other] = z.array(RawLeagueAnswer).parse([await ask(), await ask()]);
+    expect(one?.leagues).not.toEqual(other?.leagues);
+    expect(one?.leagues).toHaveLength(20);
+    expect(one?.leagues).toEqual(expect.arrayContaining(makeLeagues(20)));
+    const keyOrders = new Set(one?.leagues.map((league) => Object.keys(z.looseObject({}).parse(league)).join()));
+    expect(keyOrders.size).toBeGreaterThan(10);
+  },
+  'born-expired': async (simulator) => {
+    const login = LoginAnswer.parse(await (await logIn(simulator)).json());
+    expect(Date.parse(login.expire_datetime)).toBeLessThan(Date.now());
+    expect((await get(simulator, LEAGUES_PATH, { token: login.access_token })).status).toBe(200);
+  },
+  'wrong-clock': async (simulator) => {
+    const response = await logIn(simulator);
+    const { expire_datetime, access_token: token } = LoginAnswer.parse(await response.json());
+    const leagues = await get(simulator, LEAGUES_PATH, { token });
+    const { timestamp } = LeagueAnswer.parse(await leagues.json());
+    const told = [response.headers.get('date'), leagues.headers.get('date'), timestamp];
+    for (const instant of told) expect(Date.parse(String(instant)) - Date.now()).toBeGreaterThan(TWO_HOURS_MS - 5_000);
+    expect(Date.parse(expire_datetime) - Date.now()).toBeGreaterThan(TWO_HOURS_MS + 3_600_000 - 5_000);
+  },
+  slow: async (simulator, token) => {
+    const askedAt = performance.now();
+    expect((await get(simulator, LEAGUES_PATH, { token })).status).toBe(200);
+    expect(performance.now() - askedAt).toBeGreaterThan(SLOW_MS - 20);
+  },
+  'cut-body': async (simulator, token) => {
+    const response = await get(simulator, LEAGUES_PATH, { token });
+    const announced = Number(response.headers.get('content-length'));
+    expect(announced).toBeGreaterThan(1_000);
+    await expect(response.text()).rejects.toThrow('terminated');
+    const raw = await sendRaw(simulator, `GET ${LEAGUES_PATH} HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    const body = raw.slice(raw.indexOf('\r\n\r\n') + 4);
+    expect(Buffer.byteLength(body)).toBe(Math.floor(announced / 2));
+    expect(simulator.requests.at(-1)?.status).toBeUndefined();
+  },
+  hang: async (simulator, token) => {
+    const signal = AbortSignal.timeout(100);
+    await expect(get(simulator, LEAGUES_PATH, { token, signal })).rejects.toThrow('timeout');
+    expect(simulator.requests.at(-1)).toMatchObject({ path: LEAGUES_PATH, status: undefined, token: 'valid' });
+  },
+};
+
+describe('faults', () => {
+  it.each(faults)('do what they say: $name: $description', async ({ name }) => {
+    await using simulator = await startSimulator({ leagues: makeLeagues(20) });
+    const token = await takeToken(simulator);
+    simulator.setFault(name, true);
+    await faultChecks[name]?.(simulator, token);
+    expect(faultChecks).toHaveProperty(name);
+    simulator.setFault(name, false);
+    expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeLeagues(20));
+  });
+
+  it('can be on from the start, several at once, each having its way', async () => {
+    const together = ['wrong-clock', 'new-field', 'drop-third'];
+    await using simulator = await startSimulator({ leagues: makeLeagues(3), faults: together });
+    const response = await get(simulator, LEAGUES_PATH, { token: await takeToken(simulator) });
+    const { leagues } = RawLeagueAnswer.parse(await response.json());
+    expect(leagues.map((league) => Object.hasOwn(Object(league), 'broadcast_partner'))).toEqual([true, true]);
+    expect(Date.parse(String(response.headers.get('date')))).toBeGreaterThan(Date.now() + TWO_HOURS_MS - 5_000);
+    expect(simulator.faults()).toEqual(['drop-third', 'new-field', 'wrong-clock']);
+  });
+
+  it('must be known by name', async () => {
+    await using simulator = await startSimulator();
+    expect(() => simulator.setFault('gremlins', true)).toThrow(/gremlins; known: down, /);
+    await expect(startSimulator({ faults: ['gremlins'] })).rejects.toThrow(RangeError);
+  });
+
+  it('are switched over HTTP, even while everything hangs', async () => {
+    await using simulator = await startSimulator({ faults: ['hang'] });
+    const url = `${simulator.url}/_faults`;
+    expect((await fetch(`${url}/down`, { method: 'PUT' })).status).toBe(204);
+    expect((await fetch(`${url}/hang`, { method: 'DELETE' })).status).toBe(204);
+    expect(await (await fetch(url)).json()).toEqual({
+      active: ['down'],
+      known: faults.map(({ name, description }) => ({ name, description })),
+    });
+    expect((await logIn(simulator)).status).toBe(503);
+    expect(simulator.requests).toHaveLength(1);
+  });
+
+  it('of an unknown name are answered 404 with the known ones, and other methods 405', async () => {
+    await using simulator = await startSimulator();
+    const unknown = await fetch(`${simulator.url}/_faults/gremlins`, { method: 'PUT' });
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({
+      result: 'fail',
+      known: expect.arrayContaining([{ name: 'down', description: expect.any(String) }]),
+    });
+    const posted = await fetch(`${simulator.url}/_faults/down`, { method: 'POST' });
+    expect(posted.status).toBe(405);
+    expect(posted.headers.get('allow')).toBe('PUT, DELETE');
+  });
+});
+
+describe('churn', () => {
+  it('changes the leagues while the simulator runs', async () => {
+    await using simulator = await startSimulator({ churnMs: 5 });
+    const token = await takeToken(simulator);
+    const before = await listRaw(simulator, token);
+    await sleep(60);
+    expect(await listRaw(simulator, token)).not.toEqual(before);
+  });
+
+  it('is off by default', async () => {
+    await using simulator = await startSimulator();
+    const before = simulator.leagues();
+    await sleep(30);
+    expect(simulator.leagues()).toBe(before);
+  });
+
+  it('repeats itself with the same seed and leaves the state it was given alone', () => {
+    const state = startChurn(makeLeagues(10));
+    const step = () => churn(state, createRandom(7), 0);
+    expect(step()).toEqual(step());
+    expect(state).toEqual(startChurn(makeLeagues(10)));
+  });
+
+  it('stamps what it changes in the format of the list', () => {
+    const { listed } = churn(startChurn(makeLeagues(1)), () => 0.5, Date.UTC(2026, 9, 12, 1, 39, 28, 305));
+    expect(listed).toMatchObject([{ last_update_datetime: '2026-10-12T01:39:28.305500' }]);
+  });
+
+  it('changes something at every step, one to three leagues at most, and stays within bounds', () => {
+    const random = createRandom(1);
+    let state = startChurn(makeLeagues(40));
+    const sizes = new Set<number>();
+    for (let index = 0; index < 5_000; index++) {
+      const next = churn(state, random, index);
+      const known = new Set(state.listed);
+      const touched = next.listed.filter((league) => !known.has(league)).length;
+      const step = next.listed.length - state.listed.length;
+      expect(Math.max(touched, -step)).toBeOneOf([1, 2, 3]);
+      expect(next.removed.length).toBeLessThanOrEqual(5);
+      sizes.add(step);
+      state = next;
+    }
+    expect(sizes).toEqual(new Set([-1, 0, 1]));
+    expect(state.listed.length).toBeGreaterThan(30);
+    expect(state.listed.length).toBeLessThanOrEqual(90);
+    const ids = state.listed.map((league) => League.parse(league).league_id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each([
+    ['an empty list', []],
+    ['a list of one', makeLeagues(1)],
+    ['a list of rubbish', [null, 7, 'x', []]],
+  ])('survives %s and loses nothing for good', (_, leagues) => {
+    const random = createRandom(3);
+    let state = startChurn(leagues);
+    for (let index = 0; index < 200; index++) state = churn(state, random, index);
+    expect(state.listed.length + state.removed.length).toBe(leagues.length + state.invented);
+  });
+});
+
+describe('closing', () => {
+  it('ends connections that hang, idle or have not said a word', async () => {
+    const simulator = await startSimulator({ faults: ['hang'] });
+    const { hostname, port } = new URL(simulator.url);
+    const silent = connect(Number(port), hostname);
+    await once(silent, 'connect');
+    const hanging = logIn(simulator).catch((error: unknown) => error);
+    while (simulator.requests.length === 0) await sleep(5);
+    const ended = once(silent, 'close');
+    silent.resume();
+    await simulator.close();
+    expect(await hanging).toBeInstanceOf(TypeError);
+    await ended;
+    await expect(fetch(simulator.url)).rejects.toThrow('fetch failed');
+  });
+
+  it('ends a delayed answer and may be asked for twice', async () => {
+    const heard: SeenRequest[] = [];
+    const simulator = await startSimulator({ faults: ['slow'], onRequest: (seen) => heard.push(seen) });
+    const slow = logIn(simulator).catch((error: unknown) => error);
+    while (simulator.requests.length === 0) await sleep(5);
+    await Promise.all([simulator.close(), simulator.close()]);
+    await simulator.close();
+    expect(await slow).toBeInstanceOf(TypeError);
+    await vi.waitFor(() => expect(heard).toMatchObject([{ path: LOGIN_PATH, status: undefined }]));
+  });
+
+  it('frees a port that another simulator wanted in vain', async () => {
+    const simulator = await startSimulator();
+    const port = Number(new URL(simulator.url).port);
+    await expect(startSimulator({ port })).rejects.toThrow('EADDRINUSE');
+    await simulator.close();
+    await using successor = await startSimulator({ port });
+    expect((await logIn(successor)).status).toBe(200);
+  });
+});
