@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 
@@ -30,6 +30,8 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
 });
+// npx runs a checkout's own bin as it lies there.
+chmodSync('dist/league-sync.cjs', 0o755);
 writeFileSync('dist/THIRD-PARTY-NOTICES.txt', collectNotices(metafile));
 
 /** The licences of every package whose code is in the bundle, as they ask for. */

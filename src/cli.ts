@@ -8,6 +8,7 @@ import { parseDuration } from './duration.ts';
 import { EXIT, exitCodeOf, RunError, SettingsError, StoppedError, UsageError } from './errors.ts';
 import { openLog } from './log.ts';
 import { findPackage } from './package.ts';
+import { faults } from './simulator/fault.ts';
 
 /**
  * The program's one door to the process: arguments, environment, signals, exit code. Each command is loaded when it
@@ -65,26 +66,35 @@ function listenToSignals(): void {
   });
 }
 
-type ExitCode = number;
-let exitCode: ExitCode = EXIT.done;
+let exitCode: number = EXIT.done;
 
-/** Runs a command to its exit code. `lasting` ones end well when they are stopped; the others were cut short. */
-async function execute<T>(command: Promise<Command<T>>, options: T, lasting = false): Promise<void> {
+type Load<Options> = () => Promise<Command<Options>>;
+
+/** Runs a command to its exit code. One that `lasts` ends well when it is stopped; any other was cut short. */
+async function execute<Options>(load: Load<Options>, options: Options, lasts: 'lasts' | 'ends'): Promise<void> {
   try {
-    exitCode = await (await command)(host, options);
+    exitCode = await (await load())(host, options);
   } catch (error) {
     exitCode = stopping.signal.aborted ? EXIT.done : explain(error);
   }
-  if (stoppedBy !== undefined && !lasting) exitCode = 128 + constants.signals[stoppedBy];
+  if (stoppedBy !== undefined && lasts === 'ends') exitCode = 128 + constants.signals[stoppedBy];
 }
 
-function explain(error: unknown): ExitCode {
+function explain(error: unknown): number {
   const code = exitCodeOf(error);
   const foreseen = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
   if (!(error instanceof Error)) process.stderr.write('league-sync failed for an unknown reason.\n');
   else process.stderr.write(`league-sync: ${foreseen ? error.message : (error.stack ?? error.message)}\n`);
   return code;
 }
+
+const loadRun = async () => (await import('./commands/run.ts')).run;
+const loadSync = async () => (await import('./commands/sync.ts')).sync;
+const loadProfile = async () => (await import('./commands/profile.ts')).profile;
+const loadStatus = async () => (await import('./commands/status.ts')).status;
+const loadQuery = async () => (await import('./commands/query.ts')).query;
+const loadSimulate = async () => (await import('./commands/simulate.ts')).simulate;
+const loadDemo = async () => (await import('./commands/demo.ts')).demo;
 
 function createProgram(): Program {
   const program = new Program('league-sync')
@@ -93,47 +103,46 @@ function createProgram(): Program {
     .exitOverride()
     .showHelpAfterError('(league-sync --help tells what there is)')
     .addHelpText('after', '\nSettings are environment variables named LEAGUE_SYNC_…; see the README and .env.example.');
+  addWorkerCommands(program);
+  addDatabaseCommands(program);
+  addSimulate(program);
+  program
+    .command('demo')
+    .description('the simulated service and the worker together, on a database of its own')
+    .option('--for <duration>', 'end by itself after this long, such as 30s', readDuration)
+    .action((options) => execute(loadDemo, { forMs: options.for }, 'lasts'));
+  return program;
+}
 
+function addWorkerCommands(program: Program): void {
   program
     .command('run', { isDefault: true })
     .description('the worker: logs in, keeps a valid token, polls on schedule, until it is stopped')
-    .action(() =>
-      execute(
-        import('./commands/run.ts').then((module) => module.run),
-        undefined,
-        true,
-      ),
-    );
+    .usage('[options]')
+    .argument('[nothing]')
+    .action((word: string | undefined) => {
+      // The default command is handed whatever is the name of none.
+      if (word !== undefined) return program.error(`error: there is no command "${word}"`);
+      return execute(loadRun, undefined, 'lasts');
+    });
   program
     .command('sync')
     .description('one poll now, then exits')
     .option('--dry-run', 'print what would change; write and record nothing')
-    .action((options) =>
-      execute(
-        import('./commands/sync.ts').then((module) => module.sync),
-        options,
-      ),
-    );
+    .action((options) => execute(loadSync, options, 'ends'));
   program
     .command('profile')
     .description('log in, print the player’s profile and store it')
     .option('--json', 'one JSON object')
-    .action((options) =>
-      execute(
-        import('./commands/profile.ts').then((module) => module.profile),
-        options,
-      ),
-    );
+    .action((options) => execute(loadProfile, options, 'ends'));
+}
+
+function addDatabaseCommands(program: Program): void {
   program
     .command('status')
     .description('what the database says: freshness, leagues, last runs, token expiry, held removals')
     .option('--json', 'one JSON object')
-    .action((options) =>
-      execute(
-        import('./commands/status.ts').then((module) => module.status),
-        options,
-      ),
-    );
+    .action((options) => execute(loadStatus, options, 'ends'));
   program
     .command('query')
     .description('run one SQL statement that only reads, and print its rows')
@@ -141,26 +150,7 @@ function createProgram(): Program {
     .addOption(
       new Option('--format <format>', 'how rows are printed').choices(['table', 'json', 'csv']).default('table'),
     )
-    .action((sql, { format }) =>
-      execute(
-        import('./commands/query.ts').then((module) => module.query),
-        { sql, format },
-      ),
-    );
-  addSimulate(program);
-  program
-    .command('demo')
-    .description('the simulated service and the worker together, on a database of its own')
-    .option('--for <duration>', 'end by itself after this long, such as 30s', readDuration)
-    .action((options) =>
-      execute(
-        import('./commands/demo.ts').then((module) => module.demo),
-        { forMs: options.for },
-        true,
-      ),
-    );
-  for (const command of program.commands) command.exitOverride().allowExcessArguments(false);
-  return program;
+    .action((sql, { format }) => execute(loadQuery, { sql, format }, 'ends'));
 }
 
 function addSimulate(program: Program): void {
@@ -171,16 +161,21 @@ function addSimulate(program: Program): void {
     .option('--leagues <file>', 'a JSON list of leagues (default: 124 real ones)')
     .option('--username <name>', 'who may log in', 'player')
     .option('--password <password>', 'with which password', 'secret-password')
-    .option('--token-life <duration>', 'how long a token lives', readDuration, 3_600_000)
+    .option('--token-life <duration>', 'how long a token lives (default: 1h)', readDuration)
     .option('--churn <duration>', 'how often leagues change (default: never)', readDuration)
     .option('--fault <name>', 'switch a fault on from the start; repeatable', collect, [])
-    .action(({ port, leagues, username, password, tokenLife, churn, fault }) =>
+    .addHelpText('after', () => `\nFaults, switched while it runs by PUT and DELETE /_faults/NAME:\n${listFaults()}`)
+    .action(({ leagues, tokenLife, churn, fault, ...options }) =>
       execute(
-        import('./commands/simulate.ts').then((module) => module.simulate),
-        { port, username, password, tokenLifeMs: tokenLife, churnMs: churn ?? 0, faults: fault, leaguesFile: leagues },
-        true,
+        loadSimulate,
+        { ...options, tokenLifeMs: tokenLife ?? 3_600_000, churnMs: churn ?? 0, faults: fault, leaguesFile: leagues },
+        'lasts',
       ),
     );
+}
+
+function listFaults(): string {
+  return faults.map(({ name, description }) => `  ${name.padEnd(16)}${description}`).join('\n');
 }
 
 function readDuration(text: string): number {

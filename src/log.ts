@@ -22,7 +22,10 @@ export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, c
     return pino(options, pino.destination({ fd, sync: false, maxLength: LARGEST_BACKLOG_BYTES }));
   }
   const { default: pretty } = await import('pino-pretty');
-  return pino(options, pretty({ destination: fd, colorize: color, translateTime: 'SYS:HH:MM:ss', sync: true }));
+  return pino(
+    options,
+    pretty({ destination: fd, colorize: color, translateTime: 'SYS:HH:MM:ss', hideObject: true, sync: true }),
+  );
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Command, Host } from './host.ts';
 const DATABASE = 'demo-data/leagues.db';
 /** Short enough that a few seconds show a renewal, long enough to be read. */
 const TOKEN_LIFE_MS = 6_000;
-const CHURN_MS = 3_000;
+const CHURN_MS = 1_500;
 const PASSWORD = 'demo-password';
 
 /** Simulated service and worker in one process, from an empty database. Reads no settings but those of the log. */

@@ -1,9 +1,8 @@
 import { loadConfig } from '../config/config.ts';
 import { EXIT, exitCodeOf } from '../errors.ts';
 import { pollLeagues } from '../sync/leagues.ts';
-import type { RunReport } from '../sync/run.ts';
 import { openWorkplace } from '../worker/assembly.ts';
-import { logReport } from '../worker/poller.ts';
+import { describeReport, logReport } from '../worker/poller.ts';
 import type { Command } from './host.ts';
 
 /** One poll now. */
@@ -19,10 +18,3 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
   host.print(describeReport(report));
   return report.outcome === 'held' ? EXIT.held : EXIT.done;
 };
-
-function describeReport({ outcome, counts }: RunReport): string {
-  const parts = (['added', 'changed', 'restored', 'removed', 'unchanged', 'rejected', 'duplicates', 'held'] as const)
-    .filter((name) => (counts[name] ?? 0) > 0)
-    .map((name) => `${counts[name]} ${name}`);
-  return `${outcome}: ${counts.received ?? 0} leagues received${parts.length > 0 ? `, ${parts.join(', ')}` : ''}`;
-}

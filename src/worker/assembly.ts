@@ -153,7 +153,8 @@ function createLoginJournal(store: Store, clock: Clock, { log, onLogin }: Workpl
       writing = writing.then(() => write(login));
       const { at: _, outcome, reason, errorMessage } = login;
       const line = { reason, outcome, expiresAt: instantOf(login.expiresAt), clockSkewMs: login.clockSkewMs };
-      if (outcome === 'ok') log.info(line, 'logged in');
+      if (outcome === 'ok')
+        log.info(line, `logged in (${reason}); the token expires ${line.expiresAt ?? 'at an unknown time'}`);
       else log.warn(line, `login ${outcome}: ${errorMessage ?? ''}`);
       if (outcome === 'ok') onLogin?.();
     },

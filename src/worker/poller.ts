@@ -1,4 +1,5 @@
 import { formatInstant } from '../clock.ts';
+import { formatDuration } from '../duration.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Pause } from '../service/pause.ts';
@@ -89,10 +90,20 @@ function firstOf(waiting: ReadonlyMap<RunKind, Trigger>): RunKind | undefined {
   return ORDER.find((kind) => waiting.has(kind));
 }
 
-/** The one line that a run leaves in the log. */
-export function logReport(log: Log, { kind, trigger, outcome, durationMs, attempts, counts, error }: RunReport): void {
+/** The one line that a run leaves in the log: its counts as fields for programs, and as words for people. */
+export function logReport(log: Log, report: RunReport): void {
+  const { kind, trigger, outcome, durationMs, attempts, counts, error } = report;
   const line = { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
-  if (error !== undefined) log.warn({ ...line, err: error }, `${kind} run failed: ${error.message}`);
-  else if (outcome === 'held') log.warn(line, `${kind} run held removals back; see league-sync status`);
-  else log.info(line, `${kind} run ended: ${outcome}`);
+  if (error !== undefined) log.warn({ ...line, err: error }, `${kind}: failed. ${error.message}`);
+  else if (outcome === 'held') log.warn(line, `${describeReport(report)}; league-sync status tells which`);
+  else log.info(line, describeReport(report));
+}
+
+const COUNTED = ['added', 'changed', 'restored', 'removed', 'unchanged', 'rejected', 'duplicates', 'held'] as const;
+
+/** A run in one line of words. */
+export function describeReport({ kind, outcome, counts, durationMs }: RunReport): string {
+  const parts = COUNTED.filter((name) => (counts[name] ?? 0) > 0).map((name) => `${counts[name]} ${name}`);
+  const what = kind === 'leagues' ? [`${counts.received ?? 0} received`, ...parts].join(', ') : '';
+  return `${kind}: ${outcome}${what === '' ? '' : `: ${what}`} (${formatDuration(durationMs)})`;
 }

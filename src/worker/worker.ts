@@ -68,25 +68,15 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow }:
   await Promise.all([poller.idle(), keeping]);
 }
 
-function announce(
-  { baseUrl, schedule, profileSchedule, scope, warnings }: Config,
-  { store }: Workplace,
-  log: Log,
-): void {
-  for (const warning of warnings) log.warn(warning);
-  const nextSlot = formatInstant(schedule.nextSlot());
+function announce(config: Config, { store }: Workplace, log: Log): void {
+  for (const warning of config.warnings) log.warn(warning);
+  const { baseUrl: service, schedule, profileSchedule, scope } = config;
+  const { expression, timezone } = schedule;
   const profile = profileSchedule === 'off' ? 'off' : profileSchedule.expression;
+  const nextSlot = formatInstant(schedule.nextSlot());
   log.info(
-    {
-      service: baseUrl,
-      database: store.path,
-      schedule: schedule.expression,
-      profile,
-      timezone: schedule.timezone,
-      scope,
-      nextSlot,
-    },
-    'worker started',
+    { service, database: store.path, schedule: expression, profile, timezone, scope, nextSlot },
+    `worker started: polls ${service} at "${expression}" (${timezone}), next at ${nextSlot}, into ${store.path}`,
   );
 }
 
