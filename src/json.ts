@@ -12,8 +12,10 @@ declare global {
   }
 }
 
-/** Only a run of digits, or an exponent, this long can lose anything in a double. */
-const MAY_LOSE_DIGITS = /\d{16}|[eE]\+?\d{3}/;
+/** Only digits, with or without a point among them, or an exponent, this long can lose anything in a double. */
+const MAY_LOSE_DIGITS = /\d[\d.]{15}|[eE][+-]?\d{3}/;
+/** Smaller than this a double has fewer digits. */
+const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
 /** Reads JSON without losing a digit of any number. Throws a SyntaxError. */
@@ -31,6 +33,7 @@ function isExact(value: number, source: string): boolean {
     .replace(/[eE].*$/, '')
     .replace(/[-.]/g, '')
     .replace(/^0+/, '');
+  if (digits !== '' && Math.abs(value) < SMALLEST_NORMAL) return false;
   return digits.length <= EXACT_DIGITS || Number.isSafeInteger(value) || String(value) === source;
 }
 

@@ -3,10 +3,10 @@ import { formatInstant } from '../clock.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
+import { startDeadline } from '../service/retry.ts';
 import { openSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { describePlan } from '../sync/plan-text.ts';
-import { startDeadline } from '../sync/run.ts';
 import { visible } from '../table.ts';
 import { assembleService, fingerprintOf } from '../worker/assembly.ts';
 import type { Command } from './host.ts';
@@ -45,7 +45,7 @@ async function fetchList(config: Config, stop: AbortSignal, snapshot: Snapshot |
   const pausedUntil = Date.parse(snapshot?.runs.lastNotBefore(fingerprintOf(config)) ?? formatInstant(0));
   const record = (): void => undefined;
   await using service = assembleService(config, { firstReason: 'manual', signal: stop, pausedUntil, record });
-  using deadline = startDeadline({ clock: service.clock, runTimeoutMs: config.runTimeoutMs }, stop);
+  using deadline = startDeadline(service, config.runTimeoutMs, stop);
   const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
   return parseLeagues(fetched.body, config.scope === 'all' ? undefined : config.scope);
 }

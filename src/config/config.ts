@@ -61,7 +61,10 @@ export function loadConfig(settings: Settings): Config {
       'LEAGUE_SYNC_BASE_URL: http would send the credentials in clear; use https, or set LEAGUE_SYNC_ALLOW_HTTP=true',
     );
   }
-  if (faults.length > 0 || username === undefined || password === undefined) throw new SettingsError(faults);
+  const warnings = warnOfUnknown(settings, SETTING_NAMES);
+  if (faults.length > 0 || username === undefined || password === undefined) {
+    throw new SettingsError([...faults, ...warnings]);
+  }
 
   const all = read as Read;
   return {
@@ -82,7 +85,7 @@ export function loadConfig(settings: Settings): Config {
     heartbeatUrl: all.LEAGUE_SYNC_HEARTBEAT_URL,
     publish: all.LEAGUE_SYNC_PUBLISH,
     log: { level: all.LEAGUE_SYNC_LOG_LEVEL, format: all.LEAGUE_SYNC_LOG_FORMAT },
-    warnings: warnOfUnknown(settings, SETTING_NAMES),
+    warnings,
   };
 }
 

@@ -13,7 +13,9 @@ export function parseExpiry(text: string): number | undefined {
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
   if (hour > 23 || minute > 59 || second > 59 || part(10) > 23 || part(11) > 59) return undefined;
   const fraction = Math.floor(Number(`0.${match[7] ?? '0'}`) * 1_000);
-  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second, fraction));
+  const date = new Date(Date.UTC(2000, month - 1, 1, hour, minute, second, fraction));
+  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   const offsetMs = (part(10) * 60 + part(11)) * 60_000 * (match[9] === '-' ? -1 : 1);
   return date.getTime() - offsetMs;

@@ -1,5 +1,5 @@
 import type { Drift } from '../drift.ts';
-import { type JsonObject, type JsonValue, rawNumber, typeName } from '../json.ts';
+import { canonicalJson, type JsonObject, type JsonValue, rawNumber, typeName } from '../json.ts';
 import type { Field, FieldType, FieldValue, JsonText } from '../record.ts';
 
 /** A value read into the form of its column; `converted` where that took a conversion, which loses nothing. */
@@ -117,7 +117,8 @@ function readValue(type: FieldType, sent: JsonValue): Reading | undefined {
   }
 }
 
-function readText(sent: JsonValue): Reading | undefined {
+/** A value as a text, if that loses nothing. */
+export function readText(sent: JsonValue | undefined): Reading | undefined {
   if (typeof sent === 'string') return storable(sent) ? { value: sent.toWellFormed() } : undefined;
   if (typeof sent === 'number') return { value: String(sent), converted: true };
   const digits = rawNumber(sent);
@@ -158,6 +159,7 @@ function exactNumber(text: string): number | bigint | undefined {
     .replace(/[eE].*$/, '')
     .replace(/[-.]/g, '')
     .replace(/^0+|0+$/g, '');
+  if (value === 0 && digits !== '') return undefined;
   return Number.isFinite(value) && digits.length <= 15 ? value : undefined;
 }
 
@@ -176,5 +178,6 @@ function readScalar(sent: JsonValue): FieldValue {
   if (typeof sent === 'number') return sent;
   if (typeof sent === 'string') return storable(sent) ? sent.toWellFormed() : JSON.stringify(sent);
   const digits = rawNumber(sent);
-  return digits === undefined ? JSON.stringify(sent) : (exactNumber(digits) ?? digits);
+  // Canonical, because the order of keys is no difference.
+  return digits === undefined ? canonicalJson(sent) : (exactNumber(digits) ?? digits);
 }

@@ -11,7 +11,7 @@ import {
 } from '../json.ts';
 import { contentHash, LEAGUE_FIELDS, type League } from '../league.ts';
 import type { JsonText } from '../record.ts';
-import { type Problem, readFields } from './field.ts';
+import { type Problem, readFields, readText } from './field.ts';
 
 /** A league as received, with the hash of its content. */
 export type ReceivedLeague = { readonly league: League; readonly hash: string };
@@ -70,11 +70,11 @@ export function parseLeagues(answer: JsonObject, status: string | undefined): Le
 
 function readElement(sent: JsonValue, position: number, note: (...drift: readonly Drift[]) => void): Element {
   if (isDeeperThan(sent, DEEPEST_JSON)) {
-    const raw = JSON.stringify('nested too deeply to be kept');
+    const raw = canonicalJson({ league_id: readableId(sent), note: 'nested too deeply to be kept' });
     return {
       position,
       sent,
-      rejected: { leagueId: null, position, raw, problems: [problem('', 'is nested too deeply')] },
+      rejected: { leagueId: readableId(sent), position, raw, problems: [problem('', 'is nested too deeply')] },
     };
   }
   if (!isObject(sent)) {
@@ -91,6 +91,12 @@ function readElement(sent: JsonValue, position: number, note: (...drift: readonl
   // Every required field has a value of its column's type here, and every other one has it or null.
   const league = { ...values, extra } as League;
   return { position, sent, read: { league, hash: contentHash(league) } };
+}
+
+/** The id of an element that is too deep to be read further. */
+function readableId(sent: JsonValue): string | null {
+  const id = isObject(sent) && Object.hasOwn(sent, 'league_id') ? readText(sent.league_id)?.value : undefined;
+  return typeof id === 'string' && id !== '' ? id : null;
 }
 
 function problem(path: string, message: string): Problem {

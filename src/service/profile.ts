@@ -1,6 +1,6 @@
 import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
-import { isObject, type JsonObject, typeName } from '../json.ts';
+import { DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, typeName } from '../json.ts';
 import { PLAYER_FIELDS, type Player } from '../player.ts';
 import { readFields } from './field.ts';
 
@@ -9,6 +9,8 @@ const ANSWER_FIELDS: ReadonlySet<string> = new Set(['message', 'player', 'player
 /** Reads a profile answer (interface, 4.2). Throws a ContractError where it names no player. */
 export function parseProfile(answer: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {
   const sent = answer.player;
+  if (isDeeperThan(answer, DEEPEST_JSON))
+    throw new ContractError('The profile answer is nested too deeply to be kept.');
   if (!isObject(sent)) throw new ContractError(`The profile answer holds no player (${typeName(sent)} in "player").`);
   const drift = createDriftLog();
   const { values, extra, problems, drift: departures } = readFields(PLAYER_FIELDS, sent, 'player.');

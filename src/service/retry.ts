@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { RunError } from '../errors.ts';
+import { RunError, TransportError } from '../errors.ts';
 
 /** The time that a run has, and how it ends early. */
 export type Deadline = {
@@ -7,6 +7,23 @@ export type Deadline = {
   readonly at: number;
   readonly signal: AbortSignal;
 };
+
+/** Starts the time that something may take; it ends early when `stop` aborts. */
+export function startDeadline(
+  { clock }: { readonly clock: Clock },
+  ms: number,
+  stop: AbortSignal,
+): Deadline & Disposable {
+  const overtime = new AbortController();
+  const timer = setTimeout(() => {
+    overtime.abort(new TransportError('timeout', false, `No success within ${ms} ms (LEAGUE_SYNC_RUN_TIMEOUT).`));
+  }, ms);
+  return {
+    at: clock.monotonic() + ms,
+    signal: AbortSignal.any([stop, overtime.signal]),
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}
 
 export type RetryOptions = { readonly clock: Clock; readonly random: () => number; readonly deadline: Deadline };
 

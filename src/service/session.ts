@@ -1,8 +1,9 @@
-import { type Clock, formatInstant } from '../clock.ts';
-import type { CredentialPair, Credentials } from '../config/credentials.ts';
+import type { Clock } from '../clock.ts';
+import type { Credentials } from '../config/credentials.ts';
 import { CredentialsError, RunError } from '../errors.ts';
 import type { LogIn, LoginReason, Token } from './login.ts';
-import type { Deadline } from './retry.ts';
+import { createRefusalBackoff } from './refusal.ts';
+import { startDeadline } from './retry.ts';
 import { isBornDead, isDead, msUntilDue } from './token.ts';
 
 /** The holder of the current token: a cached login. It knows nothing of HTTP. */
@@ -13,7 +14,7 @@ export type Session = {
   readonly accept: () => void;
   /** The service rejected this token: it is discarded. */
   readonly reject: (token: Token) => void;
-  /** The service rejected a fresh token too: logging in again must wait. Gives the error that says so. */
+  /** The service rejected a fresh token too: logging in again must wait. Gives the error back. */
   readonly giveUp: (token: Token, error: CredentialsError) => CredentialsError;
   /** Forgets any wait after a refusal (SIGHUP). */
   readonly retryNow: () => void;
@@ -38,54 +39,36 @@ export type SessionOptions = {
   readonly signal: AbortSignal;
 };
 
-type Refusal = {
-  readonly error: CredentialsError;
-  readonly since: number;
-  readonly waitMs: number;
-  readonly pair: CredentialPair | undefined;
-};
-
-const FIRST_REFUSAL_WAIT_MS = 60_000;
-const LONGEST_REFUSAL_WAIT_MS = 3_600_000;
 /** How often a rotated secret and a clock step are looked for. */
 const LOOK_AGAIN_MS = 10_000;
 const FIRST_RENEWAL_BACKOFF_MS = 1_000;
 const LONGEST_RENEWAL_BACKOFF_MS = 30_000;
 
 export function createSession(options: SessionOptions): Session {
-  const { clock, credentials } = options;
+  const { clock } = options;
+  const refusals = createRefusalBackoff(clock, options.credentials);
   let current: Token | undefined;
   let pending: Promise<Token> | undefined;
-  let refusal: Refusal | undefined;
-  let refusals = 0;
-  let bornDead = 0;
   let reason: LoginReason = options.firstReason;
+  /** Logins in a row that gave a token which had expired already. */
+  let bornDead = 0;
 
-  const refuse = (error: CredentialsError): CredentialsError => {
-    refusals += 1;
-    const waitMs = Math.min(LONGEST_REFUSAL_WAIT_MS, FIRST_REFUSAL_WAIT_MS * 2 ** (refusals - 1));
-    refusal = { error, since: clock.monotonic(), waitMs, pair: readPair(credentials) };
-    return error;
+  const settle = (token: Token): Token => {
+    current = token;
+    bornDead = isBornDead(token) ? bornDead + 1 : 0;
+    // After a rejected token only a request that is taken proves the credentials good again.
+    if (reason === 'rejected-token') refusals.clear();
+    else refusals.reset();
+    reason = 'due';
+    return token;
   };
-  const refusalLeftMs = (): number => (refusal === undefined ? 0 : refusal.since + refusal.waitMs - clock.monotonic());
-
   const logIn = async (): Promise<Token> => {
-    const timeout = AbortSignal.timeout(options.loginTimeoutMs);
-    const deadline: Deadline = {
-      at: clock.monotonic() + options.loginTimeoutMs,
-      signal: AbortSignal.any([options.signal, timeout]),
-    };
+    refusals.attempt();
+    using deadline = startDeadline(options, options.loginTimeoutMs, options.signal);
     try {
-      const token = await options.logIn(reason, deadline);
-      current = token;
-      bornDead = isBornDead(token) ? bornDead + 1 : 0;
-      // A fresh token that is rejected again keeps its backoff: only a request that was taken ends that.
-      if (reason !== 'rejected-token') refusals = 0;
-      refusal = undefined;
-      reason = 'due';
-      return token;
+      return settle(await options.logIn(reason, deadline));
     } catch (error) {
-      throw error instanceof CredentialsError ? refuse(error) : error;
+      throw error instanceof CredentialsError ? refusals.refuse(error) : error;
     } finally {
       pending = undefined;
     }
@@ -94,91 +77,68 @@ export function createSession(options: SessionOptions): Session {
     pending ??= logIn();
     return pending;
   };
-
-  const token = async (signal: AbortSignal): Promise<Token> => {
-    signal.throwIfAborted();
-    if (current !== undefined && !isDead(current, clock)) return current;
-    if (refusal !== undefined && refusalLeftMs() > 0) throw postponed(refusal.error, clock.now() + refusalLeftMs());
-    return unlessAborted(logInOnce(), signal);
-  };
-
-  const keep = async (signal: AbortSignal): Promise<void> => {
-    let failures = 0;
-    while (!signal.aborted) {
-      const waitMs = msUntilLogin();
-      if (waitMs > 0) {
-        await clock.sleep(Math.min(waitMs, LOOK_AGAIN_MS), signal).catch(() => undefined);
-        if (refusal !== undefined && isRotated(refusal, credentials)) refusal = undefined;
-        continue;
-      }
-      try {
-        await logInOnce();
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        if (refusal === undefined) await clock.sleep(renewalWaitMs(failures, error), signal).catch(() => undefined);
-      }
-    }
-  };
   const msUntilLogin = (): number => {
-    if (refusal !== undefined && refusalLeftMs() > 0) return refusalLeftMs();
+    if (refusals.leftMs() > 0) return refusals.leftMs();
     return current === undefined ? 0 : msUntilDue(current, clock, options.leewayMs, bornDead);
   };
-  const renewalWaitMs = (failures: number, error: unknown): number => {
-    const longest = Math.min(LONGEST_RENEWAL_BACKOFF_MS, FIRST_RENEWAL_BACKOFF_MS * 2 ** (failures - 1));
-    const pauseMs = error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0;
-    return Math.max((0.5 + options.random() / 2) * longest, pauseMs);
+  const discard = (token: Token): void => {
+    if (current !== token) return;
+    current = undefined;
+    reason = 'rejected-token';
   };
 
   return {
-    token,
-    keep,
-    current: () => current,
+    token: async (signal) => {
+      signal.throwIfAborted();
+      if (current !== undefined && !isDead(current, clock)) return current;
+      const objection = refusals.objection();
+      if (objection !== undefined) throw objection;
+      return unlessAborted(logInOnce(), signal);
+    },
+    keep: async (signal) => {
+      let failures = 0;
+      while (!signal.aborted) {
+        const waitMs = msUntilLogin();
+        if (waitMs > 0) {
+          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, signal);
+          refusals.clearIfRotated();
+          continue;
+        }
+        try {
+          await logInOnce();
+          failures = 0;
+        } catch (error) {
+          failures += 1;
+          // A refusal has its own wait; whatever else failed is not tried again at once either.
+          if (!(error instanceof CredentialsError)) await rest(renewalWaitMs(failures, error, options), clock, signal);
+        }
+      }
+    },
     accept: () => {
-      refusals = 0;
+      // While a renewal is refused the old token still serves, and that proves nothing.
+      if (refusals.current() === undefined) refusals.reset();
     },
-    reject: (rejected) => {
-      if (current !== rejected) return;
-      current = undefined;
-      reason = 'rejected-token';
+    reject: discard,
+    giveUp: (token, error) => {
+      discard(token);
+      return refusals.refuse(error);
     },
-    giveUp: (rejected, error) => {
-      if (current === rejected) current = undefined;
-      reason = 'rejected-token';
-      return refuse(error);
-    },
-    retryNow: () => {
-      refusal = undefined;
-    },
-    refusal: () =>
-      refusal === undefined ? undefined : { error: refusal.error, until: clock.now() + Math.max(0, refusalLeftMs()) },
+    retryNow: refusals.clear,
+    current: () => current,
+    refusal: refusals.current,
   };
 }
 
-function postponed(error: CredentialsError, until: number): CredentialsError {
-  return new CredentialsError(
-    `${error.message} The next try is at ${formatInstant(until)}, or when the secret changes.`,
-    {
-      cause: error,
-      httpStatus: error.httpStatus,
-      serviceMessage: error.serviceMessage,
-    },
-  );
+/** While the old token still serves, renewing it is tried again soon, and ever less often. */
+function renewalWaitMs(failures: number, error: unknown, { clock, random }: SessionOptions): number {
+  const longest = Math.min(LONGEST_RENEWAL_BACKOFF_MS, FIRST_RENEWAL_BACKOFF_MS * 2 ** (failures - 1));
+  const pauseMs = error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0;
+  return Math.max((0.5 + random() / 2) * longest, pauseMs);
 }
 
-function readPair(credentials: Credentials): CredentialPair | undefined {
-  try {
-    return credentials.read();
-  } catch (error) {
-    if (error instanceof RunError) return undefined;
-    throw error;
-  }
-}
-
-/** Whether the secret is another one than at the refusal. */
-function isRotated(refusal: Refusal, credentials: Credentials): boolean {
-  const pair = readPair(credentials);
-  return pair !== undefined && (pair.password !== refusal.pair?.password || pair.username !== refusal.pair.username);
+/** Sleeps, and wakes without a word when the signal aborts. */
+async function rest(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  await clock.sleep(ms, signal).catch(() => undefined);
 }
 
 /** The promise's value, unless the one who waits gives up first; what he waited for goes on for the others. */

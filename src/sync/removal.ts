@@ -14,6 +14,8 @@ export type Removals = { readonly removed: readonly string[]; readonly held: rea
 
 /** A few leagues may always go: a share of a short list says nothing. */
 const ALWAYS_ALLOWED = 5;
+/** 29 % of 100 is 28.999999999999996 in a double, and 29 is not more than 29 %. */
+const ROUNDING = 1e-6;
 
 /**
  * Decides which stored leagues have left the list, and which of these removals the guard holds (contract, 5.4). Pure.
@@ -37,7 +39,7 @@ export function decideRemovals(
   if (rejectedIds.has(null)) return { removed: [], held: missing };
 
   const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
-  const tooMany = waiting.length > ALWAYS_ALLOWED && waiting.length > limit * live;
+  const tooMany = waiting.length > ALWAYS_ALLOWED && waiting.length > limit * live + ROUNDING;
   if (waiting.length > 0 && (list.received === 0 || tooMany)) {
     return { removed: missing.filter((leagueId) => accepted.has(leagueId)), held: waiting };
   }

@@ -1,9 +1,9 @@
 import { type Clock, formatInstant } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
 import type { DriftLog } from '../drift.ts';
-import { DatabaseError, type RunError, StoppedError, TransportError, toRunError } from '../errors.ts';
+import { DatabaseError, type RunError, StoppedError, toRunError } from '../errors.ts';
 import type { Client, Fetched, Trace } from '../service/client.ts';
-import type { Deadline } from '../service/retry.ts';
+import { type Deadline, startDeadline } from '../service/retry.ts';
 import type { RunEnd, RunKind, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 
@@ -37,6 +37,8 @@ export type RunReport = {
   readonly attempts: number;
   readonly counts: RunCounts;
   readonly error?: RunError;
+  /** The service asked for a pause that reaches past the run: a run is to follow as soon as it ends. */
+  readonly putOff: boolean;
 };
 
 /** What a run does with an answer, inside the transaction that also ends its row. */
@@ -73,9 +75,10 @@ export async function executeRun(
     durationMs: clock.monotonic() - started.monotonic,
     attempts: trace.attempts,
     counts,
+    putOff: (error?.notBefore ?? 0) > started.wall + tools.runTimeoutMs,
     ...(error === undefined ? {} : { error }),
   });
-  using deadline = startDeadline(tools, stop);
+  using deadline = startDeadline(tools, tools.runTimeoutMs, stop);
   let id: number | undefined;
   try {
     id = await whenFree(
@@ -172,22 +175,4 @@ export async function whenFree<T>(work: () => T, clock: Clock, signal: AbortSign
       await clock.sleep(BUSY_RETRY_MS, signal);
     }
   }
-}
-
-/** The run's own time: it ends when the time is up or when the worker stops. */
-export function startDeadline(
-  { clock, runTimeoutMs }: Pick<RunTools, 'clock' | 'runTimeoutMs'>,
-  stop: AbortSignal,
-): Deadline & Disposable {
-  const overtime = new AbortController();
-  const timer = setTimeout(() => {
-    overtime.abort(
-      new TransportError('timeout', false, `The run took longer than ${runTimeoutMs} ms (LEAGUE_SYNC_RUN_TIMEOUT).`),
-    );
-  }, runTimeoutMs);
-  return {
-    at: clock.monotonic() + runTimeoutMs,
-    signal: AbortSignal.any([stop, overtime.signal]),
-    [Symbol.dispose]: () => clearTimeout(timer),
-  };
 }

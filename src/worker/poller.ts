@@ -40,7 +40,7 @@ export function createPoller({ poll, pause, log, signal }: PollerOptions): Polle
     try {
       const report = await poll[kind](trigger);
       reports.set(kind, report);
-      if (report.error?.notBefore !== undefined) putOff.add(kind);
+      if (report.putOff) putOff.add(kind);
       logReport(log, report);
     } catch (error) {
       log.error({ err: toRunError(error), run: kind }, 'a run failed in a way that it could not record');
@@ -67,10 +67,9 @@ export function createPoller({ poll, pause, log, signal }: PollerOptions): Polle
       putOff.add(kind);
       return;
     }
-    const idle = running === undefined && waiting.size === 0;
     if (!waiting.has(kind)) waiting.set(kind, trigger);
     // Begun in a later turn, so that kinds that fall due together are all known and keep their order.
-    if (idle) draining = draining.then(drain);
+    draining = draining.then(drain);
   };
 
   return {

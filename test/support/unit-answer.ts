@@ -1,0 +1,13 @@
+import type { Answer } from '../../src/service/transport.ts';
+
+/** An answer as the transport gives it. */
+export function createAnswer(
+  body: string | Uint8Array = '{}',
+  { status = 200, headers = {} }: { status?: number; headers?: Readonly<Record<string, string>> } = {},
+): Answer {
+  return {
+    status,
+    header: (name) => headers[name],
+    body: typeof body === 'string' ? Buffer.from(body) : body,
+  };
+}

@@ -1,0 +1,19 @@
+/** What a function throws, for tests that look at an error more closely than its message. */
+export function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+/** The same for a promise that has to reject. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  if (outcome === undefined) throw new Error('The promise was fulfilled.');
+  return outcome.error;
+}

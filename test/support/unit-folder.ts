@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A folder that is gone when the test is over. */
+export type TestFolder = Disposable & {
+  /** Writes a file and gives its path. */
+  readonly write: (name: string, content: string) => string;
+  readonly path: (name: string) => string;
+};
+
+export function createTestFolder(): TestFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'league-sync-unit-'));
+  const path = (name: string): string => join(folder, name);
+  return {
+    path,
+    write: (name, content) => {
+      writeFileSync(path(name), content);
+      return path(name);
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
+}

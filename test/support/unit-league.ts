@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { type LeagueList, parseLeagues } from '../../src/service/league.ts';
+import type { StoredLeague } from '../../src/store/leagues.ts';
+
+/** Enough to find an order or an edge that matters, few enough to run at every save. */
+export const RUNS = { numRuns: 200 };
+
+/** One element of the list with every required field, as the service sends it. */
+export function createElement(fields: Readonly<Record<string, JsonValue>> = {}): JsonObject {
+  return {
+    league_id: 'l1',
+    league_name: 'First League',
+    sport: 'football',
+    league_image: 'https://images.example.com/l1.png',
+    priority: 1,
+    status: 'active',
+    create_datetime: '2022-10-06T09:09:52.757929',
+    last_update_datetime: null,
+    ...fields,
+  };
+}
+
+/** The element without one of its fields. */
+export function without(name: string): JsonObject {
+  return Object.fromEntries(Object.entries(createElement()).filter(([key]) => key !== name));
+}
+
+export function parseElements(elements: readonly JsonValue[], status?: string): LeagueList {
+  return parseLeagues({ message: 'ok', leagues: elements }, status);
+}
+
+/** What the index of the database would hold after this list had been stored. */
+export function storedOf({ leagues }: LeagueList): Map<string, StoredLeague> {
+  return new Map(
+    [...leagues].map(([id, { league, hash }]) => [id, { hash, removed: false, status: league.status }] as const),
+  );
+}
+
+/** The same JSON with the members of every object in the opposite order. */
+export function reverseKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(reverseKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, reverseKeys(member)]),
+  );
+}
+
+const text = fc.string({ unit: 'grapheme', maxLength: 3 });
+const json = fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<JsonValue>;
+
+/** Fields of an element that may differ from one poll to the next; few values, so that some stay as they are. */
+const elementFields = fc.record({
+  league_name: text,
+  priority: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+  status: fc.constantFrom('active', 'inactive'),
+  default_markets: fc.option(json),
+  rankings: fc.constantFrom(true, false, null),
+  city: fc.option(text),
+  last_update_datetime: fc.oneof(fc.constant(null), text, fc.integer()),
+  unforeseen: json,
+});
+
+/** A list of leagues with different ids out of a small set, so that two lists share some of them. */
+export const elementList: fc.Arbitrary<readonly JsonObject[]> = fc
+  .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), elementFields), { selector: ([id]) => id })
+  .map((elements) => elements.map(([league_id, fields]) => createElement({ league_id, ...fields })));
+
+/** Two polls in a row: some leagues come anew, some go, some change, and some are as they were. */
+export const elementLists: fc.Arbitrary<readonly [readonly JsonObject[], readonly JsonObject[]]> = fc
+  .tuple(elementList, elementList, fc.subarray(['a', 'b', 'c', 'd']))
+  .map(([before, after, kept]) => [
+    before,
+    after.map((element) => before.find((same) => isKept(same, element, kept)) ?? element),
+  ]);
+
+function isKept(same: JsonObject, element: JsonObject, kept: readonly string[]): boolean {
+  return same.league_id === element.league_id && kept.includes(String(same.league_id));
+}

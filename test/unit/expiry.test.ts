@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { parseExpiry } from '../../src/service/expiry.ts';
+
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+
+describe('an expiry', () => {
+  it.each([
+    ['2026-11-20T12:00:00Z', NOON],
+    ['2026-11-20t12:00:00z', NOON],
+    ['2026-11-20T12:00:00', NOON],
+    ['2026-11-20 12:00:00', NOON],
+    ['2026-11-20 12:00:00Z', NOON],
+    ['2026-11-20T12:00', NOON],
+    ['  2026-11-20T12:00:00Z\n', NOON],
+    ['2026-11-20T14:00:00+02:00', NOON],
+    ['2026-11-20T14:00:00+0200', NOON],
+    ['2026-11-20T14:00:00+02', NOON],
+    ['2026-11-20 14:00:00 +02:00', NOON],
+    ['2026-11-20T06:30:00-05:30', NOON],
+    ['2026-11-21T01:00:00+13:00', NOON],
+    ['2026-11-20T12:00:00-00:00', NOON],
+    ['2026-11-20T12:00:00.5', NOON + 500],
+    ['2026-11-20T12:00:00.757Z', NOON + 757],
+    ['2026-11-20T12:00:00,757Z', NOON + 757],
+    ['2026-11-20T12:00:00.757929', NOON + 757],
+    ['2026-11-20T12:00:00.999999999+00:00', NOON + 999],
+    ['2028-02-29T00:00:00Z', Date.parse('2028-02-29T00:00:00Z')],
+    ['9999-12-31T23:59:59.999Z', Date.parse('9999-12-31T23:59:59.999Z')],
+  ])('is read from "%s"', (text, expected) => {
+    expect(parseExpiry(text)).toBe(expected);
+  });
+
+  it.each([
+    [''],
+    ['soon'],
+    ['never'],
+    ['1795176000'],
+    ['2026-11-20'],
+    ['12:00:00'],
+    ['2026-11-20T24:00:00Z'],
+    ['2026-11-20T12:60:00Z'],
+    ['2026-11-20T12:00:61Z'],
+    ['2026-13-01T00:00:00Z'],
+    ['2026-00-10T00:00:00Z'],
+    ['2026-11-31T00:00:00Z'],
+    ['2027-02-29T00:00:00Z'],
+    ['2026-11-20T12:00:00+25:00'],
+    ['2026-11-20T12:00:00+02:60'],
+    ['2026-11-20T12:00:00 CET'],
+    ['Fri, 20 Nov 2026 12:00:00 GMT'],
+    ['2026-11-20T12:00:00Z and more'],
+  ])('is not guessed from "%s"', (text) => {
+    expect(parseExpiry(text)).toBeUndefined();
+  });
+
+  it('keeps every millisecond', () => {
+    const misread = Array.from({ length: 1_000 }, (_, ms) => ms).filter(
+      (ms) => parseExpiry(`2026-11-20T12:00:00.${String(ms).padStart(3, '0')}Z`) !== NOON + ms,
+    );
+    expect(misread).toEqual([]);
+  });
+
+  it('without an offset means UTC in whatever time zone the machine is', () => {
+    const script = `
+      import { parseExpiry } from ${JSON.stringify(import.meta.resolve('../../src/service/expiry.ts'))};
+      console.log(parseExpiry('2026-11-20 12:00:00.5'), new Date(2026, 0, 1).getTimezoneOffset());`;
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      env: { ...process.env, TZ: 'Asia/Tokyo' },
+      encoding: 'utf8',
+    });
+    expect(printed.trim()).toBe(`${NOON + 500} -540`);
+  });
+});

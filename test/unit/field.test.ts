@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { isObject, parseJson } from '../../src/json.ts';
+import type { Field, FieldType, FieldValue } from '../../src/record.ts';
+import { type ReadFields, readFields } from '../../src/service/field.ts';
+
+/** Reads one field of the given kind out of an object sent as this text. */
+function read(type: FieldType, presence: Field['presence'], text: string): ReadFields<'f'> {
+  const object = parseJson(text);
+  if (!isObject(object)) throw new Error(`${text} is no object`);
+  return readFields([{ name: 'f', type, presence }], object, 'leagues[].');
+}
+
+describe('a value that is what the interface says', () => {
+  it.each<[FieldType, string, FieldValue]>([
+    ['text', '"NFL"', 'NFL'],
+    ['text', '""', ''],
+    ['text', '"9007199254740993"', '9007199254740993'],
+    ['number', '3', 3],
+    ['number', '3.0', 3],
+    ['number', '1.5', 1.5],
+    ['number', '-7', -7],
+    ['number', '9007199254740993', 9007199254740993n],
+    ['number', '-9223372036854775808', -9223372036854775808n],
+    ['number', '9223372036854775808', 2 ** 63],
+    ['flag', 'true', true],
+    ['flag', 'false', false],
+    ['json', '[]', '[]'],
+    ['json', '[{"b":1,"a":9007199254740993}]', '[{"b":1,"a":9007199254740993}]'],
+    ['scalar', '"2022-10-06"', '2022-10-06'],
+    ['scalar', '1665047392', 1665047392],
+    ['scalar', '1.5', 1.5],
+    ['scalar', '9007199254740993', 9007199254740993n],
+    ['scalar', '18446744073709551616', '18446744073709551616'],
+    ['scalar', 'true', 'true'],
+    ['scalar', '{"$date":1}', '{"$date":1}'],
+    ['scalar', '[1,2]', '[1,2]'],
+  ])('as a %s of %s is stored, and no departure', (type, sent, value) => {
+    const found = read(type, 'required', `{"f":${sent}}`);
+    expect(found).toEqual({ values: { f: value }, extra: '{}', problems: [], drift: [] });
+  });
+});
+
+describe('a value that can be converted without loss', () => {
+  it.each<[FieldType, string, FieldValue, string]>([
+    ['text', '17', '17', 'number for string'],
+    ['text', '9007199254740993', '9007199254740993', 'number for string'],
+    ['text', '0.1234567890123456789', '0.1234567890123456789', 'number for string'],
+    ['text', '1e400', '1e400', 'number for string'],
+    ['number', '"3"', 3, 'string for number'],
+    ['number', '"-1.5e3"', -1500, 'string for number'],
+    ['number', '"9007199254740993"', 9007199254740993n, 'string for number'],
+    ['flag', '"true"', true, 'string for boolean'],
+    ['flag', '"false"', false, 'string for boolean'],
+    ['json', '{}', '{}', 'object for list'],
+    ['json', '"moneyline"', '"moneyline"', 'string for list'],
+    ['json', 'false', 'false', 'boolean for list'],
+  ])('as a %s of %s is stored and noted', (type, sent, value, detail) => {
+    const found = read(type, 'required', `{"f":${sent}}`);
+    const drift = [{ field: 'leagues[].f', kind: 'wrong-type', detail }];
+    expect(found).toEqual({ values: { f: value }, extra: '{}', problems: [], drift });
+  });
+});
+
+describe('a value that fits nowhere', () => {
+  const misfits: [FieldType, string, string][] = [
+    ['text', 'true', 'boolean for string'],
+    ['text', '{"a":1}', 'object for string'],
+    ['text', '[1]', 'list for string'],
+    ['number', '"third"', 'string for number'],
+    ['number', '""', 'string for number'],
+    ['number', '" 3"', 'string for number'],
+    ['number', '"007"', 'string for number'],
+    ['number', '"0x10"', 'string for number'],
+    ['number', '"0.12345678901234567"', 'string for number'],
+    ['number', '"18446744073709551616"', 'string for number'],
+    ['number', '1e400', 'number for number'],
+    ['number', 'true', 'boolean for number'],
+    ['flag', '1', 'number for boolean'],
+    ['flag', '"yes"', 'string for boolean'],
+    ['flag', '"TRUE"', 'string for boolean'],
+  ];
+
+  it.each(misfits)('as an optional %s of %s goes to extra', (type, sent, detail) => {
+    const found = read(type, 'optional', `{"f":${sent}}`);
+    const drift = [{ field: 'leagues[].f', kind: 'wrong-type', detail }];
+    expect(found).toEqual({ values: { f: null }, extra: `{"f":${sent}}`, problems: [], drift });
+  });
+
+  it.each(misfits)('as a required %s of %s is a problem', (type, sent, detail) => {
+    const found = read(type, 'required', `{"f":${sent}}`);
+    expect(found.problems).toHaveLength(1);
+    expect(found.problems[0]?.path).toBe('f');
+    expect(found.drift).toEqual([{ field: 'leagues[].f', kind: 'wrong-type', detail }]);
+  });
+
+  it('is a text with a NUL, which is odd by its value', () => {
+    const found = read('text', 'optional', '{"f":"a\\u0000b"}');
+    expect(found.values.f).toBeNull();
+    expect(found.extra).toBe('{"f":"a\\u0000b"}');
+    expect(found.drift).toEqual([
+      { field: 'leagues[].f', kind: 'unexpected-value', detail: 'string with a NUL character' },
+    ]);
+    expect(read('text', 'required', '{"f":"a\\u0000b"}').problems).toEqual([
+      { path: 'f', message: 'holds a NUL character, which a database text cannot hold' },
+    ]);
+  });
+
+  it('is not a time with a NUL, which is kept as its JSON', () => {
+    expect(read('scalar', 'expected', '{"f":"a\\u0000b"}').values.f).toBe('"a\\u0000b"');
+  });
+
+  it('is not a text with half a character, which is mended', () => {
+    expect(read('text', 'required', '{"f":"a\\ud800b"}').values.f).toBe('a\uFFFDb');
+  });
+});
+
+describe('a value that is null or not there', () => {
+  it.each<[Field['presence'], string, boolean, string[]]>([
+    ['required', '{}', true, []],
+    ['required', '{"f":null}', true, []],
+    ['expected', '{}', false, ['missing-field']],
+    ['expected', '{"f":null}', false, []],
+    ['optional', '{}', false, []],
+    ['optional', '{"f":null}', false, []],
+  ])('where it is %s, sent as %s, is a problem: %s, a departure: %j', (presence, sent, problem, kinds) => {
+    const found = read('text', presence, sent);
+    expect(found.values.f).toBeNull();
+    expect(found.extra).toBe('{}');
+    expect(found.problems).toHaveLength(problem ? 1 : 0);
+    expect(found.drift.map(({ kind }) => kind)).toEqual(kinds);
+  });
+});
+
+describe('a field that the interface does not name', () => {
+  it.each([
+    ['{"new":1}', 'leagues[].new', 'number'],
+    ['{"new":null}', 'leagues[].new', 'null'],
+    ['{"new":[9007199254740993,{"b":1,"a":2}]}', 'leagues[].new', 'list'],
+    ['{"__proto__":{"f":"polluted"}}', 'leagues[].__proto__', 'object'],
+    ['{"constructor":"x"}', 'leagues[].constructor', 'string'],
+    ['{"toString":false}', 'leagues[].toString', 'boolean'],
+  ])('as in %s goes to extra and is noted', (sent, field, detail) => {
+    const found = read('text', 'optional', sent);
+    expect(found).toEqual({
+      values: { f: null },
+      extra: sent,
+      problems: [],
+      drift: [{ field, kind: 'unknown-field', detail }],
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  canonicalJson,
+  isDeeperThan,
+  isObject,
+  type JsonValue,
+  parseJson,
+  rawNumber,
+  typeName,
+} from '../../src/json.ts';
+import { RUNS, reverseKeys } from '../support/unit-league.ts';
+
+describe('JSON as it is read', () => {
+  it.each([
+    ['9007199254740993'],
+    ['-9007199254740993'],
+    ['9223372036854775807'],
+    ['18446744073709551616'],
+    ['1e400'],
+    ['-1E+400'],
+    ['0.1234567890123456789'],
+    ['100000000000000000001'],
+    ['12345678901234567890.5'],
+  ])('keeps every digit of %s', (digits) => {
+    expect(rawNumber(parseJson(digits))).toBe(digits);
+    expect(JSON.stringify(parseJson(`{"a":[${digits}]}`))).toBe(`{"a":[${digits}]}`);
+  });
+
+  it.each([['0'], ['3'], ['1.5'], ['-0.25'], ['9007199254740991'], ['1e+22'], ['1.7976931348623157e+308']])(
+    'holds %s as a plain number, which loses nothing',
+    (digits) => {
+      expect(parseJson(digits)).toBe(Number(digits));
+    },
+  );
+
+  it('has the same plain values as JSON.parse where no number is too long', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (sent) => {
+        const text = JSON.stringify(sent);
+        expect(JSON.stringify(parseJson(text))).toBe(text);
+      }),
+      RUNS,
+    );
+  });
+
+  it('leaves long digits inside a text alone', () => {
+    expect(parseJson('["9007199254740993", 1]')).toEqual(['9007199254740993', 1]);
+  });
+
+  it.each([[''], ['{'], ['<html>'], ['{"a":1,}'], ['NaN'], ['01'], ['9007199254740993 x']])('refuses %j', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+});
+
+describe('canonical JSON', () => {
+  it('is the same text for any order of keys, at every depth', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (sent) => {
+        const value = sent as JsonValue;
+        expect(canonicalJson(reverseKeys(value))).toBe(canonicalJson(value));
+      }),
+      RUNS,
+    );
+  });
+
+  it('means the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.parse(canonicalJson(value as JsonValue))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+      RUNS,
+    );
+  });
+
+  it.each([
+    ['{"b":1,"a":{"d":2,"c":3}}', '{"a":{"c":3,"d":2},"b":1}'],
+    ['{"b":9007199254740993,"a":1e400}', '{"a":1e400,"b":9007199254740993}'],
+    ['{"__proto__":1,"a":2}', '{"__proto__":1,"a":2}'],
+    ['[2,1]', '[2,1]'],
+    ['null', 'null'],
+  ])('of %s is %s', (text, canonical) => {
+    expect(canonicalJson(parseJson(text))).toBe(canonical);
+  });
+});
+
+describe('the depth of JSON', () => {
+  it.each([
+    ['1', 0, false],
+    ['[]', 0, true],
+    ['[]', 1, false],
+    ['[[1]]', 1, true],
+    ['[[1]]', 2, false],
+    ['{"a":[{"b":1}]}', 2, true],
+    ['{"a":[{"b":1}]}', 3, false],
+    ['[1,[2,[9007199254740993]]]', 3, false],
+  ])('of %s goes beyond %d: %s', (text, limit, deeper) => {
+    expect(isDeeperThan(parseJson(text), limit)).toBe(deeper);
+  });
+
+  it('is found for a value nested far deeper than the stack could follow', () => {
+    const levels = 100_000;
+    let value: JsonValue = 1;
+    for (let level = 0; level < levels; level += 1) value = [value];
+    expect(isDeeperThan(value, 500)).toBe(true);
+  });
+});
+
+describe('the type of a value', () => {
+  it.each<[string, string, boolean]>([
+    ['null', 'null', false],
+    ['[]', 'list', false],
+    ['{}', 'object', true],
+    ['1', 'number', false],
+    ['1e400', 'number', false],
+    ['"a"', 'string', false],
+    ['true', 'boolean', false],
+  ])('of %s is called %s', (text, name, object) => {
+    expect(typeName(parseJson(text))).toBe(name);
+    expect(isObject(parseJson(text))).toBe(object);
+  });
+
+  it('that is not there is called absent', () => {
+    expect(typeName(undefined)).toBe('absent');
+  });
+});

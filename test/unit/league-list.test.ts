@@ -1,0 +1,222 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ContractError } from '../../src/errors.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
+import { LEAGUE_FIELDS } from '../../src/league.ts';
+import { parseLeagues } from '../../src/service/league.ts';
+import { createElement, parseElements, without } from '../support/unit-league.ts';
+
+const bundled = parseJson(readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8'));
+
+/** A list in which the elements in question are few. */
+function among(...elements: readonly JsonValue[]): readonly JsonValue[] {
+  const good = elements.map((_, index) => createElement({ league_id: `good-${index}` }));
+  return [...good, ...elements];
+}
+
+function nested(levels: number): JsonValue {
+  let value: JsonValue = 1;
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
+}
+
+describe('the real leagues', () => {
+  const list = parseLeagues(isObject(bundled) ? bundled : {}, undefined);
+  const sent = isObject(bundled) ? (bundled.leagues as readonly JsonObject[]) : [];
+
+  it('are all read', () => {
+    expect(list.received).toBe(124);
+    expect(list.leagues.size).toBe(124);
+    expect(list.rejections).toEqual([]);
+    expect(list.duplicates).toBe(0);
+  });
+
+  it('depart from the interface in nothing but what is truly there', () => {
+    const named = new Set<string>(LEAGUE_FIELDS.map(({ name }) => name));
+    const unknown = new Set(sent.flatMap((league) => Object.keys(league)).filter((name) => !named.has(name)));
+    const found = list.drift.filter(({ kind }) => kind === 'unknown-field').map(({ field }) => field);
+    expect(found.sort()).toEqual([...unknown].map((name) => `leagues[].${name}`).sort());
+    expect(list.drift.filter(({ kind }) => kind !== 'unknown-field')).toEqual([]);
+  });
+
+  it('keep every field as it was sent', () => {
+    for (const element of sent) {
+      const league = list.leagues.get(String(element.league_id))?.league;
+      for (const { name, type } of LEAGUE_FIELDS) {
+        const value = element[name] ?? null;
+        expect(league?.[name]).toEqual(type === 'json' && value !== null ? JSON.stringify(value) : value);
+      }
+    }
+  });
+});
+
+describe('a list of leagues', () => {
+  it.each<[string, JsonValue]>([
+    ['is missing', {}],
+    ['is null', { leagues: null }],
+    ['is an object', { leagues: { 0: createElement() } }],
+    ['is a text', { leagues: '[]' }],
+  ])('that %s is a failure', (_what, answer) => {
+    expect(() => parseLeagues(isObject(answer) ? answer : {}, undefined)).toThrow(ContractError);
+  });
+
+  it('may be empty', () => {
+    expect(parseElements([])).toMatchObject({ received: 0, rejections: [], duplicates: 0, drift: [] });
+  });
+
+  it('comes in an answer whose unknown fields are noted', () => {
+    const answer = { result: 'success', message: 'ok', timestamp: null, next_page: 2, leagues: [] };
+    expect(parseLeagues(answer, undefined).drift).toEqual([
+      { field: 'leagues.next_page', kind: 'unknown-field', detail: 'number' },
+    ]);
+  });
+
+  it('holds a row of another status than was asked for, which is stored and noted', () => {
+    const list = parseElements([createElement({ status: 'inactive' })], 'active');
+    expect(list.leagues.get('l1')?.league.status).toBe('inactive');
+    expect(list.drift).toEqual([
+      { field: 'leagues[].status', kind: 'unexpected-value', detail: 'not active, which was asked for' },
+    ]);
+  });
+
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    ['18446744073709551616', '18446744073709551616'],
+    ['42', '42'],
+    ['"0042"', '0042'],
+    ['"9007199254740993"', '9007199254740993'],
+  ])('keeps every digit of the id %s', (sent, id) => {
+    const answer = parseJson(JSON.stringify({ leagues: [createElement()] }).replace('"l1"', sent));
+    expect([...parseLeagues(isObject(answer) ? answer : {}, undefined).leagues.keys()]).toEqual([id]);
+  });
+
+  it('has a field named __proto__ in extra', () => {
+    const answer = parseJson(
+      JSON.stringify({ leagues: [createElement()] }).replace('{"league_id"', '{"__proto__":{"status":"x"},"league_id"'),
+    );
+    const league = parseLeagues(isObject(answer) ? answer : {}, undefined).leagues.get('l1')?.league;
+    expect(league?.extra).toBe('{"__proto__":{"status":"x"}}');
+    expect(league?.status).toBe('active');
+  });
+});
+
+describe('an element', () => {
+  const required = ['league_name', 'sport', 'league_image', 'priority', 'status'];
+
+  it.each(required)('without %s is rejected, and its id is known', (name) => {
+    const { rejections, leagues } = parseElements(among(without(name)));
+    expect(rejections).toMatchObject([
+      { leagueId: 'l1', position: 1, problems: [{ path: name, message: 'is missing (absent)' }] },
+    ]);
+    expect([...leagues.keys()]).toEqual(['good-0']);
+  });
+
+  it.each(required)('with %s as null is rejected', (name) => {
+    const { rejections } = parseElements(among(createElement({ [name]: null })));
+    expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: name, message: 'is missing (null)' }] }]);
+  });
+
+  it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, and that is noted', (name) => {
+    const { leagues, drift } = parseElements([without(name)]);
+    expect(leagues.get('l1')?.league).toMatchObject({ [name]: null });
+    expect(drift).toEqual([{ field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' }]);
+  });
+
+  it('with null in every optional field is the same as one without them', () => {
+    const optional = LEAGUE_FIELDS.filter(({ presence }) => presence === 'optional').map(({ name }) => [name, null]);
+    const list = parseElements([createElement(Object.fromEntries(optional))]);
+    expect(list.leagues.get('l1')?.hash).toBe(parseElements([createElement()]).leagues.get('l1')?.hash);
+    expect(list.drift).toEqual([]);
+  });
+
+  it.each<[string, JsonValue]>([
+    ['null', null],
+    ['a text', 'l1'],
+    ['a list', [createElement()]],
+    ['a number', 1],
+    ['an object without an id', without('league_id')],
+    ['an object with an empty id', createElement({ league_id: '' })],
+    ['an object with null for its id', createElement({ league_id: null })],
+    ['an object with an object for its id', createElement({ league_id: { id: 'l1' } })],
+    ['an object with a NUL in its id', createElement({ league_id: 'l\u00001' })],
+    ['a list that is nested too deeply', nested(600)],
+    ['an object without an id that is nested too deeply', { ...without('league_id'), city: nested(600) }],
+  ])('that is %s is rejected as unreadable', (_what, element) => {
+    const { rejections, leagues } = parseElements(among(element));
+    expect(rejections).toMatchObject([{ leagueId: null, position: 1 }]);
+    expect([...leagues.keys()]).toEqual(['good-0']);
+  });
+
+  it('that is nested as deeply as a database can read is stored', () => {
+    const { leagues } = parseElements([createElement({ default_markets: nested(400) })]);
+    expect(leagues.get('l1')?.league.default_markets).toBe(JSON.stringify(nested(400)));
+  });
+
+  it('with several problems has all of them named', () => {
+    const { rejections } = parseElements(among(createElement({ sport: null, priority: 'first' })));
+    expect(rejections[0]?.problems.map(({ path }) => path)).toEqual(['sport', 'priority']);
+  });
+
+  it('that is rejected is kept as canonical JSON, so that an order of keys makes no second one', () => {
+    const element = createElement({ sport: null });
+    const turned = Object.fromEntries(Object.entries(element).reverse());
+    const [one] = parseElements(among(element)).rejections;
+    const [other] = parseElements(among(turned)).rejections;
+    expect(other?.raw).toBe(one?.raw);
+  });
+});
+
+describe('a league that is sent twice', () => {
+  it('in the same words is one', () => {
+    const list = parseElements([
+      createElement({ city: 'Rome', state: 'IT' }),
+      createElement({ state: 'IT', city: 'Rome' }),
+    ]);
+    expect(list).toMatchObject({ received: 2, duplicates: 1, rejections: [] });
+    expect(list.leagues.size).toBe(1);
+  });
+
+  it('with different content is rejected, both times', () => {
+    const list = parseElements(among(createElement({ priority: 1 }), createElement({ priority: 2 })));
+    expect([...list.leagues.keys()]).toEqual(['good-0', 'good-1']);
+    expect(list.rejections.map(({ leagueId, position }) => [leagueId, position])).toEqual([
+      ['l1', 2],
+      ['l1', 3],
+    ]);
+  });
+
+  it('once of them unusably is rejected, both times', () => {
+    const list = parseElements(among(createElement(), without('sport')));
+    expect(list.rejections.map(({ leagueId }) => leagueId)).toEqual(['l1', 'l1']);
+  });
+
+  it('and a third time differently is rejected whole', () => {
+    const list = parseElements(among(createElement(), createElement(), createElement({ priority: 2 })));
+    expect(list.rejections).toHaveLength(3);
+    expect(list.duplicates).toBe(0);
+  });
+});
+
+describe('a list with many rejections', () => {
+  const bad = (count: number) =>
+    Array.from({ length: count }, (_, index) => createElement({ league_id: `b${index}`, sport: null }));
+  const good = (count: number) =>
+    Array.from({ length: count }, (_, index) => createElement({ league_id: `g${index}` }));
+
+  it('is taken up to a half', () => {
+    expect(parseElements([...good(5), ...bad(5)])).toMatchObject({ received: 10 });
+  });
+
+  it('fails from more than a half, naming the first problems', () => {
+    expect(() => parseElements([...bad(6), ...good(5)])).toThrow(
+      'leagues[0] sport is missing (null); leagues[1] sport is missing (null); leagues[2] sport is missing (null); …',
+    );
+    expect(() => parseElements(bad(1))).toThrow('1 of 1 leagues cannot be stored');
+  });
+
+  it('counts every element once', () => {
+    const list = parseElements([...good(5), ...good(2), ...bad(3), null]);
+    expect(list.leagues.size + list.duplicates + list.rejections.length).toBe(list.received);
+    expect([list.received, list.duplicates, list.rejections.length]).toEqual([11, 2, 4]);
+  });
+});

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
+import { changedMembersJson, contentHash, LEAGUE_MEMBERS, type League, leagueJson } from '../../src/league.ts';
+import { createElement, elementList, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
+
+function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): League {
+  const [received] = parseElements([createElement(fields)]).leagues.values();
+  if (received === undefined) throw new Error('The league was rejected.');
+  return received.league;
+}
+
+/** The league that this text, parsed with all its digits, stands for in a field. */
+function leagueWith(name: string, text: string): League {
+  return leagueOf({ [name]: parseJson(text) });
+}
+
+describe('the hash of a league', () => {
+  it.each<[string, string, string]>([
+    ['default_markets', '[{"a":1,"b":{"c":2,"d":3}}]', '[{"b":{"d":3,"c":2},"a":1}]'],
+    ['default_markets', '{"b":9007199254740993,"a":1}', '{"a":1,"b":9007199254740993}'],
+    ['unforeseen', '{"a":1,"b":2}', '{"b":2,"a":1}'],
+  ])('is the same for %s of %s and of %s', (name, one, other) => {
+    expect(contentHash(leagueWith(name, one))).toBe(contentHash(leagueWith(name, other)));
+    expect(changedMembersJson(leagueWith(name, one), leagueWith(name, other))).toBe('{}');
+  });
+
+  it('is the same in whatever order fields come that the interface does not name', () => {
+    expect(contentHash(leagueOf({ new_a: 1, new_b: 2 }))).toBe(contentHash(leagueOf({ new_b: 2, new_a: 1 })));
+  });
+
+  it.each<[string, string, string]>([
+    ['default_markets', '[1,2]', '[2,1]'],
+    ['default_markets', '[9007199254740993]', '[9007199254740992]'],
+    ['default_markets', '[]', 'null'],
+    ['priority', '1', '2'],
+    ['priority', '9007199254740993', '9007199254740994'],
+    ['create_datetime', '1', '"1"'],
+    ['create_datetime', 'null', '"null"'],
+    ['rankings', 'false', 'null'],
+    ['city', '""', 'null'],
+    ['unforeseen', '1', '"1"'],
+    ['unforeseen', 'null', '0'],
+  ])('differs for %s of %s and of %s', (name, one, other) => {
+    expect(contentHash(leagueWith(name, one))).not.toBe(contentHash(leagueWith(name, other)));
+    expect(changedMembersJson(leagueWith(name, one), leagueWith(name, other))).not.toBe('{}');
+  });
+
+  it('does not confuse a text that runs over two fields', () => {
+    const one = leagueOf({ state: 'a"\n"b', city: 'c' });
+    const other = leagueOf({ state: 'a', city: 'b"\n"c' });
+    expect(contentHash(one)).not.toBe(contentHash(other));
+  });
+
+  it('is the same exactly where no member differs', () => {
+    const one = elementList.filter((list) => list.length > 1);
+    fc.assert(
+      fc.property(one, (elements) => {
+        const [a, b] = elements.map((element) => leagueOf({ ...element, league_id: 'l1' }));
+        if (a === undefined || b === undefined) return;
+        expect(contentHash(a) === contentHash(b)).toBe(changedMembersJson(a, b) === '{}');
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('a league in the change feed', () => {
+  it('is one JSON object with the 19 fields and extra, nothing quoted twice', () => {
+    const league = leagueOf({
+      priority: 1.5,
+      default_markets: [{ b: 1, a: 2 }],
+      rankings: true,
+      default_tournaments: false,
+      create_datetime: 1665047392,
+      unforeseen: { x: [1] },
+    });
+    const written: unknown = JSON.parse(leagueJson(league));
+    expect(Object.keys(written as object)).toEqual(LEAGUE_MEMBERS.map(({ name }) => name));
+    expect(written).toMatchObject({
+      priority: 1.5,
+      default_markets: [{ b: 1, a: 2 }],
+      rankings: true,
+      default_tournaments: false,
+      city: null,
+      create_datetime: 1665047392,
+      extra: { unforeseen: { x: [1] } },
+    });
+    expect(LEAGUE_MEMBERS).toHaveLength(20);
+  });
+
+  it('keeps every digit', () => {
+    const text = leagueJson(leagueWith('priority', '9007199254740993'));
+    expect(text).toContain('"priority":9007199254740993,');
+    expect(leagueJson(leagueWith('default_markets', '[1e400]'))).toContain('"default_markets":[1e400],');
+  });
+
+  it('that changed shows the old values of what changed, and nothing else', () => {
+    const before = leagueOf({ priority: 1, rankings: true, default_markets: [1], note: 'old', city: 'Rome' });
+    const after = leagueOf({ priority: 2, rankings: null, default_markets: [2], note: 'new', city: 'Rome' });
+    expect(changedMembersJson(before, after)).toBe(
+      '{"priority":1,"default_markets":[1],"rankings":true,"extra":{"note":"old"}}',
+    );
+  });
+
+  it('that shows only its old values gives the old league when they are put back', () => {
+    fc.assert(
+      fc.property(elementList, elementList, ([one = createElement()], [other = createElement()]) => {
+        const before = leagueOf({ ...one, league_id: 'l1' });
+        const after = leagueOf({ ...other, league_id: 'l1' });
+        const restored = { ...members(leagueJson(after)), ...members(changedMembersJson(before, after)) };
+        expect(reverseKeys(restored)).toEqual(reverseKeys(members(leagueJson(before))));
+      }),
+      RUNS,
+    );
+  });
+});
+
+function members(text: string): JsonObject {
+  const value = parseJson(text);
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,168 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { StatusError, StoppedError } from '../../src/errors.ts';
+import { openLog } from '../../src/log.ts';
+import { createPause } from '../../src/service/pause.ts';
+import type { RunKind, Trigger } from '../../src/store/runs.ts';
+import type { RunReport } from '../../src/sync/run.ts';
+import { createPoller } from '../../src/worker/poller.ts';
+import { createTestClock } from '../support/clock.ts';
+
+const MINUTE = 60_000;
+const silent = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
+
+function reportOf(kind: RunKind, trigger: Trigger, error?: StatusError): RunReport {
+  const outcome = error === undefined ? 'unchanged' : 'failed';
+  const putOff = error?.notBefore !== undefined;
+  return { kind, trigger, outcome, durationMs: 0, attempts: 1, counts: {}, putOff, ...(error && { error }) };
+}
+
+/** A poller whose runs go on until the test ends them. */
+function createStage() {
+  const clock = createTestClock();
+  const pause = createPause(clock);
+  const stop = new AbortController();
+  const started: string[] = [];
+  let running = 0;
+  let most = 0;
+  let end: (error?: StatusError) => void = () => undefined;
+  const poll = (kind: RunKind) => async (trigger: Trigger) => {
+    started.push(`${kind} ${trigger}`);
+    running += 1;
+    most = Math.max(most, running);
+    const error = await new Promise<StatusError | undefined>((resolve) => {
+      end = resolve;
+    });
+    running -= 1;
+    return reportOf(kind, trigger, error);
+  };
+  const poller = createPoller({
+    poll: { leagues: poll('leagues'), profile: poll('profile') },
+    pause,
+    log: silent,
+    signal: stop.signal,
+  });
+  const endRun = async (error?: StatusError): Promise<void> => {
+    await setImmediate();
+    end(error);
+    await setImmediate();
+  };
+  return { clock, pause, poller, started, most: () => most, endRun, stop };
+}
+
+describe('the poller', () => {
+  it('makes the leagues first and the profile right after when both fall due together', async () => {
+    const { poller, started, endRun } = createStage();
+    poller.request('profile', 'schedule');
+    poller.request('leagues', 'schedule');
+    await endRun();
+    await endRun();
+    await poller.idle();
+    expect(started).toEqual(['leagues schedule', 'profile schedule']);
+  });
+
+  it('never makes two runs at once', async () => {
+    const { poller, started, endRun, most } = createStage();
+    poller.request('profile', 'schedule');
+    await setImmediate();
+    poller.request('leagues', 'schedule');
+    await setImmediate();
+    expect([poller.running(), started]).toEqual(['profile', ['profile schedule']]);
+    await endRun();
+    expect(poller.running()).toBe('leagues');
+    await endRun();
+    expect(started).toEqual(['profile schedule', 'leagues schedule']);
+    expect(most()).toBe(1);
+  });
+
+  it('skips a slot that comes while a run of its kind is going on', async () => {
+    const { poller, started, endRun } = createStage();
+    poller.request('leagues', 'start');
+    await setImmediate();
+    poller.request('leagues', 'schedule');
+    await endRun();
+    await poller.idle();
+    expect(started).toEqual(['leagues start']);
+    poller.request('leagues', 'schedule');
+    await endRun();
+    expect(started).toEqual(['leagues start', 'leagues schedule']);
+  });
+
+  it('makes one run of several requests that wait', async () => {
+    const { poller, started, endRun } = createStage();
+    poller.request('leagues', 'schedule');
+    poller.request('leagues', 'manual');
+    await endRun();
+    await poller.idle();
+    expect(started).toEqual(['leagues schedule']);
+  });
+
+  it('puts runs off during a pause and makes each up once after it', async () => {
+    const { clock, pause, poller, started, endRun } = createStage();
+    pause.extend(clock.now() + 30 * MINUTE);
+    for (const kind of ['profile', 'leagues', 'leagues', 'profile'] as const) poller.request(kind, 'schedule');
+    await clock.advance(30 * MINUTE - 1);
+    poller.resume();
+    await setImmediate();
+    expect(started).toEqual([]);
+    await clock.advance(1);
+    poller.resume();
+    poller.resume();
+    await endRun();
+    await endRun();
+    poller.resume();
+    await poller.idle();
+    expect(started).toEqual(['leagues catch-up', 'profile catch-up']);
+  });
+
+  it('makes up a run that failed because of a pause', async () => {
+    const { clock, pause, poller, started, endRun } = createStage();
+    const until = clock.now() + 10 * MINUTE;
+    poller.request('leagues', 'schedule');
+    pause.extend(until);
+    await endRun(new StatusError(false, 'The service answered with status 429.', { notBefore: until }));
+    poller.resume();
+    expect(poller.last('leagues')).toMatchObject({ outcome: 'failed' });
+    await clock.advance(10 * MINUTE);
+    poller.resume();
+    await endRun();
+    expect(started).toEqual(['leagues schedule', 'leagues catch-up']);
+    expect(poller.last('leagues')).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('keeps what it was asked before a run fell over', async () => {
+    const started: RunKind[] = [];
+    const poller = createPoller({
+      poll: {
+        leagues: () => {
+          started.push('leagues');
+          return Promise.reject(new Error('a bug'));
+        },
+        profile: async (trigger) => {
+          started.push('profile');
+          return reportOf('profile', trigger);
+        },
+      },
+      pause: createPause(createTestClock()),
+      log: silent,
+      signal: new AbortController().signal,
+    });
+    poller.request('leagues', 'start');
+    poller.request('profile', 'start');
+    await poller.idle();
+    expect(started).toEqual(['leagues', 'profile']);
+    expect(poller.running()).toBeUndefined();
+  });
+
+  it('begins nothing new once it is told to stop', async () => {
+    const { poller, started, endRun, stop } = createStage();
+    poller.request('leagues', 'schedule');
+    poller.request('profile', 'schedule');
+    await setImmediate();
+    stop.abort(new StoppedError());
+    await endRun();
+    poller.request('leagues', 'manual');
+    await poller.idle();
+    expect(started).toEqual(['leagues schedule']);
+  });
+});

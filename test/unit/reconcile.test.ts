@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/json.ts';
+import { contentHash, type League, leagueJson } from '../../src/league.ts';
+import type { LeagueList } from '../../src/service/league.ts';
+import type { StoredLeague } from '../../src/store/leagues.ts';
+import { type ChangeSet, reconcile } from '../../src/sync/reconcile.ts';
+import { createElement, elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
+
+type Row = StoredLeague & { readonly league: League };
+type Table = ReadonlyMap<string, Row>;
+
+const load =
+  (table: Table) =>
+  (leagueId: string): League => {
+    const row = table.get(leagueId);
+    if (row === undefined) throw new Error(`There is no league ${leagueId}.`);
+    return row.league;
+  };
+const compare = (table: Table, { leagues }: LeagueList): ChangeSet => reconcile(table, leagues, load(table));
+
+function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Table {
+  const rows = [...leagues].map(
+    ([id, { league, hash }]) => [id, { league, hash, removed: removed.includes(id), status: league.status }] as const,
+  );
+  return new Map(rows);
+}
+
+/** What storing a change set makes of a table; leagues that are missing stay as they are. */
+function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet): Table {
+  const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after), ...rehashed];
+  const rows = written.map(
+    ({ league, hash }) => [league.league_id, { league, hash, removed: false, status: league.status }] as const,
+  );
+  return new Map([...table, ...rows]);
+}
+
+/** A change set as plain values, in an order of its own. */
+function summary({ added, changed, restored, unchanged }: ChangeSet) {
+  return {
+    added: added.map(({ league }) => league.league_id).sort(),
+    changed: changed.map(({ after, before }) => [after.league.league_id, JSON.parse(before)]).sort(),
+    restored: restored.map(({ after, before }) => [after.league.league_id, JSON.parse(before)]).sort(),
+    unchanged,
+  };
+}
+
+const NOTHING = { added: [], changed: [], restored: [], unchanged: 0 };
+const stored = createElement({ league_id: 'l1', priority: 1 });
+
+describe('reconciling', () => {
+  it.each<[string, readonly JsonObject[], readonly string[], readonly JsonObject[], object]>([
+    ['a new league', [], [], [stored], { added: ['l1'] }],
+    ['the same league', [stored], [], [stored], { unchanged: 1 }],
+    ['a league that changed', [stored], [], [{ ...stored, priority: 2 }], { changed: [['l1', { priority: 1 }]] }],
+    ['a league that came back as it was', [stored], ['l1'], [stored], { restored: [['l1', {}]] }],
+    [
+      'one that came back changed',
+      [stored],
+      ['l1'],
+      [{ ...stored, city: 'Rome' }],
+      { restored: [['l1', { city: null }]] },
+    ],
+    ['a league that is missing', [stored], [], [], {}],
+    ['a league that is missing still', [stored], ['l1'], [], {}],
+  ])('%s is said as what it is', (_what, before, removed, after, expected) => {
+    expect(summary(compare(tableOf(parseElements(before), removed), parseElements(after)))).toEqual({
+      ...NOTHING,
+      ...expected,
+    });
+  });
+
+  it('takes a hash of another version of the program for no change, and has it written anew', () => {
+    const list = parseElements([stored]);
+    const table = new Map([...tableOf(list)].map(([id, row]) => [id, { ...row, hash: 'of an older version' }]));
+    const changeSet = compare(table, list);
+    expect(summary(changeSet)).toEqual({ ...NOTHING, unchanged: 1 });
+    expect(changeSet.rehashed.map(({ hash }) => hash)).toEqual([...list.leagues.values()].map(({ hash }) => hash));
+  });
+
+  it('a list with itself finds nothing to write', () => {
+    fc.assert(
+      fc.property(elementList, (elements) => {
+        const list = parseElements(elements);
+        const changeSet = compare(tableOf(list), list);
+        expect(summary(changeSet)).toEqual({ ...NOTHING, unchanged: elements.length });
+        expect(changeSet.rehashed).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('finds the same whatever the order of elements and of keys', () => {
+    fc.assert(
+      fc.property(elementLists, ([before, after]) => {
+        const table = tableOf(parseElements(before));
+        const turned = after.map(reverseKeys).reverse();
+        expect(compare(tableOf(parseElements(after)), parseElements(turned)).unchanged).toBe(after.length);
+        expect(summary(compare(table, parseElements(turned)))).toEqual(summary(compare(table, parseElements(after))));
+      }),
+      RUNS,
+    );
+  });
+
+  it('and storing what it found gives what was received', () => {
+    fc.assert(
+      fc.property(elementLists, fc.subarray(['a', 'b', 'c', 'd']), ([before, after], removed) => {
+        const table = tableOf(parseElements(before), removed);
+        const list = parseElements(after);
+        const result = applied(table, compare(table, list));
+        for (const [id, { league, hash }] of list.leagues) {
+          expect(result.get(id)).toMatchObject({ hash, removed: false });
+          expect(contentHash(load(result)(id))).toBe(contentHash(league));
+        }
+        expect(summary(compare(result, list))).toEqual({ ...NOTHING, unchanged: list.leagues.size });
+      }),
+      RUNS,
+    );
+  });
+
+  it('writes a feed that folds to the table, poll after poll', () => {
+    fc.assert(
+      fc.property(fc.array(elementLists, { maxLength: 3 }), (pairs) => {
+        const polls = pairs.flat();
+        let table: Table = new Map();
+        const folded = new Map<string, string>();
+        for (const elements of polls) {
+          const list = parseElements(elements);
+          const changeSet = compare(table, list);
+          for (const { after } of [
+            ...changeSet.changed,
+            ...changeSet.restored,
+            ...changeSet.added.map((after) => ({ after })),
+          ])
+            folded.set(after.league.league_id, leagueJson(after.league));
+          const rows = [...applied(table, changeSet)];
+          table = new Map(rows.map(([id, row]) => [id, list.leagues.has(id) ? row : { ...row, removed: true }]));
+        }
+        const expected = [...table].map(([id, { league }]) => [id, leagueJson(league)] as const);
+        expect(folded).toEqual(new Map(expected));
+      }),
+      RUNS,
+    );
+  });
+});

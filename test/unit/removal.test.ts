@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../src/json.ts';
+import { decideRemovals, type RemovalRules } from '../../src/sync/removal.ts';
+import { createElement, parseElements, RUNS, storedOf } from '../support/unit-league.ts';
+
+const RULES: RemovalRules = { scope: 'all', limit: 0.2, accepted: new Set() };
+
+const ids = (count: number, from = 0): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `l${String(from + index).padStart(3, '0')}`);
+const elements = (leagueIds: readonly string[], fields: Readonly<Record<string, JsonValue>> = {}) =>
+  leagueIds.map((league_id) => createElement({ league_id, ...fields }));
+const storedLive = (count: number) => storedOf(parseElements(elements(ids(count))));
+
+/** Of so many live leagues the first ones are missing from the list. */
+function decide(live: number, missing: number, rules: Partial<RemovalRules> = {}) {
+  const list = parseElements(elements(ids(live - missing, missing)));
+  return decideRemovals(storedLive(live), list, { ...RULES, ...rules });
+}
+
+describe('the guard', () => {
+  it.each<[number, number, number, 'removed' | 'held']>([
+    [10, 0.2, 5, 'removed'],
+    [10, 0.2, 6, 'held'],
+    [6, 0.2, 5, 'removed'],
+    [30, 0.2, 6, 'removed'],
+    [29, 0.2, 6, 'held'],
+    [100, 0.2, 20, 'removed'],
+    [100, 0.2, 21, 'held'],
+    [100, 0, 5, 'removed'],
+    [100, 0, 6, 'held'],
+    [100, 1, 99, 'removed'],
+    [100, 0.125, 12, 'removed'],
+    [100, 0.125, 13, 'held'],
+  ])('with %d live leagues and a limit of %d has %d missing ones %s', (live, limit, missing, fate) => {
+    const gone = ids(missing);
+    expect(decide(live, missing, { limit })).toEqual({ removed: [], held: [], [fate]: gone });
+  });
+
+  it.each([[1], [5], [6], [100]])('holds all when the list is empty while %d leagues are live', (live) => {
+    expect(decide(live, live, { limit: 1 })).toEqual({ removed: [], held: ids(live) });
+  });
+
+  it('has nothing to hold when the list is empty and nothing is live', () => {
+    const removed = new Map([...storedLive(9)].map(([id, row]) => [id, { ...row, removed: true }]));
+    expect(decideRemovals(removed, parseElements([]), RULES)).toEqual({ removed: [], held: [] });
+    expect(decideRemovals(new Map(), parseElements([]), RULES)).toEqual({ removed: [], held: [] });
+  });
+
+  it('lets accepted removals pass and no others', () => {
+    const accepted = new Set(ids(8));
+    expect(decide(20, 8, { accepted })).toEqual({ removed: ids(8), held: [] });
+    expect(decide(20, 14, { accepted })).toEqual({ removed: ids(8), held: ids(6, 8) });
+  });
+
+  it('counts accepted removals towards nothing', () => {
+    expect(decide(20, 13, { accepted: new Set(ids(8)) })).toEqual({ removed: ids(13), held: [] });
+    expect(decide(40, 16, { accepted: new Set(ids(10)) })).toEqual({ removed: ids(16), held: [] });
+    expect(decide(39, 16, { accepted: new Set(ids(10)) })).toEqual({ removed: ids(10), held: ids(6, 10) });
+  });
+
+  it('lets an empty list pass where every removal was accepted', () => {
+    expect(decide(9, 9, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(9), held: [] });
+  });
+
+  it('does not remove an accepted league that is listed again', () => {
+    expect(decide(9, 1, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(1), held: [] });
+  });
+});
+
+describe('a list that is not complete', () => {
+  const good = elements(ids(9, 1));
+
+  it.each<[string, JsonValue]>([
+    ['an element that is no object', null],
+    ['an element without an id', createElement({ league_id: null })],
+    ['an element with an empty id', createElement({ league_id: '' })],
+  ])('for %s holds every removal', (_what, element) => {
+    expect(decideRemovals(storedLive(10), parseElements([...good, element]), RULES)).toEqual({
+      removed: [],
+      held: ids(1),
+    });
+  });
+
+  it('holds accepted removals too', () => {
+    const rules = { ...RULES, accepted: new Set(ids(1)) };
+    expect(decideRemovals(storedLive(10), parseElements([...good, null]), rules)).toEqual({
+      removed: [],
+      held: ids(1),
+    });
+  });
+
+  it('is one with a rejected element whose id is known in nothing but that league, which is not missing', () => {
+    const list = parseElements([...elements(ids(8, 2)), createElement({ league_id: 'l000', sport: null })]);
+    expect(decideRemovals(storedLive(10), list, RULES)).toEqual({ removed: ['l001'], held: [] });
+  });
+});
+
+describe('a filtered list', () => {
+  const stored = storedOf(
+    parseElements([
+      ...elements(ids(10)),
+      ...elements(ids(40, 10), { status: 'inactive' }),
+      createElement({ league_id: 'odd', status: 'paused' }),
+    ]),
+  );
+
+  it.each<[RemovalRules['scope'], readonly string[], readonly string[]]>([
+    ['active', ids(7, 3), ids(3)],
+    ['active', ids(10), []],
+    ['inactive', ids(38, 12), ids(2, 10)],
+  ])('of %s leagues speaks only for rows of that status', (scope, listed, removed) => {
+    const list = parseElements(elements(listed, { status: scope }));
+    expect(decideRemovals(stored, list, { ...RULES, scope })).toEqual({ removed, held: [] });
+  });
+
+  it('has its share counted of the rows in its scope', () => {
+    const list = parseElements(elements(ids(4, 6), { status: 'active' }));
+    expect(decideRemovals(stored, list, { ...RULES, scope: 'active' })).toEqual({ removed: [], held: ids(6) });
+  });
+
+  it('that is empty holds the rows in its scope and no others', () => {
+    expect(decideRemovals(stored, parseElements([]), { ...RULES, scope: 'active' })).toEqual({
+      removed: [],
+      held: ids(10),
+    });
+  });
+
+  it('removes no row that it lists with another status', () => {
+    const list = parseElements(
+      [...elements(ids(9)), createElement({ league_id: 'l009', status: 'inactive' })],
+      'active',
+    );
+    expect(decideRemovals(stored, list, { ...RULES, scope: 'active' })).toEqual({ removed: [], held: [] });
+  });
+});
+
+describe('removals', () => {
+  const some = fc.subarray([...ids(12)]);
+
+  it('are exactly the live leagues that are missing, each either removed or held', () => {
+    fc.assert(
+      fc.property(some, some, some, some, (live, gone, listed, accepted) => {
+        const rows = [...storedOf(parseElements(elements([...new Set([...live, ...gone])])))];
+        const stored = new Map(rows.map(([id, row]) => [id, { ...row, removed: !live.includes(id) }]));
+        const { removed, held } = decideRemovals(stored, parseElements(elements(listed)), {
+          ...RULES,
+          accepted: new Set(accepted),
+        });
+        expect([...removed, ...held].sort()).toEqual(live.filter((id) => !listed.includes(id)).sort());
+        expect(held.filter((id) => accepted.includes(id))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+});

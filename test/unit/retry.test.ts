@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ContractError, RunError, StatusError, StoppedError, TransportError } from '../../src/errors.ts';
+import { retry } from '../../src/service/retry.ts';
+import { createTestClock } from '../support/clock.ts';
+import { rejectionOf } from '../support/unit-error.ts';
+import { RUNS } from '../support/unit-league.ts';
+
+const MINUTE = 60_000;
+const passing = () => new TransportError('network', true, 'The connection broke.');
+
+type Stage = { readonly random?: number; readonly runMs?: number; readonly fails?: (failure: number) => unknown };
+
+/** Runs an attempt that fails in the way given; gives the moments (ms) of all attempts and how it ended. */
+async function attempts({ random = 1, runMs = 2 * MINUTE, fails = passing }: Stage) {
+  const clock = createTestClock();
+  const begun = clock.monotonic();
+  const stop = new AbortController();
+  const moments: number[] = [];
+  const attempt = (): Promise<string> => {
+    moments.push(clock.monotonic() - begun);
+    const error = fails(moments.length);
+    return error === undefined ? Promise.resolve('answer') : Promise.reject(error);
+  };
+  const deadline = { at: begun + runMs, signal: stop.signal };
+  const ended = retry(attempt, { clock, random: () => random, deadline }).then(
+    (value) => ({ value, error: undefined }),
+    (error: unknown) => ({ value: undefined, error }),
+  );
+  await clock.advance(25 * 60 * MINUTE);
+  return { moments, slept: clock.slept, ...(await ended) };
+}
+
+/** Fails with a `Retry-After` of so many ms, counted from the first attempt. */
+function askingToWait(waitMs: number): () => StatusError {
+  const notBefore = createTestClock().now() + waitMs;
+  return () => new StatusError(true, 'The service answered with status 429.', { notBefore });
+}
+
+describe('an attempt that fails', () => {
+  it('and then succeeds gives its value', async () => {
+    const { value, moments } = await attempts({ fails: (failure) => (failure < 3 ? passing() : undefined) });
+    expect(value).toBe('answer');
+    expect(moments).toHaveLength(3);
+  });
+
+  it('is made four times at most, after pauses that double', async () => {
+    const { moments, error } = await attempts({ random: 1 });
+    expect(moments).toEqual([0, 500, 1_500, 3_500]);
+    expect(error).toMatchObject({ message: 'The connection broke.' });
+  });
+
+  it('comes back anywhere between at once and the whole pause', async () => {
+    const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
+    await fc.assert(
+      fc.asyncProperty(share, async (random) => {
+        const { slept } = await attempts({ random });
+        expect(slept).toEqual([500 * random, 1_000 * random, 2_000 * random]);
+      }),
+      RUNS,
+    );
+  });
+
+  it.each([
+    ['an answer that departs from the interface', new ContractError('no list')],
+    ['a certificate that is not trusted', new TransportError('network', false, 'TLS')],
+    ['a status that does not pass', new StatusError(false, 'status 404')],
+    ['a bug', new TypeError('x is undefined')],
+    ['a stop', new StoppedError()],
+  ])('because of %s is given up at once', async (_what, failure) => {
+    const { moments, error } = await attempts({ fails: () => failure });
+    expect(moments).toEqual([0]);
+    expect(error).toBe(failure);
+  });
+
+  it.each([
+    ['a pause that is longer than the backoff', 10_000, [0, 10_000, 11_000, 13_000]],
+    ['a pause that is over', -10_000, [0, 500, 1_500, 3_500]],
+    ['a pause up to a moment before the run ends', 2 * MINUTE - 1, [0, 2 * MINUTE - 1]],
+    ['a pause up to the end of the run', 2 * MINUTE, [0]],
+    ['a pause past the run', 24 * 60 * MINUTE, [0]],
+  ])('never undercuts %s', async (_what, waitMs, expected) => {
+    expect((await attempts({ fails: askingToWait(waitMs) })).moments).toEqual(expected);
+  });
+
+  it('is given up when the next one would come after the deadline', async () => {
+    expect((await attempts({ runMs: 1_501 })).moments).toEqual([0, 500, 1_500]);
+    expect((await attempts({ runMs: 1_500 })).moments).toEqual([0, 500]);
+  });
+
+  it('is not begun again outside once it has been given up inside', async () => {
+    const clock = createTestClock();
+    const deadline = { at: clock.monotonic() + MINUTE, signal: new AbortController().signal };
+    const options = { clock, random: () => 1, deadline };
+    let count = 0;
+    const login = () => {
+      count += 1;
+      return Promise.reject(passing());
+    };
+    const ended = rejectionOf(retry(() => retry(login, options), options));
+    await clock.advance(MINUTE);
+    expect(await ended).toBeInstanceOf(RunError);
+    expect(count).toBe(4);
+  });
+
+  it('waits no longer when the worker is stopped', async () => {
+    const clock = createTestClock();
+    const stop = new AbortController();
+    const options = { clock, random: () => 1, deadline: { at: clock.monotonic() + MINUTE, signal: stop.signal } };
+    const ended = rejectionOf(retry(() => Promise.reject(passing()), options));
+    await clock.advance(100);
+    const reason = new StoppedError();
+    stop.abort(reason);
+    expect(await ended).toBe(reason);
+  });
+});

@@ -1,0 +1,347 @@
+import { describe, expect, it } from 'vitest';
+import { CredentialsError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
+import type { LogIn, LoginReason, Token } from '../../src/service/login.ts';
+import { createSession } from '../../src/service/session.ts';
+import { createTestClock } from '../support/clock.ts';
+import { rejectionOf } from '../support/unit-error.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const YEAR = 365 * DAY;
+
+const refusal = () => new CredentialsError('The service refused the login (status 401).', { httpStatus: 401 });
+const outage = () => new TransportError('network', false, 'The connection was refused.');
+
+type Stage = {
+  readonly lifeMs?: number | undefined;
+  readonly leewayMs?: number;
+  /** What the login of this number, from 1, fails with. */
+  readonly fails?: (login: number) => Error | undefined;
+  readonly loginTakesMs?: number;
+};
+
+/** A session with a login that a test controls, and a clock that it moves. */
+function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTakesMs = 0, ...rest }: Stage = {}) {
+  const lifeMs = 'lifeMs' in rest ? rest.lifeMs : HOUR;
+  const clock = createTestClock();
+  const begun = clock.monotonic();
+  const stop = new AbortController();
+  const logins: { reason: LoginReason; at: number }[] = [];
+  const pair = { username: 'player', password: 'old' };
+  let failing = fails;
+  const logIn: LogIn = async (reason): Promise<Token> => {
+    logins.push({ reason, at: clock.monotonic() - begun });
+    const number = logins.length;
+    const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
+    if (loginTakesMs > 0) await clock.sleep(loginTakesMs);
+    const error = failing(number);
+    if (error !== undefined) throw error;
+    return {
+      accessToken: `token-${number}`,
+      sentAt,
+      lifetimeMs: lifeMs,
+      expiresAt: lifeMs === undefined ? undefined : sentAt.wall + lifeMs,
+      clockSkewMs: undefined,
+    };
+  };
+  const session = createSession({
+    logIn,
+    credentials: { read: () => ({ ...pair }) },
+    clock,
+    random: () => 1,
+    leewayMs,
+    firstReason: 'start',
+    loginTimeoutMs: 2 * MINUTE,
+    signal: stop.signal,
+  });
+  const { signal } = stop;
+  return {
+    session,
+    clock,
+    logins,
+    moments: () => logins.map(({ at }) => at),
+    use: async () => (await session.token(signal)).accessToken,
+    keep: () => session.keep(signal),
+    rotate: (password: string) => {
+      pair.password = password;
+    },
+    failWith: (next: (login: number) => Error | undefined) => {
+      failing = next;
+    },
+    stop: () => stop.abort(new StoppedError()),
+  };
+}
+
+describe('a session', () => {
+  it('logs in when a token is first asked for, and keeps it', async () => {
+    const { use, clock, logins } = createStage();
+    expect(logins).toEqual([]);
+    expect(await use()).toBe('token-1');
+    await clock.advance(30 * MINUTE);
+    expect(await use()).toBe('token-1');
+    expect(logins).toEqual([{ reason: 'start', at: 0 }]);
+  });
+
+  it('makes one login for all who ask at the same time', async () => {
+    const { use, keep, clock, logins, stop } = createStage({ loginTakesMs: 5 * SECOND });
+    const keeping = keep();
+    const asked = Promise.all([use(), use(), use()]);
+    await clock.advance(10 * SECOND);
+    expect(await asked).toEqual(['token-1', 'token-1', 'token-1']);
+    expect(logins).toHaveLength(1);
+    stop();
+    await keeping;
+  });
+
+  it('lets one who waits go without ending the login for the others', async () => {
+    const { session, use, clock } = createStage({ loginTakesMs: 5 * SECOND });
+    const impatient = new AbortController();
+    const gone = rejectionOf(session.token(impatient.signal));
+    const stays = use();
+    await clock.advance(SECOND);
+    const reason = new StoppedError();
+    impatient.abort(reason);
+    expect(await gone).toBe(reason);
+    await clock.advance(5 * SECOND);
+    expect(await stays).toBe('token-1');
+  });
+
+  it('gives no token past its end, even where nobody renews it', async () => {
+    const { use, clock } = createStage();
+    await use();
+    await clock.advance(HOUR);
+    expect(await use()).toBe('token-2');
+  });
+
+  it.each([
+    ['six seconds', 6 * SECOND, 900],
+    ['an hour', HOUR, 2],
+    ['sixty days', 60 * DAY, 1],
+    ['unknown', undefined, 2],
+    ['born dead', -MINUTE, 16],
+  ])('with tokens whose life is %s makes the right number of logins in an hour', async (_life, lifeMs, expected) => {
+    const { keep, clock, logins, stop } = createStage({ lifeMs });
+    const keeping = keep();
+    await clock.advance(HOUR - 1);
+    expect(logins).toHaveLength(expected);
+    stop();
+    await keeping;
+  });
+
+  it('holds a live token at every moment, whatever its life', async () => {
+    for (const lifeMs of [6 * SECOND, 10 * MINUTE, undefined, -MINUTE]) {
+      const { session, use, keep, clock, logins, stop } = createStage({ lifeMs });
+      const keeping = keep();
+      await clock.advance(0);
+      for (let second = 0; second < 30 * 60; second += 7) {
+        const before = logins.length;
+        expect(await use()).toBe(session.current()?.accessToken);
+        expect(logins).toHaveLength(before);
+        await clock.advance(7 * SECOND);
+      }
+      stop();
+      await keeping;
+    }
+  });
+
+  it.each([
+    ['a leeway before the end', 5 * MINUTE, 55 * MINUTE],
+    ['at two thirds where the leeway is longer than a third', 2 * HOUR, 40 * MINUTE],
+  ])('renews %s, with no poll near', async (_when, leewayMs, dueMs) => {
+    const { keep, clock, logins, stop } = createStage({ leewayMs });
+    const keeping = keep();
+    await clock.advance(dueMs + MINUTE);
+    expect(logins).toEqual([
+      { reason: 'start', at: 0 },
+      { reason: 'due', at: dueMs },
+    ]);
+    stop();
+    await keeping;
+  });
+
+  it('lets the old token serve between due and expiry while renewal fails and is retried', async () => {
+    const { use, keep, clock, logins, failWith, stop } = createStage();
+    const keeping = keep();
+    await clock.advance(0);
+    failWith(outage);
+    await clock.advance(59 * MINUTE);
+    expect(await use()).toBe('token-1');
+    expect(logins.length).toBeGreaterThan(5);
+    expect(logins.length).toBeLessThan(20);
+    failWith(() => undefined);
+    await clock.advance(30 * SECOND);
+    expect(await use()).toBe(`token-${logins.length}`);
+    stop();
+    await keeping;
+  });
+
+  it('has no token once the old one has died and renewal still fails', async () => {
+    const { use, clock, failWith } = createStage();
+    await use();
+    failWith(outage);
+    await clock.advance(HOUR);
+    expect(await rejectionOf(use())).toMatchObject({ kind: 'network' });
+  });
+
+  it.each<[string, number, number]>([
+    ['a year ahead', YEAR, 2],
+    ['an hour back', -HOUR, 1],
+    ['while the machine sleeps through the life of the token', 2 * HOUR, 2],
+  ])('logs in no more than it must when the wall clock moves %s', async (_where, step, expected) => {
+    const { use, keep, clock, logins, stop } = createStage();
+    const keeping = keep();
+    await clock.advance(MINUTE);
+    clock.step(step);
+    expect(await use()).toBe(`token-${expected}`);
+    await clock.advance(30 * MINUTE);
+    expect(logins).toHaveLength(expected);
+    stop();
+    await keeping;
+  });
+
+  it('still renews on time after a step back of the wall clock', async () => {
+    const { keep, clock, moments, stop } = createStage();
+    const keeping = keep();
+    await clock.advance(MINUTE);
+    clock.step(-HOUR);
+    await clock.advance(HOUR);
+    expect(moments()).toEqual([0, 55 * MINUTE]);
+    stop();
+    await keeping;
+  });
+
+  it('ends quietly when it is told to stop', async () => {
+    const { keep, clock, stop, logins } = createStage();
+    const keeping = keep();
+    await clock.advance(MINUTE);
+    stop();
+    await keeping;
+    await clock.advance(DAY);
+    expect(logins).toHaveLength(1);
+  });
+});
+
+describe('a session whose credentials are refused', () => {
+  it('tries again after a minute, doubling to an hour', async () => {
+    const { keep, clock, moments, stop } = createStage({ fails: refusal });
+    const keeping = keep();
+    await clock.advance(6 * HOUR);
+    const minutes = [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303];
+    expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
+    stop();
+    await keeping;
+  });
+
+  it('says so to whoever asks meanwhile, and until when, without another login', async () => {
+    const { session, use, clock, logins } = createStage({ fails: refusal });
+    const first = await rejectionOf(use());
+    expect(first).toMatchObject({ kind: 'credentials', httpStatus: 401 });
+    await clock.advance(20 * SECOND);
+    const until = clock.now() + 40 * SECOND;
+    const second = await rejectionOf(use());
+    expect(second).toBeInstanceOf(CredentialsError);
+    expect(String(second)).toContain(`The next try is at ${new Date(until).toISOString()}`);
+    expect(session.refusal()).toEqual({ error: first, until });
+    expect(logins).toHaveLength(1);
+  });
+
+  it('tries at once when it is told to', async () => {
+    const { session, use, logins } = createStage({ fails: (login) => (login === 1 ? refusal() : undefined) });
+    await rejectionOf(use());
+    session.retryNow();
+    expect(await use()).toBe('token-2');
+    expect(session.refusal()).toBeUndefined();
+    expect(logins).toHaveLength(2);
+  });
+
+  it('takes up a rotated secret within ten seconds, in the longest wait too', async () => {
+    const { use, keep, clock, logins, rotate, failWith, stop } = createStage({ fails: refusal });
+    const keeping = keep();
+    await clock.advance(70 * MINUTE);
+    const before = logins.length;
+    rotate('new');
+    failWith(() => undefined);
+    await clock.advance(10 * SECOND);
+    expect(logins).toHaveLength(before + 1);
+    expect(await use()).toBe(`token-${before + 1}`);
+    stop();
+    await keeping;
+  });
+
+  it('begins at a minute again after a login that succeeded', async () => {
+    const fails = (login: number) => (login <= 3 || login === 5 || login === 6 ? refusal() : undefined);
+    const { keep, clock, moments, stop } = createStage({ fails });
+    const keeping = keep();
+    await clock.advance(65 * MINUTE);
+    const success = 7 * MINUTE;
+    const due = success + 55 * MINUTE;
+    expect(moments()).toEqual([0, MINUTE, 3 * MINUTE, success, due, due + MINUTE, due + 3 * MINUTE]);
+    stop();
+    await keeping;
+  });
+
+  it('lets the old token serve while its renewal is refused', async () => {
+    const { use, keep, clock, failWith, stop } = createStage();
+    const keeping = keep();
+    await clock.advance(0);
+    failWith(refusal);
+    await clock.advance(58 * MINUTE);
+    expect(await use()).toBe('token-1');
+    await clock.advance(2 * MINUTE);
+    expect(await rejectionOf(use())).toBeInstanceOf(CredentialsError);
+    stop();
+    await keeping;
+  });
+});
+
+describe('a session whose token is rejected', () => {
+  it('logs in anew at once', async () => {
+    const { session, use, logins } = createStage();
+    await use();
+    const token = session.current();
+    if (token !== undefined) session.reject(token);
+    expect(session.current()).toBeUndefined();
+    expect(await use()).toBe('token-2');
+    expect(logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
+  });
+
+  it('keeps the token that has come since', async () => {
+    const { session, use, clock, logins } = createStage();
+    await use();
+    const old = session.current();
+    await clock.advance(HOUR);
+    await use();
+    if (old !== undefined) session.reject(old);
+    expect(await use()).toBe('token-2');
+    expect(logins).toHaveLength(2);
+  });
+
+  it('waits like one whose credentials are refused when fresh tokens are rejected too', async () => {
+    const { session, keep, clock, moments, stop } = createStage();
+    const keeping = keep();
+    for (let minute = 0; minute < 70; minute += 1) {
+      await clock.advance(0);
+      const token = session.current();
+      if (token !== undefined) session.giveUp(token, refusal());
+      await clock.advance(MINUTE);
+    }
+    expect(moments()).toEqual([0, 1, 3, 7, 15, 31, 63].map((minute) => minute * MINUTE));
+    stop();
+    await keeping;
+  });
+
+  it('begins at a minute again once a request was taken', async () => {
+    const { session, use, clock, moments } = createStage();
+    for (let round = 0; round < 3; round += 1) {
+      await use();
+      const token = session.current();
+      if (token !== undefined) expect(session.giveUp(token, refusal())).toBeInstanceOf(RunError);
+      await clock.advance(MINUTE);
+      await use();
+      session.accept();
+    }
+    expect(moments()).toEqual([0, 1, 2, 3].map((minute) => minute * MINUTE));
+  });
+});
