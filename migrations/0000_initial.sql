@@ -47,6 +47,11 @@ BEGIN SELECT RAISE(ABORT, 'league_changes is append-only'); END;
 CREATE TRIGGER `league_changes_no_delete` BEFORE DELETE ON `league_changes`
 BEGIN SELECT RAISE(ABORT, 'league_changes is append-only'); END;
 --> statement-breakpoint
+-- REPLACE deletes without firing the trigger above. An automatic seq is not known yet here, and matches no row.
+CREATE TRIGGER `league_changes_no_replace` BEFORE INSERT ON `league_changes`
+WHEN EXISTS (SELECT 1 FROM league_changes WHERE seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'league_changes is append-only'); END;
+--> statement-breakpoint
 CREATE TABLE `runs` (
 	`id` INTEGER PRIMARY KEY NOT NULL,
 	`kind` TEXT NOT NULL CHECK (kind IN ('leagues', 'profile')),
@@ -88,7 +93,9 @@ CREATE TABLE `logins` (
 	`reason` TEXT NOT NULL CHECK (reason IN ('start', 'due', 'rejected-token', 'manual')),
 	`expires_at` TEXT CHECK (expires_at GLOB '????-??-??T??:??:??.???Z'),
 	`clock_skew_ms` INTEGER,
-	`error_message` TEXT
+	`error_message` TEXT,
+	`not_before` TEXT CHECK (not_before GLOB '????-??-??T??:??:??.???Z'),
+	`fingerprint` TEXT
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `players` (
@@ -115,7 +122,8 @@ CREATE TABLE `rejected_leagues` (
 	`raw` TEXT NOT NULL CHECK (json_valid(raw)),
 	`first_seen_at` TEXT NOT NULL CHECK (first_seen_at GLOB '????-??-??T??:??:??.???Z'),
 	`resolved_at` TEXT CHECK (resolved_at GLOB '????-??-??T??:??:??.???Z'),
-	`raw_hash` TEXT NOT NULL
+	`raw_hash` TEXT NOT NULL,
+	`scope` TEXT NOT NULL CHECK (scope IN ('all', 'active', 'inactive'))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `rejected_leagues_by_raw` ON `rejected_leagues` (`raw_hash`);
@@ -140,7 +148,7 @@ CREATE TABLE `schema_migrations` (
 	`version` INTEGER PRIMARY KEY NOT NULL,
 	`name` TEXT NOT NULL,
 	`sha256` TEXT NOT NULL CHECK (length(sha256) = 64),
-	`applied_at` TEXT NOT NULL
+	`applied_at` TEXT NOT NULL CHECK (applied_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 --> statement-breakpoint
 CREATE VIEW `active_leagues` AS

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 
@@ -13,9 +13,7 @@ if (Number.parseInt(process.versions.node, 10) < ${NEEDED_NODE}) {
 require('node:module').enableCompileCache?.();
 const bundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 
-rmSync('dist', { recursive: true, force: true });
-mkdirSync('dist');
-const { metafile } = await build({
+const { metafile, outputFiles } = await build({
   entryPoints: ['src/cli.ts'],
   outfile: 'dist/league-sync.cjs',
   bundle: true,
@@ -28,20 +26,29 @@ const { metafile } = await build({
   banner: { js: guard },
   legalComments: 'none',
   metafile: true,
+  write: false,
   logLevel: 'warning',
 });
-// npx runs a checkout's own bin as it lies there.
-chmodSync('dist/league-sync.cjs', 0o755);
-writeFileSync('dist/THIRD-PARTY-NOTICES.txt', collectNotices(metafile));
+mkdirSync('dist', { recursive: true });
+// npx runs a checkout's own bin as it lies there, so it must be executable.
+for (const file of outputFiles) replaceFile('dist/league-sync.cjs', file.contents, 0o755);
+replaceFile('dist/THIRD-PARTY-NOTICES.txt', collectNotices(metafile), 0o644);
+
+/** A worker may be starting from the file that is there, so the new one takes its place whole. */
+function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, content, { mode });
+  renameSync(temporary, path);
+}
 
 /** The licences of every package whose code is in the bundle, as they ask for. */
 function collectNotices(meta: Metafile): string {
-  const names = new Set<string>();
+  const folders = new Set<string>();
   for (const input of Object.keys(meta.inputs)) {
     const match = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
-    if (match?.[0] !== undefined) names.add(match[0]);
+    if (match?.[0] !== undefined) folders.add(match[0]);
   }
-  return [...names]
+  return [...folders]
     .sort()
     .map(noticeOf)
     .join(`\n${'-'.repeat(80)}\n`);

@@ -30,8 +30,7 @@ for (const [path, entry] of Object.entries(packages)) {
     if (!there) faults.push(`package-lock.json: ${name || 'the project'} lacks its optional part ${optional}`);
   }
 }
-if (manifest.allowScripts?.node !== true)
-  faults.push('package.json: allowScripts must let "node" install its binary');
+if (manifest.allowScripts?.node !== true) faults.push('package.json: allowScripts must let "node" install its binary');
 
 if (faults.length > 0) {
   console.error(faults.join('\n'));

@@ -30,7 +30,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Years of four digits: a longer one would neither fit the form nor sort. */
+const FIRST_INSTANT_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** The one form in which instants are stored and shown: ISO 8601, UTC, milliseconds. */
 export function formatInstant(ms: number): string {
-  return new Date(ms).toISOString();
+  return new Date(Math.min(Math.max(ms, FIRST_INSTANT_MS), LAST_INSTANT_MS)).toISOString();
 }

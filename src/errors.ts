@@ -131,6 +131,11 @@ export class LockedError extends Error {
   override name = 'LockedError';
 }
 
+/** The code that Node or a library gave to what was thrown; empty where there is none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
 /** The exit code that says to a script or an init system what kind of failure ended the program. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;

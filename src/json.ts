@@ -12,8 +12,11 @@ declare global {
   }
 }
 
-/** Only digits, with or without a point among them, or an exponent, this long can lose anything in a double. */
-const MAY_LOSE_DIGITS = /\d[\d.]{15}|[eE][+-]?\d{3}/;
+/**
+ * Only a number with this many digits, with or without a point among them, or with such an exponent can lose anything in
+ * a double. It stands where a value stands, so that the digits of ids and texts do not count.
+ */
+const MAY_LOSE_DIGITS = /[:,[\s]-?\d(?:[\d.]{15,}|[\d.]*[eE][+-]?\d{3,})\s*[,\]}]/;
 /** Smaller than this a double has fewer digits. */
 const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
@@ -34,6 +37,7 @@ function isExact(value: number, source: string): boolean {
     .replace(/[-.]/g, '')
     .replace(/^0+/, '');
   if (digits !== '' && Math.abs(value) < SMALLEST_NORMAL) return false;
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return digits.length <= EXACT_DIGITS || Number.isSafeInteger(value) || String(value) === source;
 }
 

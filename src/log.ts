@@ -1,31 +1,47 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { LogConfig } from './config/config.ts';
-import { RunError } from './errors.ts';
+import { codeOf, RunError } from './errors.ts';
 
 export type Log = pino.Logger;
 
+/** A log and the way to end it: whoever opens one closes it before the process ends. */
+export type OpenLog = { readonly log: Log; readonly close: () => Promise<void> };
+
 /** A reader that stopped reading costs this much memory and then log lines, never the worker. */
 const LARGEST_BACKLOG_BYTES = 1_048_576;
+/** How long the end of the process waits for a slow reader to take the last lines. */
+const LONGEST_CLOSING_MS = 2_000;
 
 /**
- * Opens the log on a file descriptor: JSON lines, or readable text. Writing never blocks the program, and what was
- * logged before the program ends is written out by the time it has ended.
+ * Opens the log on a file descriptor: JSON lines, or readable text. Writing never blocks the program. After `close`
+ * everything that was logged is written out, unless nobody reads it.
  */
-export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, color: boolean): Promise<Log> {
+export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, color: boolean): Promise<OpenLog> {
+  const out = pino.destination({ fd, sync: false, maxLength: LARGEST_BACKLOG_BYTES });
+  const pretty = (config.format ?? (terminal ? 'pretty' : 'json')) === 'pretty';
   const options: pino.LoggerOptions = {
     level: config.level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: describeError },
   };
-  if ((config.format ?? (terminal ? 'pretty' : 'json')) === 'json') {
-    return pino(options, pino.destination({ fd, sync: false, maxLength: LARGEST_BACKLOG_BYTES }));
-  }
-  const { default: pretty } = await import('pino-pretty');
-  return pino(
-    options,
-    pretty({ destination: fd, colorize: color, translateTime: 'SYS:HH:MM:ss', hideObject: true, sync: true }),
-  );
+  const log = pretty ? pino(options, await prettify(out, color)) : pino(options, out);
+  const close = async (): Promise<void> => {
+    const closed = once(out, 'close');
+    out.end();
+    await Promise.race([closed, wait(LONGEST_CLOSING_MS, undefined, { ref: false })]);
+    // Without this the library would wait at the process's exit, for ever if nobody reads.
+    out.destroy();
+  };
+  return { log, close };
+}
+
+async function prettify(out: ReturnType<typeof pino.destination>, color: boolean) {
+  const { prettyFactory } = await import('pino-pretty');
+  const format = prettyFactory({ colorize: color, translateTime: 'SYS:HH:MM:ss', hideObject: true });
+  return { write: (line: string) => out.write(format(line)) };
 }
 
 /**
@@ -46,7 +62,7 @@ export function describeError(error: unknown): Record<string, unknown> {
 }
 
 function nameOf(cause: Error): string {
-  return 'code' in cause && typeof cause.code === 'string' ? `${cause.name} ${cause.code}` : cause.name;
+  return `${cause.name} ${codeOf(cause)}`.trim();
 }
 
 function stackOf(error: Error): string | undefined {

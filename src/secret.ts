@@ -1,36 +1,53 @@
 /** The secrets that the process holds at present, so that text from outside can be cleared of them. */
 export type Secrets = {
-  /** Remembers a secret; the oldest tokens are forgotten when there are many. */
-  readonly add: (...secrets: readonly string[]) => void;
-  /** The text with every remembered secret replaced. */
+  readonly addCredentials: (username: string, password: string, basicPair: string) => void;
+  /** Remembers the tokens of a login; those of logins long past are forgotten. */
+  readonly addTokens: (...tokens: readonly string[]) => void;
+  /** For words that are shown or recorded as the service's own: every secret is replaced. */
   readonly scrub: (text: string) => string;
+  /**
+   * For data that is stored: tokens and the Basic pair are replaced, which are random and long. The password is not: it
+   * may be an ordinary word, and leagues are named in ordinary words.
+   */
+  readonly scrubTokens: (text: string) => string;
 };
 
 /** Two tokens a login, and the last logins are the ones that a service can still echo. */
-const REMEMBERED = 64;
-/** Anything shorter would turn ordinary words into gaps, and is no secret. */
-const SHORTEST = 4;
+const REMEMBERED_TOKENS = 8;
+/** Anything shorter would turn ordinary words into gaps. */
+const SHORTEST_SECRET = 4;
+const SHORTEST_TOKEN_IN_DATA = 8;
 const GAP = '[secret]';
 
 export function createSecrets(): Secrets {
-  const remembered = new Set<string>();
+  const credentials = new Set<string>();
+  const tokens = new Set<string>();
+  let pairs: readonly string[] = [];
   return {
-    add: (...secrets) => {
-      for (const secret of secrets) {
-        if (secret.length < SHORTEST) continue;
-        remembered.delete(secret);
-        remembered.add(secret);
+    addCredentials: (username, password, basicPair) => {
+      pairs = [basicPair, `${username}:${password}`];
+      for (const secret of [password, ...pairs]) credentials.add(secret);
+    },
+    addTokens: (...added) => {
+      for (const token of added) {
+        tokens.delete(token);
+        tokens.add(token);
       }
-      for (const oldest of remembered) {
-        if (remembered.size <= REMEMBERED) break;
-        remembered.delete(oldest);
+      for (const oldest of tokens) {
+        if (tokens.size <= REMEMBERED_TOKENS) break;
+        tokens.delete(oldest);
       }
     },
-    scrub: (text) => {
-      let clean = text;
-      // Longest first: a password inside a Basic pair must not leave the rest of the pair behind.
-      for (const secret of [...remembered].sort((a, b) => b.length - a.length)) clean = clean.replaceAll(secret, GAP);
-      return clean;
-    },
+    scrub: (text) => replaceAll(text, [...credentials, ...tokens], SHORTEST_SECRET),
+    scrubTokens: (text) => replaceAll(text, [...pairs, ...tokens], SHORTEST_TOKEN_IN_DATA),
   };
+}
+
+/** Longest first: a password inside a Basic pair must not leave the rest of the pair behind. */
+function replaceAll(text: string, secrets: readonly string[], shortest: number): string {
+  let clean = text;
+  for (const secret of secrets.filter((one) => one.length >= shortest).sort((a, b) => b.length - a.length)) {
+    if (clean.includes(secret)) clean = clean.replaceAll(secret, GAP);
+  }
+  return clean;
 }

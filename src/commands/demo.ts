@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { formatInstant, systemClock } from '../clock.ts';
 import { loadConfig, loadLogConfig } from '../config/config.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, StoppedError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { acquireLock } from '../store/lock.ts';
@@ -32,7 +34,7 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
   );
   explain(log, forMs);
 
-  const signal = forMs === undefined ? host.stop : AbortSignal.any([host.stop, AbortSignal.timeout(forMs)]);
+  const signal = forMs === undefined ? host.stop : stopAfter(forMs, host.stop);
   const config = loadConfig({
     LEAGUE_SYNC_BASE_URL: simulator.url,
     LEAGUE_SYNC_USERNAME: 'demo',
@@ -48,10 +50,20 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
   return EXIT.done;
 };
 
+/** Aborts when the time is over or when the operator stops the demo, whichever comes first. */
+function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  systemClock.sleep(ms, stop).then(
+    () => over.abort(new StoppedError()),
+    () => over.abort(stop.reason),
+  );
+  return over.signal;
+}
+
 /** Clears away the database of an earlier demo, unless one is still running. */
 function startAnew(host: Host): string {
   const path = prepareFolder(DATABASE);
-  using _lock = acquireLock(path, { pid: host.pid, host: 'this machine', since: 'just now' });
+  using _lock = acquireLock(path, { pid: host.pid, host: hostname(), since: formatInstant(systemClock.now()) });
   for (const companion of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${companion}`, { force: true });
   return path;
 }

@@ -1,30 +1,28 @@
 import { statSync } from 'node:fs';
-import { formatInstant } from '../clock.ts';
-import { type Config, loadConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { fingerprintOf } from '../config/fingerprint.ts';
 import { EXIT } from '../errors.ts';
+import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
 import { startDeadline } from '../service/retry.ts';
-import { openSnapshot, type Snapshot } from '../store/snapshot.ts';
+import { readLastNotBefore, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
-import { describePlan } from '../sync/plan-text.ts';
 import { visible } from '../table.ts';
-import { assembleService, fingerprintOf } from '../worker/assembly.ts';
-import type { Command } from './host.ts';
+import { assembleService } from '../worker/assembly.ts';
+import type { Host } from './host.ts';
+import { describePlan } from './plan.ts';
 
 /** What a poll would do now: nothing is written, no run and no login is recorded, no lock is taken. */
-export const dryRun: Command<unknown> = async (host) => {
-  const config = loadConfig(host.settings());
-  const log = await host.openLog(config.log, 2);
-  for (const warning of config.warnings) log.warn(warning);
-  using snapshot = hasContent(config.database) ? openSnapshot(config.database) : undefined;
-  const list = await fetchList(config, host.stop, snapshot);
-  const stored = snapshot ?? NOTHING_STORED;
-  const plan = planPoll(stored, list, config);
-  const { outcome, counts } = countPlan(plan, list);
-  for (const line of describePlan(plan, stored.leagues.load)) host.print(visible(line));
-  host.print(`${outcome}: ${counts.received ?? 0} leagues received; dry run, nothing was written`);
+export async function dryRun(config: Config, host: Host): Promise<number> {
+  const stored = hasContent(config.database);
+  const list = await fetchList(config, host.stop, stored);
+  const { lines, outcome, received } = stored
+    ? readSnapshot(config.database, findPackage().migrations, (snapshot) => plan(snapshot, list, config))
+    : plan(NOTHING_STORED, list, config);
+  for (const line of lines) await host.print(visible(line));
+  await host.print(`${outcome}: ${received} received; dry run, nothing was written`);
   return outcome === 'held' ? EXIT.held : EXIT.done;
-};
+}
 
 /** What a database that does not exist yet holds. */
 const NOTHING_STORED: Readable = {
@@ -34,18 +32,28 @@ const NOTHING_STORED: Readable = {
       throw new Error(`There is no league ${leagueId} in a database that does not exist.`);
     },
   },
-  oddities: { holds: () => new Map() },
+  holds: { all: () => new Map() },
 };
+
+function plan(stored: Readable, list: LeagueList, config: Config) {
+  const planned = planPoll(stored, list, config);
+  const { outcome, counts } = countPlan(planned, list);
+  return { lines: describePlan(planned, stored.leagues.load), outcome, received: counts.received };
+}
 
 function hasContent(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-async function fetchList(config: Config, stop: AbortSignal, snapshot: Snapshot | undefined): Promise<LeagueList> {
-  const pausedUntil = Date.parse(snapshot?.runs.lastNotBefore(fingerprintOf(config)) ?? formatInstant(0));
-  const record = (): void => undefined;
-  await using service = assembleService(config, { firstReason: 'manual', signal: stop, pausedUntil, record });
+async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {
+  const notBefore = stored ? readLastNotBefore(config.database, fingerprintOf(config)) : undefined;
+  await using service = assembleService(config, {
+    firstReason: 'manual',
+    signal: stop,
+    pausedUntil: notBefore === undefined ? 0 : Date.parse(notBefore),
+    record: () => undefined,
+  });
   using deadline = startDeadline(service, config.runTimeoutMs, stop);
   const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
-  return parseLeagues(fetched.body, config.scope === 'all' ? undefined : config.scope);
+  return parseLeagues(fetched.body, config.scope);
 }

@@ -8,9 +8,8 @@ export type Host = {
   readonly environment: Environment;
   /** The settings in force: the environment over `.env`. Throws a SettingsError where `.env` cannot be read. */
   readonly settings: () => Readonly<Record<string, string>>;
-  /** Writes a result to stdout. */
-  readonly print: (text: string) => void;
-  readonly isTerminal: boolean;
+  /** Writes a line of the result to stdout; settles when a slow reader has room for more. */
+  readonly print: (text: string) => Promise<void>;
   /** Opens the log: on stdout for `run` and `demo`, on stderr for the commands whose result is on stdout. */
   readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
   /** Aborts with a StoppedError on SIGTERM or SIGINT. */

@@ -1,11 +1,11 @@
 import { loadConfig } from '../config/config.ts';
-import { EXIT, exitCodeOf } from '../errors.ts';
+import { EXIT } from '../errors.ts';
 import { PLAYER_MEMBERS, type Player } from '../player.ts';
 import { valueJson } from '../record.ts';
 import { pollProfile } from '../sync/profile.ts';
+import { logReport } from '../sync/report.ts';
 import { formatTable } from '../table.ts';
 import { openWorkplace } from '../worker/assembly.ts';
-import { logReport } from '../worker/poller.ts';
 import type { Command } from './host.ts';
 
 /** Logs in, prints the player's profile, stores it. */
@@ -14,13 +14,11 @@ export const profile: Command<{ readonly json?: boolean }> = async (host, { json
   const log = await host.openLog(config.log, 2);
   for (const warning of config.warnings) log.warn(warning);
   await using place = await openWorkplace(config, { log, pid: host.pid, firstReason: 'manual', signal: host.stop });
-  let player: Player | undefined;
-  const report = await pollProfile(place.tools, 'manual', host.stop, (stored) => {
-    player = stored;
-  });
+  const { report, player } = await pollProfile(place.tools, 'manual', host.stop);
   logReport(log, report);
-  if (report.error !== undefined || player === undefined) return exitCodeOf(report.error);
-  host.print(json === true ? profileJson(player) : profileTable(player));
+  if (report.error !== undefined) throw report.error;
+  host.stop.throwIfAborted();
+  if (player !== undefined) await host.print(json === true ? profileJson(player) : profileTable(player));
   return EXIT.done;
 };
 

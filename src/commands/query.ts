@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { loadDatabasePath } from '../config/config.ts';
+import { loadDatabasePath } from '../config/database.ts';
 import { EXIT } from '../errors.ts';
 import { type QueryResult, type QueryValue, runQuery } from '../store/query.ts';
 import { formatTable } from '../table.ts';
@@ -10,7 +10,7 @@ type Format = 'table' | 'json' | 'csv';
 /** Runs one statement that reads, and prints its rows. */
 export const query: Command<{ readonly sql: string; readonly format: Format }> = async (host, { sql, format }) => {
   const result = runQuery(loadDatabasePath(host.settings()), sql);
-  host.print(WRITERS[format](result));
+  await host.print(WRITERS[format](result));
   return EXIT.done;
 };
 
@@ -22,7 +22,7 @@ const WRITERS: Readonly<Record<Format, (result: QueryResult) => string>> = {
     ),
   json: ({ columns, rows }) => `[${rows.map((row) => objectJson(columns, row)).join(',\n')}]`,
   csv: ({ columns, rows }) =>
-    stringify([columns, ...rows.map((row) => row.map(field))], { quoted_empty: true }).replace(/\n$/, ''),
+    stringify([columns, ...rows.map((row) => row.map(field))], { quoted_match: /^$/ }).replace(/\n$/, ''),
 };
 
 /** NULL stays NULL, which CSV writes as nothing; an empty text is written in quotes. */

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { loadLogConfig } from '../config/config.ts';
-import { EXIT, UsageError } from '../errors.ts';
+import { codeOf, EXIT, UsageError } from '../errors.ts';
+import { isObject, parseJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
 import type { Command } from './host.ts';
@@ -10,7 +13,7 @@ export type SimulateOptions = Omit<SimulatorOptions, 'onRequest' | 'now' | 'leag
 
 /** The simulated service, until it is stopped. */
 export const simulate: Command<SimulateOptions> = async (host, { leaguesFile, ...options }) => {
-  const log = await host.openLog(loadLogConfig(host.environment), 1);
+  const log = await host.openLog(loadLogConfig(host.settings()), 1);
   const leagues = leaguesFile === undefined ? {} : { leagues: await readLeagues(leaguesFile) };
   await using simulator = await startOrExplain({
     ...options,
@@ -18,11 +21,8 @@ export const simulate: Command<SimulateOptions> = async (host, { leaguesFile, ..
     onRequest: (seen) => log.debug({ ...seen }, 'request'),
   });
   announceSimulator(log, simulator, options.faults ?? []);
-  await new Promise<void>((resolve) => {
-    // The service's own socket keeps the process alive until then.
-    if (host.stop.aborted) resolve();
-    host.stop.addEventListener('abort', () => resolve(), { once: true });
-  });
+  // The service's own socket keeps the process alive until then.
+  if (!host.stop.aborted) await once(host.stop, 'abort');
   log.info('stopped');
   return EXIT.done;
 };
@@ -39,7 +39,7 @@ async function startOrExplain(options: SimulatorOptions): Promise<Simulator> {
     return await startSimulator(options);
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError(error.message);
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = codeOf(error) || 'unknown error';
     throw new UsageError(
       `The simulated service cannot listen on port ${options.port} (${code}); name another with --port.`,
     );
@@ -47,8 +47,6 @@ async function startOrExplain(options: SimulatorOptions): Promise<Simulator> {
 }
 
 async function readLeagues(path: string): Promise<readonly unknown[]> {
-  const { readFile } = await import('node:fs/promises');
-  const { parseJson, isObject } = await import('../json.ts');
   try {
     const content = parseJson(await readFile(path, 'utf8'));
     const leagues = isObject(content) ? content.leagues : content;

@@ -1,4 +1,4 @@
-import { loadDatabasePath } from '../config/config.ts';
+import { loadDatabasePath } from '../config/database.ts';
 import { formatDuration } from '../duration.ts';
 import { EXIT } from '../errors.ts';
 import { type Overview, type RunSummary, readOverview } from '../store/overview.ts';
@@ -9,11 +9,14 @@ import type { Command } from './host.ts';
 export const status: Command<{ readonly json?: boolean }> = async (host, { json }) => {
   const path = loadDatabasePath(host.settings());
   const overview = readOverview(path);
-  host.print(json === true ? JSON.stringify({ database: path, ...overview }) : describe(path, overview));
+  await host.print(json === true ? JSON.stringify({ database: path, ...overview }) : describe(path, overview));
   return EXIT.done;
 };
 
-function describe(path: string, { freshness, tokenExpiresAt, lastLogin, heldRemovals, lastRuns }: Overview): string {
+function describe(
+  path: string,
+  { freshness, token_expires_at, last_login, held_removals, last_runs }: Overview,
+): string {
   const { last_success_at, age_seconds, consecutive_failures, live_leagues, removed_leagues, open_rejections } =
     freshness;
   const age = age_seconds === null ? '' : `, ${formatDuration(age_seconds * 1_000)} ago`;
@@ -24,21 +27,27 @@ function describe(path: string, { freshness, tokenExpiresAt, lastLogin, heldRemo
     ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
     [
       'held removals',
-      heldRemovals.length === 0
+      held_removals.length === 0
         ? 'none'
-        : `${heldRemovals.length}: ${heldRemovals.map((row) => row.league_id).join(', ')}`,
+        : `${held_removals.length}: ${listSome(held_removals.map((row) => row.league_id))}`,
     ],
     ['open rejections', String(open_rejections)],
-    ['token expires', tokenExpiresAt ?? 'unknown'],
+    ['token expires', token_expires_at ?? 'unknown'],
     [
       'last login',
-      lastLogin === undefined
+      last_login === undefined
         ? 'none yet'
-        : [lastLogin.at, lastLogin.outcome, lastLogin.error_message ?? ''].join(' ').trim(),
+        : [last_login.at, last_login.outcome, last_login.error_message ?? ''].join(' ').trim(),
     ],
   ];
   const head = facts.map(([name = '', fact = '']) => `${name.padEnd(16)}${visible(fact)}`).join('\n');
-  return `${head}\n\n${formatTable(['run', 'kind', 'trigger', 'started', 'outcome', 'what'], lastRuns.map(runRow))}`;
+  return `${head}\n\n${formatTable(['run', 'kind', 'trigger', 'started', 'outcome', 'what'], last_runs.map(runRow))}`;
+}
+
+const MOST_LISTED = 5;
+
+function listSome(ids: readonly string[]): string {
+  return ids.length > MOST_LISTED ? `${ids.slice(0, MOST_LISTED).join(', ')}, …` : ids.join(', ');
 }
 
 function runRow(run: RunSummary): readonly string[] {

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { Schedule } from '../cron.ts';
 import { CredentialsError, SettingsError } from '../errors.ts';
 import { type Credentials, createCredentials, readSecret, type SecretSource } from './credentials.ts';
@@ -39,40 +38,29 @@ export type Config = {
 };
 
 type Settings = Readonly<Record<string, string>>;
-type Shape = typeof settingsSchema.shape;
-type Read = z.output<typeof settingsSchema>;
 
 /** Reads the settings of section 2 of the contract. Throws a SettingsError that names every fault at once. */
 export function loadConfig(settings: Settings): Config {
   const faults: string[] = [];
-  const read = readSettings(settings, faults);
+  const read = settingsSchema.safeParse(settings);
+  if (!read.success) faults.push(...read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   const username = secretSource(settings, SECRET_NAMES[0], faults);
   const password = secretSource(settings, SECRET_NAMES[1], faults);
+  const schedule = scheduleSetting(settings, 'LEAGUE_SYNC_SCHEDULE', faults);
+  const off = settings.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
+  const profileSchedule = off ? 'off' : scheduleSetting(settings, 'LEAGUE_SYNC_PROFILE_SCHEDULE', faults);
+  refuseClearText(settings, faults);
 
-  const zone = read.LEAGUE_SYNC_TIMEZONE ?? 'UTC';
-  const schedule = scheduleSetting(read, 'LEAGUE_SYNC_SCHEDULE', zone, faults);
-  const profileSchedule =
-    read.LEAGUE_SYNC_PROFILE_SCHEDULE === 'off'
-      ? 'off'
-      : scheduleSetting(read, 'LEAGUE_SYNC_PROFILE_SCHEDULE', zone, faults);
-  const url = read.LEAGUE_SYNC_BASE_URL;
-  if (url !== undefined && !maySendCredentials(url, read.LEAGUE_SYNC_ALLOW_HTTP ?? false)) {
-    faults.push(
-      'LEAGUE_SYNC_BASE_URL: http would send the credentials in clear; use https, or set LEAGUE_SYNC_ALLOW_HTTP=true',
-    );
-  }
   const warnings = warnOfUnknown(settings, SETTING_NAMES);
-  if (faults.length > 0 || username === undefined || password === undefined) {
-    throw new SettingsError([...faults, ...warnings]);
-  }
-
-  const all = read as Read;
+  if (!read.success || faults.length > 0) throw new SettingsError([...faults, ...warnings]);
+  if (!username || !password || !schedule || !profileSchedule) throw new SettingsError(faults);
+  const all = read.data;
   return {
     baseUrl: all.LEAGUE_SYNC_BASE_URL.href.replace(/\/+$/, ''),
     credentials: createCredentials(username, password),
     database: all.LEAGUE_SYNC_DATABASE,
-    schedule: schedule as Schedule,
-    profileSchedule: profileSchedule as Schedule | 'off',
+    schedule,
+    profileSchedule,
     scope: all.LEAGUE_SYNC_STATUS,
     loginLeewayMs: all.LEAGUE_SYNC_LOGIN_LEEWAY,
     attemptTimeoutMs: all.LEAGUE_SYNC_ATTEMPT_TIMEOUT,
@@ -89,43 +77,36 @@ export function loadConfig(settings: Settings): Config {
   };
 }
 
-/** The path of the database alone, for the commands that need nothing else. */
-export function loadDatabasePath(settings: Settings): string {
-  return settings.LEAGUE_SYNC_DATABASE ?? settingsSchema.shape.LEAGUE_SYNC_DATABASE.parse(undefined);
-}
-
 /** The log settings alone. Throws a SettingsError. */
 export function loadLogConfig(environment: Environment): LogConfig {
-  const settings = mergeEnvironment(environment);
-  const faults: string[] = [];
-  const level = readOne(settings, 'LEAGUE_SYNC_LOG_LEVEL', faults);
-  const format = readOne(settings, 'LEAGUE_SYNC_LOG_FORMAT', faults);
-  if (faults.length > 0 || level === undefined) throw new SettingsError(faults);
-  return { level, format };
+  const names = { LEAGUE_SYNC_LOG_LEVEL: true, LEAGUE_SYNC_LOG_FORMAT: true } as const;
+  const read = settingsSchema.pick(names).safeParse(mergeEnvironment(environment));
+  if (read.success) return { level: read.data.LEAGUE_SYNC_LOG_LEVEL, format: read.data.LEAGUE_SYNC_LOG_FORMAT };
+  throw new SettingsError(read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
 
-function readSettings(settings: Settings, faults: string[]): Partial<Read> {
-  const names = Object.keys(settingsSchema.shape) as (keyof Shape)[];
-  return Object.fromEntries(names.map((name) => [name, readOne(settings, name, faults)]));
-}
-
-function readOne<Name extends keyof Shape>(settings: Settings, name: Name, faults: string[]): Read[Name] | undefined {
-  const result = settingsSchema.shape[name].safeParse(settings[name]);
-  if (result.success) return result.data as Read[Name];
-  faults.push(...result.error.issues.map((issue) => `${name}: ${issue.message}`));
-  return undefined;
-}
+// Checks across settings read each by itself, so that a fault in one hides none in another.
+const { shape } = settingsSchema;
 
 function scheduleSetting(
-  read: Partial<Read>,
+  settings: Settings,
   name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE',
-  zone: string,
   faults: string[],
 ): Schedule | undefined {
-  const schedule = readSchedule(read[name] ?? '', zone);
+  const zone = shape.LEAGUE_SYNC_TIMEZONE.safeParse(settings.LEAGUE_SYNC_TIMEZONE).data ?? 'UTC';
+  const schedule = readSchedule(shape[name].parse(settings[name]), zone);
   if (!('fault' in schedule)) return schedule;
   faults.push(`${name}: ${schedule.fault}`);
   return undefined;
+}
+
+function refuseClearText(settings: Settings, faults: string[]): void {
+  const url = shape.LEAGUE_SYNC_BASE_URL.safeParse(settings.LEAGUE_SYNC_BASE_URL).data;
+  const allowed = shape.LEAGUE_SYNC_ALLOW_HTTP.safeParse(settings.LEAGUE_SYNC_ALLOW_HTTP).data ?? false;
+  if (url === undefined || maySendCredentials(url, allowed)) return;
+  faults.push(
+    'LEAGUE_SYNC_BASE_URL: http would send the credentials in clear; use https, or set LEAGUE_SYNC_ALLOW_HTTP=true',
+  );
 }
 
 function secretSource(settings: Settings, name: string, faults: string[]): SecretSource | undefined {
@@ -136,7 +117,7 @@ function secretSource(settings: Settings, name: string, faults: string[]): Secre
     return undefined;
   }
   const source = value !== undefined ? { value } : file !== undefined ? { file } : undefined;
-  const fault = source === undefined ? `it is required, or ${name}_FILE instead` : secretFault(name, source);
+  const fault = source === undefined ? `it is required; set it, or ${name}_FILE` : secretFault(name, source);
   if (fault === undefined) return source;
   faults.push(`${file === undefined ? name : `${name}_FILE`}: ${fault}`);
   return undefined;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CredentialsError } from '../errors.ts';
+import { CredentialsError, codeOf } from '../errors.ts';
 
 /** What the player logs in with. Lives in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
@@ -42,7 +42,7 @@ function readSecretFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    const code = codeOf(cause) || 'unknown error';
     throw new CredentialsError(`The file ${path} cannot be read (${code}); check its path and permissions.`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseSchedule, type Schedule } from '../cron.ts';
 import { parseDuration, parseSize } from '../duration.ts';
+import { DEFAULT_DATABASE } from './database.ts';
 import { isLoopback } from './loopback.ts';
 
 /** One `host:port` that the status page, the probes and the metrics are served on. */
@@ -9,6 +10,8 @@ export type ListenAddress = { readonly host: string; readonly port: number };
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 /** Longer than this no timer of a request or a run makes sense, and timers overflow at 24 days. */
 const LONGEST_TIMEOUT_MS = 86_400_000;
+/** A hundred years: further back there is no instant that a database could hold. */
+const LONGEST_DURATION_MS = 36_500 * 86_400_000;
 
 /** A text setting whose reader says undefined for what it cannot read. */
 function setting<T>(read: (text: string) => T | undefined, mend: string) {
@@ -20,13 +23,13 @@ function setting<T>(read: (text: string) => T | undefined, mend: string) {
   });
 }
 
-const duration = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+const duration = (least: number, most = LONGEST_DURATION_MS) =>
   setting(
     (text) => {
       const ms = parseDuration(text);
       return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
     },
-    `write a duration such as 250ms, 30s, 5m, 2h or 90d${least > 0 ? `, ${least}ms at the least` : ''}${most < Number.MAX_SAFE_INTEGER ? ', 24h at the most' : ''}`,
+    `write a duration such as 250ms, 30s, 5m, 2h or 90d, from ${least}ms to ${most / 86_400_000}d`,
   );
 
 const size = setting((text) => {
@@ -96,7 +99,7 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_USERNAME_FILE: text.optional(),
   LEAGUE_SYNC_PASSWORD: text.optional(),
   LEAGUE_SYNC_PASSWORD_FILE: text.optional(),
-  LEAGUE_SYNC_DATABASE: text.prefault('data/leagues.db'),
+  LEAGUE_SYNC_DATABASE: text.prefault(DEFAULT_DATABASE),
   LEAGUE_SYNC_SCHEDULE: text.prefault('*/5 * * * *'),
   LEAGUE_SYNC_PROFILE_SCHEDULE: text.prefault('0 * * * *'),
   LEAGUE_SYNC_TIMEZONE: timezone.prefault('UTC'),

@@ -12,12 +12,12 @@ export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status <= 599);
 }
 
-/** The body as a JSON object, or undefined where it is anything else. */
-export function readObject(answer: Answer): JsonObject | undefined {
+/** The body as a JSON object, or undefined where it is anything else. `clean` sees the text before it is read. */
+export function readObject(answer: Answer, clean = (text: string): string => text): JsonObject | undefined {
   const text = decode(answer.body);
   if (text === undefined) return undefined;
   try {
-    const value = parseJson(text);
+    const value = parseJson(clean(text));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -25,8 +25,8 @@ export function readObject(answer: Answer): JsonObject | undefined {
 }
 
 /** Why a body is no JSON object, in words that name the likely cause. */
-export function describeNonObject(answer: Answer, request: string): ContractError {
-  const type = answer.header('content-type')?.split(';', 1)[0] ?? 'no content type';
+export function describeNonObject(answer: Answer, request: string, scrub: (text: string) => string): ContractError {
+  const type = scrub(answer.header('content-type')?.split(';', 1)[0] ?? 'no content type');
   const text = decode(answer.body);
   const what =
     answer.body.length === 0

@@ -29,8 +29,9 @@ export type Fetched = {
 /** What a run has sent and got so far, also where it fails. */
 export type Trace = {
   attempts: number;
-  httpStatus?: number;
-  bodyBytes?: number;
+  /** Of the last request, where it was answered. */
+  httpStatus?: number | undefined;
+  bodyBytes?: number | undefined;
 };
 
 export type ClientOptions = {
@@ -81,13 +82,15 @@ async function send(
 ): Promise<Read> {
   const headers = { authorization: `Bearer ${token.accessToken}` };
   trace.attempts += 1;
+  trace.httpStatus = undefined;
+  trace.bodyBytes = undefined;
   const answer = await options.transport({ method: 'GET', path, headers }, signal).catch((error: unknown) => {
     if (error instanceof PausedError) trace.attempts -= 1;
     throw error;
   });
   trace.httpStatus = answer.status;
   trace.bodyBytes = answer.body.length;
-  return { answer, body: readObject(answer) };
+  return { answer, body: readObject(answer, options.secrets.scrubTokens) };
 }
 
 function isRejected({ answer, body }: Read): boolean {
@@ -95,12 +98,12 @@ function isRejected({ answer, body }: Read): boolean {
   return body?.result === 'fail' && !isTransient(answer.status);
 }
 
-function rejectedAgain({ answer, body }: Read, path: string, { secrets }: ClientOptions): CredentialsError {
+function rejectedAgain({ answer, body }: Read, path: string, { secrets, clock }: ClientOptions): CredentialsError {
   const serviceMessage = readMessage(body, secrets.scrub);
   const failed = body?.result === 'fail' ? ', result=fail' : '';
   return new CredentialsError(
     `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quote(serviceMessage)}`,
-    { httpStatus: answer.status, serviceMessage },
+    { httpStatus: answer.status, serviceMessage, notBefore: readRetryAfter(answer, clock.now()) },
   );
 }
 
@@ -120,7 +123,7 @@ function readSuccess({ answer, body }: Read, path: string, options: ClientOption
       notBefore: readRetryAfter(answer, clock.now()),
     });
   }
-  if (body === undefined) throw describeNonObject(answer, request);
+  if (body === undefined) throw describeNonObject(answer, request, secrets.scrub);
   options.session.accept();
   return {
     body,

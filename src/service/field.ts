@@ -24,6 +24,25 @@ const DECLARED: Readonly<Record<FieldType, string>> = {
   scalar: 'any',
 };
 
+/** A name longer than this is no name, and may be anything that was put in its place. */
+const LONGEST_NAME = 120;
+
+/** The fields of an answer that the interface does not name, as drift. */
+export function unknownFields(
+  answer: JsonObject,
+  known: readonly string[],
+  answerName: string,
+  scrub = (name: string): string => name,
+): readonly Drift[] {
+  return Object.keys(answer)
+    .filter((name) => !known.includes(name))
+    .map((name) => unknownField(`${answerName}.${scrub(name)}`, answer[name]));
+}
+
+function unknownField(field: string, sent: JsonValue | undefined): Drift {
+  return { field: field.slice(0, LONGEST_NAME), kind: 'unknown-field', detail: typeName(sent) };
+}
+
 /**
  * Reads the fields of one object (contract, 5.2). What fits nowhere but is optional goes to `extra`, as do fields that
  * the interface does not name; both are drift. `prefix` is the object's place in the names of drift.
@@ -40,7 +59,7 @@ export function readFields<Name extends string>(
 
   for (const field of fields) {
     const sent = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
-    const found = readField(field, sent, `${prefix}${field.name}`);
+    const found = readField(field, sent, prefix);
     values[field.name] = found.value;
     if (found.problem !== undefined) problems.push({ path: field.name, message: found.problem });
     if (found.drift !== undefined) drift.push(found.drift);
@@ -50,7 +69,7 @@ export function readFields<Name extends string>(
   for (const [name, value] of Object.entries(object)) {
     if (known.has(name)) continue;
     spare.push([name, value]);
-    drift.push({ field: `${prefix}${name}`, kind: 'unknown-field', detail: typeName(value) });
+    drift.push(unknownField(`${prefix}${name}`, value));
   }
   // fromEntries defines members, so a field named __proto__ is a field like any other.
   const extra = spare.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(spare));
@@ -72,33 +91,37 @@ type FoundField = {
   readonly spare?: JsonValue;
 };
 
-function readField(field: Field, sent: JsonValue | undefined, name: string): FoundField {
-  const declared = DECLARED[field.type];
-  if (sent === undefined && field.presence === 'expected') {
-    return { value: null, drift: { field: name, kind: 'missing-field', detail: `absent for ${declared}` } };
-  }
-  if (sent === undefined || sent === null) {
-    return field.presence === 'required' ? { value: null, problem: `is missing (${typeName(sent)})` } : { value: null };
-  }
+const NOTHING_FOUND: FoundField = { value: null };
+
+function readField(field: Field, sent: JsonValue | undefined, prefix: string): FoundField {
+  if (sent === undefined || sent === null) return readAbsence(field, sent, prefix);
   const reading = readValue(field.type, sent);
-  const drift: Drift = { field: name, kind: 'wrong-type', detail: `${typeName(sent)} for ${declared}` };
-  if (reading === undefined) {
-    if (field.presence === 'required') return { value: null, problem: describeMisfit(sent, declared), drift };
-    return { value: null, spare: sent, drift: misfitDrift(sent, drift) };
-  }
-  return reading.converted ? { value: reading.value, drift } : { value: reading.value };
+  if (reading === undefined) return describeMisfit(field, sent, prefix);
+  return reading.converted ? { value: reading.value, drift: wrongType(field, sent, prefix) } : reading;
 }
 
-function describeMisfit(sent: JsonValue, declared: string): string {
-  if (typeof sent === 'string' && declared === 'string')
-    return 'holds a NUL character, which a database text cannot hold';
-  return `is a ${typeName(sent)} that cannot be read as a ${declared} without loss`;
+function readAbsence({ name, type, presence }: Field, sent: null | undefined, prefix: string): FoundField {
+  if (presence === 'required') return { value: null, problem: `is missing (${typeName(sent)})` };
+  if (presence === 'optional' || sent === null) return NOTHING_FOUND;
+  const drift = { field: `${prefix}${name}`, kind: 'missing-field', detail: `absent for ${DECLARED[type]}` } as const;
+  return { value: null, drift };
 }
 
-/** A text that is a text, and still cannot be stored as one, is odd by its value, not by its type. */
-function misfitDrift(sent: JsonValue, drift: Drift): Drift {
-  if (typeof sent !== 'string' || !drift.detail.endsWith('for string')) return drift;
-  return { ...drift, kind: 'unexpected-value', detail: 'string with a NUL character' };
+/** A value that no column can take as it is: a problem where the field is required, spare where it is not. */
+function describeMisfit(field: Field, sent: JsonValue, prefix: string): FoundField {
+  const endsAtNul = field.type === 'text' && typeof sent === 'string';
+  const drift: Drift = endsAtNul
+    ? { field: `${prefix}${field.name}`, kind: 'unexpected-value', detail: 'string with a NUL character' }
+    : wrongType(field, sent, prefix);
+  if (field.presence !== 'required') return { value: null, spare: sent, drift };
+  const problem = endsAtNul
+    ? 'holds a NUL character, which a database text cannot hold'
+    : `is a ${typeName(sent)} that cannot be read as a ${DECLARED[field.type]} without loss`;
+  return { value: null, problem, drift };
+}
+
+function wrongType({ name, type }: Field, sent: JsonValue, prefix: string): Drift {
+  return { field: `${prefix}${name}`, kind: 'wrong-type', detail: `${typeName(sent)} for ${DECLARED[type]}` };
 }
 
 function readValue(type: FieldType, sent: JsonValue): Reading | undefined {

@@ -1,17 +1,10 @@
+import type { Scope } from '../config/config.ts';
 import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
-import {
-  canonicalJson,
-  DEEPEST_JSON,
-  isDeeperThan,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  typeName,
-} from '../json.ts';
+import { canonicalJson, DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import { contentHash, LEAGUE_FIELDS, type League } from '../league.ts';
 import type { JsonText } from '../record.ts';
-import { type Problem, readFields, readText } from './field.ts';
+import { type Problem, readFields, readText, unknownFields } from './field.ts';
 
 /** A league as received, with the hash of its content. */
 export type ReceivedLeague = { readonly league: League; readonly hash: string };
@@ -42,27 +35,24 @@ type Element =
   | { readonly position: number; readonly sent: JsonValue; readonly read: ReceivedLeague }
   | { readonly position: number; readonly sent: JsonValue; readonly rejected: Rejection };
 
-const ANSWER_FIELDS: ReadonlySet<string> = new Set(['message', 'leagues', 'timestamp', 'result']);
+const ANSWER_FIELDS = ['message', 'leagues', 'timestamp', 'result'];
 /** How many elements a failure describes; the rest are counted. */
 const PROBLEMS_SHOWN = 3;
 
 /**
- * Reads the list of a leagues answer. `status` is the filter that was asked for. Throws a ContractError where there
+ * Reads the list of a leagues answer to a poll of this scope. Throws a ContractError where there
  * is no list, or where more than half of it cannot be stored.
  */
-export function parseLeagues(answer: JsonObject, status: string | undefined): LeagueList {
+export function parseLeagues(answer: JsonObject, scope: Scope): LeagueList {
   const sent = answer.leagues;
   if (!Array.isArray(sent)) throw new ContractError('The leagues answer holds no list in "leagues".');
   const drift = createDriftLog();
-  for (const name of Object.keys(answer)) {
-    if (!ANSWER_FIELDS.has(name))
-      drift.note({ field: `leagues.${name}`, kind: 'unknown-field', detail: typeName(answer[name]) });
-  }
+  drift.note(...unknownFields(answer, ANSWER_FIELDS, 'leagues'));
   const elements = sent.map((element: JsonValue, position) => readElement(element, position, drift.note));
   const list = settle(elements);
   for (const { league } of list.leagues.values()) {
-    if (status === undefined || league.status === status) continue;
-    drift.note({ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${status}, which was asked for` });
+    if (scope === 'all' || league.status === scope) continue;
+    drift.note({ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` });
   }
   refuseMostlyRejected(list);
   return { ...list, drift: drift.list() };

@@ -7,6 +7,7 @@ import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../secret.ts';
 import { isTransient, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
 import { parseExpiry } from './expiry.ts';
+import { unknownFields } from './field.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Answer, Transport } from './transport.ts';
 
@@ -32,6 +33,8 @@ export type LoginRecord = {
   readonly expiresAt?: number | undefined;
   readonly clockSkewMs?: number | undefined;
   readonly errorMessage?: string;
+  /** Instant (ms) before which the service asked not to be called again. */
+  readonly notBefore?: number | undefined;
 };
 
 /** Logs in, retrying what passes. Rejects with a CredentialsError where the service refuses. */
@@ -49,12 +52,20 @@ export type LoginOptions = {
 };
 
 const PATH = '/players/v1/authenticate/login';
-const FIELDS = ['result', 'message', 'player_id', 'access_token', 'refresh_token', 'expire_datetime'] as const;
+const FIELDS: readonly string[] = [
+  'result',
+  'message',
+  'player_id',
+  'access_token',
+  'refresh_token',
+  'expire_datetime',
+];
 /** The `Date` header counts whole seconds; on average the truth lies in the middle. */
 const HALF_A_SECOND_MS = 500;
 
 const success = z.looseObject({
-  access_token: z.string().min(1),
+  // Nothing else can stand in a header.
+  access_token: z.string().regex(/^[\x21-\x7e]+$/),
   refresh_token: z.string().optional().catch(undefined),
 });
 
@@ -71,12 +82,13 @@ async function recordedLogin(reason: LoginReason, signal: AbortSignal, options: 
   } catch (error) {
     if (error instanceof PausedError) throw error;
     const failure = signal.aborted ? undefined : toRunError(error);
-    const outcome = failure instanceof CredentialsError ? 'refused' : 'failed';
     options.record({
       at,
       reason,
-      outcome,
+      // A secret that cannot be read has not been refused by anybody: no answer, no refusal.
+      outcome: failure instanceof CredentialsError && failure.httpStatus !== undefined ? 'refused' : 'failed',
       errorMessage: failure?.message ?? 'The login was cut short: its time was up, or the worker stopped.',
+      notBefore: failure?.notBefore,
     });
     throw failure ?? error;
   }
@@ -86,7 +98,7 @@ async function login(signal: AbortSignal, options: LoginOptions): Promise<Token>
   const { clock, secrets } = options;
   const { username, password } = options.credentials.read();
   const pair = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
-  secrets.add(password, pair, `${username}:${password}`);
+  secrets.addCredentials(username, password, pair);
 
   const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
   const answer = await options.transport(
@@ -101,17 +113,18 @@ async function login(signal: AbortSignal, options: LoginOptions): Promise<Token>
   const body = readObject(answer);
   refuseFailure(answer, body, options);
   const tokens = success.safeParse(body);
-  if (!tokens.success) throw new ContractError('The login succeeded, but its answer holds no access_token.');
-  secrets.add(tokens.data.access_token, tokens.data.refresh_token ?? '');
-  const expiresAt = readExpiry(body ?? {}, options.drift);
+  if (!tokens.success)
+    throw new ContractError('The login succeeded, but its answer holds no access_token that can be sent.');
+  secrets.addTokens(tokens.data.access_token, tokens.data.refresh_token ?? '');
+  const expiresAt = readExpiry(body ?? {}, options);
   const server = serverClock(answer);
+  const middle = (sentAt.wall + clock.now()) / 2;
   return {
     accessToken: tokens.data.access_token,
     sentAt,
     expiresAt,
     lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (server ?? sentAt.wall),
-    clockSkewMs:
-      server === undefined ? undefined : Math.round(server + HALF_A_SECOND_MS - (sentAt.wall + clock.now()) / 2),
+    clockSkewMs: server === undefined ? undefined : Math.round(server + HALF_A_SECOND_MS - middle),
   };
 }
 
@@ -132,25 +145,20 @@ function refuseFailure(answer: Answer, body: JsonObject | undefined, { secrets, 
   throw new CredentialsError(`The service refused the login (status ${answer.status}); ${hint}.${said}`, details);
 }
 
-function readExpiry(body: JsonObject, drift: DriftLog): number | undefined {
-  for (const name of Object.keys(body)) {
-    if (!FIELDS.some((field) => field === name))
-      drift.note({ field: `login.${name}`, kind: 'unknown-field', detail: typeName(body[name]) });
-  }
+/** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */
+function readExpiry(body: JsonObject, { drift, secrets }: LoginOptions): number | undefined {
+  drift.note(...unknownFields(body, FIELDS, 'login', secrets.scrub));
   for (const name of FIELDS) if (body[name] === undefined) drift.note(missing(name));
   const sent = body.expire_datetime;
+  if (sent === undefined) return undefined;
   if (typeof sent !== 'string') {
-    if (sent !== undefined)
-      drift.note({ field: 'login.expire_datetime', kind: 'wrong-type', detail: `${typeName(sent)} for string` });
+    drift.note({ field: 'login.expire_datetime', kind: 'wrong-type', detail: `${typeName(sent)} for string` });
     return undefined;
   }
   const expiresAt = parseExpiry(sent);
   if (expiresAt === undefined) {
-    drift.note({
-      field: 'login.expire_datetime',
-      kind: 'unexpected-value',
-      detail: 'string that is no ISO 8601 instant',
-    });
+    const detail = 'string that is no ISO 8601 instant';
+    drift.note({ field: 'login.expire_datetime', kind: 'unexpected-value', detail });
   }
   return expiresAt;
 }

@@ -1,4 +1,4 @@
-import { TransportError } from '../errors.ts';
+import { codeOf, TransportError } from '../errors.ts';
 
 type Fault = { readonly codes: RegExp; readonly what: string; readonly permanent?: true };
 
@@ -19,7 +19,7 @@ const FAULTS: readonly Fault[] = [
 
 /** Turns what undici threw into an error of ours; the library's message is not repeated, only its code. */
 export function describeNetworkFault(error: unknown, request: string): TransportError {
-  const code = codeOf(error);
+  const code = deepCodeOf(error);
   const fault = FAULTS.find(({ codes }) => codes.test(code));
   const timedOut = /TIMEDOUT|TIMEOUT/.test(code);
   return new TransportError(
@@ -30,9 +30,9 @@ export function describeNetworkFault(error: unknown, request: string): Transport
   );
 }
 
-function codeOf(error: unknown): string {
+function deepCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  if (error instanceof AggregateError && error.errors[0] !== undefined) return codeOf(error.errors[0]);
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return error.cause instanceof Error ? codeOf(error.cause) : error.name;
+  if (error instanceof AggregateError && error.errors[0] !== undefined) return deepCodeOf(error.errors[0]);
+  if (codeOf(error) !== '') return codeOf(error);
+  return error.cause instanceof Error ? deepCodeOf(error.cause) : error.name;
 }

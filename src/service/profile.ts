@@ -2,9 +2,9 @@ import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
 import { DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, typeName } from '../json.ts';
 import { PLAYER_FIELDS, type Player } from '../player.ts';
-import { readFields } from './field.ts';
+import { readFields, unknownFields } from './field.ts';
 
-const ANSWER_FIELDS: ReadonlySet<string> = new Set(['message', 'player', 'player_premium_items', 'result']);
+const ANSWER_FIELDS = ['message', 'player', 'player_premium_items', 'result'];
 
 /** Reads a profile answer (interface, 4.2). Throws a ContractError where it names no player. */
 export function parseProfile(answer: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {
@@ -15,10 +15,7 @@ export function parseProfile(answer: JsonObject): { readonly player: Player; rea
   const drift = createDriftLog();
   const { values, extra, problems, drift: departures } = readFields(PLAYER_FIELDS, sent, 'player.');
   drift.note(...departures);
-  for (const name of Object.keys(answer)) {
-    if (!ANSWER_FIELDS.has(name))
-      drift.note({ field: `player.${name}`, kind: 'unknown-field', detail: typeName(answer[name]) });
-  }
+  drift.note(...unknownFields(answer, ANSWER_FIELDS, 'player'));
   const problem = values.player_id === '' ? { path: 'player_id', message: 'is empty' } : problems[0];
   if (problem !== undefined) throw new ContractError(`The profile answer's ${problem.path} ${problem.message}.`);
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { RunError, TransportError } from '../errors.ts';
+import { PausedError, RunError, TransportError } from '../errors.ts';
 
 /** The time that a run has, and how it ends early. */
 export type Deadline = {
@@ -37,11 +37,14 @@ const LONGEST_BACKOFF_MS = 30_000;
  * retries.
  */
 export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadline }: RetryOptions): Promise<T> {
-  for (let failures = 1; ; failures += 1) {
+  let failures = 0;
+  for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof RunError) || !error.retryable) throw error;
+      // Nothing was sent in a pause, so it is no attempt.
+      if (!(error instanceof PausedError)) failures += 1;
       const wait = Math.max(backoffMs(failures, random), (error.notBefore ?? 0) - clock.now());
       if (failures >= MOST_ATTEMPTS || clock.monotonic() + wait >= deadline.at) {
         // A login is retried inside a request's attempt: what has been given up there is not begun again outside.
@@ -55,5 +58,5 @@ export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadl
 
 /** Full jitter: clients that failed together must not come back together. */
 function backoffMs(failures: number, random: () => number): number {
-  return random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
+  return random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1));
 }

@@ -20,6 +20,8 @@ export type Session = {
   readonly retryNow: () => void;
   /** Renews the token before it expires, near a poll or not, until the signal aborts. */
   readonly keep: (signal: AbortSignal) => Promise<void>;
+  /** Settles when no login is under way. */
+  readonly settled: () => Promise<void>;
   readonly current: () => Token | undefined;
   /** The refusal in force, and when (ms, wall clock) it will be tried again. */
   readonly refusal: () => { readonly error: CredentialsError; readonly until: number } | undefined;
@@ -123,7 +125,13 @@ export function createSession(options: SessionOptions): Session {
       discard(token);
       return refusals.refuse(error);
     },
-    retryNow: refusals.clear,
+    retryNow: () => {
+      refusals.clear();
+      if (current === undefined) reason = 'manual';
+    },
+    settled: async () => {
+      await pending?.catch(() => undefined);
+    },
     current: () => current,
     refusal: refusals.current,
   };

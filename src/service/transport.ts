@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { isLoopback } from '../config/loopback.ts';
-import { ContractError, RunError, TransportError } from '../errors.ts';
+import { ContractError, codeOf, RunError, TransportError } from '../errors.ts';
 import { describeNetworkFault } from './network.ts';
 
 /** One request, relative to {base_url}. */
@@ -111,9 +111,14 @@ const DECODERS: Readonly<Record<string, (body: Uint8Array, options: { maxOutputL
   {
     gzip: promisify(gunzip),
     'x-gzip': promisify(gunzip),
-    deflate: promisify(inflate),
+    deflate: (body, options) => (isZlib(body) ? promisify(inflate) : promisify(inflateRaw))(body, options),
     br: promisify(brotliDecompress),
   };
+
+/** Some servers send bare deflate data under that name, which HTTP gives to the zlib format. */
+function isZlib(body: Uint8Array): boolean {
+  return ((body[0] ?? 0) & 0x0f) === 8;
+}
 
 async function decompress(
   body: Uint8Array,
@@ -129,8 +134,7 @@ async function decompress(
   try {
     return await decode(body, { maxOutputLength: maxBodyBytes });
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge(query, maxBodyBytes);
+    if (codeOf(cause) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(query, maxBodyBytes);
     throw new TransportError('network', true, `The answer to ${what} arrived damaged (${coding}).`, { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { DatabaseError } from '../errors.ts';
+import { codeOf, DatabaseError } from '../errors.ts';
 
 type Fault = { readonly code: RegExp; readonly what: string; readonly mend: string; readonly busy?: true };
 
@@ -6,8 +6,8 @@ type Fault = { readonly code: RegExp; readonly what: string; readonly mend: stri
 const FAULTS: readonly Fault[] = [
   {
     code: /^SQLITE_(BUSY|LOCKED)/,
-    what: 'is being written by another program',
-    mend: 'wait for it, or end it',
+    what: 'is in use by another program',
+    mend: 'wait for that program, or end it',
     busy: true,
   },
   { code: /^SQLITE_FULL|^ENOSPC|^EDQUOT/, what: 'cannot grow: the disk is full', mend: 'free some space' },
@@ -37,7 +37,7 @@ const FAULTS: readonly Fault[] = [
 /** Turns what SQLite or the file system threw into an error that names the file and the mend. */
 export function toDatabaseError(error: unknown, path: string): DatabaseError {
   if (error instanceof DatabaseError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const fault = FAULTS.find((candidate) => candidate.code.test(code));
   if (fault === undefined) {
     const detail = error instanceof Error ? error.message : 'unknown error';

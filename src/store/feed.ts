@@ -1,4 +1,4 @@
-import { openForReading } from './open.ts';
+import { readFrom } from './open.ts';
 
 /** A change as people read it. */
 export type FeedEntry = {
@@ -12,6 +12,7 @@ type Row = { readonly seq: number; readonly kind: string; readonly leagueName: s
 
 const SINCE = `SELECT seq, kind, coalesce(after, before) ->> '$.league_name' AS leagueName
   FROM league_changes WHERE seq > ? ORDER BY seq LIMIT ?`;
+const SUMMARY = 'SELECT count(*) AS total, coalesce(max(seq), ?) AS last FROM league_changes WHERE seq > ?';
 const FIELDS = 'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?';
 
 /** The changes after `seq`, oldest first, and how many there are in all. Throws a DatabaseError. */
@@ -20,17 +21,13 @@ export function readFeed(
   seq: number,
   limit: number,
 ): { readonly entries: readonly FeedEntry[]; readonly total: number; readonly last: number } {
-  const db = openForReading(path);
-  try {
+  return readFrom(path, (db) => {
     const fields = db.prepare<[number], FeedEntry['fields'][number]>(FIELDS);
     const rows = db.prepare<[number, number], Row>(SINCE).all(seq, limit);
-    const { total, last } = db
-      .prepare<[number, number], { total: number; last: number }>(
-        'SELECT count(*) AS total, coalesce(max(seq), ?) AS last FROM league_changes WHERE seq > ?',
-      )
-      .get(seq, seq) ?? { total: 0, last: seq };
-    return { entries: rows.map((row) => ({ ...row, fields: fields.all(row.seq) })), total, last };
-  } finally {
-    db.close();
-  }
+    const summary = db.prepare<[number, number], { total: number; last: number }>(SUMMARY).get(seq, seq);
+    return {
+      entries: rows.map((row) => ({ ...row, fields: fields.all(row.seq) })),
+      ...(summary ?? { total: 0, last: seq }),
+    };
+  });
 }

@@ -3,15 +3,14 @@ import { eq, sql } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { LEAGUE_MEMBERS, type League } from '../league.ts';
 import type { FieldType, FieldValue, JsonText } from '../record.ts';
+import type { Sighting } from './runs.ts';
 import { leagueChanges, leagues } from './schema.ts';
 
 /** What has to be known of every stored league to tell whether it differs. */
 export type StoredLeague = { readonly hash: string; readonly removed: boolean; readonly status: string };
 
 /** One row of the change feed, but for its `seq`. */
-export type Change = {
-  readonly runId: number;
-  readonly at: string;
+export type Change = Sighting & {
   readonly leagueId: string;
   readonly kind: 'added' | 'changed' | 'removed' | 'restored';
   readonly before: JsonText | null;

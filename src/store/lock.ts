@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { DatabaseError, LockedError } from '../errors.ts';
+import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
 
 /** The right to be the one worker of a database, held until disposed or until the process ends in any way. */
@@ -39,7 +39,7 @@ function tryLock(file: string, path: string, self: Holder): Lock | undefined {
     const holder = readHolder(db);
     db.close();
     const failure = toDatabaseError(error, file);
-    if (!failure.busy) throw failure;
+    if (!failure.busy) throw unusable(failure, file);
     throw new LockedError(
       `Another worker holds the database ${path}: ${holder}. Only one may write it; end that one first.`,
     );
@@ -55,9 +55,7 @@ function tryLock(file: string, path: string, self: Holder): Lock | undefined {
 
 function openLockFile(file: string, path: string): Database.Database {
   try {
-    const db = new Database(file, { timeout: 0 });
-    db.pragma('journal_mode = MEMORY');
-    return db;
+    return new Database(file, { timeout: 0 });
   } catch (error) {
     const failure = toDatabaseError(error, file);
     if (!failure.busy) throw failure;
@@ -78,8 +76,8 @@ function readHolder(db: Database.Database): string {
   try {
     const holder = db.prepare<[], Holder>('SELECT pid, host, since FROM holder').get();
     if (holder !== undefined) return `process ${holder.pid} on ${holder.host}, since ${holder.since}`;
-  } catch (error) {
-    if (error instanceof DatabaseError) throw error;
+  } catch {
+    // It has not got as far as writing its name.
   }
   return 'it is just starting';
 }
@@ -87,4 +85,12 @@ function readHolder(db: Database.Database): string {
 function inodeOf(file: string): string | undefined {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
+}
+
+/** A lock file holds nothing worth keeping, so the mend is another than for a database. */
+function unusable(failure: DatabaseError, file: string): DatabaseError {
+  const code = codeOf(failure.cause);
+  if (!/^SQLITE_(NOTADB|CORRUPT)/.test(code)) return failure;
+  const message = `The lock file ${file} is damaged (${code}); remove it if no worker is running on this database.`;
+  return new DatabaseError(message, { cause: failure });
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
-import { APPLICATION_ID } from './schema.ts';
+import { APPLICATION_ID } from './identity.ts';
 
 /** One step of the schema, as it lies in `migrations/`. */
 type Migration = {
@@ -32,13 +32,10 @@ export function readMigrations(folder: string): readonly Migration[] {
 
 /**
  * Brings the schema up to date in one transaction, under the worker's lock. Not drizzle's own migrator: that one
- * compares dates only, so an edited, a missing or a newer migration would go unnoticed. Throws a DatabaseError.
+ * compares dates only, so an edited, a missing or a newer migration would go unnoticed.
  */
-export function migrate(db: Database.Database, migrations: readonly Migration[], path: string, at: string): void {
-  const version = db.pragma('user_version', { simple: true }) as number;
-  refuseNewer(version, migrations.length, path);
-  refuseEdited(db, version, migrations, path);
-  const pending = migrations.slice(version);
+export function migrate(db: Database.Database, migrations: readonly Migration[], at: string): void {
+  const pending = migrations.slice(schemaVersion(db));
   if (pending.length === 0) return;
   const record = 'INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)';
   db.transaction(() => {
@@ -49,6 +46,19 @@ export function migrate(db: Database.Database, migrations: readonly Migration[],
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${migrations.length}`);
   }).immediate();
+}
+
+/** Throws a DatabaseError where another version of the program has written the database than this one can serve. */
+export function refuseOther(db: Database.Database, migrations: readonly Migration[], path: string): void {
+  const version = schemaVersion(db);
+  refuseNewer(version, migrations.length, path);
+  refuseEdited(db, version, migrations, path);
+}
+
+/** 0 for a file that is not ours yet, whatever number somebody else wrote into it. */
+function schemaVersion(db: Database.Database): number {
+  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) return 0;
+  return Number(db.pragma('user_version', { simple: true }));
 }
 
 /** Throws where a newer version of the program has written the database: this one could not keep its promises. */

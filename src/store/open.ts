@@ -1,9 +1,10 @@
-import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { DatabaseError } from '../errors.ts';
+import { DatabaseError, UsageError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
-import { APPLICATION_ID } from './schema.ts';
+import { APPLICATION_ID } from './identity.ts';
 
 /** A wait inside SQLite stops the whole process, so it is short; whoever can wait longer does so outside. */
 const BUSY_TIMEOUT_MS = 50;
@@ -11,28 +12,42 @@ const BUSY_TIMEOUT_MS = 50;
 const READER_TIMEOUT_MS = 2_000;
 /** A log that grew under a long reader shrinks back to this. */
 const LOG_LIMIT_BYTES = 16 * 2 ** 20;
+/** How often, and with what rest between, a clean end waits for readers to let go of the log. */
+const CLOSING_TRIES = 20;
+const CLOSING_REST_MS = 100;
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
 
 /** Makes the folder of the database and says where the file really lies, so that two names share one lock. */
 export function prepareFolder(path: string): string {
-  const absolute = resolve(path);
   try {
+    const absolute = followLinks(resolve(path));
     mkdirSync(dirname(absolute), { recursive: true });
-    return statSync(absolute, { throwIfNoEntry: false }) === undefined
-      ? join(realpathSync(dirname(absolute)), basename(absolute))
-      : realpathSync(absolute);
+    return join(realpathSync(dirname(absolute)), basename(absolute));
   } catch (error) {
     throw toDatabaseError(error, path);
   }
 }
 
+/** Where a link leads, also when nothing is there yet: SQLite would make the file at its end. */
+function followLinks(path: string): string {
+  let end = path;
+  for (let links = 0; links < MOST_LINKS; links += 1) {
+    if (lstatSync(end, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return end;
+    end = resolve(dirname(end), readlinkSync(end));
+  }
+  throw new DatabaseError(`The path ${path} is a circle of links; name the file itself in LEAGUE_SYNC_DATABASE.`);
+}
+
 /**
- * Opens the database for the worker, making it where there is none. A file that is not ours is left as it is.
- * Throws a DatabaseError that names the file and the mend.
+ * Opens the database for the worker, making it where there is none. `inspect` may refuse it; a file that is refused,
+ * or that is not ours, is left byte for byte as it is. Throws a DatabaseError that names the file and the mend.
  */
-export function openForWriting(path: string): Database.Database {
+export function openForWriting(path: string, inspect: (db: Database.Database) => void): Database.Database {
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeign(db, path);
+    inspect(db);
     db.pragma('journal_mode = WAL');
     // A later connection to a WAL file would get NORMAL, and a reported poll could be lost with the power.
     db.pragma('synchronous = FULL');
@@ -44,7 +59,19 @@ export function openForWriting(path: string): Database.Database {
   }
 }
 
-/** Opens an existing database of this program for reading. Throws a DatabaseError where there is none. */
+/** Reads from an existing database of this program. Throws a DatabaseError where there is none, or it is in trouble. */
+export function readFrom<T>(path: string, read: (db: Database.Database) => T): T {
+  const db = openForReading(path);
+  try {
+    return read(db);
+  } catch (error) {
+    throw error instanceof UsageError ? error : toDatabaseError(error, path);
+  } finally {
+    db.close();
+  }
+}
+
+/** Opens an existing database of this program for reading. Throws a DatabaseError. */
 export function openForReading(path: string): Database.Database {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
     throw new DatabaseError(
@@ -53,8 +80,7 @@ export function openForReading(path: string): Database.Database {
   }
   const db = open(path, { readonly: true, timeout: READER_TIMEOUT_MS });
   try {
-    const id = db.pragma('application_id', { simple: true });
-    if (id !== APPLICATION_ID) throw foreign(path);
+    if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw foreign(path);
     return db;
   } catch (error) {
     db.close();
@@ -62,29 +88,69 @@ export function openForReading(path: string): Database.Database {
   }
 }
 
-/** Ends the worker's connection so that one file is left that any tool can open, read-only mounts included. */
-export function closeForReaders(db: Database.Database): void {
-  if (!db.open) return;
-  try {
-    db.pragma('journal_mode = DELETE');
-  } catch {
-    // A reader is connected: it keeps the log, and finds it emptied.
-    tryCheckpoint(db);
+/**
+ * Ends the worker's connection so that one file is left that any tool can open, read-only mounts included. Where a
+ * reader is connected it keeps its log beside the file, and finds it emptied.
+ */
+export async function closeForReaders(db: Database.Database): Promise<void> {
+  for (let tries = 1; db.open && tries <= CLOSING_TRIES; tries += 1) {
+    if (leaveOneFile(db) || emptyLog(db)) break;
+    await wait(CLOSING_REST_MS);
   }
   db.close();
 }
 
-function tryCheckpoint(db: Database.Database): void {
+function leaveOneFile(db: Database.Database): boolean {
   try {
-    db.pragma('wal_checkpoint(TRUNCATE)');
+    return db.pragma('journal_mode = DELETE', { simple: true }) === 'delete';
   } catch {
-    // The log stays as it is: whole, readable, and applied at the next start.
+    return false;
+  }
+}
+
+/** Whether the log is empty now. Where it is not it stays whole, readable, and is applied at the next start. */
+function emptyLog(db: Database.Database): boolean {
+  try {
+    return db.prepare<[], { busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
+  } catch {
+    return false;
   }
 }
 
 function open(path: string, options: Database.Options): Database.Database {
+  refuseForeignHeader(path);
   try {
     return new Database(path, options);
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+}
+
+/**
+ * Looks at a file before SQLite opens it, because opening alone applies or removes a log that somebody left beside it.
+ * What cannot be told from the header is told by `refuseForeign`.
+ */
+function refuseForeignHeader(path: string): void {
+  const header = readHeader(path);
+  if (header === undefined || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return;
+  const id = header.readUInt32BE(APPLICATION_ID_OFFSET);
+  const pages = header.readUInt32BE(PAGE_COUNT_OFFSET);
+  if (id !== APPLICATION_ID && (id !== 0 || pages > 1)) throw foreign(path);
+}
+
+const MAGIC = 'SQLite format 3\0';
+const HEADER_BYTES = 100;
+const PAGE_COUNT_OFFSET = 28;
+const APPLICATION_ID_OFFSET = 68;
+
+function readHeader(path: string): Buffer | undefined {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < HEADER_BYTES) return undefined;
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    const fd = openSync(path, 'r');
+    readSync(fd, header);
+    closeSync(fd);
+    return header;
   } catch (error) {
     throw toDatabaseError(error, path);
   }

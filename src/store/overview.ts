@@ -1,14 +1,14 @@
 import type Database from 'better-sqlite3';
-import { openForReading } from './open.ts';
+import { readFrom } from './open.ts';
 
 /** What the database says of itself, for people and for scripts. */
 export type Overview = {
   readonly freshness: Freshness;
-  readonly lastRuns: readonly RunSummary[];
-  readonly lastLogin: LoginSummary | undefined;
+  readonly last_runs: readonly RunSummary[];
+  readonly last_login: LoginSummary | undefined;
   /** When the token of the last granted login expires, by the service's clock. */
-  readonly tokenExpiresAt: string | null;
-  readonly heldRemovals: readonly {
+  readonly token_expires_at: string | null;
+  readonly held_removals: readonly {
     readonly league_id: string;
     readonly held_since: string;
     readonly accepted_at: string | null;
@@ -46,30 +46,25 @@ const LAST_RUNS = 10;
 
 /** Reads the overview. Throws a DatabaseError where there is no database of this program. */
 export function readOverview(path: string): Overview {
-  const db = openForReading(path);
-  try {
-    return db.transaction(() => overviewOf(db))();
-  } finally {
-    db.close();
-  }
+  return readFrom(path, (db) => db.transaction(() => overviewOf(db))());
 }
 
 function overviewOf(db: Database.Database): Overview {
   const one = <T>(sql: string): T | undefined => db.prepare<[], T>(sql).get();
   return {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,
-    lastRuns: db
+    last_runs: db
       .prepare<[number], RunSummary>(
         `SELECT id, kind, trigger, started_at, outcome, received, added, changed, removed, restored, error_message
           FROM runs ORDER BY id DESC LIMIT ?`,
       )
       .all(LAST_RUNS),
-    lastLogin: one<LoginSummary>('SELECT at, outcome, error_message FROM logins ORDER BY id DESC LIMIT 1'),
-    tokenExpiresAt:
+    last_login: one<LoginSummary>('SELECT at, outcome, error_message FROM logins ORDER BY id DESC LIMIT 1'),
+    token_expires_at:
       one<{ expires_at: string | null }>("SELECT expires_at FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1")
         ?.expires_at ?? null,
-    heldRemovals: db
-      .prepare<[], Overview['heldRemovals'][number]>(
+    held_removals: db
+      .prepare<[], Overview['held_removals'][number]>(
         'SELECT league_id, held_since, accepted_at FROM held_removals ORDER BY held_since',
       )
       .all(),

@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.ts';
-import { openForReading } from './open.ts';
+import { codeOf, UsageError } from '../errors.ts';
+import { readFrom } from './open.ts';
 
 /** What a statement gave back. Integers are BigInt, so that no digit is lost. */
 export type QueryResult = {
@@ -13,7 +13,7 @@ const READING = new Set(['SELECT', 'VALUES', 'WITH']);
 /** PRAGMAs that only tell something. Some of them take the name of a table or an index. */
 const TELLING_PRAGMAS = new Set(
   `application_id collation_list compile_options data_version database_list encoding foreign_key_list freelist_count
-   function_list index_info index_list index_xinfo integrity_check journal_mode module_list page_count page_size
+   function_list index_info index_list index_xinfo integrity_check module_list page_count page_size
    pragma_list quick_check schema_version synchronous table_info table_list table_xinfo user_version`.split(/\s+/),
 );
 const TAKING_A_NAME =
@@ -25,18 +25,17 @@ const TAKING_A_NAME =
  */
 export function runQuery(path: string, sql: string): QueryResult {
   refuseWriting(sql);
-  const db = openForReading(path);
-  try {
-    const statement = db.prepare(sql);
-    if (!statement.readonly) throw new UsageError('Only statements that read are run; this one would write.');
-    if (!statement.reader) throw new UsageError('The statement returns no rows; only one that does is run.');
-    const rows = statement.safeIntegers(true).raw(true).all() as QueryValue[][];
-    return { columns: statement.columns().map((column) => column.name), rows };
-  } catch (error) {
-    throw isSqlFault(error) ? new UsageError(`SQLite does not take this statement: ${error.message}`) : error;
-  } finally {
-    db.close();
-  }
+  return readFrom(path, (db) => {
+    try {
+      const statement = db.prepare(sql);
+      if (!statement.readonly) throw new UsageError('Only statements that read are run; this one would write.');
+      if (!statement.reader) throw new UsageError('The statement returns no rows; only one that does is run.');
+      const rows = statement.safeIntegers(true).raw(true).all() as QueryValue[][];
+      return { columns: statement.columns().map((column) => column.name), rows };
+    } catch (error) {
+      throw isSqlFault(error) ? new UsageError(`SQLite does not take this statement: ${error.message}`) : error;
+    }
+  });
 }
 
 /** Some statements act as soon as they are prepared, so they are told by their first words. */
@@ -67,7 +66,7 @@ function stripComments(sql: string): string {
 
 function isSqlFault(error: unknown): error is Error {
   if (!(error instanceof Error) || error instanceof UsageError) return false;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   return (
     error instanceof RangeError ||
     error instanceof TypeError ||

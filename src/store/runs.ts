@@ -8,6 +8,9 @@ export type RunKind = Row['kind'];
 export type Trigger = Row['trigger'];
 export type RunScope = NonNullable<Row['scope']>;
 
+/** The run that is being applied, for rows that say who wrote them, and its one instant. */
+export type Sighting = { readonly runId: number; readonly at: string };
+
 /** What is known of a run when it starts. */
 export type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'>;
 /** What is known of a run when it ends; what is left out stays as it is. */
@@ -24,7 +27,7 @@ export type RunRows = {
   readonly lastSuccessAt: (kind: RunKind, scope: RunScope | null) => string | undefined;
   /** The latest instant that any run was recorded at. */
   readonly lastFinishedAt: () => string | undefined;
-  /** The end of the last pause that this service asked for. */
+  /** The end of the last pause that this service asked for, of a run or of a login. */
   readonly lastNotBefore: (fingerprint: string) => string | undefined;
   /** Deletes runs that ended before the instant, that nothing else names and that are not the last of their kind. */
   readonly prune: (before: string) => number;
@@ -38,8 +41,9 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   const lastFinished = client.prepare<[], { at: string }>(
     'SELECT finished_at AS at FROM runs WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1',
   );
-  const lastPause = client.prepare<[string], { at: string }>(
-    'SELECT not_before AS at FROM runs WHERE not_before IS NOT NULL AND fingerprint = ? ORDER BY id DESC LIMIT 1',
+  const lastPause = client.prepare<[{ it: string }], { at: string | null }>(
+    `SELECT max(not_before) AS at FROM
+      (SELECT not_before FROM runs WHERE fingerprint = @it UNION ALL SELECT not_before FROM logins WHERE fingerprint = @it)`,
   );
   return {
     start: (start) =>
@@ -56,7 +60,7 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
         .changes,
     lastSuccessAt: (kind, scope) => lastSuccess.get(kind, scope)?.at,
     lastFinishedAt: () => lastFinished.get()?.at,
-    lastNotBefore: (fingerprint) => lastPause.get(fingerprint)?.at,
+    lastNotBefore: (fingerprint) => lastPause.get({ it: fingerprint })?.at ?? undefined,
     prune: (before) => db.run(pruneRuns(before)).changes,
   };
 }
@@ -69,7 +73,8 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
 function pruneRuns(before: string) {
   return sql`DELETE FROM runs
     WHERE started_at < ${before} AND outcome <> 'running'
-      AND added + changed + restored + removed = 0
+      AND (kind = 'profile' OR added + changed + restored + removed = 0)
+      AND coalesce(not_before, '') < strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
       AND id NOT IN (SELECT first_run_id FROM held_removals)
       AND id NOT IN (SELECT first_run_id FROM drift)

@@ -6,15 +6,17 @@ import { check, customType, index, integer, primaryKey, sqliteTable, text } from
  * that drizzle cannot express, the views, and the triggers. A test compares the two.
  */
 
-/** `LGSY`: tells a database of this program from any other SQLite file. */
-export const APPLICATION_ID = 0x4c475359;
-
 /** What a STRICT column of type ANY holds here: JavaScript numbers would bind as REAL, so integers go as BigInt. */
 export type Scalar = string | number | bigint | null;
 
+/** Whether SQLite's 64-bit integers can hold the number. */
+function isColumnInteger(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+}
+
 const scalar = customType<{ data: Scalar; driverData: Scalar }>({
   dataType: () => 'any',
-  toDriver: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : value),
+  toDriver: (value) => (typeof value === 'number' && isColumnInteger(value) ? BigInt(value) : value),
 });
 const flag = (name: string) => integer(name, { mode: 'number' });
 const count = (name: string) => integer(name).notNull().default(0);
@@ -103,6 +105,8 @@ export const logins = sqliteTable('logins', {
   expires_at: text('expires_at'),
   clock_skew_ms: integer('clock_skew_ms'),
   error_message: text('error_message'),
+  not_before: text('not_before'),
+  fingerprint: text('fingerprint'),
 });
 
 export const players = sqliteTable('players', {
@@ -130,6 +134,8 @@ export const rejectedLeagues = sqliteTable('rejected_leagues', {
   first_seen_at: text('first_seen_at').notNull(),
   resolved_at: text('resolved_at'),
   raw_hash: text('raw_hash').notNull().unique('rejected_leagues_by_raw'),
+  /** Of the poll that saw it last; a narrower one cannot speak for it. */
+  scope: text('scope', { enum: ['all', 'active', 'inactive'] }).notNull(),
 });
 
 export const heldRemovals = sqliteTable('held_removals', {

@@ -1,24 +1,34 @@
+import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { createHoldRows, type HoldRows } from './holds.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
-import { createOddityRows, type OddityRows } from './oddities.ts';
-import { openForReading } from './open.ts';
+import { readMigrations, refuseOther } from './migrate.ts';
+import { readFrom } from './open.ts';
 import { createRunRows, type RunRows } from './runs.ts';
 
-/** The database as somebody sees it who may not write: what a poll would start from. */
-export type Snapshot = Disposable & {
+/** The database as somebody sees it who may not write: what a poll would start from, at one instant. */
+export type Snapshot = {
   readonly leagues: Pick<LeagueRows, 'index' | 'load'>;
-  readonly oddities: Pick<OddityRows, 'holds'>;
-  readonly runs: Pick<RunRows, 'lastNotBefore'>;
+  readonly holds: Pick<HoldRows, 'all'>;
 };
 
-/** Opens an existing database for comparing only. Throws a DatabaseError. */
-export function openSnapshot(path: string): Snapshot {
-  const client = openForReading(path);
-  const db = drizzle({ client });
-  return {
-    leagues: createLeagueRows(client, db),
-    oddities: createOddityRows(db),
-    runs: createRunRows(client, db),
-    [Symbol.dispose]: () => client.close(),
-  };
+/** Reads from one state of an existing database, whatever the worker writes meanwhile. Throws a DatabaseError. */
+export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
+  return readFrom(path, (client) => {
+    refuseOther(client, readMigrations(migrations), path);
+    const snapshot = {
+      leagues: createLeagueRows(client, drizzle({ client })),
+      holds: createHoldRows(drizzle({ client })),
+    };
+    return client.transaction(() => read(snapshot))();
+  });
+}
+
+/** The end of the last pause that this service asked for. Throws a DatabaseError. */
+export function readLastNotBefore(path: string, fingerprint: string): string | undefined {
+  return readFrom(path, (client: Database.Database) => runsOf(client).lastNotBefore(fingerprint));
+}
+
+function runsOf(client: Database.Database): RunRows {
+  return createRunRows(client, drizzle({ client }));
 }

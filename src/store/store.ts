@@ -1,53 +1,67 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { formatInstant } from '../clock.ts';
-import { DatabaseError } from '../errors.ts';
+import { type Clock, formatInstant } from '../clock.ts';
+import { codeOf, DatabaseError } from '../errors.ts';
+import { createDriftRows, type DriftRows } from './drift.ts';
 import { toDatabaseError } from './fault.ts';
+import { createHoldRows, type HoldRows } from './holds.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { createLoginRows, type LoginRows } from './logins.ts';
-import { migrate, readMigrations } from './migrate.ts';
-import { createOddityRows, type OddityRows } from './oddities.ts';
+import { migrate, readMigrations, refuseOther } from './migrate.ts';
 import { closeForReaders, openForWriting } from './open.ts';
+import { createPatience, type Patience } from './patience.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
+import { createRejectionRows, type RejectionRows } from './rejections.ts';
 import { createRunRows, type RunRows } from './runs.ts';
 
 /** The database as its one writer sees it. */
-export type Store = Disposable & {
+export type Store = AsyncDisposable & {
   readonly path: string;
   readonly leagues: LeagueRows;
   readonly runs: RunRows;
   readonly logins: LoginRows;
   readonly players: PlayerRows;
-  readonly oddities: OddityRows;
+  readonly rejections: RejectionRows;
+  readonly holds: HoldRows;
+  readonly drift: DriftRows;
   /**
    * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The work is synchronous and
-   * cannot be aborted. Throws a DatabaseError; one that is `busy` may be tried again.
+   * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
    */
-  readonly transaction: <T>(work: () => T) => T;
-  /** The instant under which a run's writes are filed: the present one, but later than any that was used before. */
+  readonly write: Patience;
+  /**
+   * The instant under which a run's writes are filed: the present one, but later than any that was used before, so that
+   * no two versions of a league share one.
+   */
   readonly nextInstant: (now: number) => string;
 };
 
 export type StoreOptions = {
   /** Folder of the migrations. */
   readonly migrations: string;
-  readonly now: () => number;
+  readonly clock: Clock;
+  /** Aborts when the worker is to end: nothing waits for long after that. */
+  readonly stop: AbortSignal;
 };
 
-/** Opens the database, making and migrating it where needed. The caller holds its lock. Throws a DatabaseError. */
-export function openStore(path: string, options: StoreOptions): Store {
-  const client = openForWriting(path);
-  try {
-    migrate(client, readMigrations(options.migrations), path, formatInstant(options.now()));
-    return createStore(client, path);
-  } catch (error) {
-    client.close();
-    throw toDatabaseError(error, path);
-  }
+/** Opens the database, making and migrating it where needed. The caller must hold its lock. Rejects with a DatabaseError. */
+export function openStore(path: string, { migrations, clock, stop }: StoreOptions): Promise<Store> {
+  const patience = createPatience(clock, stop);
+  const known = readMigrations(migrations);
+  return patience(() => {
+    const client = openForWriting(path, (db) => refuseOther(db, known, path));
+    try {
+      migrate(client, known, formatInstant(clock.now()));
+      return createStore(client, path, patience);
+    } catch (error) {
+      client.close();
+      throw toDatabaseError(error, path);
+    }
+  });
 }
 
-function createStore(client: Database.Database, path: string): Store {
+function createStore(client: Database.Database, path: string, patience: Patience): Store {
   const db = drizzle({ client });
   const runs = createRunRows(client, db);
   const file = identify(path);
@@ -58,26 +72,28 @@ function createStore(client: Database.Database, path: string): Store {
     runs,
     logins: createLoginRows(db),
     players: createPlayerRows(db),
-    oddities: createOddityRows(db),
-    transaction: (work) => {
-      try {
-        if (identify(path) !== file) throw replaced(path);
-        return client.transaction(work).immediate();
-      } catch (error) {
-        throw isSqliteError(error) ? toDatabaseError(error, path) : error;
-      }
-    },
+    rejections: createRejectionRows(db),
+    holds: createHoldRows(db),
+    drift: createDriftRows(db),
+    write: (work, signal) =>
+      patience(() => {
+        try {
+          if (identify(path) !== file) throw replaced(path);
+          return client.transaction(work).immediate();
+        } catch (error) {
+          throw isSqliteError(error) ? toDatabaseError(error, path) : error;
+        }
+      }, signal),
     nextInstant: (now) => {
-      // Versions of a league must not share an instant, or the state at it would be two states.
       lastInstant = Math.max(now, lastInstant + 1);
       return formatInstant(lastInstant);
     },
-    [Symbol.dispose]: () => closeForReaders(client),
+    [Symbol.asyncDispose]: () => closeForReaders(client),
   };
 }
 
 function isSqliteError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_');
+  return codeOf(error).startsWith('SQLITE_');
 }
 
 function identify(path: string): string {

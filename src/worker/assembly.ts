@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Clock, formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
+import { fingerprintOf } from '../config/fingerprint.ts';
 import { createDriftLog, type DriftLog } from '../drift.ts';
-import { toRunError } from '../errors.ts';
+import { StoppedError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
 import { createSecrets } from '../secret.ts';
@@ -15,7 +15,8 @@ import { createTransport } from '../service/transport.ts';
 import { acquireLock } from '../store/lock.ts';
 import { prepareFolder } from '../store/open.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { type RunTools, whenFree } from '../sync/run.ts';
+import type { RunTools } from '../sync/run.ts';
+import { createLoginJournal } from './journal.ts';
 
 /** The side that talks to the service. */
 export type ServiceSide = AsyncDisposable & {
@@ -41,6 +42,7 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
   const secrets = createSecrets();
   const drift = createDriftLog();
   const pause = createPause(clock, options.pausedUntil);
+  const ending = new AbortController();
   const plain = createTransport({ ...config, userAgent: `league-sync/${findPackage().version}` });
   const transport = respectPause(plain, pause, clock);
   const { credentials } = config;
@@ -53,10 +55,15 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
     leewayMs: config.loginLeewayMs,
     firstReason: options.firstReason,
     loginTimeoutMs: config.runTimeoutMs,
-    signal: options.signal,
+    signal: AbortSignal.any([options.signal, ending.signal]),
   });
   const client = createClient({ transport, session, secrets, clock, random });
-  return { client, session, pause, drift, clock, [Symbol.asyncDispose]: () => plain[Symbol.asyncDispose]() };
+  const end = async (): Promise<void> => {
+    ending.abort(new StoppedError());
+    await session.settled();
+    await plain[Symbol.asyncDispose]();
+  };
+  return { client, session, pause, drift, clock, [Symbol.asyncDispose]: end };
 }
 
 /** Everything that a worker, or a command that works as one, holds: the lock, the database, the session. */
@@ -88,22 +95,22 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const path = prepareFolder(config.database);
   stack.use(acquireLock(path, { pid: options.pid, host: hostname(), since: formatInstant(clock.now()) }));
   const { version, migrations } = findPackage();
-  const store = stack.use(openStore(path, { migrations, now: clock.now }));
-  const interrupted = await whenFree(() => markInterrupted(store, clock), clock, options.signal);
+  const store = stack.use(await openStore(path, { migrations, clock, stop: options.signal }));
+  const interrupted = await markInterrupted(store, clock);
 
   const fingerprint = fingerprintOf(config);
-  const journal = stack.use(createLoginJournal(store, clock, options));
+  const journal = stack.use(createLoginJournal(store, fingerprint, options));
   const service = stack.use(
     assembleService(config, {
       firstReason: options.firstReason,
       signal: options.signal,
-      pausedUntil: Date.parse(store.runs.lastNotBefore(fingerprint) ?? formatInstant(0)),
+      pausedUntil: lastPause(store, fingerprint),
       record: journal.record,
     }),
   );
   const { client, session, pause, drift } = service;
   const { scope, removalLimit, runTimeoutMs } = config;
-  const tools = {
+  const tools: RunTools = {
     store,
     client,
     drift,
@@ -111,6 +118,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     scope,
     removalLimit,
     runTimeoutMs,
+    pausedUntil: pause.until,
     fingerprint,
     programVersion: version,
   };
@@ -118,61 +126,12 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   return { tools, store, session, pause, interrupted, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Tells services and accounts apart in `runs`, without naming either. */
-export function fingerprintOf({ baseUrl, credentials }: Config): string {
-  return hash('sha256', `${baseUrl}\n${usernameOf(credentials)}`, 'base64url');
+function lastPause(store: Store, fingerprint: string): number {
+  const notBefore = store.runs.lastNotBefore(fingerprint);
+  return notBefore === undefined ? 0 : Date.parse(notBefore);
 }
 
-function usernameOf(credentials: Config['credentials']): string {
-  try {
-    return credentials.read().username;
-  } catch {
-    return '';
-  }
-}
-
-function markInterrupted(store: Store, clock: Clock): number {
+function markInterrupted(store: Store, clock: Clock): Promise<number> {
   const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${formatInstant(clock.now())}.`;
-  return store.transaction(() => store.runs.interruptRunning(message));
-}
-
-type LoginJournal = AsyncDisposable & { readonly record: (login: LoginRecord) => void };
-
-/** Writes logins to the database and the log, one after the other, without making a login wait for the disk. */
-function createLoginJournal(store: Store, clock: Clock, { log, onLogin }: WorkplaceOptions): LoginJournal {
-  let writing: Promise<void> = Promise.resolve();
-  const write = async (login: LoginRecord): Promise<void> => {
-    try {
-      await whenFree(() => store.transaction(() => store.logins.add(rowOf(login))), clock, undefined);
-    } catch (error) {
-      log.error({ err: toRunError(error) }, 'a login could not be recorded');
-    }
-  };
-  return {
-    record: (login) => {
-      writing = writing.then(() => write(login));
-      const { at: _, outcome, reason, errorMessage } = login;
-      const line = { reason, outcome, expiresAt: instantOf(login.expiresAt), clockSkewMs: login.clockSkewMs };
-      if (outcome === 'ok')
-        log.info(line, `logged in (${reason}); the token expires ${line.expiresAt ?? 'at an unknown time'}`);
-      else log.warn(line, `login ${outcome}: ${errorMessage ?? ''}`);
-      if (outcome === 'ok') onLogin?.();
-    },
-    [Symbol.asyncDispose]: () => writing,
-  };
-}
-
-function rowOf({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage }: LoginRecord) {
-  return {
-    at: formatInstant(at),
-    outcome,
-    reason,
-    expires_at: instantOf(expiresAt) ?? null,
-    clock_skew_ms: clockSkewMs ?? null,
-    error_message: errorMessage ?? null,
-  };
-}
-
-function instantOf(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : formatInstant(ms);
+  return store.write(() => store.runs.interruptRunning(message));
 }

@@ -1,10 +1,9 @@
 import { formatInstant } from '../clock.ts';
-import { formatDuration } from '../duration.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Pause } from '../service/pause.ts';
 import type { RunKind, Trigger } from '../store/runs.ts';
-import type { RunReport } from '../sync/run.ts';
+import { logReport, type RunReport } from '../sync/report.ts';
 
 /** Makes runs one after the other: never two at once, leagues before the profile. */
 export type Poller = {
@@ -87,22 +86,4 @@ export function createPoller({ poll, pause, log, signal }: PollerOptions): Polle
 
 function firstOf(waiting: ReadonlyMap<RunKind, Trigger>): RunKind | undefined {
   return ORDER.find((kind) => waiting.has(kind));
-}
-
-/** The one line that a run leaves in the log: its counts as fields for programs, and as words for people. */
-export function logReport(log: Log, report: RunReport): void {
-  const { kind, trigger, outcome, durationMs, attempts, counts, error } = report;
-  const line = { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
-  if (error !== undefined) log.warn({ ...line, err: error }, `${kind}: failed. ${error.message}`);
-  else if (outcome === 'held') log.warn(line, `${describeReport(report)}; league-sync status tells which`);
-  else log.info(line, describeReport(report));
-}
-
-const COUNTED = ['added', 'changed', 'restored', 'removed', 'unchanged', 'rejected', 'duplicates', 'held'] as const;
-
-/** A run in one line of words. */
-export function describeReport({ kind, outcome, counts, durationMs }: RunReport): string {
-  const parts = COUNTED.filter((name) => (counts[name] ?? 0) > 0).map((name) => `${counts[name]} ${name}`);
-  const what = kind === 'leagues' ? [`${counts.received ?? 0} received`, ...parts].join(', ') : '';
-  return `${kind}: ${outcome}${what === '' ? '' : `: ${what}`} (${formatDuration(durationMs)})`;
 }

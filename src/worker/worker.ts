@@ -5,7 +5,6 @@ import type { Log } from '../log.ts';
 import type { RunKind } from '../store/runs.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
-import { whenFree } from '../sync/run.ts';
 import { openWorkplace, type Workplace } from './assembly.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { type Watched, watchSlots } from './schedule.ts';
@@ -42,7 +41,7 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow }:
   const poller = createPoller({
     poll: {
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
-      profile: (trigger) => pollProfile(tools, trigger, signal),
+      profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
     pause,
     log,
@@ -57,15 +56,15 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow }:
 
   announce(config, place, log);
   pollAtStart(config, place, poller, log);
-  const prune = createPruning(config, place, log);
+  const pruning = createPruning(config, place, log);
   const keeping = session.keep(signal);
-  await watchSlots(
-    schedulesOf(config, poller),
-    { clock: tools.clock, onLook: () => Promise.all([poller.resume(), prune()]) },
-    signal,
-  );
+  const onLook = (): void => {
+    poller.resume();
+    pruning.look();
+  };
+  await watchSlots(schedulesOf(config, poller), { clock: tools.clock, onLook }, signal);
   log.info('stopping: what is under way is ended cleanly');
-  await Promise.all([poller.idle(), keeping]);
+  await Promise.all([poller.idle(), keeping, pruning.idle()]);
 }
 
 function announce(config: Config, { store }: Workplace, log: Log): void {
@@ -99,24 +98,33 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
 /** Credentials that work again are no reason to wait for the next slot. */
 function pollAfterRefusal(poller: Poller): void {
   if (poller.running() !== undefined) return;
-  if (poller.last('leagues')?.error?.kind === 'credentials') poller.request('leagues', 'catch-up');
+  for (const kind of ['leagues', 'profile'] as const) {
+    if (poller.last(kind)?.error?.kind === 'credentials') poller.request(kind, 'catch-up');
+  }
 }
 
+type Pruning = { readonly look: () => void; readonly idle: () => Promise<void> };
+
 /** Deletes old rows of `runs` and `logins` at start and once a day. */
-function createPruning({ runRetentionMs }: Config, { store, tools }: Workplace, log: Log): () => Promise<void> {
+function createPruning({ runRetentionMs }: Config, { store, tools }: Workplace, log: Log): Pruning {
   const { clock } = tools;
   let nextAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (clock.monotonic() < nextAt) return;
-    nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+  let pruning: Promise<void> = Promise.resolve();
+  const prune = async (): Promise<void> => {
     const before = formatInstant(clock.now() - runRetentionMs);
     try {
-      const prune = () =>
-        store.transaction(() => ({ runs: store.runs.prune(before), logins: store.logins.prune(before) }));
-      const deleted = await whenFree(prune, clock, undefined);
+      const deleted = await store.write(() => ({ runs: store.runs.prune(before), logins: store.logins.prune(before) }));
       if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
     } catch (error) {
       log.warn({ err: toRunError(error) }, 'old runs could not be deleted; tried again tomorrow');
     }
+  };
+  return {
+    look: () => {
+      if (clock.monotonic() < nextAt) return;
+      nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+      pruning = pruning.then(prune);
+    },
+    idle: () => pruning,
   };
 }

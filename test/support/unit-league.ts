@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Scope } from '../../src/config/config.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { type LeagueList, parseLeagues } from '../../src/service/league.ts';
 import type { StoredLeague } from '../../src/store/leagues.ts';
@@ -26,8 +27,8 @@ export function without(name: string): JsonObject {
   return Object.fromEntries(Object.entries(createElement()).filter(([key]) => key !== name));
 }
 
-export function parseElements(elements: readonly JsonValue[], status?: string): LeagueList {
-  return parseLeagues({ message: 'ok', leagues: elements }, status);
+export function parseElements(elements: readonly JsonValue[], scope: Scope = 'all'): LeagueList {
+  return parseLeagues({ message: 'ok', leagues: elements }, scope);
 }
 
 /** What the index of the database would hold after this list had been stored. */

@@ -93,9 +93,23 @@ describe('a body', () => {
   ])('of %s is no object, and is described without being repeated', (_what, body, described) => {
     const answer = createAnswer(body, { status: 200, headers: { 'content-type': 'text/html; charset=x' } });
     expect(readObject(answer)).toBeUndefined();
-    expect(describeNonObject(answer, 'GET /x').message).toBe(
+    expect(describeNonObject(answer, 'GET /x', (text) => text).message).toBe(
       `The answer to GET /x (status 200, text/html) is ${described}; does LEAGUE_SYNC_BASE_URL name the service?`,
     );
+  });
+
+  it('is described without a secret that stood for its type', () => {
+    const answer = createAnswer('', { headers: { 'content-type': 'token-abc' } });
+    const scrub = (text: string) => text.replaceAll('token-abc', '[secret]');
+    expect(describeNonObject(answer, 'GET /x', scrub).message).toContain('(status 200, [secret])');
+  });
+
+  it('is cleared before it is read', () => {
+    const clean = (text: string) => text.replaceAll('token-abc', '[secret]');
+    expect(readObject(createAnswer('{"a":"token-abc","token-abc":1}'), clean)).toEqual({
+      a: '[secret]',
+      '[secret]': 1,
+    });
   });
 
   it('is read where it lies inside a larger buffer', () => {

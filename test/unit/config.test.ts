@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Config, loadConfig, loadDatabasePath, loadLogConfig } from '../../src/config/config.ts';
+import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.ts';
+import { loadDatabasePath } from '../../src/config/database.ts';
 import { SETTING_NAMES } from '../../src/config/settings.ts';
 import { SettingsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
@@ -99,6 +100,15 @@ describe('the settings', () => {
 
   it('that are required are all asked for at once', () => {
     expect(namesOf(faultsOf({}))).toEqual(['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_PASSWORD', 'LEAGUE_SYNC_USERNAME']);
+  });
+
+  it('that are required and misspelt are named beside what they were meant to be, and never with their value', () => {
+    const { LEAGUE_SYNC_PASSWORD: secret, ...rest } = REQUIRED;
+    const faults = faultsOf({ ...rest, LEAGUE_SYNC_PASWORD: secret });
+    expect(faults).toHaveLength(2);
+    expect(faults[0]).toMatch(/^LEAGUE_SYNC_PASSWORD: it is required/);
+    expect(faults[1]).toMatch(/^LEAGUE_SYNC_PASWORD .*LEAGUE_SYNC_PASSWORD\?/);
+    expect(faults.join()).not.toContain(secret);
   });
 
   it('with many faults have every one of them reported, by name', () => {

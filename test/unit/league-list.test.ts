@@ -21,7 +21,7 @@ function nested(levels: number): JsonValue {
 }
 
 describe('the real leagues', () => {
-  const list = parseLeagues(isObject(bundled) ? bundled : {}, undefined);
+  const list = parseLeagues(isObject(bundled) ? bundled : {}, 'all');
   const sent = isObject(bundled) ? (bundled.leagues as readonly JsonObject[]) : [];
 
   it('are all read', () => {
@@ -57,7 +57,7 @@ describe('a list of leagues', () => {
     ['is an object', { leagues: { 0: createElement() } }],
     ['is a text', { leagues: '[]' }],
   ])('that %s is a failure', (_what, answer) => {
-    expect(() => parseLeagues(isObject(answer) ? answer : {}, undefined)).toThrow(ContractError);
+    expect(() => parseLeagues(isObject(answer) ? answer : {}, 'all')).toThrow(ContractError);
   });
 
   it('may be empty', () => {
@@ -66,7 +66,7 @@ describe('a list of leagues', () => {
 
   it('comes in an answer whose unknown fields are noted', () => {
     const answer = { result: 'success', message: 'ok', timestamp: null, next_page: 2, leagues: [] };
-    expect(parseLeagues(answer, undefined).drift).toEqual([
+    expect(parseLeagues(answer, 'all').drift).toEqual([
       { field: 'leagues.next_page', kind: 'unknown-field', detail: 'number' },
     ]);
   });
@@ -87,14 +87,14 @@ describe('a list of leagues', () => {
     ['"9007199254740993"', '9007199254740993'],
   ])('keeps every digit of the id %s', (sent, id) => {
     const answer = parseJson(JSON.stringify({ leagues: [createElement()] }).replace('"l1"', sent));
-    expect([...parseLeagues(isObject(answer) ? answer : {}, undefined).leagues.keys()]).toEqual([id]);
+    expect([...parseLeagues(isObject(answer) ? answer : {}, 'all').leagues.keys()]).toEqual([id]);
   });
 
   it('has a field named __proto__ in extra', () => {
     const answer = parseJson(
       JSON.stringify({ leagues: [createElement()] }).replace('{"league_id"', '{"__proto__":{"status":"x"},"league_id"'),
     );
-    const league = parseLeagues(isObject(answer) ? answer : {}, undefined).leagues.get('l1')?.league;
+    const league = parseLeagues(isObject(answer) ? answer : {}, 'all').leagues.get('l1')?.league;
     expect(league?.extra).toBe('{"__proto__":{"status":"x"}}');
     expect(league?.status).toBe('active');
   });
@@ -144,6 +144,15 @@ describe('an element', () => {
   ])('that is %s is rejected as unreadable', (_what, element) => {
     const { rejections, leagues } = parseElements(among(element));
     expect(rejections).toMatchObject([{ leagueId: null, position: 1 }]);
+    expect([...leagues.keys()]).toEqual(['good-0']);
+  });
+
+  it.each<[JsonValue, string]>([
+    ['l1', 'l1'],
+    [17, '17'],
+  ])('that is nested too deeply is rejected under its id %j', (league_id, leagueId) => {
+    const { rejections, leagues } = parseElements(among(createElement({ league_id, default_markets: nested(600) })));
+    expect(rejections).toMatchObject([{ leagueId, problems: [{ path: '', message: 'is nested too deeply' }] }]);
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
 

@@ -12,7 +12,8 @@ function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): League {
 
 /** The league that this text, parsed with all its digits, stands for in a field. */
 function leagueWith(name: string, text: string): League {
-  return leagueOf({ [name]: parseJson(text) });
+  const fields = parseJson(`{${JSON.stringify(name)}:${text}}`);
+  return leagueOf(isObject(fields) ? fields : {});
 }
 
 describe('the hash of a league', () => {
@@ -20,6 +21,7 @@ describe('the hash of a league', () => {
     ['default_markets', '[{"a":1,"b":{"c":2,"d":3}}]', '[{"b":{"d":3,"c":2},"a":1}]'],
     ['default_markets', '{"b":9007199254740993,"a":1}', '{"a":1,"b":9007199254740993}'],
     ['unforeseen', '{"a":1,"b":2}', '{"b":2,"a":1}'],
+    ['create_datetime', '{"a":1,"b":{"c":2,"d":3}}', '{"b":{"d":3,"c":2},"a":1}'],
   ])('is the same for %s of %s and of %s', (name, one, other) => {
     expect(contentHash(leagueWith(name, one))).toBe(contentHash(leagueWith(name, other)));
     expect(changedMembersJson(leagueWith(name, one), leagueWith(name, other))).toBe('{}');

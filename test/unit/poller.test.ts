@@ -4,17 +4,23 @@ import { StatusError, StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createPause } from '../../src/service/pause.ts';
 import type { RunKind, Trigger } from '../../src/store/runs.ts';
-import type { RunReport } from '../../src/sync/run.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
 
 const MINUTE = 60_000;
-const silent = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
+const { log: silent } = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
 
-function reportOf(kind: RunKind, trigger: Trigger, error?: StatusError): RunReport {
+/** How a run ends that fails; `putOff` where the service's pause reaches past the run. */
+type Failure = { readonly error: StatusError; readonly putOff: boolean };
+
+function reportOf(kind: RunKind, trigger: Trigger, { error, putOff = false }: Partial<Failure> = {}): RunReport {
   const outcome = error === undefined ? 'unchanged' : 'failed';
-  const putOff = error?.notBefore !== undefined;
-  return { kind, trigger, outcome, durationMs: 0, attempts: 1, counts: {}, putOff, ...(error && { error }) };
+  return { kind, trigger, outcome, durationMs: 0, attempts: 1, counts: NO_COUNTS, putOff, ...(error && { error }) };
+}
+
+function askingToWait(notBefore: number): StatusError {
+  return new StatusError(false, 'The service answered with status 429.', { notBefore });
 }
 
 /** A poller whose runs go on until the test ends them. */
@@ -25,16 +31,16 @@ function createStage() {
   const started: string[] = [];
   let running = 0;
   let most = 0;
-  let end: (error?: StatusError) => void = () => undefined;
+  let end: (failure?: Failure) => void = () => undefined;
   const poll = (kind: RunKind) => async (trigger: Trigger) => {
     started.push(`${kind} ${trigger}`);
     running += 1;
     most = Math.max(most, running);
-    const error = await new Promise<StatusError | undefined>((resolve) => {
+    const failure = await new Promise<Failure | undefined>((resolve) => {
       end = resolve;
     });
     running -= 1;
-    return reportOf(kind, trigger, error);
+    return reportOf(kind, trigger, failure);
   };
   const poller = createPoller({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
@@ -42,9 +48,9 @@ function createStage() {
     log: silent,
     signal: stop.signal,
   });
-  const endRun = async (error?: StatusError): Promise<void> => {
+  const endRun = async (failure?: Failure): Promise<void> => {
     await setImmediate();
-    end(error);
+    end(failure);
     await setImmediate();
   };
   return { clock, pause, poller, started, most: () => most, endRun, stop };
@@ -120,7 +126,7 @@ describe('the poller', () => {
     const until = clock.now() + 10 * MINUTE;
     poller.request('leagues', 'schedule');
     pause.extend(until);
-    await endRun(new StatusError(false, 'The service answered with status 429.', { notBefore: until }));
+    await endRun({ error: askingToWait(until), putOff: true });
     poller.resume();
     expect(poller.last('leagues')).toMatchObject({ outcome: 'failed' });
     await clock.advance(10 * MINUTE);
@@ -128,6 +134,19 @@ describe('the poller', () => {
     await endRun();
     expect(started).toEqual(['leagues schedule', 'leagues catch-up']);
     expect(poller.last('leagues')).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('leaves a run to its schedule that waited out a short pause and failed all the same', async () => {
+    const { clock, pause, poller, started, endRun } = createStage();
+    const until = clock.now() + 1_000;
+    poller.request('leagues', 'schedule');
+    pause.extend(until);
+    await endRun({ error: askingToWait(until), putOff: false });
+    await clock.advance(MINUTE);
+    poller.resume();
+    await endRun();
+    await poller.idle();
+    expect(started).toEqual(['leagues schedule']);
   });
 
   it('keeps what it was asked before a run fell over', async () => {

@@ -14,6 +14,8 @@ const PLAYER = {
   last_name: 'Player',
 };
 
+const TOO_DEEP = `${'['.repeat(1_100)}${']'.repeat(1_100)}`;
+
 const answer = (player: JsonObject, rest: JsonObject = { player_premium_items: [] }): JsonObject => ({
   message: 'ok',
   player,
@@ -69,6 +71,7 @@ describe('a profile', () => {
     ['whose player has no id', answer({ username: 'player' })],
     ['whose player has an empty id', answer({ ...PLAYER, player_id: '' })],
     ['whose player has an object for an id', answer({ ...PLAYER, player_id: {} })],
+    ['that is nested too deeply', answer(PLAYER, { player_premium_items: parseJson(TOO_DEEP) })],
   ])('%s is a failure', (_what, sent) => {
     expect(() => parseProfile(sent)).toThrow(ContractError);
   });

@@ -32,6 +32,8 @@ describe('the guard', () => {
     [100, 1, 99, 'removed'],
     [100, 0.125, 12, 'removed'],
     [100, 0.125, 13, 'held'],
+    [100, 0.29, 29, 'removed'],
+    [100, 0.29, 30, 'held'],
   ])('with %d live leagues and a limit of %d has %d missing ones %s', (live, limit, missing, fate) => {
     const gone = ids(missing);
     expect(decide(live, missing, { limit })).toEqual({ removed: [], held: [], [fate]: gone });

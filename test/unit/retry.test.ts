@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ContractError, RunError, StatusError, StoppedError, TransportError } from '../../src/errors.ts';
+import { ContractError, PausedError, RunError, StatusError, StoppedError, TransportError } from '../../src/errors.ts';
 import { retry } from '../../src/service/retry.ts';
 import { createTestClock } from '../support/clock.ts';
 import { rejectionOf } from '../support/unit-error.ts';
@@ -101,6 +101,13 @@ describe('an attempt that fails', () => {
     await clock.advance(MINUTE);
     expect(await ended).toBeInstanceOf(RunError);
     expect(count).toBe(4);
+  });
+
+  it('in a pause, where nothing is sent, is no attempt', async () => {
+    const notBefore = createTestClock().now() + 10_000;
+    const paused = () => new PausedError('The service asked for a pause.', notBefore);
+    const { moments } = await attempts({ fails: (failure) => (failure <= 2 ? paused() : passing()) });
+    expect(moments).toEqual([0, 10_000, 10_500, 11_000, 12_000, 14_000]);
   });
 
   it('waits no longer when the worker is stopped', async () => {

@@ -1,42 +1,83 @@
 import { describe, expect, it } from 'vitest';
-import { createSecrets } from '../../src/secret.ts';
+import { createSecrets, type Secrets } from '../../src/secret.ts';
+
+const PAIR = Buffer.from('player:hunter22').toString('base64');
+
+function createFilled(): Secrets {
+  const secrets = createSecrets();
+  secrets.addCredentials('player', 'hunter22', PAIR);
+  secrets.addTokens('access-abc', 'refresh-abc');
+  return secrets;
+}
 
 describe('a text cleared of secrets', () => {
   it('holds none of them, wherever and however often they stood', () => {
-    const secrets = createSecrets();
-    secrets.add('hunter22', 'token-abc');
-    expect(secrets.scrub('hunter22 and token-abc, again hunter22')).toBe('[secret] and [secret], again [secret]');
+    const said = `hunter22 and access-abc, ${PAIR}, refresh-abc, again hunter22`;
+    expect(createFilled().scrub(said)).toBe('[secret] and [secret], [secret], [secret], again [secret]');
   });
 
   it('loses a secret that contains another one as a whole', () => {
-    const secrets = createSecrets();
-    secrets.add('pass', 'player:pass');
-    expect(secrets.scrub('sent player:pass')).toBe('sent [secret]');
+    expect(createFilled().scrub('sent player:hunter22')).toBe('sent [secret]');
+  });
+
+  it('keeps the name of the account, which is none', () => {
+    expect(createFilled().scrub('no such user: player')).toBe('no such user: player');
   });
 
   it('takes characters of regular expressions as they are', () => {
     const secrets = createSecrets();
-    secrets.add('a.*(b$&');
+    secrets.addTokens('a.*(b$&');
     expect(secrets.scrub('a.*(b$& but not axx(b')).toBe('[secret] but not axx(b');
   });
 
   it('keeps ordinary words where a secret is empty or very short', () => {
     const secrets = createSecrets();
-    secrets.add('', 'a', 'the');
+    secrets.addCredentials('', 'the', 'a');
+    secrets.addTokens('', 'cat');
     expect(secrets.scrub('the cat')).toBe('the cat');
   });
 
-  it('still lacks the password after many tokens, when each login names it anew', () => {
-    const secrets = createSecrets();
-    for (let login = 0; login < 200; login += 1) secrets.add('the password', `access-${login}`, `refresh-${login}`);
-    expect(secrets.scrub('the password, access-199, refresh-199, access-190')).toBe(
+  it('still lacks the password after many tokens', () => {
+    const secrets = createFilled();
+    for (let login = 0; login < 200; login += 1) secrets.addTokens(`access-${login}`, `refresh-${login}`);
+    expect(secrets.scrub('hunter22, access-199, refresh-199, access-196')).toBe(
       '[secret], [secret], [secret], [secret]',
     );
   });
 
   it('forgets the oldest tokens rather than growing for ever', () => {
     const secrets = createSecrets();
-    for (let login = 0; login < 200; login += 1) secrets.add(`access-${login}-end`);
-    expect(secrets.scrub('access-0-end')).toBe('access-0-end');
+    for (let login = 0; login < 9; login += 1) secrets.addTokens(`access-${login}-end`);
+    expect(secrets.scrub('access-0-end access-1-end access-8-end')).toBe('access-0-end [secret] [secret]');
+  });
+
+  it('counts a token that is given again as new', () => {
+    const secrets = createSecrets();
+    for (let login = 0; login < 20; login += 1) secrets.addTokens('the-same-token', `refresh-${login}`);
+    expect(secrets.scrub('the-same-token')).toBe('[secret]');
+  });
+
+  it('lacks both passwords after a rotation', () => {
+    const secrets = createFilled();
+    secrets.addCredentials('player', 'swordfish', 'cGxheWVyOnN3b3JkZmlzaA==');
+    expect(secrets.scrub('hunter22 swordfish cGxheWVyOnN3b3JkZmlzaA==')).toBe('[secret] [secret] [secret]');
+  });
+});
+
+describe('data cleared of tokens', () => {
+  it('holds no token and no pair', () => {
+    const data = `access-abc refresh-abc ${PAIR} player:hunter22`;
+    expect(createFilled().scrubTokens(data)).toBe('[secret] [secret] [secret] [secret]');
+  });
+
+  it('keeps the password, which may be an ordinary word', () => {
+    expect(createFilled().scrubTokens('The hunter22 League')).toBe('The hunter22 League');
+  });
+
+  it('keeps tokens that are too short to be random', () => {
+    const secrets = createSecrets();
+    secrets.addCredentials('a', 'b', 'YTpi');
+    secrets.addTokens('league');
+    expect(secrets.scrubTokens('a league of a:b, YTpi')).toBe('a league of a:b, YTpi');
   });
 });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { CredentialsError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { CredentialsError, PausedError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
 import type { LogIn, LoginReason, Token } from '../../src/service/login.ts';
 import { createSession } from '../../src/service/session.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -10,6 +10,9 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
+const LOGIN_TIMEOUT_MS = 2 * MINUTE;
+/** A session that spins must fail its test, not hang it. */
+const MOST_LOGINS = 2_000;
 
 const refusal = () => new CredentialsError('The service refused the login (status 401).', { httpStatus: 401 });
 const outage = () => new TransportError('network', false, 'The connection was refused.');
@@ -31,11 +34,12 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
   const logins: { reason: LoginReason; at: number }[] = [];
   const pair = { username: 'player', password: 'old' };
   let failing = fails;
-  const logIn: LogIn = async (reason): Promise<Token> => {
+  const logIn: LogIn = async (reason, deadline): Promise<Token> => {
     logins.push({ reason, at: clock.monotonic() - begun });
     const number = logins.length;
+    if (number > MOST_LOGINS) stop.abort(new StoppedError());
     const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
-    if (loginTakesMs > 0) await clock.sleep(loginTakesMs);
+    if (loginTakesMs > 0) await clock.sleep(loginTakesMs, deadline.signal);
     const error = failing(number);
     if (error !== undefined) throw error;
     return {
@@ -53,7 +57,7 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     random: () => 1,
     leewayMs,
     firstReason: 'start',
-    loginTimeoutMs: 2 * MINUTE,
+    loginTimeoutMs: LOGIN_TIMEOUT_MS,
     signal: stop.signal,
   });
   const { signal } = stop;
@@ -185,6 +189,17 @@ describe('a session', () => {
     expect(await rejectionOf(use())).toMatchObject({ kind: 'network' });
   });
 
+  it('fails with a timeout when its login takes too long', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { use } = createStage({ loginTakesMs: HOUR });
+    const failed = rejectionOf(use());
+    vi.advanceTimersByTime(LOGIN_TIMEOUT_MS);
+    expect(await failed).toMatchObject({ kind: 'timeout' });
+  });
+
   it.each<[string, number, number]>([
     ['a year ahead', YEAR, 2],
     ['an hour back', -HOUR, 1],
@@ -212,6 +227,27 @@ describe('a session', () => {
     await keeping;
   });
 
+  it('ends a login that is under way when it is told to stop, and has settled then', async () => {
+    const { session, use, clock, stop } = createStage({ loginTakesMs: HOUR });
+    const failed = rejectionOf(use());
+    let settled = false;
+    const settling = session.settled().then(() => {
+      settled = true;
+    });
+    await clock.advance(MINUTE);
+    expect(settled).toBe(false);
+    stop();
+    await settling;
+    expect(await failed).toBeInstanceOf(StoppedError);
+  });
+
+  it('has settled where no login was ever made, and where one has failed', async () => {
+    const { session, use } = createStage({ fails: outage });
+    await session.settled();
+    await rejectionOf(use());
+    await expect(session.settled()).resolves.toBeUndefined();
+  });
+
   it('ends quietly when it is told to stop', async () => {
     const { keep, clock, stop, logins } = createStage();
     const keeping = keep();
@@ -230,6 +266,28 @@ describe('a session whose credentials are refused', () => {
     await clock.advance(6 * HOUR);
     const minutes = [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303];
     expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
+    stop();
+    await keeping;
+  });
+
+  it('comes back ever less often when the logins after the refusal fail for another reason', async () => {
+    const { keep, clock, moments, stop } = createStage({ fails: (login) => (login === 1 ? refusal() : outage()) });
+    const keeping = keep();
+    await clock.advance(3 * MINUTE - 1);
+    const seconds = [0, 60, 62, 66, 74, 90, 120, 150];
+    expect(moments()).toEqual(seconds.map((second) => second * SECOND));
+    stop();
+    await keeping;
+  });
+
+  it('waits as long as the service asks when it asks for a pause after the refusal', async () => {
+    const { keep, clock, moments, failWith, stop } = createStage({ fails: refusal });
+    const keeping = keep();
+    await clock.advance(0);
+    const end = clock.now() + 11 * MINUTE;
+    failWith((login) => (login === 2 ? new PausedError('The service asked for a pause.', end) : undefined));
+    await clock.advance(12 * MINUTE);
+    expect(moments()).toEqual([0, MINUTE, 11 * MINUTE]);
     stop();
     await keeping;
   });
@@ -270,6 +328,19 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
+  it('takes up a secret that was rotated while the refused login was under way', async () => {
+    const { keep, clock, moments, rotate, failWith, stop } = createStage({ fails: refusal, loginTakesMs: 5 * SECOND });
+    const keeping = keep();
+    await clock.advance(SECOND);
+    rotate('new');
+    await clock.advance(4 * SECOND);
+    failWith(() => undefined);
+    await clock.advance(30 * SECOND);
+    expect(moments()).toEqual([0, 15 * SECOND]);
+    stop();
+    await keeping;
+  });
+
   it('begins at a minute again after a login that succeeded', async () => {
     const fails = (login: number) => (login <= 3 || login === 5 || login === 6 ? refusal() : undefined);
     const { keep, clock, moments, stop } = createStage({ fails });
@@ -291,6 +362,21 @@ describe('a session whose credentials are refused', () => {
     expect(await use()).toBe('token-1');
     await clock.advance(2 * MINUTE);
     expect(await rejectionOf(use())).toBeInstanceOf(CredentialsError);
+    stop();
+    await keeping;
+  });
+
+  it('goes on doubling its wait while requests with the old token are taken', async () => {
+    const fails = (login: number) => (login === 1 ? undefined : refusal());
+    const { session, use, keep, clock, moments, stop } = createStage({ lifeMs: 6 * HOUR, leewayMs: 2 * HOUR, fails });
+    const keeping = keep();
+    for (let minute = 0; minute < 350; minute += 5) {
+      await clock.advance(5 * MINUTE);
+      expect(await use()).toBe('token-1');
+      session.accept();
+    }
+    const minutes = [0, 240, 241, 243, 247, 255, 271, 303];
+    expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
     stop();
     await keeping;
   });

@@ -1,8 +1,8 @@
 import { isObject, parseJson } from '../json.ts';
 import { LEAGUE_MEMBERS, type League } from '../league.ts';
 import { valueJson } from '../record.ts';
-import type { Plan } from './leagues.ts';
-import type { Difference } from './reconcile.ts';
+import type { Plan } from '../sync/leagues.ts';
+import type { Difference } from '../sync/reconcile.ts';
 
 /** What a plan would do, a line each: `+` added, `~` changed, `^` restored, `-` removed, `?` held. */
 export function describePlan({ changeSet, removals }: Plan, load: (leagueId: string) => League): readonly string[] {

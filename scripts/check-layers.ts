@@ -1,0 +1,68 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+// Fences: which folder of src may import which, and which one file or folder knows a technology. Type imports count.
+
+/** What each folder may import besides itself; `base` is the files in src itself and src/config. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  service: ['base'],
+  store: ['base'],
+  simulator: [],
+  sync: ['base', 'service', 'store'],
+  worker: ['base', 'service', 'store', 'sync'],
+  commands: ['base', 'service', 'store', 'sync', 'worker', 'simulator'],
+};
+
+/** The command line stands above all folders: it loads the commands and explains the faults. */
+const ABOVE_ALL = ['src/cli.ts', 'src/program.ts'];
+
+const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
+  'better-sqlite3': ['src/store/'],
+  'cli-table3': ['src/table.ts'],
+  commander: ['src/cli.ts', 'src/program.ts'],
+  'csv-stringify': ['src/commands/query.ts'],
+  'drizzle-orm': ['src/store/'],
+  leven: ['src/config/environment.ts'],
+  'node-cron': ['src/cron.ts'],
+  pino: ['src/log.ts'],
+  'pino-pretty': ['src/log.ts'],
+  undici: ['src/service/transport.ts'],
+  zod: ['src/config/', 'src/service/login.ts', 'src/simulator/'],
+};
+
+const IMPORT = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+const faults: string[] = [];
+
+for (const file of globSync('src/**/*.ts')) {
+  for (const [, target = ''] of readFileSync(file, 'utf8').matchAll(IMPORT)) {
+    if (target.startsWith('.')) checkLayer(file, relative('.', join(dirname(file), target)));
+    else if (!target.startsWith('node:')) checkPackage(file, target);
+  }
+}
+if (faults.length > 0) {
+  console.error(faults.join('\n'));
+  process.exit(1);
+}
+
+function checkLayer(file: string, target: string): void {
+  if (ABOVE_ALL.includes(file)) return;
+  const [from, to] = [folderOf(file), folderOf(target)];
+  if (from === to || MAY_IMPORT[from]?.includes(to)) return;
+  faults.push(
+    `${file} must not import ${target}: ${from} may import ${MAY_IMPORT[from]?.join(', ') || 'nothing else'}`,
+  );
+}
+
+function folderOf(file: string): string {
+  const folder = dirname(file).replace(/^src\/?/, '');
+  return folder === '' || folder === 'config' ? 'base' : folder;
+}
+
+function checkPackage(file: string, target: string): void {
+  const name = target.startsWith('@') ? target.split('/').slice(0, 2).join('/') : (target.split('/')[0] ?? target);
+  const places = KNOWN_TO[name];
+  if (places === undefined) faults.push(`${file} imports ${name}, which scripts/check-layers.ts does not know`);
+  else if (!places.some((place) => file.startsWith(place)))
+    faults.push(`${file} imports ${name}, known to ${places} alone`);
+}

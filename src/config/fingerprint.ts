@@ -1,0 +1,18 @@
+import { hash } from 'node:crypto';
+import { RunError } from '../errors.ts';
+import type { Config } from './config.ts';
+
+/** Tells services and accounts apart in the database, without naming either. */
+export function fingerprintOf({ baseUrl, credentials }: Config): string {
+  return hash('sha256', `${baseUrl}\n${usernameOf(credentials)}`, 'base64url');
+}
+
+function usernameOf(credentials: Config['credentials']): string {
+  try {
+    return credentials.read().username;
+  } catch (error) {
+    // The first login says what is wrong with the file; until then the account has no name.
+    if (error instanceof RunError) return '';
+    throw error;
+  }
+}

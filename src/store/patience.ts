@@ -1,0 +1,35 @@
+import type { Clock } from '../clock.ts';
+import { DatabaseError } from '../errors.ts';
+
+/**
+ * Does synchronous database work as soon as no other program is in the way, without ever stopping the process.
+ * Rejects with what the work threw, with the busy error when patience ends, or with the signal's reason.
+ */
+export type Patience = <T>(work: () => T, signal?: AbortSignal) => Promise<T>;
+
+const LOOK_AGAIN_MS = 100;
+const LONGEST_WAIT_MS = 60_000;
+/** All waits together after the worker was told to stop: it has 10 s in all. */
+const LONGEST_WAIT_WHEN_STOPPING_MS = 3_000;
+
+export function createPatience(clock: Clock, stop: AbortSignal): Patience {
+  let stoppingUntil = Number.POSITIVE_INFINITY;
+  const limitStopping = (): void => {
+    stoppingUntil = clock.monotonic() + LONGEST_WAIT_WHEN_STOPPING_MS;
+  };
+  if (stop.aborted) limitStopping();
+  else stop.addEventListener('abort', limitStopping, { once: true });
+
+  return async (work, signal) => {
+    const until = clock.monotonic() + LONGEST_WAIT_MS;
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        const over = clock.monotonic() >= Math.min(until, stoppingUntil);
+        if (!(error instanceof DatabaseError) || !error.busy || over) throw error;
+        await clock.sleep(LOOK_AGAIN_MS, signal);
+      }
+    }
+  };
+}

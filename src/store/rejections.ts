@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+import { eq, isNull } from 'drizzle-orm';
+import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import type { JsonText } from '../record.ts';
+import type { RunScope, Sighting } from './runs.ts';
+import { rejectedLeagues } from './schema.ts';
+
+/** An element of the list that could not be stored. */
+export type RejectionRow = {
+  readonly leagueId: string | null;
+  readonly position: number;
+  readonly problems: readonly unknown[];
+  readonly raw: JsonText;
+};
+
+export type RejectionRows = {
+  /**
+   * Opens new rejections, reopens returned ones, and resolves those that were not sent again, as far as a poll of this
+   * scope can tell. What stays as it is costs no write.
+   */
+  readonly settle: (rejections: readonly RejectionRow[], scope: RunScope, seen: Sighting) => void;
+};
+
+export function createRejectionRows(db: BetterSQLite3Database): RejectionRows {
+  return { settle: (rejections, scope, seen) => settle(db, rejections, scope, seen) };
+}
+
+function settle(
+  db: BetterSQLite3Database,
+  rejections: readonly RejectionRow[],
+  scope: RunScope,
+  { runId, at }: Sighting,
+): void {
+  const sent = new Map(rejections.map((rejection) => [hash('sha256', rejection.raw, 'base64url'), rejection]));
+  const { id, raw_hash, scope: seenBy } = rejectedLeagues;
+  const open = db
+    .select({ id, raw_hash, seenBy })
+    .from(rejectedLeagues)
+    .where(isNull(rejectedLeagues.resolved_at))
+    .all();
+  for (const row of open) {
+    const spokenFor = scope === 'all' || scope === row.seenBy;
+    if (!sent.delete(row.raw_hash) && spokenFor) {
+      db.update(rejectedLeagues).set({ resolved_at: at }).where(eq(id, row.id)).run();
+    }
+  }
+  for (const [rawHash, { leagueId, position, problems, raw }] of sent) {
+    const row = { league_id: leagueId, position, problems: JSON.stringify(problems), raw, raw_hash: rawHash, scope };
+    db.insert(rejectedLeagues)
+      .values({ ...row, first_run_id: runId, first_seen_at: at })
+      .onConflictDoUpdate({ target: rejectedLeagues.raw_hash, set: { resolved_at: null, scope } })
+      .run();
+  }
+}

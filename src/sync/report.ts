@@ -1,0 +1,53 @@
+import { formatDuration } from '../duration.ts';
+import type { RunError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { RunKind, Trigger } from '../store/runs.ts';
+
+/** What a run did; the six after `received` add up to it. */
+export type RunCounts = Readonly<Record<(typeof COUNTED)[number] | 'received', number>>;
+
+const COUNTED = ['added', 'changed', 'restored', 'removed', 'unchanged', 'rejected', 'duplicates', 'held'] as const;
+
+export const NO_COUNTS: RunCounts = {
+  received: 0,
+  added: 0,
+  changed: 0,
+  restored: 0,
+  removed: 0,
+  unchanged: 0,
+  rejected: 0,
+  duplicates: 0,
+  held: 0,
+};
+
+/** How a run ended. */
+export type RunReport = {
+  readonly kind: RunKind;
+  readonly trigger: Trigger;
+  readonly outcome: 'changed' | 'unchanged' | 'held' | 'failed' | 'interrupted';
+  readonly durationMs: number;
+  /** Requests for the leagues or the profile. */
+  readonly attempts: number;
+  readonly counts: RunCounts;
+  /** Why it failed, or why even its end could not be recorded. */
+  readonly error?: RunError;
+  /** The service asked for a pause that reaches past the run: a run is to follow as soon as it ends. */
+  readonly putOff: boolean;
+};
+
+/** Leaves the one line that a run has in the log: its counts as fields for programs, and as words for people. */
+export function logReport(log: Log, report: RunReport): void {
+  const { kind, trigger, outcome, durationMs, attempts, counts, error } = report;
+  const line = { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
+  if (error !== undefined) log.warn({ ...line, err: error }, `${kind}: ${outcome}. ${error.message}`);
+  else if (outcome === 'held') log.warn(line, `${describeReport(report)}; league-sync status tells which`);
+  else log.info(line, describeReport(report));
+}
+
+/** A run in one line of words. */
+export function describeReport({ kind, outcome, counts, durationMs }: RunReport): string {
+  const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
+  const what =
+    kind === 'leagues' && outcome !== 'interrupted' ? `: ${[`${counts.received} received`, ...parts].join(', ')}` : '';
+  return `${kind}: ${outcome}${what} (${formatDuration(durationMs)})`;
+}

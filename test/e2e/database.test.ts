@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { setUp } from '../support/bench.ts';
+import { askSqlite3, dump, type Row } from '../support/database.ts';
+import { eventually } from '../support/program.ts';
+
+const TEXTS = [
+  'league_id',
+  'league_name',
+  'sport',
+  'league_image',
+  'status',
+  'sport_db_id',
+  'active_season_type',
+].concat(
+  ['active_year', 'external_id', 'external_odds_id', 'active_poll', 'state', 'city', 'create_datetime'],
+  'last_update_datetime',
+);
+const FLAGS = ['default_tournaments', 'rankings'];
+const FIELDS = [...TEXTS, ...FLAGS, 'priority', 'default_markets'];
+
+/** What a row must read as, by the service's own JSON: each value and its SQLite type. */
+function expectedRow(sent: Row): Row {
+  const values = FIELDS.map((field) => [field, columnOf(field, sent[field])]);
+  const types = FIELDS.map((field) => [`${field}_type`, typeOf(field, sent[field])]);
+  return { ...Object.fromEntries([...values, ...types]), extra: '{}', extra_type: 'text', removed_at: null };
+}
+
+function columnOf(field: string, sent: unknown): unknown {
+  if (sent === undefined || sent === null) return null;
+  if (field === 'default_markets') return sent;
+  return FLAGS.includes(field) ? Number(sent) : sent;
+}
+
+function typeOf(field: string, sent: unknown): string {
+  if (sent === undefined || sent === null) return 'null';
+  return FLAGS.includes(field) || field === 'priority' ? 'integer' : 'text';
+}
+
+function readRow(row: Row): Row {
+  const markets = row.default_markets;
+  return { ...row, default_markets: typeof markets === 'string' ? JSON.parse(markets) : markets };
+}
+
+const COLUMNS = [...FIELDS, 'extra'].flatMap((field) => [field, `typeof(${field}) AS ${field}_type`]).join(', ');
+
+describe('the database', () => {
+  it('holds every league as the service sent it, in all 19 fields, for sqlite3 to read while the worker runs', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+
+    const rows = askSqlite3(bench.database, `SELECT ${COLUMNS}, removed_at FROM leagues`);
+
+    const sent = bench.simulator.leagues() as readonly Row[];
+    expect(FIELDS).toHaveLength(19);
+    expect(rows).toHaveLength(124);
+    expect(byId(rows.map(readRow))).toEqual(byId(sent.map(expectedRow)));
+    expect(worker.alive()).toBe(true);
+    expect((await worker.stop()).code).toBe(0);
+  });
+
+  it('gets one row in runs and nothing else from a poll of the same leagues in another order', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    // Written by its own transaction, beside the poll's.
+    await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
+    const { runs: runsBefore = [], ...before } = dump(bench.database);
+
+    bench.simulator.setFault('shuffle', true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+
+    const { runs: runsAfter = [], ...after } = dump(bench.database);
+    expect(Object.keys(before)).toContain('sqlite_sequence');
+    expect(after).toEqual(before);
+    expect(runsBefore).toHaveLength(1);
+    expect(runsAfter).toHaveLength(2);
+    expect(runsAfter[0]).toEqual(runsBefore[0]);
+    expect(runsAfter[1]).toMatchObject({ outcome: 'unchanged', trigger: 'manual', received: 124, unchanged: 124 });
+    expect(runsAfter[1]?.service_timestamp).not.toBe(runsBefore[0]?.service_timestamp);
+  });
+});
+
+function byId(rows: readonly Row[]): Readonly<Record<string, Row>> {
+  return Object.fromEntries(rows.map((row) => [String(row.league_id), row]));
+}

@@ -1,0 +1,124 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { type Bench, setUp } from '../support/bench.ts';
+import { fingerprint } from '../support/database.ts';
+
+const WRITING = ['run', 'sync', 'profile'] as const;
+const READING = ['status', 'query SELECT', 'sync --dry-run'] as const;
+
+/** Another application's database, in either journal mode. */
+function makeForeign(path: string, journal: 'delete' | 'wal'): void {
+  const db = new Database(path);
+  db.pragma(`journal_mode = ${journal}`);
+  db.exec('CREATE TABLE letters (letter TEXT)');
+  db.exec("INSERT INTO letters VALUES ('a')");
+  db.close();
+}
+
+const FILES: Readonly<Record<string, (path: string) => void>> = {
+  'the database of another application': (path) => makeForeign(path, 'delete'),
+  'an empty database with another application id': (path) => {
+    const db = new Database(path);
+    db.pragma('application_id = 7');
+    db.close();
+  },
+  'a text': (path) => writeFileSync(path, 'Dear diary, this is no database.\n'.repeat(100)),
+  'a short text': (path) => writeFileSync(path, 'hello\n'),
+};
+
+async function setUpWith(make: (path: string) => void): Promise<Bench> {
+  const bench = await setUp();
+  mkdirSync(dirname(bench.database));
+  make(bench.database);
+  return bench;
+}
+
+/** A database of ours, then altered by hand. */
+async function setUpAltered(alter: (db: Database.Database) => void): Promise<Bench> {
+  const bench = await setUp();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  const db = new Database(bench.database);
+  alter(db);
+  db.close();
+  return bench;
+}
+
+function damage(db: Database.Database, sql: string): void {
+  db.unsafeMode(true);
+  db.pragma('writable_schema = 1');
+  db.exec(sql);
+}
+
+async function expectRefusals(bench: Bench, commands: readonly string[]): Promise<void> {
+  const before = fingerprint(bench.folder);
+  for (const command of commands) await expectRefusal(bench, command, before);
+}
+
+async function expectRefusal(bench: Bench, command: string, before: ReturnType<typeof fingerprint>): Promise<void> {
+  const args = command === 'query SELECT' ? ['query', 'SELECT * FROM leagues'] : command.split(' ');
+  const { code, stderr } = await bench.run(args);
+  expect(code, command).toBe(74);
+  expect(stderr, command).toContain('data/leagues.db');
+  expect(stderr, command).not.toMatch(/^\s+at /m);
+  expect(fingerprint(bench.folder), command).toEqual(before);
+}
+
+describe('a file that is not ours', { timeout: 60_000 }, () => {
+  it.each(Object.entries(FILES))(
+    '%s is refused with 74 by every command, named, and left as it is',
+    async (_, make) => {
+      const bench = await setUpWith(make);
+      await expectRefusals(bench, [...WRITING, ...READING]);
+    },
+  );
+
+  it('the write-ahead database of another application is refused with 74 by whatever would write it', async () => {
+    const bench = await setUpWith((path) => makeForeign(path, 'wal'));
+    await expectRefusals(bench, WRITING);
+  });
+
+  it('a database whose tables are damaged is refused with 74 and left as it is', async () => {
+    const bench = await setUpAltered((db) =>
+      damage(db, "UPDATE sqlite_schema SET sql = 'CREATE TABLE broken (' WHERE name = 'leagues'"),
+    );
+    await expectRefusals(bench, [...WRITING, ...READING]);
+  });
+
+  it('a database whose pages are damaged is named by whatever reads it, with 74', async () => {
+    const bench = await setUpAltered((db) =>
+      damage(db, "UPDATE sqlite_schema SET rootpage = 3 WHERE name IN ('leagues', 'runs')"),
+    );
+    await expectRefusals(bench, READING);
+  });
+
+  it('a database of a newer version is refused with 74 by whatever would write it, and left as it is', async () => {
+    const bench = await setUpAltered((db) => db.pragma('user_version = 1000'));
+    await expectRefusals(bench, [...WRITING, 'sync --dry-run']);
+  });
+
+  it('the database of another application with a log not yet applied is refused by every command, log included', async () => {
+    const bench = await setUpWith((path) => {
+      const other = join(dirname(path), 'other.db');
+      const db = new Database(other);
+      db.exec('CREATE TABLE first (a)');
+      db.pragma('journal_mode = wal');
+      db.exec("CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('a')");
+      for (const suffix of ['', '-wal']) copyFileSync(`${other}${suffix}`, `${path}${suffix}`);
+      db.close();
+    });
+    await expectRefusals(bench, [...WRITING, ...READING]);
+  });
+
+  it('a file without any table and without an application id counts as new', async () => {
+    const bench = await setUpWith((path) => writeFileSync(path, ''));
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
+  });
+
+  it('a folder in the place of the database is refused with 74', async () => {
+    const bench = await setUpWith((path) => mkdirSync(path));
+    await expectRefusals(bench, WRITING);
+  });
+});

@@ -1,0 +1,225 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type Bench, setUp } from '../support/bench.ts';
+import { fingerprint } from '../support/database.ts';
+
+/** Nothing of this may run. */
+const REFUSED = [
+  "ATTACH 'other.db' AS other",
+  'BEGIN',
+  'COMMIT',
+  'VACUUM',
+  "VACUUM INTO 'copy.db'",
+  'CREATE TEMP TABLE t (a)',
+  'CREATE TABLE t (a)',
+  'DROP TABLE leagues',
+  'PRAGMA journal_mode=DELETE',
+  'PRAGMA main.journal_mode=DELETE',
+  'PRAGMA "journal_mode"=DELETE',
+  'PRAGMA journal_mode/**/=/**/DELETE',
+  'PRAGMA query_only(0)',
+  'PRAGMA user_version=7',
+  'PRAGMA wal_checkpoint(TRUNCATE)',
+  'PRAGMA locking_mode=EXCLUSIVE',
+  'PRAGMA busy_timeout(5)',
+  'PRAGMA main . secure_delete = 1',
+  'PRAGMA writable_schema=1',
+  'pragma application_id = 1',
+  'EXPLAIN PRAGMA journal_mode=DELETE',
+  '/* a comment */ PRAGMA journal_mode=DELETE',
+  '-- a comment\nPRAGMA query_only(0)',
+  '/* one */ /* two */ -- three\n  PRAGMA user_version=7',
+  ';PRAGMA user_version=7',
+  '/**/;PRAGMA user_version=7',
+  "INSERT INTO leagues (league_id) VALUES ('x')",
+  "REPLACE INTO drift VALUES ('a', 'unknown-field', 'c', 1, '2026-11-20T12:00:00.000Z')",
+  'UPDATE leagues SET priority = 0 RETURNING *',
+  'DELETE FROM runs',
+  'WITH gone AS (SELECT 1) DELETE FROM runs RETURNING *',
+  'WITH new AS (SELECT 1) UPDATE leagues SET priority = 0 RETURNING league_id',
+  'SELECT 1; SELECT 2',
+  'SELECT 1; DELETE FROM runs',
+  '',
+  '   ',
+  ';',
+  '-- nothing but a comment',
+  'SELECT * FROM no_such_table',
+  'SELEC 1',
+  'SELECT ?',
+  "SELECT load_extension('nothing')",
+  "SELECT json('{')",
+];
+
+/** All of this may. */
+const READING = [
+  'SELECT 1',
+  'select count(*) from leagues;',
+  'VALUES (1), (2)',
+  'WITH a AS (SELECT 1 AS b) SELECT b FROM a',
+  '-- a comment\nSELECT 1 -- another',
+  '/* PRAGMA user_version=7 */ SELECT 1',
+  "SELECT 'PRAGMA user_version=7; DELETE FROM runs'",
+  'EXPLAIN QUERY PLAN SELECT * FROM leagues',
+  'PRAGMA table_info(leagues)',
+  'PRAGMA user_version',
+  'PRAGMA integrity_check',
+  'SELECT * FROM active_leagues',
+  'SELECT * FROM league_versions',
+  'SELECT * FROM league_field_changes',
+  'SELECT * FROM freshness',
+];
+
+/** As many at once as keep two cores busy. */
+const AT_ONCE = 4;
+
+/** Values that formats stumble over. */
+const VALUES = `SELECT 9223372036854775807 AS big, -9007199254740993 AS negative, 1.5 AS "real", NULL AS missing,
+  '' AS empty, 'say "hi", all' AS quoted, 'it''s' AS apostrophe, x'00ff' AS bytes, 'a' || char(10) || 'b' AS lines`;
+
+/** Several MB, far more than a pipe holds. */
+const LONG_ROWS = 2_000;
+const PAD = '00'.repeat(1_000);
+const LONG = `WITH RECURSIVE n (i) AS (SELECT 10001 UNION ALL SELECT i + 1 FROM n LIMIT ${LONG_ROWS})
+  SELECT i, '${PAD}' AS pad FROM n`;
+
+/** Lines and bytes of that answer. */
+const LONG_ANSWER: Readonly<Record<string, readonly number[]>> = {
+  csv: [LONG_ROWS + 1, 'i,pad\n'.length + LONG_ROWS * `10001,${PAD}\n`.length],
+  json: [LONG_ROWS, LONG_ROWS * `{"i":10001,"pad":"${PAD}"},\n`.length + '[]\n'.length - ',\n'.length],
+  table: [LONG_ROWS + 1, 'i      pad\n'.length + LONG_ROWS * `10001  ${PAD}\n`.length],
+};
+
+async function setUpStored(): Promise<Bench> {
+  const bench = await setUp();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  return bench;
+}
+
+/** The exit code of every statement, asked for in small groups. */
+async function exitCodes(bench: Bench, statements: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
+  const codes = new Map<string, number | null>();
+  const waiting = [...statements];
+  const work = async (): Promise<void> => {
+    for (let sql = waiting.shift(); sql !== undefined; sql = waiting.shift()) {
+      codes.set(sql, (await bench.run(['query', '--', sql])).code);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return codes;
+}
+
+describe('query', { timeout: 60_000 }, () => {
+  it('prints JSON that keeps every digit and every type', async () => {
+    const bench = await setUpStored();
+    const { code, stdout } = await bench.run(['query', '--format', 'json', VALUES]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('"big":9223372036854775807');
+    expect(stdout).toContain('"negative":-9007199254740993');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { real: 1.5, missing: null, empty: '', quoted: 'say "hi", all', apostrophe: "it's", lines: 'a\nb' },
+    ]);
+  });
+
+  it('prints CSV with a header, and quotes where they are needed', async () => {
+    const bench = await setUpStored();
+    const { code, stdout } = await bench.run(['query', '--format', 'csv', VALUES.replace('NULL AS missing,', '')]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      'big,negative,real,empty,quoted,apostrophe,bytes,lines\n' +
+        '9223372036854775807,-9007199254740993,1.5,"","say ""hi"", all",it\'s,00ff,"a\nb"\n',
+    );
+  });
+
+  it('prints NULL as nothing in CSV, and an empty text in quotes', async () => {
+    const bench = await setUpStored();
+    const { stdout } = await bench.run(['query', '--format', 'csv', "SELECT NULL AS a, '' AS b, 1 AS c, NULL AS d"]);
+    expect(stdout).toBe('a,b,c,d\n,"",1,\n');
+  });
+
+  it.each(Object.entries(LONG_ANSWER))(
+    'loses nothing of a long answer as %s to a slow reader',
+    async (format, size) => {
+      const bench = await setUpStored();
+      const exit = await bench.run(['query', '--format', format, LONG], {}, { into: 'sleep 2; wc -lc' });
+      expect(exit).toMatchObject({ code: 0, stderr: '' });
+      expect(exit.stdout.trim().split(/\s+/).map(Number)).toEqual(size);
+    },
+  );
+
+  it.each(Object.keys(LONG_ANSWER))('ends well as %s when its reader has seen enough', async (format) => {
+    const bench = await setUpStored();
+    const { code, stdout, stderr } = await bench.run(['query', '--format', format, LONG], {}, { into: 'head -n 1' });
+    expect(code).toBe(0);
+    expect(stdout.split('\n')).toHaveLength(2);
+    expect(stderr).toBe('');
+  });
+
+  it('prints a table by default, which shows control characters without obeying them', async () => {
+    const bench = await setUpStored();
+    const { code, stdout } = await bench.run(['query', `${VALUES}, char(27) || '[31mred' AS colour`]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^big +negative +real/);
+    expect(stdout).toContain('9223372036854775807');
+    expect(stdout).toContain('say "hi", all');
+    expect(stdout).not.toContain('\u001b');
+    expect(await bench.run(['query', '--format', 'table', VALUES])).toMatchObject({ code: 0 });
+  });
+
+  it('prints an answer without rows in every format', async () => {
+    const bench = await setUpStored();
+    const sql = 'SELECT league_id, priority FROM leagues WHERE false';
+    expect(JSON.parse((await bench.run(['query', '--format', 'json', sql])).stdout)).toEqual([]);
+    expect((await bench.run(['query', '--format', 'csv', sql])).stdout).toBe('league_id,priority\n');
+    expect((await bench.run(['query', sql])).stdout).toMatch(/league_id +priority/);
+  });
+
+  it('prints every league as one JSON array', async () => {
+    const bench = await setUpStored();
+    const { stdout } = await bench.run(['query', '--format', 'json', 'SELECT * FROM leagues']);
+    expect(JSON.parse(stdout)).toHaveLength(124);
+  });
+
+  it('runs whatever only reads', async () => {
+    const bench = await setUpStored();
+    const codes = await exitCodes(bench, READING);
+    expect([...codes].filter(([, code]) => code !== 0)).toEqual([]);
+  });
+
+  it('refuses everything else with 64, and every file stays as it is', async () => {
+    const bench = await setUpStored();
+    const before = fingerprint(bench.folder);
+    const codes = await exitCodes(bench, REFUSED);
+    expect([...codes].filter(([, code]) => code !== 64)).toEqual([]);
+    expect(fingerprint(bench.folder)).toEqual(before);
+  });
+
+  it('says on stderr why it refuses, and prints nothing', async () => {
+    const bench = await setUpStored();
+    const refused = await bench.run(['query', 'DELETE FROM runs']);
+    expect(refused.stdout).toBe('');
+    expect(refused.stderr).toContain('DELETE');
+    const mistaken = await bench.run(['query', 'SELECT * FROM no_such_table']);
+    expect(mistaken.stdout).toBe('');
+    expect(mistaken.stderr).toContain('no_such_table');
+    expect(mistaken.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it.each([['query', 'SELECT 1'], ['status']])(
+    'exits 74 where there is no database, and makes none (%s)',
+    async (...args) => {
+      const bench = await setUp();
+      const { code, stderr } = await bench.run(args);
+      expect(code).toBe(74);
+      expect(stderr).toContain('data/leagues.db');
+      expect(readdirSync(bench.folder)).toEqual([]);
+    },
+  );
+
+  it.each([['--format', 'xml', 'SELECT 1'], ['SELECT 1', 'SELECT 2'], []])(
+    'called wrongly exits 64',
+    async (...args) => {
+      const bench = await setUp();
+      expect((await bench.run(['query', ...args])).code).toBe(64);
+    },
+  );
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { setUp } from '../support/bench.ts';
+
+describe('profile', () => {
+  it('says on stderr why it failed, beside the line of the log', async () => {
+    const bench = await setUp({ faults: ['not-json'] });
+    const { code, stdout, stderr } = await bench.run(['profile']);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^league-sync: \S/m);
+    expect(stderr).toMatch(/^\{.*"run":"profile".*"outcome":"failed"/m);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('prints the player as a table and stores it', async () => {
+    const bench = await setUp();
+    const { code, stdout } = await bench.run(['profile']);
+    expect(code).toBe(0);
+    const [player] = bench.rows('SELECT * FROM players');
+    for (const field of ['player_id', 'username', 'email', 'type', 'profile_pic', 'first_name', 'last_name']) {
+      expect(stdout).toContain(String(player?.[field]));
+    }
+    expect(player).toMatchObject({ username: 'player', extra: '{}', premium_items: '[]' });
+    expect([0, 1]).toContain(player?.verified);
+    expect(bench.rows('SELECT kind, trigger, scope, outcome, added FROM runs')).toEqual([
+      { kind: 'profile', trigger: 'manual', scope: null, outcome: 'changed', added: 1 },
+    ]);
+  });
+
+  it('prints one JSON object with --json, and records a second look as unchanged', async () => {
+    const bench = await setUp();
+    const first = await bench.run(['profile', '--json']);
+    const second = await bench.run(['profile', '--json']);
+    const [player] = bench.rows('SELECT * FROM players');
+    expect(JSON.parse(first.stdout)).toMatchObject({
+      player_id: player?.player_id,
+      username: 'player',
+      verified: player?.verified === 1,
+      premium_items: [],
+    });
+    expect(second.stdout).toBe(first.stdout);
+    expect(bench.rows('SELECT outcome FROM runs ORDER BY id')).toEqual([
+      { outcome: 'changed' },
+      { outcome: 'unchanged' },
+    ]);
+  });
+
+  it('is polled by the worker after the leagues', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run'], { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
+    await worker.waitForLog((line) => line.run === 'profile' && line.outcome === 'changed');
+    expect(bench.simulator.requests.map((seen) => seen.path)).toEqual([
+      '/players/v1/authenticate/login',
+      '/events/v1/leagues/',
+      '/players/v1/players/player/me',
+    ]);
+  });
+});
+
+describe('status', () => {
+  it('says in words what the database holds', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const { code, stdout } = await bench.run(['status']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('124');
+    expect(stdout).toMatch(/leagues +manual .* changed +124 received/);
+    const [login] = bench.rows('SELECT expires_at FROM logins');
+    expect(stdout).toContain(String(login?.expires_at));
+  });
+
+  it('says the same to machines with --json', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    bench.simulator.setFault('drop-third', true);
+    await bench.run(['sync']);
+    const { code, stdout } = await bench.run(['status', '--json']);
+    expect(code).toBe(0);
+    const status: unknown = JSON.parse(stdout);
+    const [last] = bench.rows('SELECT finished_at FROM runs ORDER BY id DESC LIMIT 1');
+    const [login] = bench.rows('SELECT at, expires_at FROM logins ORDER BY id DESC LIMIT 1');
+    expect(status).toMatchObject({
+      database: 'data/leagues.db',
+      token_expires_at: login?.expires_at,
+      last_login: { at: login?.at, outcome: 'ok', error_message: null },
+      last_runs: [
+        {
+          id: 2,
+          kind: 'leagues',
+          trigger: 'manual',
+          outcome: 'held',
+          received: 83,
+          removed: 0,
+        },
+        { id: 1, kind: 'leagues', trigger: 'manual', outcome: 'changed', received: 124, added: 124 },
+      ],
+      freshness: {
+        last_success_at: last?.finished_at,
+        last_outcome: 'held',
+        consecutive_failures: 0,
+        live_leagues: 124,
+        removed_leagues: 0,
+        held_removals: 41,
+        open_rejections: 0,
+      },
+    });
+  });
+
+  it('exits 0 however bad the last polls were', async () => {
+    const bench = await setUp();
+    await bench.run(['sync'], { LEAGUE_SYNC_PASSWORD: 'wrong' });
+    const { code, stdout } = await bench.run(['status']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/refused/);
+  });
+
+  it('needs no settings but the path of the database', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const { code } = await bench.run(['status'], {
+      LEAGUE_SYNC_BASE_URL: '',
+      LEAGUE_SYNC_USERNAME: '',
+      LEAGUE_SYNC_SCHEDULE: 'x',
+    });
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,166 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { countLogins, leagueRequests, makeFolder, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
+import { runProgram } from '../support/program.ts';
+
+const REQUIRED = ['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD'];
+
+/** Each of these alone makes the settings unusable. */
+const FAULTY = {
+  LEAGUE_SYNC_SCHEDULE: 'every now and then',
+  LEAGUE_SYNC_PROFILE_SCHEDULE: '99 * * * *',
+  LEAGUE_SYNC_TIMEZONE: 'Mars/Olympus',
+  LEAGUE_SYNC_STATUS: 'retired',
+  LEAGUE_SYNC_LOGIN_LEEWAY: '5 minutes',
+  LEAGUE_SYNC_ATTEMPT_TIMEOUT: '-1s',
+  LEAGUE_SYNC_RUN_TIMEOUT: '0s',
+  LEAGUE_SYNC_MAX_BODY: 'big',
+  LEAGUE_SYNC_REMOVAL_LIMIT: '200%',
+  LEAGUE_SYNC_RUN_RETENTION: 'forever',
+  LEAGUE_SYNC_STALE_AFTER: 'soon',
+  LEAGUE_SYNC_LISTEN: 'localhost',
+  LEAGUE_SYNC_HEARTBEAT_URL: 'ping',
+  LEAGUE_SYNC_LOG_LEVEL: 'loud',
+  LEAGUE_SYNC_LOG_FORMAT: 'xml',
+} as const;
+
+describe('settings', () => {
+  it.each([[], ['run'], ['sync'], ['sync', '--dry-run'], ['profile']])(
+    'that are missing are all named by "%s", which exits 78 and makes no file',
+    async (...args) => {
+      const cwd = makeFolder();
+      const { code, stdout, stderr } = await runProgram(args, { cwd });
+      expect(code).toBe(78);
+      for (const name of REQUIRED) expect(stdout + stderr).toContain(name);
+      expect(readdirSync(cwd)).toEqual([]);
+    },
+  );
+
+  it('that are empty count as missing', async () => {
+    const cwd = makeFolder();
+    const env = Object.fromEntries(REQUIRED.map((name) => [name, '']));
+    const { code, stderr } = await runProgram(['run'], { cwd, env });
+    expect(code).toBe(78);
+    for (const name of REQUIRED) expect(stderr).toContain(name);
+  });
+
+  it('that are faulty are all named at once, before any request and any file', async () => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['run'], FAULTY);
+    expect(code).toBe(78);
+    for (const name of Object.keys(FAULTY)) expect(stderr).toContain(name);
+    expect(bench.simulator.requests).toHaveLength(0);
+    expect(readdirSync(bench.folder)).toEqual([]);
+  });
+
+  it('that hold secrets in the wrong place are named without being repeated', async () => {
+    const cwd = makeFolder();
+    const env = {
+      LEAGUE_SYNC_BASE_URL: 'https://canary-user:canary-word@api.example.com/?key=canary-key#canary-part',
+      LEAGUE_SYNC_USERNAME: 'canary:name',
+      LEAGUE_SYNC_PASSWORD: 'canary-password',
+      LEAGUE_SYNC_PASSWORD_FILE: '/nowhere',
+      LEAGUE_SYNC_HEARTBEAT_URL: 'canary-uuid',
+    };
+    const { code, stdout, stderr } = await runProgram(['run'], { cwd, env });
+    expect(code).toBe(78);
+    for (const name of Object.keys(env)) expect(stderr).toContain(name);
+    expect(stdout + stderr).not.toMatch(/canary/);
+  });
+
+  it.each([
+    ['http to another machine', { LEAGUE_SYNC_BASE_URL: 'http://api.example.com' }, 'LEAGUE_SYNC_ALLOW_HTTP'],
+    ['an address that is none', { LEAGUE_SYNC_BASE_URL: 'api.example.com' }, 'LEAGUE_SYNC_BASE_URL'],
+    [
+      'a secret file that is not there',
+      { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: '/nowhere/password' },
+      'LEAGUE_SYNC_PASSWORD_FILE',
+    ],
+  ])('with %s exit 78', async (_, env, named) => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['sync'], env);
+    expect(code).toBe(78);
+    expect(stderr).toContain(named);
+    expect(bench.simulator.requests).toHaveLength(0);
+  });
+
+  it('with an unknown name are warned of, with the nearest known one', async () => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_SCHEDUEL: '* * * * *' });
+    expect(code).toBe(0);
+    expect(stderr).toContain('LEAGUE_SYNC_SCHEDUEL');
+    expect(stderr).toMatch(/LEAGUE_SYNC_SCHEDULE\b/);
+  });
+
+  it.each([
+    ['LEAGUE_SYNC_PASSWORT', 'LEAGUE_SYNC_PASSWORD', PASSWORD],
+    ['LEAGUE_SYNC_BASEURL', 'LEAGUE_SYNC_BASE_URL', 'https://api.example.com'],
+    ['LEAGUE_SYNC_USER_NAME', 'LEAGUE_SYNC_USERNAME', USERNAME],
+  ])('that are missing because of a misspelling (%s) are hinted at', async (misspelt, meant, value) => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['sync'], { [meant]: '', [misspelt]: value });
+    expect(code).toBe(78);
+    expect(stderr).toMatch(new RegExp(`${misspelt}\\b.*Did you mean ${meant}\\?`));
+    expect(readdirSync(bench.folder)).toEqual([]);
+  });
+
+  it('may name a base URL with a path and a slash at its end', async () => {
+    const bench = await setUp();
+    const { code } = await bench.run(['sync'], { LEAGUE_SYNC_BASE_URL: `${bench.simulator.url}/` });
+    expect(code).toBe(0);
+    expect(bench.simulator.requests.map((seen) => seen.path)).toEqual([
+      '/players/v1/authenticate/login',
+      '/events/v1/leagues/',
+    ]);
+  });
+});
+
+describe('a .env file', () => {
+  it('in the working directory is read', async () => {
+    const { simulator } = await setUp();
+    const cwd = makeFolder();
+    writeFileSync(
+      join(cwd, '.env'),
+      `# settings\nLEAGUE_SYNC_BASE_URL=${simulator.url}\nLEAGUE_SYNC_USERNAME=${USERNAME}\nLEAGUE_SYNC_PASSWORD="${PASSWORD}"\nLEAGUE_SYNC_DATABASE=other/name.db\n`,
+    );
+    expect((await runProgram(['sync'], { cwd })).code).toBe(0);
+    expect(readdirSync(join(cwd, 'other'))).toEqual(['name.db']);
+    expect((await runProgram(['status'], { cwd })).code).toBe(0);
+  });
+
+  it('gives way to the environment, name by name', async () => {
+    const bench = await setUp();
+    writeFileSync(
+      join(bench.folder, '.env'),
+      'LEAGUE_SYNC_PASSWORD=wrong\nLEAGUE_SYNC_BASE_URL=http://127.0.0.1:1\nLEAGUE_SYNC_STATUS=inactive\n',
+    );
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(leagueRequests(bench.simulator).map((seen) => seen.path)).toEqual(['/events/v1/leagues/?status=inactive']);
+  });
+
+  it.each([
+    ['LEAGUE_SYNC_PASSWORD_FILE=/nowhere', {}],
+    ['LEAGUE_SYNC_PASSWORD=wrong', { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: 'secret' }],
+  ])('with %s gives way to the other form in the environment', async (line, env) => {
+    const bench = await setUp();
+    writeFileSync(join(bench.folder, '.env'), `${line}\n`);
+    writeFileSync(join(bench.folder, 'secret'), `${PASSWORD}\n`);
+    expect((await bench.run(['sync'], env)).code).toBe(0);
+    expect(countLogins(bench.simulator)).toBe(1);
+  });
+
+  it('supplies settings only: no other name reaches the program', async () => {
+    const bench = await setUp();
+    writeFileSync(join(bench.folder, '.env'), 'NODE_OPTIONS=--nonsense\nHTTP_PROXY=http://127.0.0.1:1\n');
+    expect((await bench.run(['sync'])).code).toBe(0);
+  });
+
+  it('that cannot be read ends the program with 78 and its name', async () => {
+    const bench = await setUp();
+    mkdirSync(join(bench.folder, '.env'));
+    const { code, stderr } = await bench.run(['sync']);
+    expect(code).toBe(78);
+    expect(stderr).toContain('.env');
+  });
+});

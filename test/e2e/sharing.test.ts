@@ -1,0 +1,82 @@
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { countLogins, leagueRequests, setUp } from '../support/bench.ts';
+
+/** How long a program keeps its read transaction open, its own start and that of sync included. */
+const READING_MS = 1_500;
+
+describe('while a worker runs', () => {
+  it.each(['run', 'sync', 'profile'])('%s on the same database exits 75 and names its pid', async (command) => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    const { code, stderr, stdout } = await bench.run([command]);
+
+    expect(code).toBe(75);
+    expect(stderr).toMatch(new RegExp(`\\b${worker.pid}\\b`));
+    expect(stderr).toContain(bench.database);
+    expect(stdout).toBe('');
+    expect(countLogins(bench.simulator)).toBe(1);
+    expect((await worker.stop()).code).toBe(0);
+  });
+
+  it.each([['sync', '--dry-run'], ['status'], ['query', 'SELECT count(*) FROM leagues']])(
+    '%s works on the same database',
+    async (...args) => {
+      const bench = await setUp();
+      const worker = bench.start(['run']);
+      await worker.waitForPoll('changed');
+      const { code, stdout } = await bench.run(args);
+      expect(code).toBe(0);
+      expect(stdout).toContain('124');
+      expect(worker.alive()).toBe(true);
+    },
+  );
+
+  it('a second worker under another name of the same file exits 75 too', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    const { code } = await bench.run(['sync'], {
+      LEAGUE_SYNC_DATABASE: `${bench.folder}/../${lastName(bench.folder)}/data/leagues.db`,
+    });
+    expect(code).toBe(75);
+  });
+
+  it('the database is free again for another one as soon as it has stopped', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    await worker.stop();
+    expect((await bench.run(['sync'])).code).toBe(0);
+  });
+});
+
+describe('while another program reads', () => {
+  it('sync waits until the journal of a database that was cleanly closed can be changed', async () => {
+    const bench = await setUp();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const reader = new Database(bench.database, { readonly: true });
+    onTestFinished(() => {
+      reader.close();
+    });
+    reader.exec('BEGIN');
+    expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });
+    const sync = bench.start(['sync']);
+    await new Promise((resolve) => setTimeout(resolve, READING_MS));
+    expect(sync.alive()).toBe(true);
+    expect(leagueRequests(bench.simulator)).toHaveLength(1);
+    reader.exec('COMMIT');
+
+    expect((await sync.waitForExit()).code).toBe(0);
+    expect(leagueRequests(bench.simulator)).toHaveLength(2);
+    expect(bench.rows('SELECT outcome FROM runs ORDER BY id')).toEqual([
+      { outcome: 'changed' },
+      { outcome: 'unchanged' },
+    ]);
+  });
+});
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

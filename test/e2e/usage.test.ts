@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../support/bench.ts';
+import { runProgram } from '../support/program.ts';
+
+const COMMANDS = ['run', 'sync', 'profile', 'status', 'query', 'simulate', 'demo'];
+const NEEDED_NODE = 24;
+
+/** Debian's own Node, where it is too old to run the program. */
+const OLD_NODE = ['/usr/bin/node', '/usr/bin/nodejs'].find(
+  (path) => existsSync(path) && majorVersion(path) < NEEDED_NODE,
+);
+
+function majorVersion(node: string): number {
+  return Number.parseInt(execFileSync(node, ['--version'], { encoding: 'utf8' }).slice(1), 10);
+}
+
+describe('the program', () => {
+  it('tells its version', async () => {
+    const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8'));
+    expect(await runProgram(['--version'], { cwd: makeFolder() })).toMatchObject({
+      code: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
+  });
+
+  it('names every command in its help', async () => {
+    const { code, stdout } = await runProgram(['--help'], { cwd: makeFolder() });
+    expect(code).toBe(0);
+    for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^ +${command}\\b`, 'm'));
+  });
+
+  it.each(COMMANDS)('%s --help explains it, needs no settings and touches nothing', async (command) => {
+    const cwd = makeFolder();
+    const { code, stdout } = await runProgram([command, '--help'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain(command);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it.each([
+    'nonsense',
+    '--nonsense',
+    'run --nonsense',
+    'run nonsense',
+    'sync --dryrun',
+    'sync now',
+    'profile --xml',
+    'status --josn',
+    'query',
+  ])('called as "%s" exits 64, says why on stderr, and starts nothing', async (args) => {
+    const cwd = makeFolder();
+    const { code, stdout, stderr } = await runProgram(args.split(' '), { cwd });
+    expect(code).toBe(64);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^error: /);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it.skipIf(OLD_NODE === undefined)('started by an older Node says in one sentence which one it needs', async () => {
+    const { code, stdout, stderr } = await runProgram(['sync'], { cwd: makeFolder(), node: OLD_NODE ?? '' });
+    expect(code).not.toBe(0);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Node 24');
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});

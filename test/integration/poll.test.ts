@@ -1,0 +1,529 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import {
+  type Bench,
+  dumpTables,
+  makeFolder,
+  makeLeague,
+  makeLeagues,
+  openBench,
+  type Row,
+  readExactRows,
+  wallClock,
+} from '../support/workplace.ts';
+
+/** One poll that is answered with these elements. */
+async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
+  service.script('leagues', leaguesAnswer(elements));
+  return bench.poll();
+}
+
+function lastRun(bench: Bench): Row {
+  return bench.rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
+}
+
+function feed(bench: Bench): readonly Row[] {
+  return bench.rows('SELECT * FROM league_changes ORDER BY seq').map((row) => ({
+    ...row,
+    before: typeof row.before === 'string' ? JSON.parse(row.before) : row.before,
+    after: typeof row.after === 'string' ? JSON.parse(row.after) : row.after,
+  }));
+}
+
+const EMPTY = {
+  sport_db_id: null,
+  active_season_type: null,
+  active_year: null,
+  external_id: null,
+  external_odds_id: null,
+  default_markets: null,
+  default_tournaments: null,
+  rankings: null,
+  active_poll: null,
+  state: null,
+  city: null,
+};
+/** The whole league as the feed writes it. */
+const whole = (league: Row): Row => ({ ...EMPTY, ...league, extra: {} });
+
+const FULL = makeLeague('full', {
+  sport_db_id: 'db-1',
+  active_season_type: 'regular',
+  active_year: '2026',
+  external_id: 'ext',
+  external_odds_id: 'odds',
+  default_markets: ['moneyline', { id: 1 }],
+  default_tournaments: true,
+  rankings: false,
+  active_poll: 'poll',
+  state: 'NY',
+  city: 'New York',
+  last_update_datetime: 1_700_000_000_000,
+});
+
+describe('the first load', () => {
+  it('stores every league with every field, and says so in the feed and in its run', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const report = await pollWith(service, bench, [FULL, makeLeague('plain')]);
+    const run = lastRun(bench);
+    const at = run.finished_at;
+    const stamps = {
+      extra: '{}',
+      first_seen_at: at,
+      changed_at: at,
+      removed_at: null,
+      content_hash: expect.any(String),
+    };
+    expect(report).toMatchObject({ outcome: 'changed', attempts: 1, counts: { received: 2, added: 2 } });
+    expect(bench.rows('SELECT * FROM leagues ORDER BY league_id')).toEqual([
+      { ...FULL, default_markets: '["moneyline",{"id":1}]', default_tournaments: 1, rankings: 0, ...stamps },
+      { ...EMPTY, ...makeLeague('plain'), ...stamps },
+    ]);
+    expect(feed(bench)).toEqual([
+      { seq: 1, run_id: run.id, at, league_id: 'full', kind: 'added', before: null, after: whole(FULL) },
+      {
+        seq: 2,
+        run_id: run.id,
+        at,
+        league_id: 'plain',
+        kind: 'added',
+        before: null,
+        after: whole(makeLeague('plain')),
+      },
+    ]);
+  });
+
+  it('leaves a run row that tells all about it', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const answer = leaguesAnswer(makeLeagues(3), { message: 'three of them', timestamp: 17 });
+    service.script('leagues', answer);
+    await bench.poll();
+    expect(lastRun(bench)).toMatchObject({
+      id: 1,
+      kind: 'leagues',
+      trigger: 'manual',
+      scope: 'all',
+      outcome: 'changed',
+      attempts: 1,
+      http_status: 200,
+      body_bytes: Buffer.byteLength(answer.body ?? ''),
+      received: 3,
+      added: 3,
+      service_message: 'three of them',
+      service_timestamp: '17',
+      error_kind: null,
+      error_message: null,
+      not_before: null,
+    });
+  });
+
+  it('of an empty list into an empty database is unchanged', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'unchanged', counts: { received: 0 } });
+  });
+});
+
+describe('an unchanged poll', () => {
+  it('writes its runs row and nothing else, with oddities of every kind in the list', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const odd = makeLeague('odd', { nickname: 'new field', rankings: 'maybe', sport_db_id: 12 });
+    const list = [FULL, odd, odd, makeLeague('bad', { priority: 'high' }), makeLeague('plain')];
+    await pollWith(service, bench, list);
+    const { runs: runsBefore = [], ...before } = dumpTables(bench.path);
+    expect(await pollWith(service, bench, list)).toMatchObject({ outcome: 'unchanged' });
+    const { runs: runsAfter = [], ...after } = dumpTables(bench.path);
+    expect(after).toEqual(before);
+    expect(runsAfter.slice(0, -1)).toEqual(runsBefore);
+    expect(runsAfter.at(-1)).toMatchObject({
+      outcome: 'unchanged',
+      received: 5n,
+      unchanged: 3n,
+      rejected: 1n,
+      duplicates: 1n,
+    });
+  });
+
+  it.each([
+    ['the elements come in another order', [makeLeague('plain'), FULL]],
+    [
+      'their keys come in another order',
+      [FULL, makeLeague('plain')].map((row) => Object.fromEntries(Object.entries(row).reverse())),
+    ],
+    ['the keys inside a value do', [{ ...FULL, default_markets: ['moneyline', { id: 1 }] }, makeLeague('plain')]],
+    [
+      'a null is sent for an absent field',
+      [FULL, { ...makeLeague('plain'), city: null, rankings: null, default_markets: null }],
+    ],
+    [
+      'a number is written in another way',
+      [FULL, JSON.stringify(makeLeague('plain')).replace('"priority":3', '"priority":3.0')],
+    ],
+  ])('is one where %s', async (_, list) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, [FULL, makeLeague('plain')]);
+    expect(await pollWith(service, bench, list)).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 2 } });
+    expect(bench.rows('SELECT count(*) AS n FROM league_changes')).toEqual([{ n: 2 }]);
+  });
+});
+
+describe('a changed league', () => {
+  it('has the old values of what differs in the feed, and the whole league after it', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, [FULL, makeLeague('plain')]);
+    const changed = { ...FULL, league_name: 'Another', default_markets: {}, rankings: true, city: null };
+    expect(await pollWith(service, bench, [changed, makeLeague('plain')])).toMatchObject({
+      outcome: 'changed',
+      counts: { changed: 1, unchanged: 1 },
+    });
+    expect(feed(bench).at(-1)).toEqual({
+      seq: 3,
+      run_id: 2,
+      at: lastRun(bench).finished_at,
+      league_id: 'full',
+      kind: 'changed',
+      before: {
+        league_name: 'League full',
+        default_markets: ['moneyline', { id: 1 }],
+        rankings: false,
+        city: 'New York',
+      },
+      after: whole(changed),
+    });
+  });
+
+  it('keeps when it was first seen, and the untouched one keeps everything', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(2));
+    const first = lastRun(bench).finished_at;
+    const untouched = bench.rows("SELECT * FROM leagues WHERE league_id = 'l2'");
+    await pollWith(service, bench, [makeLeague('l1', { priority: 4 }), makeLeague('l2')]);
+    expect(bench.rows("SELECT first_seen_at, changed_at FROM leagues WHERE league_id = 'l1'")).toEqual([
+      { first_seen_at: first, changed_at: lastRun(bench).finished_at },
+    ]);
+    expect(bench.rows("SELECT * FROM leagues WHERE league_id = 'l2'")).toEqual(untouched);
+  });
+
+  it('counts extra as one field', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, [makeLeague('a', { x: 1, y: 2 })]);
+    await pollWith(service, bench, [makeLeague('a', { x: 1, y: 3 })]);
+    expect(feed(bench).at(-1)?.before).toEqual({ extra: { x: 1, y: 2 } });
+    expect(bench.rows('SELECT field, old_value, new_value FROM league_field_changes')).toEqual([
+      { field: 'extra', old_value: '{"x":1,"y":2}', new_value: '{"x":1,"y":3}' },
+    ]);
+  });
+});
+
+describe('a league that leaves the list', () => {
+  it('is removed, and the feed keeps the whole of it', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, [FULL, makeLeague('plain')]);
+    expect(await pollWith(service, bench, [makeLeague('plain')])).toMatchObject({
+      outcome: 'changed',
+      counts: { removed: 1, unchanged: 1, held: 0 },
+    });
+    const at = lastRun(bench).finished_at;
+    expect(bench.rows("SELECT removed_at, changed_at FROM leagues WHERE league_id = 'full'")).toEqual([
+      { removed_at: at, changed_at: at },
+    ]);
+    expect(feed(bench).at(-1)).toMatchObject({
+      kind: 'removed',
+      league_id: 'full',
+      at,
+      before: whole(FULL),
+      after: null,
+    });
+  });
+
+  it('is removed once, however long it stays away', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(2));
+    await pollWith(service, bench, makeLeagues(1));
+    expect(await pollWith(service, bench, makeLeagues(1))).toMatchObject({ outcome: 'unchanged' });
+    expect(bench.rows("SELECT count(*) AS n FROM league_changes WHERE kind = 'removed'")).toEqual([{ n: 1 }]);
+  });
+
+  it.each([
+    ['as it was', {}, {}],
+    ['changed', { league_name: 'New' }, { league_name: 'League l2' }],
+  ])('is restored when it comes back %s', async (_, fields, before) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(2));
+    const first = lastRun(bench).finished_at;
+    await pollWith(service, bench, makeLeagues(1));
+    const back = makeLeague('l2', fields);
+    expect(await pollWith(service, bench, [makeLeague('l1'), back])).toMatchObject({
+      outcome: 'changed',
+      counts: { restored: 1, unchanged: 1, changed: 0, added: 0 },
+    });
+    const at = lastRun(bench).finished_at;
+    expect(feed(bench).at(-1)).toMatchObject({ kind: 'restored', league_id: 'l2', at, before, after: whole(back) });
+    expect(bench.rows("SELECT first_seen_at, changed_at, removed_at FROM leagues WHERE league_id = 'l2'")).toEqual([
+      { first_seen_at: first, changed_at: at, removed_at: null },
+    ]);
+  });
+});
+
+describe('the instant of a run', () => {
+  it('is one in every row that the run writes', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(3));
+    await pollWith(service, bench, [
+      makeLeague('l1', { x: 1 }),
+      makeLeague('l2', { priority: null }),
+      makeLeague('l4'),
+    ]);
+    const at = lastRun(bench).finished_at;
+    const instants = bench.rows(`
+      SELECT at FROM league_changes WHERE run_id = 2
+      UNION SELECT changed_at FROM leagues WHERE league_id IN ('l1', 'l3', 'l4')
+      UNION SELECT first_seen_at FROM leagues WHERE league_id = 'l4'
+      UNION SELECT removed_at FROM leagues WHERE league_id = 'l3'
+      UNION SELECT first_seen_at FROM drift WHERE first_run_id = 2
+      UNION SELECT first_seen_at FROM rejected_leagues`);
+    expect(instants).toEqual([{ at }]);
+  });
+
+  it('is later than the one before, whatever the clock does', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const start = Date.UTC(2026, 10, 20, 12);
+    const steps = [0, 0, -3_600_000, -1, 86_400_000, -86_400_000 * 400, 5];
+    let now = start;
+    await using bench = await openBench({ folder, url: service.url, clock: wallClock(systemClock, () => now) });
+    for (const [index, step] of steps.entries()) {
+      now += step;
+      service.script('leagues', index === 3 ? { status: 404 } : leaguesAnswer([makeLeague('a', { priority: index })]));
+      await bench.poll();
+    }
+    const instants = bench.rows('SELECT finished_at AS at FROM runs ORDER BY id').map(({ at }) => String(at));
+    expect(instants).toHaveLength(steps.length);
+    expect(instants).toEqual([...new Set(instants)].toSorted());
+    expect(instants[0]).toBe('2026-11-20T12:00:00.000Z');
+    expect(instants[2]).toBe('2026-11-20T12:00:00.002Z');
+    expect(bench.rows('SELECT at FROM league_changes ORDER BY seq').map(({ at }) => at)).toEqual(
+      instants.toSpliced(3, 1),
+    );
+  });
+
+  it('is later than the one before, also across a restart', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const at = async (now: number, priority: number) => {
+      await using bench = await openBench({ folder, url: service.url, clock: wallClock(systemClock, () => now) });
+      await pollWith(service, bench, [makeLeague('a', { priority })]);
+      return String(lastRun(bench).finished_at);
+    };
+    expect(await at(Date.UTC(2030, 0, 1), 1)).toBe('2030-01-01T00:00:00.000Z');
+    expect(await at(Date.UTC(2029, 0, 1), 2)).toBe('2030-01-01T00:00:00.001Z');
+  });
+});
+
+describe('a failed poll', () => {
+  it('changes nothing but its runs row, and the next one goes on from what was stored', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(3));
+    const { runs: _before, ...before } = dumpTables(bench.path);
+    service.script('leagues', { status: 404, body: 'gone' });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'status' } });
+    const { runs, ...after } = dumpTables(bench.path);
+    expect(after).toEqual(before);
+    expect(runs).toHaveLength(2);
+    expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('where more than half of the elements cannot be stored applies none of them and names the first', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const report = await pollWith(service, bench, [makeLeague('a'), 7, makeLeague('b', { status: null })]);
+    expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
+    expect(String(lastRun(bench).error_message)).toMatch(/2 of 3 .*leagues\[1\].*leagues\[2\] status/);
+    expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
+    expect(bench.rows('SELECT count(*) AS n FROM rejected_leagues')).toEqual([{ n: 0 }]);
+  });
+
+  it('is not one where just half of the elements cannot be stored', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const report = await pollWith(service, bench, [makeLeague('a'), makeLeague('b', { status: null })]);
+    expect(report).toMatchObject({ outcome: 'changed', counts: { received: 2, added: 1, rejected: 1 } });
+  });
+
+  it('that was stopped is interrupted, and its row says so', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    service.script('leagues', () => bench.stop());
+    expect(await bench.poll()).toMatchObject({ outcome: 'interrupted' });
+    expect(lastRun(bench)).toMatchObject({ outcome: 'interrupted', error_kind: null });
+  });
+});
+
+describe('a run that was cut off by the end of its worker', () => {
+  it('is marked interrupted at the next start', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      bench.place.store.runs.start({
+        kind: 'leagues',
+        trigger: 'schedule',
+        scope: 'all',
+        started_at: '2026-11-20T12:00:00.000Z',
+        fingerprint: null,
+        program_version: null,
+      });
+    }
+    await using bench = await openBench({ folder, url: service.url });
+    expect(bench.place.interrupted).toBe(1);
+    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'interrupted' }]);
+  });
+});
+
+describe('readers and writers at the same time', () => {
+  it('do not make a poll fail, nor see half of one', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(2));
+    const reader = new Database(bench.path, { readonly: true });
+    reader.exec('BEGIN');
+    const names = () => reader.prepare('SELECT DISTINCT sport FROM leagues').pluck().all();
+    expect(names()).toEqual(['soccer']);
+    expect(await pollWith(service, bench, makeLeagues(2, { sport: 'chess' }))).toMatchObject({ outcome: 'changed' });
+    expect(names()).toEqual(['soccer']);
+    reader.exec('COMMIT');
+    expect(names()).toEqual(['chess']);
+    reader.close();
+  });
+
+  it('where another program writes for a while, the poll waits for it and the event loop does not', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const writer = new Database(bench.path);
+    writer.exec('BEGIN IMMEDIATE');
+    const polling = pollWith(service, bench, makeLeagues(2));
+    await sleep(300);
+    expect(service.seen('leagues')).toEqual([]);
+    writer.exec('COMMIT');
+    writer.close();
+    expect(await polling).toMatchObject({ outcome: 'changed' });
+  });
+});
+
+describe('the views', () => {
+  it('show in active_leagues what is listed and active, by priority', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const list = [
+      makeLeague('c', { priority: 10 }),
+      makeLeague('b', { priority: 9.5 }),
+      makeLeague('a', { priority: 2 }),
+      makeLeague('off', { status: 'inactive' }),
+    ];
+    await pollWith(service, bench, [...list, makeLeague('gone')]);
+    await pollWith(service, bench, list);
+    expect(bench.rows('SELECT league_id FROM active_leagues').map(({ league_id }) => league_id)).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+  });
+
+  it('tell in freshness of the last success, the failures since, and what is live', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const freshness = () => bench.rows('SELECT * FROM freshness');
+    expect(freshness()).toMatchObject([
+      { last_success_at: null, age_seconds: null, last_outcome: null, live_leagues: 0 },
+    ]);
+    await pollWith(service, bench, makeLeagues(3));
+    await pollWith(service, bench, [...makeLeagues(2), makeLeague('x', { priority: {} })]);
+    const success = lastRun(bench).finished_at;
+    service.script('leagues', { status: 404 });
+    await bench.poll();
+    await bench.poll();
+    expect(freshness()).toEqual([
+      {
+        last_success_at: success,
+        age_seconds: expect.any(Number),
+        last_outcome: 'failed',
+        consecutive_failures: 2,
+        live_leagues: 2,
+        removed_leagues: 1,
+        held_removals: 0,
+        open_rejections: 1,
+      },
+    ]);
+    expect(Number(freshness()[0]?.age_seconds)).toBeLessThan(30);
+    await pollWith(service, bench, makeLeagues(2));
+    expect(freshness()).toMatchObject([{ last_outcome: 'unchanged', consecutive_failures: 0, open_rejections: 0 }]);
+  });
+
+  it('give in league_field_changes one row for each field, in the forms of the columns', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, [FULL]);
+    const changed = {
+      ...FULL,
+      league_name: 'New',
+      priority: 1.5,
+      rankings: null,
+      default_markets: {},
+      city: 'A "quoted" one',
+    };
+    await pollWith(service, bench, [changed]);
+    expect(
+      readExactRows(bench.path, 'SELECT league_id, league_name, field, old_value, new_value FROM league_field_changes'),
+    ).toEqual(
+      [
+        ['league_name', 'League full', 'New'],
+        ['priority', 3n, 1.5],
+        ['default_markets', '["moneyline",{"id":1}]', '{}'],
+        ['rankings', 0n, null],
+        ['city', 'New York', 'A "quoted" one'],
+      ].map(([field, old_value, new_value]) => ({
+        league_id: 'full',
+        league_name: 'New',
+        field,
+        old_value,
+        new_value,
+      })),
+    );
+  });
+});

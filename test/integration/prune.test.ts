@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { findPackage } from '../../src/package.ts';
+import { openStore } from '../../src/store/store.ts';
+import { makeFolder, readRows, withDatabase } from '../support/workplace.ts';
+
+const OLD = '2020-01-01T00:00:00.000Z';
+const LIMIT = '2026-01-01T00:00:00.000Z';
+const NEW = '2026-06-01T00:00:00.000Z';
+
+type Run = {
+  readonly kind?: string;
+  readonly scope?: string | null;
+  readonly outcome?: string;
+  readonly at?: string;
+  readonly added?: number;
+  readonly not_before?: string | null;
+};
+
+/** The ids of the runs and logins that are left of those put in, which count from 1. */
+async function prune(runs: readonly Run[], more = '', logins: readonly string[] = []) {
+  using folder = makeFolder();
+  const path = folder.file('leagues.db');
+  const stop = new AbortController().signal;
+  await using store = await openStore(path, { migrations: findPackage().migrations, clock: systemClock, stop });
+  withDatabase(path, (db) => {
+    const insert =
+      db.prepare(`INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, added, received, not_before)
+      VALUES (@kind, 'schedule', @scope, @at, @at, @outcome, @added, @added, @not_before)`);
+    for (const run of runs) {
+      const kind = run.kind ?? 'leagues';
+      const scope = kind === 'profile' ? null : 'all';
+      insert.run({ kind, scope, outcome: 'unchanged', at: OLD, added: 0, not_before: null, ...run });
+    }
+    const login = db.prepare("INSERT INTO logins (at, outcome, reason) VALUES (?, 'ok', 'due')");
+    for (const at of logins) login.run(at);
+    db.exec(more);
+  });
+  const deleted = await store.write(() => ({ runs: store.runs.prune(LIMIT), logins: store.logins.prune(LIMIT) }));
+  const idsOf = (table: string) => readRows(path, `SELECT id FROM ${table} ORDER BY id`).map(({ id }) => id);
+  expect(idsOf('runs')).toHaveLength(runs.length - deleted.runs);
+  expect(idsOf('logins')).toHaveLength(logins.length - deleted.logins);
+  return { runs: idsOf('runs'), logins: idsOf('logins') };
+}
+
+const old: Run = {};
+const failure: Run = { outcome: 'failed' };
+const recent: Run = { at: NEW };
+
+describe('pruning', () => {
+  it('deletes runs from before the limit, good and bad, and none from after it', async () => {
+    const interrupted = { outcome: 'interrupted' };
+    expect((await prune([old, failure, interrupted, recent, { ...failure, at: NEW }, recent])).runs).toEqual([4, 5, 6]);
+  });
+
+  it('keeps the newest run, however old it is, so that its id is not given again', async () => {
+    expect((await prune([old, failure, failure])).runs).toEqual([1, 3]);
+  });
+
+  it('keeps the last good run of each kind and scope', async () => {
+    const runs = [
+      old,
+      old,
+      { scope: 'active' },
+      { scope: 'active', outcome: 'held' },
+      { kind: 'profile' },
+      { kind: 'profile' },
+      { ...failure, at: NEW },
+    ];
+    expect((await prune(runs)).runs).toEqual([2, 4, 6, 7]);
+  });
+
+  it('keeps runs that changes name', async () => {
+    const change = `INSERT INTO league_changes (run_id, at, league_id, kind, after) VALUES (2, '${OLD}', 'a', 'added', '{}')`;
+    expect((await prune([old, { outcome: 'changed', added: 1 }, old, recent], change)).runs).toEqual([2, 4]);
+  });
+
+  it.each([
+    [
+      'a rejection, even a resolved one',
+      `INSERT INTO rejected_leagues (first_run_id, position, problems, raw, first_seen_at, resolved_at, raw_hash, scope)
+        VALUES (2, 0, '[]', '1', '${OLD}', '${OLD}', 'h', 'all')`,
+    ],
+    ['a hold', `INSERT INTO held_removals VALUES ('a', 2, '${OLD}', NULL)`],
+    ['drift', `INSERT INTO drift VALUES ('x', 'unknown-field', 'string', 2, '${OLD}')`],
+  ])('keeps a run that %s names', async (_, sql) => {
+    expect((await prune([old, old, old, recent], sql)).runs).toEqual([2, 4]);
+  });
+
+  it('deletes profile runs that changed something, which nothing names', async () => {
+    const changed = { kind: 'profile', outcome: 'changed', added: 1 };
+    expect((await prune([changed, changed, { ...changed, at: NEW }, recent])).runs).toEqual([3, 4]);
+  });
+
+  it('keeps a run whose pause is not over, and one that is going on', async () => {
+    const paused = { ...failure, not_before: '2100-01-01T00:00:00.000Z' };
+    const over = { ...failure, not_before: OLD };
+    expect((await prune([paused, over, { outcome: 'running' }, recent])).runs).toEqual([1, 3, 4]);
+  });
+
+  it('deletes logins from before the limit, but never the newest', async () => {
+    expect((await prune([], '', [OLD, OLD, NEW, NEW])).logins).toEqual([3, 4]);
+    expect((await prune([], '', [OLD, OLD])).logins).toEqual([2]);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { StatusError } from '../../src/errors.ts';
+import { executeRun } from '../../src/sync/run.ts';
+import { failed, leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { makeFolder, openBench, wallClock } from '../support/workplace.ts';
+
+const NOON = Date.UTC(2026, 10, 20, 12);
+const RUN_MS = 60_000;
+
+describe('a run', () => {
+  it.each([
+    ['past its own time', NOON + 3_600_000, true],
+    ['up to the end of its own time', NOON + RUN_MS, true],
+    ['up to a moment before that', NOON + RUN_MS - 1, false],
+    ['that is over', NOON - 1, false],
+    ['of no length, since none was asked for', undefined, false],
+  ])('that fails by a pause %s is put off accordingly', async (_, notBefore, putOff) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const clock = wallClock(systemClock, () => NOON);
+    const settings = { RUN_TIMEOUT: `${RUN_MS / 1_000}s` };
+    await using bench = await openBench({ folder, url: service.url, settings, clock });
+    const work = () => Promise.reject(new StatusError(false, 'The service answered with status 503.', { notBefore }));
+    const report = await executeRun(bench.tools, 'leagues', 'manual', new AbortController().signal, work);
+    expect(report).toMatchObject({ outcome: 'failed', putOff });
+  });
+
+  it('is put off by an answer that asks for it, and so is the next, which sends nothing', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    service.script('leagues', failed(503, { 'retry-after': '3600' }));
+    expect(await bench.poll()).toMatchObject({ attempts: 1, putOff: true });
+    expect(await bench.poll()).toMatchObject({ attempts: 0, putOff: true });
+    expect(await bench.pollProfile()).toMatchObject({ attempts: 0, putOff: true });
+    expect(service.seen('leagues')).toHaveLength(1);
+  });
+
+  it.each([
+    ['that waits out a pause and succeeds', [failed(503, { 'retry-after': '0' }), leaguesAnswer([])], 'unchanged'],
+    ['that fails for good', [failed(404), { status: 404 }], 'failed'],
+  ])('%s is not put off', async (_, replies, outcome) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    service.script('leagues', ...replies);
+    expect(await bench.poll()).toMatchObject({ outcome, putOff: false });
+  });
+});

@@ -1,0 +1,333 @@
+import { describe, expect, it } from 'vitest';
+import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import {
+  type Bench,
+  type Folder,
+  makeFolder,
+  makeLeague,
+  makeLeagues,
+  openBench,
+  withDatabase,
+} from '../support/workplace.ts';
+
+async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
+  service.script('leagues', leaguesAnswer(elements));
+  return bench.poll();
+}
+
+/** One poll of a worker that was started with this scope. */
+async function pollScope(folder: Folder, service: ScriptedService, scope: string, elements: readonly unknown[]) {
+  await using bench = await openBench({ folder, url: service.url, settings: { STATUS: scope } });
+  const report = await pollWith(service, bench, elements);
+  return { report, rows: bench.rows };
+}
+
+/** As `accept-removals` does it. */
+function acceptAll(bench: Bench): void {
+  withDatabase(bench.path, (db) =>
+    db.exec("UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE accepted_at IS NULL"),
+  );
+}
+
+function heldIds(bench: Bench): readonly unknown[] {
+  return bench.rows('SELECT league_id FROM held_removals ORDER BY league_id').map(({ league_id }) => league_id);
+}
+
+function removedIds(bench: Bench): readonly unknown[] {
+  return bench
+    .rows('SELECT league_id FROM leagues WHERE removed_at IS NOT NULL ORDER BY 1')
+    .map(({ league_id }) => league_id);
+}
+
+describe('the guard', () => {
+  it.each([
+    ['5 of 5, while one is new', 5, 0, 'changed'],
+    ['5 of 10', 10, 5, 'changed'],
+    ['6 of 30, which is 20 %', 30, 24, 'changed'],
+    ['6 of 29, which is more than 20 %', 29, 23, 'held'],
+    ['7 of 30', 30, 23, 'held'],
+    ['6 of 6, while one is new', 6, 0, 'held'],
+  ])('decides on %s', async (_, before, after, outcome) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(before));
+    const report = await pollWith(service, bench, [...makeLeagues(after), makeLeague('new')]);
+    const gone = before - after;
+    const counts = outcome === 'held' ? { removed: 0, held: gone } : { removed: gone, held: 0 };
+    expect(report).toMatchObject({ outcome, counts: { ...counts, added: 1 } });
+    expect(heldIds(bench)).toHaveLength(counts.held);
+    expect(removedIds(bench)).toHaveLength(counts.removed);
+  });
+
+  it('has its share from the settings', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url, settings: { REMOVAL_LIMIT: '60%' } });
+    await pollWith(service, bench, makeLeagues(10));
+    expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({
+      outcome: 'changed',
+      counts: { removed: 6 },
+    });
+  });
+
+  it('holds even a single removal where the list is empty', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(1));
+    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'held', counts: { held: 1, removed: 0 } });
+    expect(removedIds(bench)).toEqual([]);
+  });
+
+  it('applies additions and changes while it holds', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(10));
+    const report = await pollWith(service, bench, [makeLeague('l1', { city: 'New' }), makeLeague('new')]);
+    expect(report).toMatchObject({ outcome: 'held', counts: { added: 1, changed: 1, held: 9 } });
+    expect(bench.rows("SELECT city FROM leagues WHERE league_id = 'l1'")).toEqual([{ city: 'New' }]);
+    expect(bench.rows("SELECT kind FROM league_changes WHERE kind = 'removed'")).toEqual([]);
+  });
+
+  it('remembers since when it holds, and writes nothing while it goes on holding', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(10));
+    await pollWith(service, bench, makeLeagues(4));
+    const held = bench.rows('SELECT * FROM held_removals ORDER BY held_since, league_id');
+    expect(held).toHaveLength(6);
+    expect(held[0]).toEqual({
+      league_id: 'l10',
+      first_run_id: 2,
+      held_since: bench.rows('SELECT finished_at FROM runs WHERE id = 2')[0]?.finished_at,
+      accepted_at: null,
+    });
+    expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({ outcome: 'held', counts: { held: 6 } });
+    expect(bench.rows('SELECT * FROM held_removals ORDER BY held_since, league_id')).toEqual(held);
+  });
+
+  it('lets go of a league that is listed again', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(10));
+    await pollWith(service, bench, []);
+    const report = await pollWith(service, bench, makeLeagues(9));
+    expect(report).toMatchObject({ outcome: 'changed', counts: { unchanged: 9, removed: 1, restored: 0 } });
+    expect(heldIds(bench)).toEqual([]);
+    expect(removedIds(bench)).toEqual(['l10']);
+  });
+
+  it('lets go of a league that is listed again in a form that cannot be stored', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(20));
+    await pollWith(service, bench, makeLeagues(10));
+    await pollWith(service, bench, [...makeLeagues(10), makeLeague('l11', { sport: null })]);
+    expect(heldIds(bench)).not.toContain('l11');
+    expect(heldIds(bench)).toHaveLength(9);
+  });
+
+  it('holds every removal while an element has no readable id', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(3));
+    const report = await pollWith(service, bench, [...makeLeagues(2), makeLeague('')]);
+    expect(report).toMatchObject({ outcome: 'held', counts: { held: 1, removed: 0, rejected: 1 } });
+    expect(await pollWith(service, bench, makeLeagues(2))).toMatchObject({
+      outcome: 'changed',
+      counts: { removed: 1 },
+    });
+    expect(heldIds(bench)).toEqual([]);
+  });
+
+  it('counts as a good poll', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(3));
+    await pollWith(service, bench, []);
+    expect(bench.rows('SELECT last_outcome, consecutive_failures, live_leagues, held_removals FROM freshness')).toEqual(
+      [{ last_outcome: 'held', consecutive_failures: 0, live_leagues: 3, held_removals: 3 }],
+    );
+  });
+});
+
+describe('accepted removals', () => {
+  it('are applied by the next poll, and their holds go', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(10));
+    await pollWith(service, bench, makeLeagues(3));
+    acceptAll(bench);
+    expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({
+      outcome: 'changed',
+      counts: { removed: 7, held: 0 },
+    });
+    expect(heldIds(bench)).toEqual([]);
+    expect(removedIds(bench)).toHaveLength(7);
+  });
+
+  it('are applied of an empty list, too', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(2));
+    await pollWith(service, bench, []);
+    acceptAll(bench);
+    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'changed', counts: { removed: 2, held: 0 } });
+  });
+
+  it('let no other pass, and count towards nothing: 6 of 36 would be few, 6 of the other 26 are many', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(36));
+    await pollWith(service, bench, makeLeagues(26));
+    acceptAll(bench);
+    const report = await pollWith(service, bench, makeLeagues(20));
+    expect(report).toMatchObject({ outcome: 'held', counts: { removed: 10, held: 6 } });
+    expect(heldIds(bench)).toEqual(['l21', 'l22', 'l23', 'l24', 'l25', 'l26']);
+    expect(removedIds(bench)).toHaveLength(10);
+  });
+
+  it('beside a few others are all applied', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(40));
+    await pollWith(service, bench, makeLeagues(30));
+    acceptAll(bench);
+    const few = await pollWith(service, bench, makeLeagues(25));
+    expect(few).toMatchObject({ outcome: 'changed', counts: { removed: 15, held: 0 } });
+  });
+
+  it('end when the league is listed again', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(10));
+    await pollWith(service, bench, makeLeagues(3));
+    acceptAll(bench);
+    await pollWith(service, bench, makeLeagues(10));
+    expect(heldIds(bench)).toEqual([]);
+    expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({
+      outcome: 'held',
+      counts: { removed: 0, held: 7 },
+    });
+  });
+
+  it('are kept by a poll that fails', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(10));
+    await pollWith(service, bench, makeLeagues(3));
+    acceptAll(bench);
+    service.script('leagues', { status: 404 });
+    await bench.poll();
+    expect(bench.rows('SELECT count(accepted_at) AS n FROM held_removals')).toEqual([{ n: 7 }]);
+  });
+});
+
+describe('a filtered answer', () => {
+  const active = makeLeagues(3);
+  const inactive = ['i1', 'i2'].map((id) => makeLeague(id, { status: 'inactive' }));
+
+  it.each([
+    ['all', '/events/v1/leagues/'],
+    ['active', '/events/v1/leagues/?status=active'],
+    ['inactive', '/events/v1/leagues/?status=inactive'],
+  ])('of scope %s is asked for with %s', async (scope, path) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const { rows } = await pollScope(folder, service, scope, []);
+    expect(service.seen('leagues').map((request) => request.path)).toEqual([path]);
+    expect(rows('SELECT scope FROM runs')).toEqual([{ scope }]);
+  });
+
+  it('removes nothing when the filter changes', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await pollScope(folder, service, 'all', [...active, ...inactive]);
+    expect((await pollScope(folder, service, 'active', active)).report).toMatchObject({ outcome: 'unchanged' });
+    expect((await pollScope(folder, service, 'inactive', inactive)).report).toMatchObject({ outcome: 'unchanged' });
+    const { report, rows } = await pollScope(folder, service, 'all', [...active, ...inactive]);
+    expect(report).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 5 } });
+    expect(rows('SELECT league_id FROM leagues WHERE removed_at IS NOT NULL')).toEqual([]);
+  });
+
+  it('removes what left it and was of its status', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await pollScope(folder, service, 'all', [...active, ...inactive]);
+    const { report, rows } = await pollScope(folder, service, 'active', active.slice(1));
+    expect(report).toMatchObject({ outcome: 'changed', counts: { removed: 1 } });
+    expect(rows('SELECT league_id FROM leagues WHERE removed_at IS NOT NULL')).toEqual([{ league_id: 'l1' }]);
+  });
+
+  it('that is empty holds what is live in its scope, and no more', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await pollScope(folder, service, 'all', [...active, ...inactive]);
+    const { report, rows } = await pollScope(folder, service, 'inactive', []);
+    expect(report).toMatchObject({ outcome: 'held', counts: { held: 2 } });
+    expect(rows('SELECT league_id FROM held_removals ORDER BY 1')).toEqual([{ league_id: 'i1' }, { league_id: 'i2' }]);
+  });
+
+  it('that is empty is unchanged where nothing of its status is live', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await pollScope(folder, service, 'all', active);
+    expect((await pollScope(folder, service, 'inactive', [])).report).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('takes the share of the live rows of its status', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const many = Array.from({ length: 60 }, (_, index) => makeLeague(`i${index}`, { status: 'inactive' }));
+    await pollScope(folder, service, 'all', [...makeLeagues(12), ...many]);
+    const { report } = await pollScope(folder, service, 'active', makeLeagues(6));
+    expect(report).toMatchObject({ outcome: 'held', counts: { held: 6 } });
+  });
+
+  it('has its rows of another status stored, which drift says', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const { report, rows } = await pollScope(folder, service, 'active', [...active, ...inactive]);
+    expect(report).toMatchObject({ counts: { added: 5 } });
+    expect(rows('SELECT field, kind FROM drift')).toEqual([{ field: 'leagues[].status', kind: 'unexpected-value' }]);
+    const next = await pollScope(folder, service, 'active', active);
+    expect(next.report).toMatchObject({ outcome: 'unchanged', counts: { removed: 0, held: 0 } });
+  });
+
+  it('resolves a rejection that it has reopened itself', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const bad = makeLeague('bad', { sport: null });
+    const open = 'SELECT scope FROM rejected_leagues WHERE resolved_at IS NULL';
+    await pollScope(folder, service, 'all', [...active, bad]);
+    await pollScope(folder, service, 'all', active);
+    expect((await pollScope(folder, service, 'active', [...active, bad])).rows(open)).toEqual([{ scope: 'active' }]);
+    expect((await pollScope(folder, service, 'active', active)).rows(open)).toEqual([]);
+  });
+
+  it('resolves the rejections of its own scope and leaves those of others open', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await pollScope(folder, service, 'inactive', [
+      ...inactive,
+      makeLeague('bad-i', { sport: null, status: 'inactive' }),
+    ]);
+    await pollScope(folder, service, 'active', [...active, makeLeague('bad-a', { sport: null })]);
+    const open = 'SELECT league_id FROM rejected_leagues WHERE resolved_at IS NULL ORDER BY 1';
+    expect((await pollScope(folder, service, 'active', active)).rows(open)).toEqual([{ league_id: 'bad-i' }]);
+    expect((await pollScope(folder, service, 'all', [...active, ...inactive])).rows(open)).toEqual([]);
+  });
+});

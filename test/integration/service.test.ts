@@ -1,0 +1,666 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { CredentialsError } from '../../src/errors.ts';
+import {
+  cut,
+  failed,
+  granted,
+  hang,
+  json,
+  leaguesAnswer,
+  type Reply,
+  reset,
+  type ScriptedService,
+  startScriptedService,
+  trickle,
+} from '../support/scripted-service.ts';
+import {
+  type Bench,
+  dumpTables,
+  makeFolder,
+  makeLeague,
+  makeLeagues,
+  openBench,
+  PASSWORD,
+  type Row,
+  USERNAME,
+} from '../support/workplace.ts';
+
+type Setting = { readonly service: ScriptedService; readonly bench: Bench };
+
+/** A new database, a new service, and a worker between them. */
+async function withBench(check: (setting: Setting) => Promise<void>, settings: Readonly<Record<string, string>> = {}) {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url, settings });
+  await check({ service, bench });
+}
+
+/** The same with the answers to the requests for the leagues. */
+async function withLeagues(
+  replies: readonly Reply[],
+  check: (setting: Setting) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  await withBench(async (setting) => {
+    setting.service.script('leagues', ...replies);
+    await check(setting);
+  }, settings);
+}
+
+function lastRun(bench: Bench): Row {
+  return bench.rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
+}
+
+/** As soon as the logins that are on their way into the database are there. */
+async function loginsOf(bench: Bench, count: number): Promise<readonly Row[]> {
+  const read = () => bench.rows('SELECT outcome, reason FROM logins ORDER BY id');
+  for (let look = 0; look < 100 && read().length < count; look += 1) await sleep(10);
+  return read();
+}
+
+const GOOD = leaguesAnswer(makeLeagues(2));
+
+describe.concurrent('the login', () => {
+  it('is sent as the interface says, once for many polls', async () => {
+    await withBench(async ({ service, bench }) => {
+      for (let time = 0; time < 3; time += 1) await bench.poll();
+      await bench.pollProfile();
+      const [request, ...others] = service.seen('login');
+      expect(others).toEqual([]);
+      expect(request).toMatchObject({ method: 'POST', path: '/players/v1/authenticate/login' });
+      expect(request?.headers['content-type']).toBe('application/json');
+      expect(request?.headers.authorization).toBe(`Basic ${Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64')}`);
+      expect(JSON.parse(request?.body ?? '')).toEqual({ attribute: 'username' });
+      expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'ok', reason: 'manual' }]);
+    });
+  });
+
+  it('has the pair in UTF-8, colons of the password included', async () => {
+    await withBench(
+      async ({ service, bench }) => {
+        await bench.poll();
+        const [, pair = ''] = service.seen('login')[0]?.headers.authorization?.split(' ') ?? [];
+        expect(Buffer.from(pair, 'base64').toString('utf8')).toBe('käthe:a:b:ü');
+      },
+      { USERNAME: 'käthe', PASSWORD: 'a:b:ü' },
+    );
+  });
+
+  it('gives the token that every other request carries', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', granted({ access_token: 'the-token' }));
+      await bench.poll();
+      await bench.pollProfile();
+      const sent = [...service.seen('leagues'), ...service.seen('profile')];
+      expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer the-token', 'Bearer the-token']);
+      expect(sent.map(({ body }) => body)).toEqual(['', '']);
+    });
+  });
+
+  it('goes to a base URL with a path', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService('/api/sports');
+    await using bench = await openBench({ folder, url: `${service.url}/` });
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+    expect(service.requests.map(({ path }) => path)).toEqual([
+      '/api/sports/players/v1/authenticate/login',
+      '/api/sports/events/v1/leagues/',
+    ]);
+  });
+
+  it.each([
+    ['400 with result=fail', failed(400)],
+    ['401', { status: 401 }],
+    ['403 with success', json({ result: 'success', access_token: 'x' }, 403)],
+    ['404', { status: 404 }],
+    ['200 with result=fail', failed(200)],
+    ['200 without a result', json({ access_token: 'x' })],
+    ['200 with a page of HTML', { body: '<html>' }],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
+  ])('answered with %s is refused: sent once, and not again by the next poll', async (_, reply) => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', reply);
+      const { error } = await bench.poll();
+      expect(error).toBeInstanceOf(CredentialsError);
+      expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
+      expect(service.requests).toHaveLength(1);
+      expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'refused', reason: 'manual' }]);
+      expect(lastRun(bench)).toMatchObject({ outcome: 'failed', error_kind: 'credentials', attempts: 0 });
+    });
+  });
+
+  it('that was refused is tried at once when the operator asks', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', failed(401), granted());
+      await bench.poll();
+      bench.place.session.retryNow();
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+    });
+  });
+
+  it.each([
+    ['503 with result=fail', failed(503)],
+    ['429', { status: 429 }],
+    ['408', { status: 408 }],
+    ['a broken connection', reset()],
+  ])('answered with %s is retried', async (_, reply) => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', reply, granted());
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', attempts: 1 });
+      expect(await loginsOf(bench, 2)).toEqual([
+        { outcome: 'failed', reason: 'manual' },
+        { outcome: 'ok', reason: 'manual' },
+      ]);
+    });
+  });
+
+  it('that the service is too down for is sent four times, and the run fails', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', failed(503));
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
+      expect(service.requests).toHaveLength(4);
+      expect(await loginsOf(bench, 4)).toHaveLength(4);
+    });
+  });
+
+  it('without a token in its answer fails the run', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', json({ result: 'success' }));
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
+    });
+  });
+
+  it('with an expiry that nobody can read counts, and drift says so', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', granted({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }));
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+      await bench.poll();
+      expect(service.seen('login')).toHaveLength(1);
+      expect(bench.rows('SELECT field, kind FROM drift ORDER BY field')).toEqual([
+        { field: 'login.expire_datetime', kind: 'unexpected-value' },
+        { field: 'login.refresh_token', kind: 'missing-field' },
+        { field: 'login.surprise', kind: 'unknown-field' },
+      ]);
+    });
+  });
+
+  it.each([
+    ['9999-12-31T23:59:59-05:00', '9999-12-31T23:59:59.999Z'],
+    ['9999-12-31T23:59:59.5Z', '9999-12-31T23:59:59.500Z'],
+    ['0001-01-01T00:00:00+01:00', '0000-12-31T23:00:00.000Z'],
+    ['0000-01-01T00:00:00+01:00', '0000-01-01T00:00:00.000Z'],
+  ])('with the expiry %s is recorded', async (expire_datetime, expires_at) => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', granted({ expire_datetime }));
+      await bench.poll();
+      await loginsOf(bench, 1);
+      expect(bench.rows('SELECT outcome, expires_at FROM logins LIMIT 1')).toEqual([{ outcome: 'ok', expires_at }]);
+    });
+  });
+
+  it('whose secret cannot be read has failed, and was refused by nobody', async () => {
+    using folder = makeFolder();
+    const file = folder.file('secret');
+    writeFileSync(file, 'the password');
+    await using service = await startScriptedService();
+    const settings = { PASSWORD: '', PASSWORD_FILE: file };
+    await using bench = await openBench({ folder, url: service.url, settings });
+    rmSync(file);
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'credentials' } });
+    expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'failed', reason: 'manual' }]);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('has its token replaced in stored data and in names of drift, but not words that are the password', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', granted({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }));
+      const league = makeLeague('a', { city: 'token-abc-123', note: 'token-abc-123', state: PASSWORD });
+      const odd = makeLeague('b', { sport: null, city: 'token-abc-123' });
+      service.script('leagues', leaguesAnswer([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })]));
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 2, rejected: 1 } });
+      await loginsOf(bench, 1);
+      const kept = JSON.stringify([bench.log, ...Object.values(dumpTables(bench.path))], (_key, value: unknown) =>
+        typeof value === 'bigint' ? String(value) : value,
+      );
+      expect(kept).not.toContain('token-abc-123');
+      expect(bench.rows("SELECT city, state FROM leagues WHERE league_id = 'a'")).toEqual([
+        { city: '[secret]', state: PASSWORD },
+      ]);
+    });
+  });
+
+  it('leaves no token and no password in the log or the database, whatever the service echoes', async () => {
+    await withBench(async ({ service, bench }) => {
+      const pair = Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64');
+      const echo = `no: ${PASSWORD} ${pair} token-abc-123 refresh-abc-123`;
+      service.script('login', granted({ access_token: 'token-abc-123', refresh_token: 'refresh-abc-123' }));
+      service.script('leagues', json({ result: 'success', message: echo, leagues: [], timestamp: echo }), failed(404));
+      service.script('profile', json({ message: echo }, 404));
+      for (let time = 0; time < 2; time += 1) await bench.poll();
+      service.script('login', json({ result: 'fail', message: echo }, 401));
+      bench.place.session.retryNow();
+      await bench.poll();
+      await loginsOf(bench, 3);
+      const kept = JSON.stringify([bench.log, bench.rows('SELECT * FROM runs'), bench.rows('SELECT * FROM logins')]);
+      expect(kept).not.toMatch(new RegExp(`${PASSWORD}|${pair}|token-abc-123|refresh-abc-123`));
+      expect(kept).toContain('[secret]');
+    });
+  });
+});
+
+describe.concurrent('a rejected token', () => {
+  it.each([
+    ['401', { status: 401 }],
+    ['403', { status: 403 }],
+    ['200 with result=fail', failed(200)],
+    ['404 with result=fail', failed(404)],
+    ['400 with result=fail', failed(400)],
+  ])('(%s) is replaced by one login, and the request is repeated once', async (_, reply) => {
+    await withLeagues([reply, GOOD], async ({ service, bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2, counts: { added: 2 } });
+      expect(service.requests.map(({ path }) => path.split('/').at(1))).toEqual([
+        'players',
+        'events',
+        'players',
+        'events',
+      ]);
+      const [first, second] = service.seen('leagues').map(({ headers }) => headers.authorization);
+      expect(first).not.toBe(second);
+      expect(await loginsOf(bench, 2)).toEqual([
+        { outcome: 'ok', reason: 'manual' },
+        { outcome: 'ok', reason: 'rejected-token' },
+      ]);
+    });
+  });
+
+  it.each([
+    ['401', { status: 401 }],
+    ['200 with result=fail', failed(200)],
+  ])('that is always rejected (%s) fails the run, and the next polls log in no more', async (_, reply) => {
+    await withLeagues([reply], async ({ service, bench }) => {
+      for (let time = 0; time < 5; time += 1) expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
+      expect(service.seen('login')).toHaveLength(2);
+      expect(service.seen('leagues')).toHaveLength(2);
+      expect(bench.rows('SELECT attempts, error_kind FROM runs LIMIT 2')).toEqual([
+        { attempts: 2, error_kind: 'credentials' },
+        { attempts: 0, error_kind: 'credentials' },
+      ]);
+    });
+  });
+
+  it('is replaced for the profile, too', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script(
+        'profile',
+        failed(401),
+        json({ message: 'ok', player: { player_id: 'p' }, player_premium_items: [] }),
+      );
+      expect(await bench.pollProfile()).toMatchObject({ outcome: 'changed', attempts: 2 });
+      expect(service.seen('login')).toHaveLength(2);
+    });
+  });
+});
+
+describe.concurrent('a failure that passes', () => {
+  it.each([
+    ['503', { status: 503 }],
+    ['500 with result=fail', failed(500)],
+    ['502 with HTML', { status: 502, body: '<html>' }],
+    ['429', failed(429)],
+    ['408', { status: 408 }],
+    ['a broken connection', reset()],
+    ['a cut body', cut(JSON.stringify({ leagues: makeLeagues(5) }))],
+    [
+      'a damaged gzip body',
+      { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"leagues":[]}').subarray(0, 20) },
+    ],
+  ])('(%s) is retried', async (_, reply) => {
+    await withLeagues([reply, GOOD], async ({ service, bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+      expect(service.seen('login')).toHaveLength(1);
+      expect(lastRun(bench)).toMatchObject({ attempts: 2, http_status: 200, received: 2 });
+    });
+  });
+
+  it('three times in a row is survived', async () => {
+    await withLeagues([failed(503), reset(), failed(500), GOOD], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 4 });
+    });
+  });
+
+  it('four times in a row fails the run, with the words of the service', async () => {
+    await withLeagues([failed(503)], async ({ service, bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 4, error: { kind: 'status' } });
+      expect(service.seen('leagues')).toHaveLength(4);
+      expect(lastRun(bench)).toMatchObject({
+        attempts: 4,
+        http_status: 503,
+        error_kind: 'status',
+        service_message: 'failed with 503',
+        not_before: null,
+      });
+    });
+  });
+
+  it('of the connection has no status of the attempt before in its row', async () => {
+    await withLeagues([failed(503), reset()], async ({ bench }) => {
+      await bench.poll();
+      expect(lastRun(bench)).toMatchObject({ http_status: null, body_bytes: null, error_kind: 'network' });
+    });
+  });
+
+  it('is not retried where it does not pass: other 4xx', async () => {
+    await withLeagues([{ status: 404 }, GOOD], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
+    });
+  });
+
+  it('of a service that is not there is one of the network', async () => {
+    using folder = makeFolder();
+    const gone = await startScriptedService();
+    await gone[Symbol.asyncDispose]();
+    await using bench = await openBench({ folder, url: gone.url });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'network' } });
+    expect(String(lastRun(bench).error_message)).toContain('ECONNREFUSED');
+  });
+});
+
+describe.concurrent('Retry-After', () => {
+  it('of a second is waited for', async () => {
+    await withLeagues([failed(503, { 'retry-after': '1' }), GOOD], async ({ service, bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
+      const [first, second] = service.seen('leagues').map(({ at }) => at);
+      // Timers and clocks may differ by a millisecond.
+      expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(998);
+    });
+  });
+
+  it.each([
+    ['in seconds', () => '3600'],
+    ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
+  ])('past the run %s fails it, is stored, and nothing is sent by any later run', async (_, value) => {
+    await withLeagues([failed(503, { 'retry-after': value() }), GOOD], async ({ service, bench }) => {
+      const before = Date.now();
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
+      const notBefore = Date.parse(String(lastRun(bench).not_before));
+      expect(Math.abs(notBefore - before - 3_600_000)).toBeLessThan(60_000);
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
+      expect(await bench.pollProfile()).toMatchObject({ outcome: 'failed', attempts: 0 });
+      expect(service.requests).toHaveLength(2);
+      // The error and the pause each add the seconds to a look at the clock of their own.
+      expect(Math.abs(Date.parse(String(lastRun(bench).not_before)) - notBefore)).toBeLessThan(1_000);
+    });
+  });
+
+  it('over 24 h counts as 24 h', async () => {
+    await withLeagues([failed(429, { 'retry-after': '9999999' })], async ({ bench }) => {
+      const before = Date.now();
+      await bench.poll();
+      const wait = Date.parse(String(lastRun(bench).not_before)) - before;
+      expect(wait).toBeGreaterThan(86_390_000);
+      expect(wait).toBeLessThan(86_460_000);
+    });
+  });
+
+  it('outlives the worker', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    service.script('leagues', failed(503, { 'retry-after': '3600' }));
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      await bench.poll();
+    }
+    const sent = service.requests.length;
+    await using bench = await openBench({ folder, url: service.url });
+    expect(bench.place.pause.until()).toBeGreaterThan(Date.now());
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
+    expect(service.requests).toHaveLength(sent);
+  });
+
+  it('of a run that is then stopped outlives it', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    service.script('leagues', failed(503, { 'retry-after': '60' }), leaguesAnswer([]));
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      setTimeout(bench.stop, 300);
+      expect(await bench.poll()).toMatchObject({ outcome: 'interrupted' });
+    }
+    await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: '5s' } });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
+    expect(service.seen('leagues')).toHaveLength(1);
+  });
+
+  it('of a second rejection outlives the worker', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    service.script('leagues', failed(401), failed(403, { 'retry-after': '3600' }));
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      await bench.poll();
+    }
+    const sent = service.requests.length;
+    await using bench = await openBench({ folder, url: service.url });
+    await bench.poll();
+    expect(service.requests).toHaveLength(sent);
+  });
+
+  it('of a renewal that no run was waiting for outlives the worker', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    service.script('login', failed(503, { 'retry-after': '3600' }), granted());
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      const ending = new AbortController();
+      const keeping = bench.place.session.keep(ending.signal);
+      await loginsOf(bench, 1);
+      ending.abort();
+      await keeping;
+      expect(bench.rows('SELECT not_before IS NOT NULL AS asked FROM logins')).toEqual([{ asked: 1 }]);
+    }
+    await using bench = await openBench({ folder, url: service.url });
+    await bench.poll();
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('of one service says nothing about another', async () => {
+    using folder = makeFolder();
+    await using one = await startScriptedService();
+    await using other = await startScriptedService();
+    one.script('leagues', failed(503, { 'retry-after': '3600' }));
+    {
+      await using bench = await openBench({ folder, url: one.url });
+      await bench.poll();
+    }
+    await using bench = await openBench({ folder, url: other.url });
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('of a login holds back everything', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', failed(503, { 'retry-after': '3600' }));
+      await bench.poll();
+      await bench.poll();
+      expect(service.requests).toHaveLength(1);
+      expect(lastRun(bench).not_before).toEqual(expect.any(String));
+    });
+  });
+});
+
+describe.concurrent('a redirect', () => {
+  it.each([301, 302, 307, 308])('(%i) is not followed, and nothing reaches the other server', async (status) => {
+    await using other = await startScriptedService();
+    const location = `${other.url}/events/v1/leagues/?secret=x`;
+    await withLeagues([{ status, headers: { location } }], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
+      expect(other.requests).toEqual([]);
+      expect(lastRun(bench)).toMatchObject({ http_status: status });
+      expect(String(lastRun(bench).error_message)).toContain(other.url);
+      expect(String(lastRun(bench).error_message)).not.toContain('secret=x');
+    });
+  });
+
+  it('of the login is not followed either', async () => {
+    await using other = await startScriptedService();
+    await withBench(async ({ service, bench }) => {
+      service.script('login', { status: 307, headers: { location: `${other.url}/players/v1/authenticate/login` } });
+      expect((await bench.poll()).outcome).toBe('failed');
+      expect(other.requests).toEqual([]);
+    });
+  });
+
+  it('304 that was not asked for is a failure', async () => {
+    await withLeagues([{ status: 304 }], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
+    });
+  });
+});
+
+describe.concurrent('a body', () => {
+  it.each<[string, Reply, RegExp]>([
+    ['that is not JSON', { body: 'leagues: none' }, /no JSON object/],
+    ['that is empty', { body: '' }, /an empty body/],
+    ['of HTML', { body: '<!doctype html><p>Sign in', headers: { 'content-type': 'text/html' } }, /a page of HTML/],
+    ['that is a list', json('[]'), /no JSON object/],
+    ['that is null', json('null'), /no JSON object/],
+    ['that is cut JSON', json('{"leagues":[{"league_id":"a"'), /no JSON object/],
+    ['that is not UTF-8', { body: Buffer.from([0x7b, 0xff, 0x7d]) }, /not UTF-8/],
+    ['without leagues', json('{"message":"ok"}'), /no list in "leagues"/],
+    ['with null for leagues', json('{"leagues":null}'), /no list in "leagues"/],
+    ['with an object for leagues', json('{"leagues":{}}'), /no list in "leagues"/],
+    ['of an unknown encoding', { body: '{"leagues":[]}', headers: { 'content-encoding': 'zstd' } }, /not asked for/],
+    ['of status 204', { status: 204 }, /an empty body/],
+  ])('%s fails the run at once', async (_, reply, message) => {
+    await withLeagues([reply], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+      expect(String(lastRun(bench).error_message)).toMatch(message);
+      expect(lastRun(bench)).toMatchObject({ error_kind: 'contract', received: 0 });
+    });
+  });
+
+  it.each<[string, (text: string) => Uint8Array]>([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+    ['GZIP', gzipSync],
+    ['x-gzip', gzipSync],
+    ['identity', (text) => Buffer.from(text)],
+  ])('encoded as %s is decoded', async (encoding, encode) => {
+    const text = JSON.stringify({ leagues: makeLeagues(20) });
+    const reply = { headers: { 'content-encoding': encoding }, body: encode(text) };
+    await withLeagues([reply], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 20 } });
+      expect(lastRun(bench).body_bytes).toBe(Buffer.byteLength(text));
+    });
+  });
+
+  it('with a byte order mark is read', async () => {
+    await withLeagues([json('\uFEFF{"leagues":[]}')], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+    });
+  });
+
+  it.each<[string, Uint8Array, Readonly<Record<string, string>>]>([
+    ['plain', Buffer.alloc(1_100_000, 0x20), {}],
+    ['as a gzip bomb', gzipSync(Buffer.alloc(50_000_000, 0x20)), { 'content-encoding': 'gzip' }],
+    ['as a brotli bomb', brotliCompressSync(Buffer.alloc(5_000_000, 0x20)), { 'content-encoding': 'br' }],
+  ])('over the limit, %s, fails the run', async (_, body, headers) => {
+    await withLeagues(
+      [{ body, headers }],
+      async ({ bench }) => {
+        expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+        expect(String(lastRun(bench).error_message)).toContain('LEAGUE_SYNC_MAX_BODY');
+      },
+      { MAX_BODY: '1MB' },
+    );
+  });
+
+  it('just at the limit is read', async () => {
+    const text = JSON.stringify({ leagues: [] }).padEnd(1_000_000, ' ');
+    await withLeagues([json(text)], async ({ bench }) => expect((await bench.poll()).outcome).toBe('unchanged'), {
+      MAX_BODY: '1MB',
+    });
+  });
+});
+
+describe.concurrent('time', () => {
+  it.each([
+    ['no answer', hang()],
+    ['a body that trickles', trickle(20)],
+  ])('is up for an attempt with %s, which is then retried', async (_, reply) => {
+    await withLeagues(
+      [reply, GOOD],
+      async ({ bench }) => {
+        expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+      },
+      { ATTEMPT_TIMEOUT: '2s' },
+    );
+  });
+
+  it('is up for the run, whatever its attempts wait for', async () => {
+    await withLeagues(
+      [hang()],
+      async ({ bench }) => {
+        const report = await bench.poll();
+        expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'timeout' } });
+        expect(report.durationMs).toBeGreaterThan(990);
+        expect(report.durationMs).toBeLessThan(10_000);
+        expect(String(lastRun(bench).error_message)).toContain('LEAGUE_SYNC_RUN_TIMEOUT');
+      },
+      { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' },
+    );
+  });
+
+  it('is up for a run whose login hangs', async () => {
+    await withBench(
+      async ({ service, bench }) => {
+        service.script('login', hang());
+        expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'timeout' } });
+      },
+      { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' },
+    );
+  });
+
+  it.each(['leagues', 'login'] as const)('is not spent on %s that hang when the worker stops', async (kind) => {
+    await withBench(async ({ service, bench }) => {
+      let stoppedAt = 0;
+      service.script(kind, () => {
+        stoppedAt = performance.now();
+        bench.stop();
+      });
+      const report = await bench.poll();
+      expect(report.outcome).toBe('interrupted');
+      expect(performance.now() - stoppedAt).toBeLessThan(1_000);
+    });
+  });
+
+  it('is not spent on a login that hangs when the worker ends, and nothing is sent after that', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const settings = { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' };
+    const bench = await openBench({ folder, url: service.url, settings });
+    service.script('login', hang());
+    const polling = bench.poll();
+    while (service.requests.length === 0) await sleep(10);
+    const began = performance.now();
+    await bench[Symbol.asyncDispose]();
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(await polling).toMatchObject({ outcome: 'interrupted' });
+    await sleep(1_000);
+    expect(service.requests).toHaveLength(1);
+    expect(bench.log.join()).not.toContain('could not be recorded');
+  });
+
+  it('is not spent on the wait before a retry when the worker stops', async () => {
+    await withLeagues([failed(503, { 'retry-after': '60' })], async ({ bench }) => {
+      setTimeout(bench.stop, 300);
+      const report = await bench.poll();
+      expect(report.outcome).toBe('interrupted');
+      expect(report.durationMs).toBeLessThan(3_000);
+    });
+  });
+});

@@ -1,0 +1,467 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { DatabaseError, LockedError, StoppedError } from '../../src/errors.ts';
+import { findPackage } from '../../src/package.ts';
+import { APPLICATION_ID } from '../../src/store/identity.ts';
+import { acquireLock } from '../../src/store/lock.ts';
+import { readMigrations } from '../../src/store/migrate.ts';
+import { openForReading, openForWriting, prepareFolder } from '../../src/store/open.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { rejectionOf, thrownBy } from '../support/unit-error.ts';
+import { type Folder, makeFolder, readRows, wallClock, withDatabase } from '../support/workplace.ts';
+
+const { migrations } = findPackage();
+const NOW = Date.UTC(2026, 10, 20, 12);
+const HOLDER = { pid: 4711, host: 'here', since: '2026-11-20T12:00:00.000Z' };
+
+const CLOCK = wallClock(systemClock, () => NOW);
+
+function openAt(path: string, { stop = new AbortController().signal, folder = migrations } = {}): Promise<Store> {
+  return openStore(path, { migrations: folder, clock: CLOCK, stop });
+}
+
+/** Opens the database as a worker does and ends it as cleanly. */
+async function openAndClose(path: string): Promise<void> {
+  await using _store = await openAt(path);
+}
+
+async function makeDatabase(folder: Folder): Promise<string> {
+  const path = folder.file('leagues.db');
+  await openAndClose(path);
+  return path;
+}
+
+const refuseNone = (): void => undefined;
+
+function pragma(path: string, name: string): unknown {
+  return withDatabase(path, (db) => db.pragma(name, { simple: true }));
+}
+
+describe('opening a database', () => {
+  it('makes a new file with the application id and the newest schema', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    expect(pragma(path, 'application_id')).toBe(APPLICATION_ID);
+    expect(pragma(path, 'user_version')).toBe(readMigrations(migrations).length);
+    expect(pragma(path, 'integrity_check')).toBe('ok');
+  });
+
+  it('records every migration with its sha256 and the instant', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    const expected = readMigrations(migrations).map(({ version, name, sha256 }) => ({
+      version,
+      name,
+      sha256,
+      applied_at: '2026-11-20T12:00:00.000Z',
+    }));
+    expect(readRows(path, 'SELECT * FROM schema_migrations ORDER BY version')).toEqual(expected);
+  });
+
+  it('keeps what is there when it is opened a second time', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    withDatabase(path, (db) => db.exec("INSERT INTO held_removals VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)"));
+    const schema = readRows(path, 'SELECT * FROM sqlite_schema');
+    await openAndClose(path);
+    expect(readRows(path, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);
+    expect(readRows(path, 'SELECT * FROM sqlite_schema')).toEqual(schema);
+  });
+
+  it('counts a file of no bytes as new', async () => {
+    using folder = makeFolder();
+    writeFileSync(folder.file('leagues.db'), '');
+    const path = await makeDatabase(folder);
+    expect(pragma(path, 'application_id')).toBe(APPLICATION_ID);
+  });
+
+  it.each([
+    'CREATE TABLE t (a); DROP TABLE t; VACUUM',
+    'PRAGMA user_version = 1',
+    'PRAGMA user_version = 99',
+    'PRAGMA journal_mode = WAL; PRAGMA user_version = 1',
+  ])('counts a database without a table and without an application id as new: %s', async (sql) => {
+    using folder = makeFolder();
+    withDatabase(folder.file('leagues.db'), (db) => db.exec(sql));
+    const path = await makeDatabase(folder);
+    expect(pragma(path, 'application_id')).toBe(APPLICATION_ID);
+    expect(pragma(path, 'user_version')).toBe(readMigrations(migrations).length);
+    expect(readRows(path, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
+  });
+
+  it('makes missing folders', async () => {
+    using folder = makeFolder();
+    const path = prepareFolder(join(folder.path, 'a', 'b', 'leagues.db'));
+    await openAndClose(path);
+    expect(existsSync(join(folder.path, 'a', 'b', 'leagues.db'))).toBe(true);
+  });
+
+  it.each([1, 2, 3])('has WAL and synchronous=FULL at opening number %i', async (times) => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    for (let time = 1; time < times; time += 1) await openAndClose(path);
+    const db = openForWriting(path, refuseNone);
+    expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+    expect(db.pragma('synchronous', { simple: true })).toBe(2);
+    db.close();
+  });
+
+  it('has synchronous=FULL also on a file that a killed worker left in WAL mode', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    withDatabase(path, (db) => db.pragma('journal_mode = WAL'));
+    const db = openForWriting(path, refuseNone);
+    expect(db.pragma('synchronous', { simple: true })).toBe(2);
+    db.close();
+  });
+});
+
+describe('a file that is not ours', () => {
+  it.each([
+    ['another application id', 'PRAGMA application_id = 12345'],
+    ['another application id and tables', 'PRAGMA application_id = 12345; CREATE TABLE t (a)'],
+    ['tables and no application id', 'CREATE TABLE leagues (a)'],
+    ['a view alone and no application id', 'CREATE VIEW v AS SELECT 1'],
+  ])('with %s is refused and left as it is', async (_, sql) => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    withDatabase(path, (db) => db.exec(sql));
+    const before = readFileSync(path);
+    await expect(openAt(path)).rejects.toThrow(/database of another application/);
+    expect(readFileSync(path)).toEqual(before);
+    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
+  });
+
+  it.each([
+    ['a text', 'hello'],
+    ['a longer text', 'no database at all\n'.repeat(500)],
+  ])('that holds %s is refused and left as it is', async (_, text) => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    writeFileSync(path, text);
+    const error = await rejectionOf(openAt(path));
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(String(error)).toMatch(/is not an SQLite database/);
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  it('is refused for reading, too', () => {
+    using folder = makeFolder();
+    const path = folder.file('other.db');
+    withDatabase(path, (db) => db.exec('CREATE TABLE t (a)'));
+    expect(() => openForReading(path)).toThrow(/another application/);
+  });
+
+  it('is not made by a reader where there is none', () => {
+    using folder = makeFolder();
+    expect(() => openForReading(folder.file('none.db'))).toThrow(/There is no database/);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it('that is a folder is refused', async () => {
+    using folder = makeFolder();
+    expect(await rejectionOf(openAt(folder.path))).toBeInstanceOf(DatabaseError);
+  });
+});
+
+describe('a schema that this version cannot keep', () => {
+  it('is refused where a newer version wrote it, with what is in it kept', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    const newer = readMigrations(migrations).length + 1;
+    withDatabase(path, (db) => db.pragma(`user_version = ${newer}`));
+    const error = await rejectionOf(openAt(path));
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(String(error)).toMatch(/newer version of league-sync/);
+    expect(pragma(path, 'user_version')).toBe(newer);
+  });
+
+  it('is refused where a migration was applied in another form', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    withDatabase(path, (db) => db.prepare('UPDATE schema_migrations SET sha256 = ?').run('0'.repeat(64)));
+    await expect(openAt(path)).rejects.toThrow(/another form of migration 0000_initial/);
+  });
+
+  it('is refused where the record of a migration is missing', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    withDatabase(path, (db) => db.exec('DELETE FROM schema_migrations'));
+    await expect(openAt(path)).rejects.toThrow(/another form of migration 0000_initial/);
+  });
+
+  it('leaves nothing behind where a migration fails', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    const db = openForWriting(path, refuseNone);
+    db.close();
+    withDatabase(path, (other) => other.exec('CREATE TABLE drift (a); DROP TABLE drift'));
+    const broken = folder.file('broken');
+    execFileSync('cp', ['-r', migrations, broken]);
+    const sql = join(broken, '0000_initial.sql');
+    writeFileSync(sql, `${readFileSync(sql, 'utf8')}\n--> statement-breakpoint\nCREATE TABLE leagues (a);`);
+    await expect(openAt(path, { folder: broken })).rejects.toThrow(DatabaseError);
+    expect(readRows(path, 'SELECT * FROM sqlite_schema')).toEqual([]);
+    expect(pragma(path, 'user_version')).toBe(0);
+  });
+});
+
+describe('a database that is refused', () => {
+  it.each([
+    ['by a newer version', 'PRAGMA user_version = 99', /newer version/],
+    [
+      'by an edited migration',
+      `UPDATE schema_migrations SET sha256 = '${'0'.repeat(64)}'`,
+      /another form of migration/,
+    ],
+    ['by a missing record', 'DELETE FROM schema_migrations', /another form of migration/],
+  ])('%s stays byte for byte as it is, with nothing beside it', async (_, sql, message) => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    withDatabase(path, (db) => db.exec(sql));
+    const before = readFileSync(path);
+    await expect(openAt(path)).rejects.toThrow(message);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
+  });
+});
+
+describe.concurrent('other programs in the way', () => {
+  it('a reader in the middle of a transaction makes the opening wait, not fail', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    const reader = new Database(path, { readonly: true });
+    reader.exec('BEGIN; SELECT count(*) FROM leagues');
+    const opening = openAt(path);
+    const first = await Promise.race([opening.then(() => 'opened'), sleep(400, 'waiting')]);
+    reader.close();
+    await using store = await opening;
+    expect(first).toBe('waiting');
+    expect(store.leagues.index().size).toBe(0);
+  });
+
+  it('a writer makes a write wait until it is done', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    await using store = await openAt(path);
+    using writer = holdWrite(path);
+    const writing = store.write(() => store.logins.add(LOGIN));
+    await sleep(300);
+    expect(readRows(path, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 0 }]);
+    writer[Symbol.dispose]();
+    await writing;
+    expect(readRows(path, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 1 }]);
+  });
+
+  it('a writer that does not end is given up on three seconds after the worker was stopped', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    const stop = new AbortController();
+    const store = await openAt(path, { stop: stop.signal });
+    using writer = holdWrite(path);
+    const refused = rejectionOf(store.write(() => undefined));
+    await sleep(100);
+    const stoppedAt = performance.now();
+    stop.abort(new StoppedError());
+    const error = await refused;
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(error).toMatchObject({ busy: true });
+    expect(performance.now() - stoppedAt).toBeGreaterThan(2_900);
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000);
+    writer[Symbol.dispose]();
+    await store[Symbol.asyncDispose]();
+  });
+
+  it('a writer is waited for only as long as the one who writes wants to', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    await using store = await openAt(path);
+    using _writer = holdWrite(path);
+    const impatient = new AbortController();
+    const refused = rejectionOf(store.write(() => undefined, impatient.signal));
+    await sleep(100);
+    const reason = new StoppedError();
+    impatient.abort(reason);
+    expect(await refused).toBe(reason);
+  });
+});
+
+const LOGIN = { at: '2026-11-20T12:00:00.000Z', outcome: 'ok', reason: 'start' } as const;
+
+/** Another program in the middle of a write. */
+function holdWrite(path: string): Disposable {
+  const db = new Database(path);
+  db.exec('BEGIN IMMEDIATE');
+  return { [Symbol.dispose]: () => db.close() };
+}
+
+describe.concurrent('closing', () => {
+  it('leaves one file', async () => {
+    using folder = makeFolder();
+    await makeDatabase(folder);
+    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
+  });
+
+  it('leaves a file that can be read from a folder that nobody may write', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    const immutable = readFileSync(path);
+    // The two format bytes of a database in WAL mode are 2; such a file needs companions even for reading.
+    expect([immutable[18], immutable[19]]).toEqual([1, 1]);
+    expect(readRows(path, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
+    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
+  });
+
+  it('leaves an emptied log where a reader is connected, and the reader goes on', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    const store = await openAt(path);
+    const reader = new Database(path, { readonly: true });
+    expect(reader.prepare('SELECT count(*) FROM runs').pluck().get()).toBe(0);
+    await store.write(() => store.logins.add({ at: '2026-11-20T12:00:00.000Z', outcome: 'ok', reason: 'start' }));
+    await store[Symbol.asyncDispose]();
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    expect(reader.prepare('SELECT count(*) FROM logins').pluck().get()).toBe(1);
+    reader.close();
+  });
+
+  it('loses nothing where a reader is in the middle of a transaction', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    const store = await openAt(path);
+    const reader = new Database(path, { readonly: true });
+    reader.exec('BEGIN');
+    expect(reader.prepare('SELECT count(*) FROM logins').pluck().get()).toBe(0);
+    await store.write(() => store.logins.add({ at: '2026-11-20T12:00:00.000Z', outcome: 'ok', reason: 'start' }));
+    await store[Symbol.asyncDispose]();
+    expect(reader.prepare('SELECT count(*) FROM logins').pluck().get()).toBe(0);
+    reader.close();
+    expect(readRows(path, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 1 }]);
+  });
+});
+
+describe('a file that goes away underneath', () => {
+  it('is not written and not made anew', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    await using store = await openAt(path);
+    execFileSync('rm', [path]);
+    await expect(store.write(() => undefined)).rejects.toThrow(/deleted or replaced/);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('is not written where another one has taken its place', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    await using store = await openAt(path);
+    execFileSync('mv', [path, `${path}.old`]);
+    writeFileSync(path, '');
+    await expect(store.write(() => undefined)).rejects.toThrow(/deleted or replaced/);
+    expect(statSync(path).size).toBe(0);
+  });
+});
+
+describe('the lock', () => {
+  it('is given to one, and who comes second is told who has it', () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    using _lock = acquireLock(path, HOLDER);
+    const error = thrownBy(() => acquireLock(path, { ...HOLDER, pid: 1 }));
+    expect(error).toBeInstanceOf(LockedError);
+    expect(String(error)).toMatch(/process 4711 on here, since 2026-11-20T12:00:00\.000Z/);
+  });
+
+  it('leaves no file when it is released, and can be taken again', () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    for (let time = 0; time < 3; time += 1) {
+      acquireLock(path, HOLDER)[Symbol.dispose]();
+      expect(readdirSync(folder.path)).toEqual([]);
+    }
+  });
+
+  it('is still that of the first after others were refused', () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    using _lock = acquireLock(path, HOLDER);
+    for (let time = 0; time < 5; time += 1) expect(() => acquireLock(path, HOLDER)).toThrow(LockedError);
+  });
+
+  it('names its holder to another process', () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    using _lock = acquireLock(path, HOLDER);
+    const said = execFileSync('sqlite3', ['-readonly', `${path}.lock`, 'SELECT pid, host FROM holder'], {
+      encoding: 'utf8',
+    });
+    expect(said.trim()).toBe('4711|here');
+  });
+
+  it('is free again as soon as the process that held it is killed, whatever file it left', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    const child = await startHolder(path);
+    expect(() => acquireLock(path, HOLDER)).toThrow(new RegExp(`process ${child.pid} on elsewhere`));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(existsSync(`${path}.lock`)).toBe(true);
+    using _lock = acquireLock(path, HOLDER);
+    expect(readRows(`${path}.lock`, 'SELECT pid FROM holder')).toEqual([{ pid: 4711 }]);
+  });
+
+  it('is one lock under every name of the database', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    const link = folder.file('link.db');
+    symlinkSync(path, link);
+    using _lock = acquireLock(prepareFolder(path), HOLDER);
+    expect(() => acquireLock(prepareFolder(link), HOLDER)).toThrow(LockedError);
+  });
+
+  it('is one lock under a link to a database that is not there yet', async () => {
+    using folder = makeFolder();
+    const link = folder.file('link.db');
+    symlinkSync(folder.file('real.db'), link);
+    const path = prepareFolder(link);
+    using _lock = acquireLock(path, HOLDER);
+    await using _store = await openAt(path);
+    expect(() => acquireLock(prepareFolder(link), HOLDER)).toThrow(LockedError);
+    expect(() => acquireLock(prepareFolder(folder.file('real.db')), HOLDER)).toThrow(LockedError);
+  });
+
+  it('is refused under a circle of links', () => {
+    using folder = makeFolder();
+    symlinkSync(folder.file('b.db'), folder.file('a.db'));
+    symlinkSync(folder.file('a.db'), folder.file('b.db'));
+    expect(() => prepareFolder(folder.file('a.db'))).toThrow(DatabaseError);
+  });
+
+  it('is one lock through a linked folder, also while there is no database yet', async () => {
+    using folder = makeFolder();
+    const real = makeFolder();
+    symlinkSync(real.path, folder.file('data'));
+    using _lock = acquireLock(prepareFolder(join(folder.path, 'data', 'leagues.db')), HOLDER);
+    expect(() => acquireLock(prepareFolder(real.file('leagues.db')), HOLDER)).toThrow(LockedError);
+    real[Symbol.dispose]();
+  });
+});
+
+/** Starts a process that holds the lock until it is killed. */
+async function startHolder(path: string) {
+  const script = `
+    const { acquireLock } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/store/lock.ts'))});
+    globalThis.lock = acquireLock(process.argv[1], { pid: process.pid, host: 'elsewhere', since: 'now' });
+    console.log('held');
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return child;
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { ask, type Row } from './database.ts';
+import {
+  type Environment,
+  type Exit,
+  type ProgramOptions,
+  type RunningProgram,
+  runProgram,
+  startProgram,
+} from './program.ts';
+
+export const USERNAME = 'player';
+export const PASSWORD = 'secret-password';
+
+/** A working directory of its own, and the program in it with the settings for one service. */
+export type Bench = {
+  readonly folder: string;
+  readonly database: string;
+  readonly env: Environment;
+  /** Runs a command to its end; `env` comes on top of the bench's own settings. */
+  readonly run: (args: readonly string[], env?: Environment, more?: Outlet) => Promise<Exit>;
+  /** Starts a command that lasts. */
+  readonly start: (args: readonly string[], env?: Environment, more?: Outlet) => RunningProgram;
+  readonly rows: (sql: string) => readonly Row[];
+};
+
+/** Where stdout goes, if not to the test. */
+type Outlet = Pick<ProgramOptions, 'stdout' | 'into'>;
+
+export type SimulatedBench = Bench & { readonly simulator: Simulator };
+
+/** An empty folder that is gone after the test. */
+export function makeFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'league-sync-e2e-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
+
+/** A bench for the service at this address. Polls come at start and when asked for, unless a schedule is set. */
+export function setUpFor(baseUrl: string): Bench {
+  const folder = makeFolder();
+  const database = join(folder, 'data', 'leagues.db');
+  const env = {
+    LEAGUE_SYNC_BASE_URL: baseUrl,
+    LEAGUE_SYNC_USERNAME: USERNAME,
+    LEAGUE_SYNC_PASSWORD: PASSWORD,
+    LEAGUE_SYNC_LISTEN: 'off',
+    LEAGUE_SYNC_SCHEDULE: SELDOM,
+    LEAGUE_SYNC_PROFILE_SCHEDULE: 'off',
+  };
+  return {
+    folder,
+    database,
+    env,
+    run: (args, more = {}, outlet = {}) => runProgram(args, { cwd: folder, env: { ...env, ...more }, ...outlet }),
+    start: (args, more = {}, outlet = {}) => startProgram(args, { cwd: folder, env: { ...env, ...more }, ...outlet }),
+    rows: (sql) => ask(database, sql),
+  };
+}
+
+/** A slot that no test run meets but once in four years. */
+const SELDOM = '0 0 29 2 *';
+export const EVERY_SECOND = '* * * * * *';
+
+/** A bench with a simulated service of its own. */
+export async function setUp(options: SimulatorOptions = {}): Promise<SimulatedBench> {
+  const simulator = await startSimulator({ username: USERNAME, password: PASSWORD, ...options });
+  onTestFinished(() => simulator.close());
+  return { ...setUpFor(simulator.url), simulator };
+}
+
+/** How often the service has been logged in to. */
+export function countLogins({ requests }: Simulator): number {
+  return requests.filter((seen) => seen.basic !== undefined).length;
+}
+
+/** The requests for leagues that the service has seen. */
+export function leagueRequests({ requests }: Simulator): Simulator['requests'] {
+  return requests.filter((seen) => seen.path.startsWith('/events/v1/leagues/'));
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { onTestFinished } from 'vitest';
+
+export type Reply = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body: unknown;
+  /** Rewrites the JSON text that is sent, into another form of the same. */
+  readonly spell?: (text: string) => string;
+  readonly delayMs?: number;
+};
+
+/** One request as a service made by hand saw it. Instants by the monotonic clock, in ms. */
+export type Seen = {
+  readonly endpoint: 'login' | 'profile' | 'leagues';
+  readonly authorization: string;
+  readonly beganAt: number;
+  /** Infinite while the answer is still out. */
+  endedAt: number;
+};
+
+export type Service = { readonly url: string; readonly seen: readonly Seen[] };
+
+/** A service made by hand, for what the simulator cannot do. Ends with the test. */
+export async function startService(answer: (seen: Seen, nth: number) => Reply): Promise<Service> {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    const entry = readRequest(request);
+    seen.push(entry);
+    const nth = seen.filter((other) => other.endpoint === entry.endpoint).length;
+    const reply = answer(entry, nth);
+    response.once('close', () => {
+      entry.endedAt = performance.now();
+    });
+    const timer = setTimeout(() => send(response, reply), reply.delayMs ?? 0);
+    response.once('close', () => clearTimeout(timer));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    const closed = once(server.close(), 'close');
+    server.closeAllConnections();
+    await closed;
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the service did not bind a TCP port');
+  return { url: `http://127.0.0.1:${address.port}`, seen };
+}
+
+function readRequest({ url = '', headers }: IncomingMessage): Seen {
+  const endpoint = url.includes('/login') ? 'login' : url.includes('/leagues/') ? 'leagues' : 'profile';
+  return {
+    endpoint,
+    authorization: headers.authorization ?? '',
+    beganAt: performance.now(),
+    endedAt: Number.POSITIVE_INFINITY,
+  };
+}
+
+function send(response: ServerResponse, { status = 200, headers = {}, body, spell = (text) => text }: Reply): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(spell(JSON.stringify(body)));
+}
+
+/** A login that is granted: section 2.1 of the interface. */
+export function grantLogin(token: string, lifeMs = 3_600_000): Reply {
+  const body = {
+    result: 'success',
+    message: 'Logged in',
+    player_id: 'p-1',
+    access_token: token,
+    refresh_token: `refresh-${token}`,
+    expire_datetime: new Date(Date.now() + lifeMs).toISOString(),
+  };
+  return { body };
+}
+
+/** A list of leagues: section 4.3 of the interface. */
+export function listLeagues(leagues: readonly unknown[], more: Readonly<Record<string, unknown>> = {}): Reply {
+  return { body: { message: 'Leagues retrieved', leagues, timestamp: new Date().toISOString(), ...more } };
+}
+
+/** A league with every required field. */
+export function makeLeague(leagueId: string, more: Readonly<Record<string, unknown>> = {}) {
+  return {
+    league_id: leagueId,
+    league_name: `League ${leagueId}`,
+    sport: 'soccer',
+    league_image: 'https://images.example.com/league.png',
+    priority: 1,
+    status: 'active',
+    create_datetime: null,
+    last_update_datetime: null,
+    ...more,
+  };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { DatabaseError, StoppedError } from '../../src/errors.ts';
+import { createPatience } from '../../src/store/patience.ts';
+import { createTestClock } from '../support/clock.ts';
+
+const SECOND = 1_000;
+const busy = () => new DatabaseError('The database is in use.', { busy: true });
+
+type Stage = { readonly freeAtMs?: number; readonly error?: Error };
+
+/** Work that meets another program until it has gone; tells when (ms) it ended, and how. */
+function createStage({ freeAtMs = Number.POSITIVE_INFINITY, error = busy() }: Stage = {}) {
+  const clock = createTestClock();
+  const begun = clock.monotonic();
+  const stop = new AbortController();
+  const patience = createPatience(clock, stop.signal);
+  const work = (): string => {
+    if (clock.monotonic() - begun < freeAtMs) throw error;
+    return 'done';
+  };
+  const attempt = async (signal?: AbortSignal) => {
+    const result = await patience(work, signal).catch((failure: unknown) => failure);
+    return { result, at: clock.monotonic() - begun };
+  };
+  return { clock, stop, error, attempt };
+}
+
+describe('work on a busy database', () => {
+  it.each([0, 100, 59 * SECOND])('that is free after %i ms is done then', async (freeAtMs) => {
+    const { clock, attempt } = createStage({ freeAtMs });
+    const ended = attempt();
+    await clock.advance(100 * SECOND);
+    expect(await ended).toEqual({ result: 'done', at: freeAtMs });
+  });
+
+  it('is given up after a minute', async () => {
+    const { clock, attempt, error } = createStage();
+    const ended = attempt();
+    await clock.advance(100 * SECOND);
+    expect(await ended).toEqual({ result: error, at: 60 * SECOND });
+  });
+
+  it('is given up three seconds after the stop, however much of it there is', async () => {
+    const { clock, attempt, stop, error } = createStage();
+    const first = attempt();
+    await clock.advance(SECOND);
+    stop.abort(new StoppedError());
+    await clock.advance(2 * SECOND);
+    const second = attempt();
+    await clock.advance(100 * SECOND);
+    expect(await first).toEqual({ result: error, at: 4 * SECOND });
+    expect(await second).toEqual({ result: error, at: 4 * SECOND });
+  });
+
+  it('is tried once even long after the stop', async () => {
+    const { clock, attempt, stop } = createStage({ freeAtMs: 50 * SECOND });
+    stop.abort(new StoppedError());
+    await clock.advance(50 * SECOND);
+    expect(await attempt()).toEqual({ result: 'done', at: 50 * SECOND });
+  });
+
+  it('rejects with the reason of the signal that ends the wait', async () => {
+    const { clock, attempt } = createStage();
+    const impatient = new AbortController();
+    const ended = attempt(impatient.signal);
+    await clock.advance(SECOND);
+    const reason = new StoppedError();
+    impatient.abort(reason);
+    expect((await ended).result).toBe(reason);
+  });
+
+  it.each([
+    ['another trouble of the database', new DatabaseError('The disk is full.')],
+    ['a bug', new TypeError('x is undefined')],
+  ])('does not wait for %s to pass', async (_, error) => {
+    expect(await createStage({ error }).attempt()).toEqual({ result: error, at: 0 });
+  });
+});
