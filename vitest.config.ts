@@ -6,7 +6,9 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts'],
     // Child processes, as the program is run: the addon, signals and file locks behave as they do in earnest.
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // The end-to-end tests mostly wait for processes, so more of them than processors is faster.
+    maxWorkers: 4,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

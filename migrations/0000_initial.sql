@@ -1,4 +1,5 @@
 -- Generated from src/store/schema.ts, then edited by hand: STRICT, checks, views, triggers. Never edited after release.
+-- IS NULL is spelt out before json_valid, which older SQLite calls false for NULL.
 -- Instants are ISO 8601 UTC text with milliseconds; flags are 0, 1 or NULL; JSON columns hold valid JSON.
 CREATE TABLE `leagues` (
 	`league_id` TEXT PRIMARY KEY NOT NULL CHECK (league_id <> ''),
@@ -12,7 +13,7 @@ CREATE TABLE `leagues` (
 	`active_year` TEXT,
 	`external_id` TEXT,
 	`external_odds_id` TEXT,
-	`default_markets` TEXT CHECK (json_valid(default_markets)),
+	`default_markets` TEXT CHECK (default_markets IS NULL OR json_valid(default_markets)),
 	`default_tournaments` INTEGER CHECK (default_tournaments IN (0, 1)),
 	`rankings` INTEGER CHECK (rankings IN (0, 1)),
 	`active_poll` TEXT,
@@ -33,8 +34,8 @@ CREATE TABLE `league_changes` (
 	`at` TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
 	`league_id` TEXT NOT NULL,
 	`kind` TEXT NOT NULL CHECK (kind IN ('added', 'changed', 'removed', 'restored')),
-	`before` TEXT CHECK (json_valid(before)),
-	`after` TEXT CHECK (json_valid(after)),
+	`before` TEXT CHECK (before IS NULL OR json_valid(before)),
+	`after` TEXT CHECK (after IS NULL OR json_valid(after)),
 	CHECK ((before IS NULL) = (kind = 'added')),
 	CHECK ((after IS NULL) = (kind = 'removed'))
 ) STRICT;
@@ -107,7 +108,7 @@ CREATE TABLE `players` (
 	`profile_pic` TEXT,
 	`first_name` TEXT,
 	`last_name` TEXT,
-	`premium_items` TEXT CHECK (json_valid(premium_items)),
+	`premium_items` TEXT CHECK (premium_items IS NULL OR json_valid(premium_items)),
 	`extra` TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(extra) AND json_type(extra) = 'object'),
 	`first_seen_at` TEXT NOT NULL CHECK (first_seen_at GLOB '????-??-??T??:??:??.???Z'),
 	`changed_at` TEXT NOT NULL CHECK (changed_at GLOB '????-??-??T??:??:??.???Z')

@@ -22,6 +22,8 @@ const { metafile, outputFiles } = await build({
   target: 'node18',
   format: 'cjs',
   external: ['better-sqlite3'],
+  // Only undici wants it, for HTTP/2, which is switched off; loading it costs 12 MB and 27 ms at every start.
+  alias: { 'node:http2': './scripts/no-http2.ts' },
   define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'bundleUrl' },
   banner: { js: guard },
   legalComments: 'none',

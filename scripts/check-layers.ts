@@ -19,7 +19,6 @@ const ABOVE_ALL = ['src/cli.ts', 'src/program.ts'];
 
 const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['src/store/'],
-  'cli-table3': ['src/table.ts'],
   commander: ['src/cli.ts', 'src/program.ts'],
   'csv-stringify': ['src/commands/query.ts'],
   'drizzle-orm': ['src/store/'],
@@ -27,6 +26,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],
   'pino-pretty': ['src/log.ts'],
+  'string-width': ['src/table.ts'],
   undici: ['src/service/transport.ts'],
   zod: ['src/config/', 'src/service/login.ts', 'src/simulator/'],
 };

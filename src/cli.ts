@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { parseEnv } from 'node:util';
 import { CommanderError } from 'commander';
@@ -14,6 +14,7 @@ const logs: (() => Promise<void>)[] = [];
 let stoppedBy: 'SIGTERM' | 'SIGINT' | undefined;
 let exitCode: number = EXIT.done;
 
+const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 /** What still hangs about when everything has been closed must not keep the process from ending. */
 const LINGER_MS = 500;
 
@@ -36,8 +37,10 @@ const host: Host = {
 function readDotenv(): Record<string, string | undefined> {
   if (!existsSync('.env')) return {};
   try {
-    return parseEnv(readFileSync('.env', 'utf8'));
+    if (!statSync('.env').isFile()) throw new SettingsError(['.env: it is no ordinary file; remove it']);
+    return parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
+    if (error instanceof SettingsError) throw error;
     const code = codeOf(error) || 'unknown error';
     throw new SettingsError([`.env: it cannot be read (${code}); mend its permissions, or remove it`]);
   }
@@ -51,7 +54,7 @@ function print(text: string): Promise<void> {
 }
 
 function listenToSignals(): void {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of STOPPING) {
     process.on(signal, () => {
       // Asked twice: whatever is under way is cut short, and the database takes no harm from that.
       if (stoppedBy !== undefined) endAtOnce(128 + constants.signals[signal]);
@@ -79,13 +82,15 @@ function endAtOnce(code: number): never {
   process.exit(code);
 }
 
-const execute: Execute = async (load, options, lasts) => {
+const execute: Execute = async (load, options, life) => {
+  // A statement that computes for hours keeps the loop from ever hearing of a signal.
+  if (life === 'reads') for (const signal of STOPPING) process.removeAllListeners(signal);
   try {
     exitCode = await (await load())(host, options);
   } catch (error) {
     exitCode = stopping.signal.aborted && error === stopping.signal.reason ? EXIT.done : explain(error);
   }
-  if (stoppedBy !== undefined && lasts === 'ends') exitCode = 128 + constants.signals[stoppedBy];
+  if (stoppedBy !== undefined && life === 'ends') exitCode = 128 + constants.signals[stoppedBy];
 };
 
 function explain(error: unknown): number {

@@ -8,7 +8,7 @@ export type Drift = {
 
 /** Collects departures, each once. */
 export type DriftLog = {
-  readonly note: (...departures: readonly Drift[]) => void;
+  readonly note: (departures: readonly Drift[]) => void;
   readonly list: () => readonly Drift[];
   /** Forgets departures that have been stored. */
   readonly forget: (stored: readonly Drift[]) => void;
@@ -18,7 +18,7 @@ export function createDriftLog(): DriftLog {
   const noted = new Map<string, Drift>();
   const keyOf = (drift: Drift): string => JSON.stringify([drift.field, drift.kind, drift.detail]);
   return {
-    note: (...departures) => {
+    note: (departures) => {
       for (const drift of departures) noted.set(keyOf(drift), drift);
     },
     list: () => [...noted.values()],

@@ -16,7 +16,7 @@ declare global {
  * Only a number with this many digits, with or without a point among them, or with such an exponent can lose anything in
  * a double. It stands where a value stands, so that the digits of ids and texts do not count.
  */
-const MAY_LOSE_DIGITS = /[:,[\s]-?\d(?:[\d.]{15,}|[\d.]*[eE][+-]?\d{3,})\s*[,\]}]/;
+const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 /** Smaller than this a double has fewer digits. */
 const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
@@ -24,10 +24,16 @@ const EXACT_DIGITS = 15;
 /** Reads JSON without losing a digit of any number. Throws a SyntaxError. */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-    if (typeof value !== 'number' || context?.source === undefined) return value;
-    return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
-  });
+  try {
+    return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+      if (typeof value !== 'number' || context?.source === undefined) return value;
+      return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
+    });
+  } catch (error) {
+    // Looking at every value recurses; what is nested too deeply for that is refused where it stands, not here.
+    if (error instanceof RangeError) return JSON.parse(text);
+    throw error;
+  }
 }
 
 function isExact(value: number, source: string): boolean {
@@ -37,7 +43,14 @@ function isExact(value: number, source: string): boolean {
     .replace(/[-.]/g, '')
     .replace(/^0+/, '');
   if (digits !== '' && Math.abs(value) < SMALLEST_NORMAL) return false;
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
+  // A whole number is a 64-bit integer in a column, where that can hold it, and all its digits count.
+  if (
+    Number.isInteger(value) &&
+    !Number.isSafeInteger(value) &&
+    (Math.abs(value) < 2 ** 63 || /^-?\d+$/.test(source))
+  ) {
+    return false;
+  }
   return digits.length <= EXACT_DIGITS || Number.isSafeInteger(value) || String(value) === source;
 }
 

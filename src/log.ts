@@ -20,6 +20,8 @@ const LONGEST_CLOSING_MS = 2_000;
  */
 export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, color: boolean): Promise<OpenLog> {
   const out = pino.destination({ fd, sync: false, maxLength: LARGEST_BACKLOG_BYTES });
+  // A log disk that is full costs log lines, never the worker.
+  out.on('error', () => undefined);
   const pretty = (config.format ?? (terminal ? 'pretty' : 'json')) === 'pretty';
   const options: pino.LoggerOptions = {
     level: config.level,

@@ -4,11 +4,14 @@ import { parseDuration } from './duration.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/fault.ts';
 
-/** Runs a command. One that `lasts` ends well when it is stopped; any other was cut short. */
+/**
+ * Runs a command. One that `lasts` ends well when it is stopped; one that `ends` by itself was then cut short; one that
+ * only `reads` holds nothing that would have to be put in order, and is ended by the signal itself.
+ */
 export type Execute = <Options>(
   load: () => Promise<Command<Options>>,
   options: Options,
-  lasts: 'lasts' | 'ends',
+  life: 'lasts' | 'ends' | 'reads',
 ) => Promise<void>;
 
 // Loaded when they are asked for, so that a quick question does not pay for the worker.
@@ -72,7 +75,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .command('status')
     .description('what the database says: freshness, leagues, last runs, token expiry, held removals')
     .option('--json', 'one JSON object')
-    .action((options) => execute(loadStatus, options, 'ends'));
+    .action((options) => execute(loadStatus, options, 'reads'));
   program
     .command('query')
     .description('run one SQL statement that only reads, and print its rows')
@@ -80,7 +83,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .addOption(
       new Option('--format <format>', 'how rows are printed').choices(['table', 'json', 'csv']).default('table'),
     )
-    .action((sql, { format }) => execute(loadQuery, { sql, format }, 'ends'));
+    .action((sql, { format }) => execute(loadQuery, { sql, format }, 'reads'));
 }
 
 function addSimulate(program: Program, execute: Execute): void {

@@ -25,8 +25,8 @@ export function createSecrets(): Secrets {
   let pairs: readonly string[] = [];
   return {
     addCredentials: (username, password, basicPair) => {
-      pairs = [basicPair, `${username}:${password}`];
-      for (const secret of [password, ...pairs]) credentials.add(secret);
+      pairs = spellings(basicPair, basicPair.replace(/=+$/, ''), `${username}:${password}`);
+      for (const secret of [...spellings(password), ...pairs]) credentials.add(secret);
     },
     addTokens: (...added) => {
       for (const token of added) {
@@ -38,9 +38,17 @@ export function createSecrets(): Secrets {
         tokens.delete(oldest);
       }
     },
-    scrub: (text) => replaceAll(text, [...credentials, ...tokens], SHORTEST_SECRET),
-    scrubTokens: (text) => replaceAll(text, [...pairs, ...tokens], SHORTEST_TOKEN_IN_DATA),
+    scrub: (text) => replaceAll(text, [...credentials, ...spellings(...tokens)], SHORTEST_SECRET),
+    scrubTokens: (text) => replaceAll(text, [...pairs, ...spellings(...tokens)], SHORTEST_TOKEN_IN_DATA),
   };
+}
+
+/** Each secret as it is, as JSON writes it, and as writers of JSON do that escape slashes too. */
+function spellings(...secrets: readonly string[]): readonly string[] {
+  return secrets.flatMap((secret) => {
+    const escaped = JSON.stringify(secret).slice(1, -1);
+    return [...new Set([secret, escaped, escaped.replaceAll('/', '\\/')])];
+  });
 }
 
 /** Longest first: a password inside a Basic pair must not leave the rest of the pair behind. */

@@ -1,44 +1,26 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
 
-/** Lines without frames: what is left copies well and survives a narrow terminal. */
-const FRAMELESS = Object.fromEntries(
-  [
-    'top',
-    'top-mid',
-    'top-left',
-    'top-right',
-    'bottom',
-    'bottom-mid',
-    'bottom-left',
-    'bottom-right',
-    'left',
-    'left-mid',
-    'mid',
-    'mid-mid',
-    'right',
-    'right-mid',
-  ].map((part) => [part, '']),
-);
+const GAP = '  ';
 
 /** Lays rows out in columns under their names. Control characters are shown as what they are, not obeyed. */
 export function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const table = new Table({
-    head: [...columns],
-    chars: { ...FRAMELESS, middle: '  ' },
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-  });
-  table.push(...rows.map((row) => row.map(visible)));
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+  const lines = [columns, ...rows].map((row) => row.map(visible));
+  const widths = columns.map(() => 0);
+  for (const line of lines) {
+    for (const [index, cell] of line.entries()) widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell));
+  }
+  const layOut = (line: readonly string[]): string =>
+    line
+      .map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - stringWidth(cell)))
+      .join(GAP)
+      .trimEnd();
+  return lines.map(layOut).join('\n');
 }
 
-/** A terminal would obey escape sequences that the service put into a name. */
+/** A terminal would obey escape sequences, and turn round what is written after some characters. */
+const OBEYED = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
+
+/** The text with every character spelt out that a terminal would obey instead of show. */
 export function visible(text: string): string {
-  return text.replace(
-    /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu,
-    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(OBEYED, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }

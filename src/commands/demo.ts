@@ -1,12 +1,13 @@
-import { rmSync } from 'node:fs';
+import { realpathSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { formatInstant, systemClock } from '../clock.ts';
 import { loadConfig, loadLogConfig } from '../config/config.ts';
-import { EXIT, StoppedError } from '../errors.ts';
+import { EXIT, StoppedError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { acquireLock } from '../store/lock.ts';
-import { prepareFolder } from '../store/open.ts';
+import { foreign, isForeign, prepareFolder } from '../store/open.ts';
 import { runQuery } from '../store/query.ts';
 import { runWorker } from '../worker/worker.ts';
 import { showChanges } from './demo-feed.ts';
@@ -60,10 +61,14 @@ function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   return over.signal;
 }
 
-/** Clears away the database of an earlier demo, unless one is still running. */
+/** Clears away the database of an earlier demo, unless one is still running or the file is somebody else's. */
 function startAnew(host: Host): string {
   const path = prepareFolder(DATABASE);
+  if (path !== join(realpathSync('.'), DATABASE)) {
+    throw new UsageError(`${DATABASE} leads to ${path}, outside of this folder; remove that link first.`);
+  }
   using _lock = acquireLock(path, { pid: host.pid, host: hostname(), since: formatInstant(systemClock.now()) });
+  if (isForeign(path)) throw foreign(path);
   for (const companion of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${companion}`, { force: true });
   return path;
 }

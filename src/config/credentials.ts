@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { CredentialsError, codeOf } from '../errors.ts';
 
 /** What the player logs in with. Lives in memory only. */
@@ -40,8 +40,12 @@ export function readSecret(source: SecretSource): string {
 
 function readSecretFile(path: string): string {
   try {
+    // A pipe or a device would be waited for, for ever.
+    if (!statSync(path).isFile())
+      throw new CredentialsError(`The path ${path} is no ordinary file; write the secret into one.`);
     return readFileSync(path, 'utf8');
   } catch (cause) {
+    if (cause instanceof CredentialsError) throw cause;
     const code = codeOf(cause) || 'unknown error';
     throw new CredentialsError(`The file ${path} cannot be read (${code}); check its path and permissions.`, { cause });
   }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseSchedule, type Schedule } from '../cron.ts';
 import { parseDuration, parseSize } from '../duration.ts';
 import { DEFAULT_DATABASE } from './database.ts';
@@ -99,7 +99,7 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_USERNAME_FILE: text.optional(),
   LEAGUE_SYNC_PASSWORD: text.optional(),
   LEAGUE_SYNC_PASSWORD_FILE: text.optional(),
-  LEAGUE_SYNC_DATABASE: text.prefault(DEFAULT_DATABASE),
+  LEAGUE_SYNC_DATABASE: z.string().trim().min(1, 'it is empty; write the path of a file').prefault(DEFAULT_DATABASE),
   LEAGUE_SYNC_SCHEDULE: text.prefault('*/5 * * * *'),
   LEAGUE_SYNC_PROFILE_SCHEDULE: text.prefault('0 * * * *'),
   LEAGUE_SYNC_TIMEZONE: timezone.prefault('UTC'),

@@ -117,7 +117,7 @@ function readSuccess({ answer, body }: Read, path: string, options: ClientOption
     });
   }
   if (answer.status < 200 || answer.status > 299) {
-    throw new StatusError(isTransient(answer.status), describeStatus(answer, request) + quote(message), {
+    throw new StatusError(isTransient(answer.status), describeStatus(answer, request, secrets) + quote(message), {
       httpStatus: answer.status,
       serviceMessage: message,
       notBefore: readRetryAfter(answer, clock.now()),
@@ -134,16 +134,17 @@ function readSuccess({ answer, body }: Read, path: string, options: ClientOption
   };
 }
 
-function describeStatus({ status, header }: Answer, request: string): string {
+function describeStatus({ status, header }: Answer, request: string, secrets: Secrets): string {
   if (status >= 300 && status < 400) {
-    return `${request} was redirected (status ${status})${redirectTarget(header('location'))}; redirects are not followed, so that credentials go nowhere else. Check LEAGUE_SYNC_BASE_URL.`;
+    return `${request} was redirected (status ${status})${redirectTarget(header('location'), secrets)}; redirects are not followed, so that credentials go nowhere else. Check LEAGUE_SYNC_BASE_URL.`;
   }
   return `The service answered ${request} with status ${status}.`;
 }
 
 /** The origin alone: the rest of a location may carry anything. */
-function redirectTarget(location: string | undefined): string {
-  return location !== undefined && URL.canParse(location) ? ` to ${new URL(location).origin}` : '';
+function redirectTarget(location: string | undefined, { scrub }: Secrets): string {
+  if (location === undefined || !URL.canParse(location) || scrub(location) !== location) return '';
+  return ` to ${new URL(location).origin}`;
 }
 
 function quote(message: string | undefined): string {

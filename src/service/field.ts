@@ -109,13 +109,17 @@ function readAbsence({ name, type, presence }: Field, sent: null | undefined, pr
 
 /** A value that no column can take as it is: a problem where the field is required, spare where it is not. */
 function describeMisfit(field: Field, sent: JsonValue, prefix: string): FoundField {
-  const endsAtNul = field.type === 'text' && typeof sent === 'string';
-  const drift: Drift = endsAtNul
-    ? { field: `${prefix}${field.name}`, kind: 'unexpected-value', detail: 'string with a NUL character' }
+  const unstorable = field.type === 'text' && typeof sent === 'string';
+  const drift: Drift = unstorable
+    ? {
+        field: `${prefix}${field.name}`,
+        kind: 'unexpected-value',
+        detail: 'string with a character that no text can hold',
+      }
     : wrongType(field, sent, prefix);
   if (field.presence !== 'required') return { value: null, spare: sent, drift };
-  const problem = endsAtNul
-    ? 'holds a NUL character, which a database text cannot hold'
+  const problem = unstorable
+    ? 'holds a character that a database text cannot hold (NUL, or half of a surrogate pair)'
     : `is a ${typeName(sent)} that cannot be read as a ${DECLARED[field.type]} without loss`;
   return { value: null, problem, drift };
 }
@@ -142,15 +146,15 @@ function readValue(type: FieldType, sent: JsonValue): Reading | undefined {
 
 /** A value as a text, if that loses nothing. */
 export function readText(sent: JsonValue | undefined): Reading | undefined {
-  if (typeof sent === 'string') return storable(sent) ? { value: sent.toWellFormed() } : undefined;
+  if (typeof sent === 'string') return storable(sent) ? { value: sent } : undefined;
   if (typeof sent === 'number') return { value: String(sent), converted: true };
   const digits = rawNumber(sent);
   return digits === undefined ? undefined : { value: digits, converted: true };
 }
 
-/** SQLite ends a text at a NUL wherever it measures or prints it. */
+/** SQLite ends a text at a NUL wherever it measures or prints it, and UTF-8 has no half of a surrogate pair. */
 function storable(text: string): boolean {
-  return !text.includes('\0');
+  return !text.includes('\0') && text.isWellFormed();
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -158,7 +162,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function readNumber(sent: JsonValue): Reading | undefined {
   if (typeof sent === 'number') return { value: sent };
   const digits = rawNumber(sent);
-  if (digits !== undefined) return wrap(exactNumber(digits) ?? finite(Number(digits)));
+  if (digits !== undefined) return wrap(exactNumber(digits) ?? columnNumber(Number(digits)));
   if (typeof sent !== 'string' || !JSON_NUMBER.test(sent)) return undefined;
   const value = exactNumber(sent);
   return value === undefined ? undefined : { value, converted: true };
@@ -168,8 +172,10 @@ function wrap(value: number | bigint | undefined): Reading | undefined {
   return value === undefined ? undefined : { value };
 }
 
-function finite(value: number): number | undefined {
-  return Number.isFinite(value) ? value : undefined;
+/** A number in the form in which a column gives it back: a whole one that 64 bits can hold is an integer. */
+function columnNumber(value: number): number | bigint | undefined {
+  if (!Number.isFinite(value)) return undefined;
+  return Number.isInteger(value) ? (exactInteger(BigInt(value)) ?? value) : value;
 }
 
 const LARGEST_INTEGER = 2n ** 63n - 1n;
@@ -183,7 +189,7 @@ function exactNumber(text: string): number | bigint | undefined {
     .replace(/[-.]/g, '')
     .replace(/^0+|0+$/g, '');
   if (value === 0 && digits !== '') return undefined;
-  return Number.isFinite(value) && digits.length <= 15 ? value : undefined;
+  return digits.length <= 15 ? columnNumber(value) : undefined;
 }
 
 function exactInteger(value: bigint): number | bigint | undefined {
@@ -199,7 +205,7 @@ function readFlag(sent: JsonValue): Reading | undefined {
 
 function readScalar(sent: JsonValue): FieldValue {
   if (typeof sent === 'number') return sent;
-  if (typeof sent === 'string') return storable(sent) ? sent.toWellFormed() : JSON.stringify(sent);
+  if (typeof sent === 'string') return storable(sent) ? sent : JSON.stringify(sent);
   const digits = rawNumber(sent);
   // Canonical, because the order of keys is no difference.
   return digits === undefined ? canonicalJson(sent) : (exactNumber(digits) ?? digits);

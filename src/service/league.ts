@@ -47,18 +47,19 @@ export function parseLeagues(answer: JsonObject, scope: Scope): LeagueList {
   const sent = answer.leagues;
   if (!Array.isArray(sent)) throw new ContractError('The leagues answer holds no list in "leagues".');
   const drift = createDriftLog();
-  drift.note(...unknownFields(answer, ANSWER_FIELDS, 'leagues'));
+  drift.note(unknownFields(answer, ANSWER_FIELDS, 'leagues'));
   const elements = sent.map((element: JsonValue, position) => readElement(element, position, drift.note));
   const list = settle(elements);
   for (const { league } of list.leagues.values()) {
     if (scope === 'all' || league.status === scope) continue;
-    drift.note({ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` });
+    const detail = `not ${scope}, which was asked for`;
+    drift.note([{ field: 'leagues[].status', kind: 'unexpected-value', detail }]);
   }
   refuseMostlyRejected(list);
   return { ...list, drift: drift.list() };
 }
 
-function readElement(sent: JsonValue, position: number, note: (...drift: readonly Drift[]) => void): Element {
+function readElement(sent: JsonValue, position: number, note: (drift: readonly Drift[]) => void): Element {
   if (isDeeperThan(sent, DEEPEST_JSON)) {
     const raw = canonicalJson({ league_id: readableId(sent), note: 'nested too deeply to be kept' });
     return {
@@ -72,7 +73,7 @@ function readElement(sent: JsonValue, position: number, note: (...drift: readonl
     return { position, sent, rejected: { leagueId: null, position, raw: canonicalJson(sent), problems } };
   }
   const { values, extra, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
-  note(...drift);
+  note(drift);
   const all = values.league_id === '' ? [problem('league_id', 'is empty'), ...problems] : problems;
   if (all.length > 0) {
     const leagueId = typeof values.league_id === 'string' && values.league_id !== '' ? values.league_id : null;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import type { Drift, DriftLog } from '../drift.ts';
@@ -147,18 +147,18 @@ function refuseFailure(answer: Answer, body: JsonObject | undefined, { secrets, 
 
 /** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */
 function readExpiry(body: JsonObject, { drift, secrets }: LoginOptions): number | undefined {
-  drift.note(...unknownFields(body, FIELDS, 'login', secrets.scrub));
-  for (const name of FIELDS) if (body[name] === undefined) drift.note(missing(name));
+  drift.note(unknownFields(body, FIELDS, 'login', secrets.scrub));
+  drift.note(FIELDS.filter((name) => body[name] === undefined).map(missing));
   const sent = body.expire_datetime;
   if (sent === undefined) return undefined;
   if (typeof sent !== 'string') {
-    drift.note({ field: 'login.expire_datetime', kind: 'wrong-type', detail: `${typeName(sent)} for string` });
+    drift.note([{ field: 'login.expire_datetime', kind: 'wrong-type', detail: `${typeName(sent)} for string` }]);
     return undefined;
   }
   const expiresAt = parseExpiry(sent);
   if (expiresAt === undefined) {
     const detail = 'string that is no ISO 8601 instant';
-    drift.note({ field: 'login.expire_datetime', kind: 'unexpected-value', detail });
+    drift.note([{ field: 'login.expire_datetime', kind: 'unexpected-value', detail }]);
   }
   return expiresAt;
 }

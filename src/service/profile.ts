@@ -14,15 +14,15 @@ export function parseProfile(answer: JsonObject): { readonly player: Player; rea
   if (!isObject(sent)) throw new ContractError(`The profile answer holds no player (${typeName(sent)} in "player").`);
   const drift = createDriftLog();
   const { values, extra, problems, drift: departures } = readFields(PLAYER_FIELDS, sent, 'player.');
-  drift.note(...departures);
-  drift.note(...unknownFields(answer, ANSWER_FIELDS, 'player'));
+  drift.note(departures);
+  drift.note(unknownFields(answer, ANSWER_FIELDS, 'player'));
   const problem = values.player_id === '' ? { path: 'player_id', message: 'is empty' } : problems[0];
   if (problem !== undefined) throw new ContractError(`The profile answer's ${problem.path} ${problem.message}.`);
 
   const items = answer.player_premium_items;
   if (!Array.isArray(items)) {
     const kind = items === undefined ? 'missing-field' : 'wrong-type';
-    drift.note({ field: 'player.player_premium_items', kind, detail: `${typeName(items)} for list` });
+    drift.note([{ field: 'player.player_premium_items', kind, detail: `${typeName(items)} for list` }]);
   }
   const premiumItems = items === undefined || items === null ? null : JSON.stringify(items);
   return { player: { ...values, premium_items: premiumItems, extra } as Player, drift: drift.list() };

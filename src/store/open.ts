@@ -40,14 +40,16 @@ function followLinks(path: string): string {
 }
 
 /**
- * Opens the database for the worker, making it where there is none. `inspect` may refuse it; a file that is refused,
- * or that is not ours, is left byte for byte as it is. Throws a DatabaseError that names the file and the mend.
+ * Opens the database for the worker, making it where there is none. `prepare` may refuse it, and brings its schema up
+ * to date; a file that is refused, or that is not ours, is left byte for byte as it is. Throws a DatabaseError that
+ * names the file and the mend.
  */
-export function openForWriting(path: string, inspect: (db: Database.Database) => void): Database.Database {
+export function openForWriting(path: string, prepare: (db: Database.Database) => void): Database.Database {
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeign(db, path);
-    inspect(db);
+    // Before the log is begun, so that a file with a log beside it and without our mark is never one of ours.
+    prepare(db);
     db.pragma('journal_mode = WAL');
     // A later connection to a WAL file would get NORMAL, and a reported poll could be lost with the power.
     db.pragma('synchronous = FULL');
@@ -118,7 +120,7 @@ function emptyLog(db: Database.Database): boolean {
 }
 
 function open(path: string, options: Database.Options): Database.Database {
-  refuseForeignHeader(path);
+  if (isForeign(path)) throw foreign(path);
   try {
     return new Database(path, options);
   } catch (error) {
@@ -127,15 +129,16 @@ function open(path: string, options: Database.Options): Database.Database {
 }
 
 /**
- * Looks at a file before SQLite opens it, because opening alone applies or removes a log that somebody left beside it.
- * What cannot be told from the header is told by `refuseForeign`.
+ * Whether the file is plainly a database of another application. Looked at before SQLite opens it, because opening alone
+ * applies or removes a log that somebody left beside it; what the header does not tell is told by `refuseForeign`.
  */
-function refuseForeignHeader(path: string): void {
+export function isForeign(path: string): boolean {
   const header = readHeader(path);
-  if (header === undefined || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return;
+  if (header === undefined || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return false;
   const id = header.readUInt32BE(APPLICATION_ID_OFFSET);
   const pages = header.readUInt32BE(PAGE_COUNT_OFFSET);
-  if (id !== APPLICATION_ID && (id !== 0 || pages > 1)) throw foreign(path);
+  const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return id !== APPLICATION_ID && (id !== 0 || pages > 1 || hasLog);
 }
 
 const MAGIC = 'SQLite format 3\0';
@@ -163,7 +166,8 @@ function refuseForeign(db: Database.Database, path: string): void {
   if (id !== 0 || tables > 0) throw foreign(path);
 }
 
-function foreign(path: string): DatabaseError {
+/** What is said of such a file. */
+export function foreign(path: string): DatabaseError {
   return new DatabaseError(
     `The file ${path} is the database of another application and is left as it is; name another file in LEAGUE_SYNC_DATABASE.`,
   );

@@ -50,9 +50,11 @@ export function openStore(path: string, { migrations, clock, stop }: StoreOption
   const patience = createPatience(clock, stop);
   const known = readMigrations(migrations);
   return patience(() => {
-    const client = openForWriting(path, (db) => refuseOther(db, known, path));
+    const client = openForWriting(path, (db) => {
+      refuseOther(db, known, path);
+      migrate(db, known, formatInstant(clock.now()));
+    });
     try {
-      migrate(client, known, formatInstant(clock.now()));
       return createStore(client, path, patience);
     } catch (error) {
       client.close();
@@ -88,7 +90,11 @@ function createStore(client: Database.Database, path: string, patience: Patience
       lastInstant = Math.max(now, lastInstant + 1);
       return formatInstant(lastInstant);
     },
-    [Symbol.asyncDispose]: () => closeForReaders(client),
+    [Symbol.asyncDispose]: async () => {
+      // The log beside a file that took our file's place is not ours to empty.
+      if (identify(path) === file) await closeForReaders(client);
+      else client.close();
+    },
   };
 }
 

@@ -14,7 +14,7 @@ export function pollLeagues(tools: RunTools, trigger: Trigger, stop: AbortSignal
   return executeRun(tools, 'leagues', trigger, stop, async (deadline, trace) => {
     const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace);
     const list = parseLeagues(fetched.body, tools.scope);
-    tools.drift.note(...list.drift);
+    tools.drift.note(list.drift);
     return { fetched, apply: (seen) => applyList(tools, list, seen) };
   });
 }

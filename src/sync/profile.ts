@@ -13,7 +13,7 @@ export async function pollProfile(tools: RunTools, trigger: Trigger, stop: Abort
   const report = await executeRun(tools, 'profile', trigger, stop, async (deadline, trace) => {
     const fetched = await tools.client.fetchProfile(deadline, trace);
     const profile = parseProfile(fetched.body);
-    tools.drift.note(...profile.drift);
+    tools.drift.note(profile.drift);
     player = profile.player;
     return {
       fetched,

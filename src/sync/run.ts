@@ -19,6 +19,8 @@ export type RunTools = {
   readonly runTimeoutMs: number;
   /** The instant (ms) until which the service asked to be left alone; 0 where it did not. */
   readonly pausedUntil: () => number;
+  /** Ends of runs that could not be written yet; the next run writes them first. */
+  readonly unrecorded: Map<number, RunEnd>;
   /** Which service and account the runs are of; never a secret. */
   readonly fingerprint: string;
   readonly programVersion: string;
@@ -60,10 +62,11 @@ export async function executeRun(
   using deadline = startDeadline(tools, tools.runTimeoutMs, stop);
   let id: number | undefined;
   try {
-    const runId = await store.write(
-      () => store.runs.start(startOf(tools, kind, trigger, started.wall)),
-      deadline.signal,
-    );
+    const runId = await store.write(() => {
+      for (const [earlier, end] of tools.unrecorded) store.runs.finish(earlier, end);
+      return store.runs.start(startOf(tools, kind, trigger, started.wall));
+    }, deadline.signal);
+    tools.unrecorded.clear();
     id = runId;
     const { fetched, apply } = await work(deadline, trace);
     const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
@@ -120,14 +123,14 @@ async function applyAll(
 
 /** Ends the row of a run that applied nothing. Gives the error where even that could not be written. */
 async function recordEnd(
-  { store, clock, pausedUntil }: RunTools,
+  { store, clock, pausedUntil, unrecorded }: RunTools,
   runId: number,
   outcome: 'failed' | 'interrupted',
   error: RunError | undefined,
   trace: Trace,
 ): Promise<RunError | undefined> {
   const notBefore = Math.max(error?.notBefore ?? 0, pausedUntil());
-  const end = (): RunEnd => ({
+  const end: RunEnd = {
     finished_at: store.nextInstant(clock.now()),
     outcome,
     ...traceColumns(trace),
@@ -136,11 +139,12 @@ async function recordEnd(
     error_message: error?.message ?? new StoppedError().message,
     service_message: error?.serviceMessage ?? null,
     not_before: notBefore === 0 ? null : formatInstant(notBefore),
-  });
+  };
   try {
-    await store.write(() => store.runs.finish(runId, end()));
+    await store.write(() => store.runs.finish(runId, end));
     return undefined;
   } catch (failure) {
+    unrecorded.set(runId, end);
     return toRunError(failure);
   }
 }

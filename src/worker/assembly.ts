@@ -119,6 +119,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     removalLimit,
     runTimeoutMs,
     pausedUntil: pause.until,
+    unrecorded: new Map(),
     fingerprint,
     programVersion: version,
   };

@@ -99,10 +99,10 @@ describe('a value that fits nowhere', () => {
     expect(found.values.f).toBeNull();
     expect(found.extra).toBe('{"f":"a\\u0000b"}');
     expect(found.drift).toEqual([
-      { field: 'leagues[].f', kind: 'unexpected-value', detail: 'string with a NUL character' },
+      { field: 'leagues[].f', kind: 'unexpected-value', detail: 'string with a character that no text can hold' },
     ]);
     expect(read('text', 'required', '{"f":"a\\u0000b"}').problems).toEqual([
-      { path: 'f', message: 'holds a NUL character, which a database text cannot hold' },
+      { path: 'f', message: 'holds a character that a database text cannot hold (NUL, or half of a surrogate pair)' },
     ]);
   });
 
@@ -110,8 +110,11 @@ describe('a value that fits nowhere', () => {
     expect(read('scalar', 'expected', '{"f":"a\\u0000b"}').values.f).toBe('"a\\u0000b"');
   });
 
-  it('is not a text with half a character, which is mended', () => {
-    expect(read('text', 'required', '{"f":"a\\ud800b"}').values.f).toBe('a\uFFFDb');
+  it('is a text with half a surrogate pair, which UTF-8 cannot write', () => {
+    const found = read('text', 'optional', '{"f":"a\\ud800b"}');
+    expect(found.values.f).toBeNull();
+    expect(found.extra).toBe('{"f":"a\\ud800b"}');
+    expect(read('text', 'required', '{"f":"a\\ud800b"}').problems).toHaveLength(1);
   });
 });
 
