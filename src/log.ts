@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { LogConfig } from './config/config.ts';
 import { codeOf, RunError } from './errors.ts';
@@ -30,13 +28,19 @@ export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, c
     serializers: { err: describeError },
   };
   const log = pretty ? pino(options, await prettify(out, color)) : pino(options, out);
-  const close = async (): Promise<void> => {
-    const closed = once(out, 'close');
-    out.end();
-    await Promise.race([closed, wait(LONGEST_CLOSING_MS, undefined, { ref: false })]);
-    // Without this the library would wait at the process's exit, for ever if nobody reads.
-    out.destroy();
-  };
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        // Without this the library would wait at the process's exit, for ever if nobody reads or the disk is full.
+        out.destroy();
+        resolve();
+      };
+      // Keeps the process alive meanwhile: it must not come to that exit before.
+      const timer = setTimeout(end, LONGEST_CLOSING_MS);
+      out.once('close', end);
+      out.end();
+    });
   return { log, close };
 }
 

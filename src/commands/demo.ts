@@ -33,6 +33,7 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
   log.info(
     `simulated service on ${simulator.url}: tokens live ${TOKEN_LIFE_MS / 1_000} s, leagues change every ${CHURN_MS / 1_000} s`,
   );
+  log.info(`${DATABASE} begins anew: what an earlier demo left there is gone`);
   explain(log, forMs);
 
   const signal = forMs === undefined ? host.stop : stopAfter(forMs, host.stop);

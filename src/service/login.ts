@@ -139,7 +139,7 @@ function refuseFailure(answer: Answer, body: JsonObject | undefined, { secrets, 
   const refused = answer.status === 401 || answer.status === 403 || body?.result !== 'success';
   if (!refused) return;
   const hint =
-    answer.status === 401 || answer.status === 403 || body?.result === 'fail'
+    answer.status === 401 || answer.status === 403 || (body?.result === 'fail' && answer.status !== 404)
       ? 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account'
       : 'that is no login answer; check LEAGUE_SYNC_BASE_URL';
   throw new CredentialsError(`The service refused the login (status ${answer.status}); ${hint}.${said}`, details);

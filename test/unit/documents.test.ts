@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SETTING_NAMES, settingsSchema } from '../../src/config/settings.ts';
+import { EXIT } from '../../src/errors.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+const example = readFileSync('.env.example', 'utf8');
+
+/** The first two cells of each row of the table under a heading. */
+function rowsUnder(heading: string): readonly (readonly [string, string])[] {
+  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  return [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)].map(
+    ([, name = '', value = '']) => [name, value] as const,
+  );
+}
+
+function defaultOf(name: string): string {
+  const schema = settingsSchema.shape[name as keyof typeof settingsSchema.shape];
+  const { prefault } =
+    'def' in schema ? { prefault: 'defaultValue' in schema.def ? schema.def.defaultValue : '' } : { prefault: '' };
+  return String(prefault);
+}
+
+describe('the README', () => {
+  it('names every setting with its default', () => {
+    const rows = new Map(
+      rowsUnder('Settings').map(([name, value]) => [name.replaceAll('`', ''), value.replaceAll('`', '')]),
+    );
+    const documented = SETTING_NAMES.filter((name) => !name.endsWith('_FILE'));
+    expect([...rows.keys()].filter((name) => name.startsWith('LEAGUE_SYNC_')).sort()).toEqual([...documented].sort());
+    for (const name of documented) {
+      const value = defaultOf(name);
+      if (value !== '') expect([name, rows.get(name)]).toEqual([name, value]);
+    }
+  });
+
+  it('names every exit code', () => {
+    const codes = rowsUnder('Exit codes').map(([code]) => code);
+    expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
+  });
+
+  it.each(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/glossary.md'])(
+    'links from %s lead somewhere',
+    (file) => {
+      const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
+        ([, target = '']) => target,
+      );
+      expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
+    },
+  );
+});
+
+describe('.env.example', () => {
+  it('names every setting', () => {
+    expect(SETTING_NAMES.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))).toEqual([]);
+  });
+});
