@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { ContractError } from '../errors.ts';
 import { isObject, type JsonObject, parseJson } from '../json.ts';
-import type { Answer } from './transport.ts';
+
+/** What came back, whole: a body is read to its end before an answer counts. */
+export type Answer = {
+  readonly status: number;
+  /** A header of the answer; the first one where it was sent more than once. */
+  readonly header: (name: string) => string | undefined;
+  /** The body, decompressed. */
+  readonly body: Uint8Array;
+};
 
 /** Longest piece of the service's own words that is kept. */
 const LONGEST_MESSAGE = 500;

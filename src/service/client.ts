@@ -3,11 +3,11 @@ import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
 import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
-import { describeNonObject, isTransient, readMessage, readObject, readRetryAfter } from './answer.ts';
-import type { Token } from './login.ts';
+import { type Answer, describeNonObject, isTransient, readMessage, readObject, readRetryAfter } from './answer.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Session } from './session.ts';
-import type { Answer, Transport } from './transport.ts';
+import type { Token } from './token.ts';
+import type { Transport } from './transport.ts';
 
 /** What the interface offers to a logged-in player. Every answer has been checked for `result=fail` (section 7). */
 export type Client = {

@@ -5,23 +5,12 @@ import type { Drift, DriftLog } from '../drift.ts';
 import { ContractError, CredentialsError, PausedError, StatusError, toRunError } from '../errors.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../secret.ts';
-import { isTransient, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
+import { type Answer, isTransient, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
 import { parseExpiry } from './expiry.ts';
 import { unknownFields } from './field.ts';
 import { type Deadline, retry } from './retry.ts';
-import type { Answer, Transport } from './transport.ts';
-
-/** An access token and when it was asked for. Lives in memory only. */
-export type Token = {
-  readonly accessToken: string;
-  /** Both clocks at the moment the login was sent: the token's life began after it. */
-  readonly sentAt: { readonly wall: number; readonly monotonic: number };
-  /** By the service's clock, in ms; undefined where the service's word on it cannot be read. */
-  readonly lifetimeMs: number | undefined;
-  /** `expire_datetime`, in ms by the service's clock. */
-  readonly expiresAt: number | undefined;
-  readonly clockSkewMs: number | undefined;
-};
+import type { Token } from './token.ts';
+import type { Transport } from './transport.ts';
 
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
 

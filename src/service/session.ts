@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import { CredentialsError, RunError } from '../errors.ts';
-import type { LogIn, LoginReason, Token } from './login.ts';
+import type { LogIn, LoginReason } from './login.ts';
 import { createRefusalBackoff } from './refusal.ts';
 import { startDeadline } from './retry.ts';
-import { isBornDead, isDead, msUntilDue } from './token.ts';
+import { isBornDead, isDead, msUntilDue, type Token } from './token.ts';
 
 /** The holder of the current token: a cached login. It knows nothing of HTTP. */
 export type Session = {

@@ -1,5 +1,16 @@
 import type { Clock } from '../clock.ts';
-import type { Token } from './login.ts';
+
+/** An access token and when it was asked for. Lives in memory only. */
+export type Token = {
+  readonly accessToken: string;
+  /** Both clocks at the moment the login was sent: the token's life began after it. */
+  readonly sentAt: { readonly wall: number; readonly monotonic: number };
+  /** By the service's clock, in ms; undefined where the service's word on it cannot be read. */
+  readonly lifetimeMs: number | undefined;
+  /** `expire_datetime`, in ms by the service's clock. */
+  readonly expiresAt: number | undefined;
+  readonly clockSkewMs: number | undefined;
+};
 
 /** A token whose expiry cannot be read is renewed this often, and used until the service rejects it. */
 const UNKNOWN_LIFE_RENEWAL_MS = 30 * 60_000;

@@ -3,23 +3,15 @@ import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { isLoopback } from '../config/loopback.ts';
 import { ContractError, codeOf, RunError, TransportError } from '../errors.ts';
-import { describeNetworkFault } from './network.ts';
+import type { Answer } from './answer.ts';
+import { describeNetworkFault } from './transport-fault.ts';
 
 /** One request, relative to {base_url}. */
-export type Query = {
+export type Request = {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-};
-
-/** What came back, whole: a body is read to its end before an answer counts. */
-export type Answer = {
-  readonly status: number;
-  /** A header of the answer; the first one where it was sent more than once. */
-  readonly header: (name: string) => string | undefined;
-  /** The body, decompressed. */
-  readonly body: Uint8Array;
 };
 
 export type TransportOptions = {
@@ -36,14 +28,14 @@ export type TransportOptions = {
  * Sends one request and reads the whole answer; never retries, never follows a redirect. Rejects with a
  * TransportError, a ContractError (body over the limit), or the reason of the signal that aborted it.
  */
-export type Transport = ((query: Query, signal: AbortSignal) => Promise<Answer>) & AsyncDisposable;
+export type Transport = ((query: Request, signal: AbortSignal) => Promise<Answer>) & AsyncDisposable;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The one place that knows undici. */
 export function createTransport(options: TransportOptions): Transport {
   const dispatcher = createDispatcher(options);
-  const send = async (query: Query, signal: AbortSignal): Promise<Answer> => {
+  const send = async (query: Request, signal: AbortSignal): Promise<Answer> => {
     const deadline = AbortSignal.timeout(options.attemptTimeoutMs);
     try {
       return await exchange(query, options, dispatcher, AbortSignal.any([signal, deadline]));
@@ -71,7 +63,7 @@ function createDispatcher({ baseUrl, attemptTimeoutMs }: TransportOptions): Disp
 }
 
 async function exchange(
-  query: Query,
+  query: Request,
   options: TransportOptions,
   dispatcher: Dispatcher,
   signal: AbortSignal,
@@ -96,7 +88,7 @@ async function exchange(
   return { status: statusCode, header, body: await decompress(received, header('content-encoding'), options, query) };
 }
 
-async function readBody(body: AsyncIterable<Uint8Array>, limit: number, query: Query): Promise<Uint8Array> {
+async function readBody(body: AsyncIterable<Uint8Array>, limit: number, query: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -124,7 +116,7 @@ async function decompress(
   body: Uint8Array,
   encoding: string | undefined,
   { maxBodyBytes }: TransportOptions,
-  query: Query,
+  query: Request,
 ): Promise<Uint8Array> {
   const coding = encoding?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity' || coding === '' || body.length === 0) return body;
@@ -139,13 +131,13 @@ async function decompress(
   }
 }
 
-function tooLarge({ method, path }: Query, limit: number): ContractError {
+function tooLarge({ method, path }: Request, limit: number): ContractError {
   return new ContractError(
     `The answer to ${method} ${path} is larger than ${limit} bytes; raise LEAGUE_SYNC_MAX_BODY if that is right.`,
   );
 }
 
-function overtime({ method, path }: Query, { attemptTimeoutMs }: TransportOptions): TransportError {
+function overtime({ method, path }: Request, { attemptTimeoutMs }: TransportOptions): TransportError {
   return new TransportError(
     'timeout',
     true,

@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/service/transport.ts';
+import type { Answer } from '../../src/service/answer.ts';
 
 /** An answer as the transport gives it. */
 export function createAnswer(

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CredentialsError, PausedError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
-import type { LogIn, LoginReason, Token } from '../../src/service/login.ts';
+import type { LogIn, LoginReason } from '../../src/service/login.ts';
 import { createSession } from '../../src/service/session.ts';
+import type { Token } from '../../src/service/token.ts';
 import { createTestClock } from '../support/clock.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Token } from '../../src/service/login.ts';
+import type { Token } from '../../src/service/token.ts';
 import { isBornDead, isDead, msUntilDue } from '../../src/service/token.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 

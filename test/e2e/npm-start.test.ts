@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { makeFolder } from '../support/bench.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+
+it('hands a signal to npm start on to the worker, which ends cleanly', async () => {
+  await using service = await startSimulator();
+  const folder = makeFolder();
+  const npm = spawn('npm', ['start'], {
+    cwd: PROJECT,
+    env: {
+      ...process.env,
+      LEAGUE_SYNC_BASE_URL: service.url,
+      LEAGUE_SYNC_USERNAME: 'player',
+      LEAGUE_SYNC_PASSWORD: 'secret-password',
+      LEAGUE_SYNC_DATABASE: join(folder, 'leagues.db'),
+    },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  // The whole group, so that an orphan does not outlive a failed test.
+  onTestFinished(() => {
+    try {
+      process.kill(-(npm.pid ?? 0), 'SIGKILL');
+    } catch {
+      // Nobody is left, as it should be.
+    }
+  });
+  let log = '';
+  for await (const chunk of npm.stdout) {
+    log += String(chunk);
+    if (log.includes('"run":"profile"') && !npm.killed) npm.kill('SIGTERM');
+  }
+  if (npm.exitCode === null && npm.signalCode === null) await once(npm, 'exit');
+  expect(log).toContain('"msg":"stopped"');
+  expect(readdirSync(folder)).toEqual(['leagues.db']);
+});
