@@ -13,7 +13,8 @@ export type Answer = {
 
 /** Longest piece of the service's own words that is kept. */
 const LONGEST_MESSAGE = 500;
-const LONGEST_WAIT_MS = 24 * 3_600_000;
+/** No service may silence the worker for longer, nor may a clock that has stepped back since. */
+export const LONGEST_PAUSE_MS = 24 * 3_600_000;
 
 /** The statuses that pass by themselves. */
 export function isTransient(status: number): boolean {
@@ -78,7 +79,7 @@ export function readRetryAfter(answer: Answer, now: number): number | undefined 
     : date === undefined
       ? undefined
       : date - (serverClock(answer) ?? now);
-  return waitMs === undefined || waitMs < 0 ? undefined : now + Math.min(waitMs, LONGEST_WAIT_MS);
+  return waitMs === undefined || waitMs < 0 ? undefined : now + Math.min(waitMs, LONGEST_PAUSE_MS);
 }
 
 /** Only the one form that HTTP tells senders to write; Date.parse alone would take almost anything. */

@@ -40,8 +40,8 @@ const ANSWER_FIELDS = ['message', 'leagues', 'timestamp', 'result'];
 const PROBLEMS_SHOWN = 3;
 
 /**
- * Reads the list of a leagues answer to a poll of this scope. Throws a ContractError where there
- * is no list, or where more than half of it cannot be stored.
+ * Reads the list of a leagues answer to a poll of this scope. Throws a ContractError where there is no list, or
+ * where more than half of it cannot be stored.
  */
 export function parseLeagues(answer: JsonObject, scope: Scope): LeagueList {
   const sent = answer.leagues;
@@ -76,15 +76,18 @@ function readElement(sent: JsonValue, position: number, note: (drift: readonly D
   note(drift);
   const all = values.league_id === '' ? [problem('league_id', 'is empty'), ...problems] : problems;
   if (all.length > 0) {
-    const leagueId = typeof values.league_id === 'string' && values.league_id !== '' ? values.league_id : null;
-    return { position, sent, rejected: { leagueId, position, raw: canonicalJson(sent), problems: all } };
+    return {
+      position,
+      sent,
+      rejected: { leagueId: readableId(sent), position, raw: canonicalJson(sent), problems: all },
+    };
   }
   // Every required field has a value of its column's type here, and every other one has it or null.
   const league = { ...values, extra } as League;
   return { position, sent, read: { league, hash: contentHash(league) } };
 }
 
-/** The id of an element that is too deep to be read further. */
+/** The id of an element that cannot be stored; null where even that cannot be read. */
 function readableId(sent: JsonValue): string | null {
   const id = isObject(sent) && Object.hasOwn(sent, 'league_id') ? readText(sent.league_id)?.value : undefined;
   return typeof id === 'string' && id !== '' ? id : null;

@@ -1,6 +1,6 @@
 import { type Clock, formatInstant } from '../clock.ts';
 import { PausedError } from '../errors.ts';
-import { readRetryAfter } from './answer.ts';
+import { LONGEST_PAUSE_MS, readRetryAfter } from './answer.ts';
 import type { Transport } from './transport.ts';
 
 /** The time for which the service asked not to be sent anything (`Retry-After`). */
@@ -9,9 +9,6 @@ export type Pause = {
   readonly until: () => number;
   readonly extend: (until: number) => void;
 };
-
-/** No service may silence the worker for longer, nor may a clock that has stepped back since. */
-const LONGEST_PAUSE_MS = 24 * 3_600_000;
 
 export function createPause(clock: Clock, until = 0): Pause {
   let end = until;
