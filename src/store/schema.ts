@@ -59,7 +59,10 @@ export const leagueChanges = sqliteTable(
     before: text('before'),
     after: text('after'),
   },
-  (table) => [index('league_changes_by_league').on(table.league_id)],
+  (table) => [
+    index('league_changes_by_league').on(table.league_id, table.at, table.kind),
+    index('league_changes_by_time').on(table.at),
+  ],
 );
 
 export const runs = sqliteTable('runs', {
@@ -155,6 +158,20 @@ export const drift = sqliteTable(
     first_seen_at: text('first_seen_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.field, table.kind, table.detail] })],
+);
+
+export const dataDictionary = sqliteTable(
+  'data_dictionary',
+  {
+    object: text('object').notNull(),
+    object_type: text('object_type', { enum: ['table', 'view'] }).notNull(),
+    position: integer('position').notNull(),
+    column_name: text('column_name'),
+    type: text('type', { enum: ['text', 'integer', 'number', 'boolean', 'instant', 'json', 'any'] }),
+    nullable: flag('nullable'),
+    description: text('description').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.object, table.position] })],
 );
 
 export const migrations = sqliteTable(

@@ -3,6 +3,7 @@ import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { type Clock, formatInstant } from '../clock.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
+import { describeDatabase } from './dictionary.ts';
 import { createDriftRows, type DriftRows } from './drift.ts';
 import { toDatabaseError } from './fault.ts';
 import { createHoldRows, type HoldRows } from './holds.ts';
@@ -53,6 +54,7 @@ export function openStore(path: string, { migrations, clock, stop }: StoreOption
     const client = openForWriting(path, (db) => {
       refuseOther(db, known, path);
       migrate(db, known, formatInstant(clock.now()));
+      describeDatabase(db);
     });
     try {
       return createStore(client, path, patience);
