@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
 import { parseEnv } from 'node:util';
 import { CommanderError } from 'commander';
 import type { Host } from './commands/host.ts';
@@ -20,9 +21,11 @@ const LINGER_MS = 500;
 
 const host: Host = {
   pid: process.pid,
+  program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
   environment: process.env,
   settings: () => mergeEnvironment(process.env, readDotenv()),
   print,
+  ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
     const { isTTY } = fd === 1 ? process.stdout : process.stderr;
@@ -51,6 +54,13 @@ function print(text: string): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.write(`${text}\n`, () => resolve());
   });
+}
+
+/** The end of the input counts as an empty line. */
+async function ask(question: string): Promise<string> {
+  process.stdout.write(question);
+  for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
+  return '';
 }
 
 function listenToSignals(): void {

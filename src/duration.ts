@@ -24,3 +24,11 @@ export function formatDuration(ms: number): string {
   if (size < 2 * UNITS_MS.d) return `${Math.round(ms / UNITS_MS.h)} h`;
   return `${Math.round(ms / UNITS_MS.d)} d`;
 }
+
+/** Writes bytes for people: `512 B`, `4.1 KB`, `73 MB`. */
+export function formatSize(bytes: number): string {
+  const unit = (['GB', 'MB', 'KB'] as const).find((name) => bytes >= UNITS_BYTES[name]);
+  if (unit === undefined) return `${bytes} B`;
+  const size = bytes / UNITS_BYTES[unit];
+  return `${size.toFixed(size < 10 ? 1 : 0)} ${unit}`;
+}

@@ -1,8 +1,11 @@
 import { InvalidArgumentError, Option, Command as Program } from 'commander';
+import { formatInstant } from './clock.ts';
 import type { Command } from './commands/host.ts';
 import { parseDuration } from './duration.ts';
+import { parseInstant } from './instant.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/fault.ts';
+import type { FeedStart } from './store/feed.ts';
 
 /**
  * Runs a command. One that `lasts` ends well when it is stopped; one that `ends` by itself was then cut short; one that
@@ -20,6 +23,10 @@ const loadSync = async () => (await import('./commands/sync.ts')).sync;
 const loadProfile = async () => (await import('./commands/profile.ts')).profile;
 const loadStatus = async () => (await import('./commands/status.ts')).status;
 const loadQuery = async () => (await import('./commands/query.ts')).query;
+const loadChanges = async () => (await import('./commands/changes.ts')).changes;
+const loadAccept = async () => (await import('./commands/accept-removals.ts')).acceptRemovals;
+const loadBackup = async () => (await import('./commands/backup.ts')).backup;
+const loadCopy = async () => (await import('./commands/copy.ts')).copy;
 const loadSimulate = async () => (await import('./commands/simulate.ts')).simulate;
 const loadDemo = async () => (await import('./commands/demo.ts')).demo;
 
@@ -77,6 +84,18 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--json', 'one JSON object')
     .action((options) => execute(loadStatus, options, 'reads'));
   program
+    .command('changes')
+    .description('the change feed, newest last: the newest 50, or all since a number or a time')
+    .option(
+      '--since <seq|time>',
+      'all after this change (digits), or from this ISO date or instant on (UTC)',
+      readStart,
+    )
+    .option('--league <id>', 'of this league alone')
+    .option('--limit <n>', 'at most so many: the newest, or with --since the oldest', readCount)
+    .option('--json', 'one JSON object a line')
+    .action((options) => execute(loadChanges, options, 'reads'));
+  program
     .command('query')
     .description('run one SQL statement that only reads, and print its rows')
     .argument('<sql>', 'the statement')
@@ -84,6 +103,21 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
       new Option('--format <format>', 'how rows are printed').choices(['table', 'json', 'csv']).default('table'),
     )
     .action((sql, { format }) => execute(loadQuery, { sql, format }, 'reads'));
+  program
+    .command('accept-removals')
+    .description('show the removals that are held, and let them pass with the next poll')
+    .option('--yes', 'accept those held at this instant without asking')
+    .action((options) => execute(loadAccept, options, 'reads'));
+  program
+    .command('backup')
+    .description('a consistent copy of the database, safe while the worker runs')
+    .argument('<file>', 'where to; nothing may be there yet')
+    .action((file) => execute(loadBackup, { file }, 'ends'));
+  program
+    .command('copy', { hidden: true })
+    .argument('<path>')
+    .argument('<target>')
+    .action((path, target) => execute(loadCopy, { path, target }, 'reads'));
 }
 
 function addSimulate(program: Program, execute: Execute): void {
@@ -121,6 +155,20 @@ function readDuration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms < 1) throw new InvalidArgumentError('Write a duration such as 500ms, 30s or 5m.');
   return ms;
+}
+
+/** Digits are a number in the feed; anything else is a date or an instant. */
+function readStart(text: string): FeedStart {
+  if (/^\d+$/.test(text)) return { afterSeq: Number(text) };
+  const instant = parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
+  if (instant === undefined)
+    throw new InvalidArgumentError('Write a number of the feed, a date such as 2026-11-20, or 2026-11-20T12:00:00Z.');
+  return { sinceAt: formatInstant(instant) };
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Write a whole number from 1.');
+  return Number(text);
 }
 
 function readInterval(text: string): number {

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { RunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { type FeedEntry, readFeed } from '../store/feed.ts';
+import { type FeedEntry, findStretch, readFeed } from '../store/feed.ts';
 import { visible } from '../table.ts';
+import { describeFields } from './entry.ts';
 
 const LOOK_MS = 500;
 const MOST_SHOWN = 8;
@@ -19,10 +20,12 @@ export async function showChanges(path: string, log: Log, signal: AbortSignal): 
 
 function showSince(path: string, seq: number, log: Log): number {
   try {
-    const { entries, total, last } = readFeed(path, seq, MOST_SHOWN);
-    for (const entry of entries) log.info(describeEntry(entry));
-    if (total > entries.length) log.info(`  … and ${total - entries.length} more`);
-    return last;
+    const stretch = findStretch(path, { afterSeq: seq });
+    const [entries = []] = readFeed(path, stretch, MOST_SHOWN);
+    for (const entry of entries) log.info(describeBriefly(entry));
+    const more = stretch.last - (entries.at(-1)?.seq ?? stretch.last);
+    if (more > 0) log.info(`  … and ${more} more`);
+    return stretch.last;
   } catch (error) {
     // The worker may just be making the database; the next look finds it.
     if (error instanceof RunError || (error instanceof Error && 'code' in error)) return seq;
@@ -30,9 +33,7 @@ function showSince(path: string, seq: number, log: Log): number {
   }
 }
 
-function describeEntry({ kind, leagueName, fields }: FeedEntry): string {
-  const changes = fields
-    .filter(({ field }) => field !== 'last_update_datetime')
-    .map(({ field, old, now }) => `, ${field} ${visible(String(old))} -> ${visible(String(now))}`);
-  return `  ${kind}: ${visible(leagueName)}${changes.join('')}`;
+function describeBriefly({ kind, league_name, fields }: FeedEntry): string {
+  const what = describeFields(fields.filter(({ field }) => field !== 'last_update_datetime'));
+  return visible(`  ${kind}: ${league_name}${what && `, ${what}`}`);
 }

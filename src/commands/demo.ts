@@ -9,6 +9,7 @@ import { startSimulator } from '../simulator/simulator.ts';
 import { acquireLock } from '../store/lock.ts';
 import { foreign, isForeign, prepareFolder } from '../store/open.ts';
 import { runQuery } from '../store/query.ts';
+import { createCopy } from '../worker/copier.ts';
 import { runWorker } from '../worker/worker.ts';
 import { showChanges } from './demo-feed.ts';
 import type { Command, Host } from './host.ts';
@@ -46,7 +47,7 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
     LEAGUE_SYNC_PROFILE_SCHEDULE: '*/10 * * * * *',
   });
   const showing = showChanges(path, log, signal);
-  await runWorker(config, { log, pid: host.pid, signal, onPollNow: host.onHangup });
+  await runWorker(config, { log, pid: host.pid, signal, onPollNow: host.onHangup, copy: createCopy(host) });
   await showing;
   summarize(log, path);
   return EXIT.done;

@@ -5,11 +5,15 @@ import type { Log } from '../log.ts';
 /** The process as a command sees it. Only `cli.ts` knows the real one. */
 export type Host = {
   readonly pid: number;
+  /** How this program is started: the executable and what comes before its own arguments. */
+  readonly program: readonly string[];
   readonly environment: Environment;
   /** The settings in force: the environment over `.env`. Throws a SettingsError where `.env` cannot be read. */
   readonly settings: () => Readonly<Record<string, string>>;
   /** Writes a line of the result to stdout; settles when a slow reader has room for more. */
   readonly print: (text: string) => Promise<void>;
+  /** Asks whoever sits at the terminal, and gives the line that was typed. Undefined where nobody does. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Opens the log: on stdout for `run` and `demo`, on stderr for the commands whose result is on stdout. */
   readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
   /** Aborts with a StoppedError on SIGTERM or SIGINT. */

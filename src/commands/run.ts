@@ -1,5 +1,6 @@
 import { loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
+import { createCopy } from '../worker/copier.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command } from './host.ts';
 
@@ -7,7 +8,8 @@ import type { Command } from './host.ts';
 export const run: Command<unknown> = async (host) => {
   const config = loadConfig(host.settings());
   const log = await host.openLog(config.log, 1);
-  await runWorker(config, { log, pid: host.pid, signal: host.stop, onPollNow: host.onHangup });
+  const { pid, stop: signal, onHangup: onPollNow } = host;
+  await runWorker(config, { log, pid, signal, onPollNow, copy: createCopy(host) });
   log.info('stopped');
   return EXIT.done;
 };

@@ -25,12 +25,7 @@ function describe(
     ['last good poll', last_success_at === null ? 'none yet' : `${last_success_at}${age}`],
     ['failures since', String(consecutive_failures)],
     ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
-    [
-      'held removals',
-      held_removals.length === 0
-        ? 'none'
-        : `${held_removals.length}: ${listSome(held_removals.map((row) => row.league_id))}`,
-    ],
+    ['held removals', held_removals.length === 0 ? 'none' : describeHeld(held_removals)],
     ['open rejections', String(open_rejections)],
     ['token expires', token_expires_at ?? 'unknown'],
     [
@@ -46,8 +41,12 @@ function describe(
 
 const MOST_LISTED = 5;
 
-function listSome(ids: readonly string[]): string {
-  return ids.length > MOST_LISTED ? `${ids.slice(0, MOST_LISTED).join(', ')}, …` : ids.join(', ');
+/** How many, which, and what to do: accepted ones wait for the next poll alone. */
+function describeHeld(held: Overview['held_removals']): string {
+  const names = held.slice(0, MOST_LISTED).map((row) => row.league_name ?? row.league_id);
+  const list = names.join(', ') + (held.length > MOST_LISTED ? ', …' : '');
+  const accepted = held.filter((row) => row.accepted_at !== null).length;
+  return `${held.length}${accepted > 0 ? ` (${accepted} accepted)` : ''}: ${list}; see league-sync accept-removals`;
 }
 
 function runRow(run: RunSummary): readonly string[] {

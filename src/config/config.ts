@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Schedule } from '../cron.ts';
 import { CredentialsError, SettingsError } from '../errors.ts';
 import { type Credentials, createCredentials, readSecret, type SecretSource } from './credentials.ts';
@@ -50,6 +51,7 @@ export function loadConfig(settings: Settings): Config {
   const off = settings.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
   const profileSchedule = off ? 'off' : scheduleSetting(settings, 'LEAGUE_SYNC_PROFILE_SCHEDULE', faults);
   refuseClearText(settings, faults);
+  refusePublishingOverDatabase(settings, faults);
 
   const warnings = warnOfUnknown(settings, SETTING_NAMES);
   if (!read.success || faults.length > 0) throw new SettingsError([...faults, ...warnings]);
@@ -107,6 +109,13 @@ function refuseClearText(settings: Settings, faults: string[]): void {
   faults.push(
     'LEAGUE_SYNC_BASE_URL: http would send the credentials in clear; use https, or set LEAGUE_SYNC_ALLOW_HTTP=true',
   );
+}
+
+function refusePublishingOverDatabase(settings: Settings, faults: string[]): void {
+  const publish = shape.LEAGUE_SYNC_PUBLISH.safeParse(settings.LEAGUE_SYNC_PUBLISH).data;
+  const database = shape.LEAGUE_SYNC_DATABASE.safeParse(settings.LEAGUE_SYNC_DATABASE).data;
+  if (publish === undefined || database === undefined || resolve(publish) !== resolve(database)) return;
+  faults.push('LEAGUE_SYNC_PUBLISH: it is the database itself; name another path for the copy');
 }
 
 function secretSource(settings: Settings, name: string, faults: string[]): SecretSource | undefined {

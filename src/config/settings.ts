@@ -88,6 +88,7 @@ const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
   z.enum(names, { error: (issue) => `"${String(issue.input)}" cannot be used; write ${names.join(', ')}` });
 
 const text = z.string();
+const path = z.string().trim().min(1, 'it is empty; write the path of a file');
 
 /** The settings of the program under their published names, with their defaults. */
 export const settingsSchema = z.object({
@@ -99,7 +100,7 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_USERNAME_FILE: text.optional(),
   LEAGUE_SYNC_PASSWORD: text.optional(),
   LEAGUE_SYNC_PASSWORD_FILE: text.optional(),
-  LEAGUE_SYNC_DATABASE: z.string().trim().min(1, 'it is empty; write the path of a file').prefault(DEFAULT_DATABASE),
+  LEAGUE_SYNC_DATABASE: path.prefault(DEFAULT_DATABASE),
   LEAGUE_SYNC_SCHEDULE: text.prefault('*/5 * * * *'),
   LEAGUE_SYNC_PROFILE_SCHEDULE: text.prefault('0 * * * *'),
   LEAGUE_SYNC_TIMEZONE: timezone.prefault('UTC'),
@@ -113,7 +114,7 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_STALE_AFTER: duration(1_000).optional(),
   LEAGUE_SYNC_LISTEN: listen.prefault('127.0.0.1:9464'),
   LEAGUE_SYNC_HEARTBEAT_URL: webAddress.optional(),
-  LEAGUE_SYNC_PUBLISH: text.optional(),
+  LEAGUE_SYNC_PUBLISH: path.optional(),
   LEAGUE_SYNC_LOG_LEVEL: choice(LOG_LEVELS).prefault('info'),
   LEAGUE_SYNC_LOG_FORMAT: choice(['json', 'pretty']).optional(),
 });

@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import type { Drift, DriftLog } from '../drift.ts';
 import { ContractError, CredentialsError, PausedError, StatusError, toRunError } from '../errors.ts';
+import { parseInstant } from '../instant.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../secret.ts';
 import { type Answer, isTransient, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
-import { parseExpiry } from './expiry.ts';
 import { unknownFields } from './field.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Token } from './token.ts';
@@ -144,7 +144,7 @@ function readExpiry(body: JsonObject, { drift, secrets }: LoginOptions): number 
     drift.note([{ field: 'login.expire_datetime', kind: 'wrong-type', detail: `${typeName(sent)} for string` }]);
     return undefined;
   }
-  const expiresAt = parseExpiry(sent);
+  const expiresAt = parseInstant(sent);
   if (expiresAt === undefined) {
     const detail = 'string that is no ISO 8601 instant';
     drift.note([{ field: 'login.expire_datetime', kind: 'unexpected-value', detail }]);

@@ -1,33 +1,79 @@
+import type Database from 'better-sqlite3';
 import { readFrom } from './open.ts';
 
-/** A change as people read it. */
+/** One change of the feed. JSON is text, so that no digit is lost. */
 export type FeedEntry = {
   readonly seq: number;
-  readonly kind: string;
-  readonly leagueName: string;
+  readonly run_id: number;
+  readonly at: string;
+  readonly league_id: string;
+  readonly kind: 'added' | 'changed' | 'removed' | 'restored';
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly league_name: string | null;
+  /** What changed, field by field; nothing for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
 };
 
-type Row = { readonly seq: number; readonly kind: string; readonly leagueName: string };
+/** Where in the feed to begin. */
+export type FeedStart =
+  /** After this change. */
+  | { readonly afterSeq: number }
+  /** With the first change at this instant or later. */
+  | { readonly sinceAt: string }
+  /** So that this many are left. */
+  | { readonly newest: number };
 
-const SINCE = `SELECT seq, kind, coalesce(after, before) ->> '$.league_name' AS leagueName
-  FROM league_changes WHERE seq > ? ORDER BY seq LIMIT ?`;
-const SUMMARY = 'SELECT count(*) AS total, coalesce(max(seq), ?) AS last FROM league_changes WHERE seq > ?';
-const FIELDS = 'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?';
+/** A stretch of the feed: `seq` greater than `after`, up to and including `last`; of one league, or of all. */
+export type FeedStretch = { readonly after: number; readonly last: number; readonly leagueId?: string | undefined };
 
-/** The changes after `seq`, oldest first, and how many there are in all. Throws a DatabaseError. */
-export function readFeed(
-  path: string,
-  seq: number,
-  limit: number,
-): { readonly entries: readonly FeedEntry[]; readonly total: number; readonly last: number } {
+/** Entries that are read at once, so that a feed of any length takes little memory and holds up no one. */
+const PAGE = 500;
+
+/** Finds the stretch from `start` to the present end of the feed. Throws a DatabaseError. */
+export function findStretch(path: string, start: FeedStart, leagueId?: string): FeedStretch {
   return readFrom(path, (db) => {
-    const fields = db.prepare<[number], FeedEntry['fields'][number]>(FIELDS);
-    const rows = db.prepare<[number, number], Row>(SINCE).all(seq, limit);
-    const summary = db.prepare<[number, number], { total: number; last: number }>(SUMMARY).get(seq, seq);
-    return {
-      entries: rows.map((row) => ({ ...row, fields: fields.all(row.seq) })),
-      ...(summary ?? { total: 0, last: seq }),
-    };
+    const one = (sql: string, ...values: readonly unknown[]): number =>
+      db
+        .prepare<unknown[], number>(sql)
+        .pluck()
+        .get(...values) ?? 0;
+    const last = one('SELECT max(seq) FROM league_changes');
+    return { after: findStart(one, start, leagueId), last, leagueId };
   });
+}
+
+type One = (sql: string, ...values: readonly unknown[]) => number;
+
+function findStart(one: One, start: FeedStart, leagueId: string | undefined): number {
+  if ('afterSeq' in start) return start.afterSeq;
+  // Both only grow, so that the last one before the instant is the one with the largest number.
+  if ('sinceAt' in start)
+    return one('SELECT seq FROM league_changes WHERE at < ? ORDER BY at DESC, seq DESC LIMIT 1', start.sinceAt);
+  const which = leagueId === undefined ? 'true' : 'league_id = @leagueId';
+  const newest = `SELECT seq FROM league_changes WHERE ${which} ORDER BY seq DESC LIMIT @newest`;
+  return one(`SELECT min(seq) - 1 FROM (${newest})`, { leagueId, newest: start.newest });
+}
+
+/** Reads the stretch a page at a time, oldest first, `most` entries at the most. Throws a DatabaseError. */
+export function* readFeed(path: string, stretch: FeedStretch, most: number): Generator<readonly FeedEntry[]> {
+  let { after } = stretch;
+  for (let left = most; left > 0; left -= PAGE) {
+    const page = readFrom(path, (db) => readPage(db, { ...stretch, after }, Math.min(left, PAGE)));
+    yield page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.seq ?? after;
+  }
+}
+
+function readPage(db: Database.Database, stretch: FeedStretch, limit: number): readonly FeedEntry[] {
+  const which = stretch.leagueId === undefined ? 'true' : 'league_id = @leagueId';
+  const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
+      coalesce(after, before) ->> '$.league_name' AS league_name
+    FROM league_changes WHERE seq > @after AND seq <= @last AND ${which} ORDER BY seq LIMIT @limit`;
+  const fields = db.prepare<[number], FeedEntry['fields'][number]>(
+    'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?',
+  );
+  const rows = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).all({ ...stretch, limit });
+  return rows.map((row) => ({ ...row, fields: fields.safeIntegers(true).all(row.seq) }));
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
+import { refuseReplacing, replaceCopy, writeCopy } from './copy.ts';
 import { APPLICATION_ID } from './identity.ts';
 
 /** One step of the schema, as it lies in `migrations/`. */
@@ -28,6 +29,29 @@ export function readMigrations(folder: string): readonly Migration[] {
       sha256: createHash('sha256').update(text).digest('hex'),
     };
   });
+}
+
+/** How a database that holds something came to the present schema; `copy` is the database as it was. */
+export type Upgrade = { readonly from: number; readonly to: number; readonly copy: string };
+
+/**
+ * Copies a database that holds something and is of an older schema to where the copy is found again: beside it. A copy
+ * of an earlier try is replaced. Throws a DatabaseError.
+ */
+export function keepCopy(db: Database.Database, migrations: readonly Migration[], path: string): Upgrade | undefined {
+  const from = schemaVersion(db);
+  if (from === 0 || from === migrations.length || isEmpty(db)) return undefined;
+  const copy = `${path}.schema-${from}`;
+  refuseReplacing(copy, path);
+  rmSync(`${copy}.part`, { force: true });
+  writeCopy(db, `${copy}.part`);
+  replaceCopy(`${copy}.part`, copy, path);
+  return { from, to: migrations.length, copy };
+}
+
+/** Whether no run has ever written to it. */
+function isEmpty(db: Database.Database): boolean {
+  return db.prepare('SELECT 1 FROM runs LIMIT 1').get() === undefined;
 }
 
 /**

@@ -73,14 +73,38 @@ export function readFrom<T>(path: string, read: (db: Database.Database) => T): T
   }
 }
 
+/**
+ * Writes to an existing database beside the worker that may have it open, and leaves its journal as the worker wants
+ * it. Throws a DatabaseError.
+ */
+export function openBeside<T>(path: string, write: (db: Database.Database) => T): T {
+  const db = openExisting(path, { timeout: READER_TIMEOUT_MS });
+  try {
+    db.pragma('synchronous = FULL');
+    return write(db);
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  } finally {
+    // Where a killed worker left its log, nobody else would see to it that read-only tools can open the file. Where a
+    // worker is at work, it keeps its log, and is not waited for.
+    db.pragma('busy_timeout = 0');
+    leaveOneFile(db);
+    db.close();
+  }
+}
+
 /** Opens an existing database of this program for reading. Throws a DatabaseError. */
-export function openForReading(path: string): Database.Database {
+function openForReading(path: string): Database.Database {
+  return openExisting(path, { readonly: true, timeout: READER_TIMEOUT_MS });
+}
+
+function openExisting(path: string, options: Database.Options): Database.Database {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
     throw new DatabaseError(
       `There is no database at ${path}; set LEAGUE_SYNC_DATABASE, or let the worker make it first.`,
     );
   }
-  const db = open(path, { readonly: true, timeout: READER_TIMEOUT_MS });
+  const db = open(path, { ...options, fileMustExist: true });
   try {
     if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw foreign(path);
     return db;

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { type HeldRemoval, selectHeldRemovals } from './acceptance.ts';
 import { readFrom } from './open.ts';
 
 /** What the database says of itself, for people and for scripts. */
@@ -8,11 +9,7 @@ export type Overview = {
   readonly last_login: LoginSummary | undefined;
   /** When the token of the last granted login expires, by the service's clock. */
   readonly token_expires_at: string | null;
-  readonly held_removals: readonly {
-    readonly league_id: string;
-    readonly held_since: string;
-    readonly accepted_at: string | null;
-  }[];
+  readonly held_removals: readonly HeldRemoval[];
 };
 
 export type Freshness = {
@@ -63,10 +60,6 @@ function overviewOf(db: Database.Database): Overview {
     token_expires_at:
       one<{ expires_at: string | null }>("SELECT expires_at FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1")
         ?.expires_at ?? null,
-    held_removals: db
-      .prepare<[], Overview['held_removals'][number]>(
-        'SELECT league_id, held_since, accepted_at FROM held_removals ORDER BY held_since',
-      )
-      .all(),
+    held_removals: selectHeldRemovals(db),
   };
 }

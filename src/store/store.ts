@@ -9,7 +9,7 @@ import { toDatabaseError } from './fault.ts';
 import { createHoldRows, type HoldRows } from './holds.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { createLoginRows, type LoginRows } from './logins.ts';
-import { migrate, readMigrations, refuseOther } from './migrate.ts';
+import { keepCopy, migrate, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
 import { closeForReaders, openForWriting } from './open.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
@@ -19,6 +19,8 @@ import { createRunRows, type RunRows } from './runs.ts';
 /** The database as its one writer sees it. */
 export type Store = AsyncDisposable & {
   readonly path: string;
+  /** Where the schema was older when the database was opened, and it held something. */
+  readonly upgrade: Upgrade | undefined;
   readonly leagues: LeagueRows;
   readonly runs: RunRows;
   readonly logins: LoginRows;
@@ -50,14 +52,16 @@ export type StoreOptions = {
 export function openStore(path: string, { migrations, clock, stop }: StoreOptions): Promise<Store> {
   const patience = createPatience(clock, stop);
   const known = readMigrations(migrations);
+  let upgrade: Upgrade | undefined;
   return patience(() => {
     const client = openForWriting(path, (db) => {
       refuseOther(db, known, path);
+      upgrade ??= keepCopy(db, known, path);
       migrate(db, known, formatInstant(clock.now()));
       describeDatabase(db);
     });
     try {
-      return createStore(client, path, patience);
+      return createStore(client, path, patience, upgrade);
     } catch (error) {
       client.close();
       throw toDatabaseError(error, path);
@@ -65,13 +69,14 @@ export function openStore(path: string, { migrations, clock, stop }: StoreOption
   });
 }
 
-function createStore(client: Database.Database, path: string, patience: Patience): Store {
+function createStore(client: Database.Database, path: string, patience: Patience, upgrade: Upgrade | undefined): Store {
   const db = drizzle({ client });
   const runs = createRunRows(client, db);
   const file = identify(path);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   return {
     path,
+    upgrade,
     leagues: createLeagueRows(client, db),
     runs,
     logins: createLoginRows(db),

@@ -40,7 +40,7 @@ export function logReport(log: Log, report: RunReport): void {
   const { kind, trigger, outcome, durationMs, attempts, counts, error } = report;
   const line = { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
   if (error !== undefined) log.warn({ ...line, err: error }, `${kind}: ${outcome}. ${error.message}`);
-  else if (outcome === 'held') log.warn(line, `${describeReport(report)}; league-sync status tells which`);
+  else if (outcome === 'held') log.warn(line, `${describeReport(report)}; league-sync accept-removals shows them`);
   else log.info(line, describeReport(report));
 }
 

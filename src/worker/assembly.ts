@@ -13,10 +13,13 @@ import { createPause, type Pause, respectPause } from '../service/pause.ts';
 import { createSession, type Session } from '../service/session.ts';
 import { createTransport } from '../service/transport.ts';
 import { acquireLock } from '../store/lock.ts';
+import type { Upgrade } from '../store/migrate.ts';
 import { prepareFolder } from '../store/open.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { RunTools } from '../sync/run.ts';
+import type { Copy } from './copier.ts';
 import { createLoginJournal } from './journal.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
 
 /** The side that talks to the service. */
 export type ServiceSide = AsyncDisposable & {
@@ -72,6 +75,7 @@ export type Workplace = AsyncDisposable & {
   readonly store: Store;
   readonly session: Session;
   readonly pause: Pause;
+  readonly publisher: Publisher;
   /** Runs that an earlier worker left unfinished, now marked `interrupted`. */
   readonly interrupted: number;
 };
@@ -81,6 +85,8 @@ export type WorkplaceOptions = {
   readonly pid: number;
   readonly firstReason: LoginReason;
   readonly signal: AbortSignal;
+  /** Makes the copies that are published. */
+  readonly copy: Copy;
   /** Called after each login that the service granted. */
   readonly onLogin?: () => void;
 };
@@ -97,6 +103,10 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const { version, migrations } = findPackage();
   const store = stack.use(await openStore(path, { migrations, clock, stop: options.signal }));
   const interrupted = await markInterrupted(store, clock);
+  const { copy, log, signal: stop } = options;
+  if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
+  // Above the store: a copy under way is a reader, and the last one to leave leaves one file.
+  const publisher = stack.use(createPublisher({ path, target: config.publish, copy, clock, log, stop }));
 
   const fingerprint = fingerprintOf(config);
   const journal = stack.use(createLoginJournal(store, fingerprint, options));
@@ -124,7 +134,11 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     programVersion: version,
   };
   const held = stack.move();
-  return { tools, store, session, pause, interrupted, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  return { tools, store, session, pause, publisher, interrupted, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+function logUpgrade(log: Log, upgrade: Upgrade): void {
+  log.info(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
 }
 
 function lastPause(store: Store, fingerprint: string): number {

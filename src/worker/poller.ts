@@ -21,13 +21,15 @@ export type Poller = {
 export type PollerOptions = {
   readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
   readonly pause: Pause;
+  /** Called with the report of each run. */
+  readonly onReport?: (report: RunReport) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
 };
 
 const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 
-export function createPoller({ poll, pause, log, signal }: PollerOptions): Poller {
+export function createPoller({ poll, pause, onReport, log, signal }: PollerOptions): Poller {
   const waiting = new Map<RunKind, Trigger>();
   const putOff = new Set<RunKind>();
   const reports = new Map<RunKind, RunReport>();
@@ -41,6 +43,7 @@ export function createPoller({ poll, pause, log, signal }: PollerOptions): Polle
       reports.set(kind, report);
       if (report.putOff) putOff.add(kind);
       logReport(log, report);
+      onReport?.(report);
     } catch (error) {
       log.error({ err: toRunError(error), run: kind }, 'a run failed in a way that it could not record');
     } finally {

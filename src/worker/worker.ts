@@ -6,6 +6,7 @@ import type { RunKind } from '../store/runs.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
 import { openWorkplace, type Workplace } from './assembly.ts';
+import type { Copy } from './copier.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 
@@ -16,6 +17,8 @@ export type WorkerOptions = {
   readonly signal: AbortSignal;
   /** Registers what to do when an operator asks for a poll at once (SIGHUP). */
   readonly onPollNow: (pollNow: () => void) => void;
+  /** Makes the copies that are published. */
+  readonly copy: Copy;
 };
 
 /** Restarts must not hammer the service: a list this young is good enough to start with. */
@@ -26,16 +29,17 @@ const PRUNE_EVERY_MS = 24 * 3_600_000;
  * The worker: keeps a valid token, polls on schedule, until the signal aborts. Rejects only where it cannot start (a
  * LockedError, a DatabaseError); whatever happens later is recorded, logged and made up for.
  */
-export async function runWorker(config: Config, { log, pid, signal, onPollNow }: WorkerOptions): Promise<void> {
+export async function runWorker(config: Config, { log, pid, signal, onPollNow, copy }: WorkerOptions): Promise<void> {
   let noticeLogin = (): void => undefined;
   await using place = await openWorkplace(config, {
     log,
     pid,
     signal,
     firstReason: 'start',
+    copy,
     onLogin: () => noticeLogin(),
   });
-  const { tools, session, pause } = place;
+  const { tools, session, pause, publisher } = place;
   if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
 
   const poller = createPoller({
@@ -44,6 +48,7 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow }:
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
     pause,
+    onReport: publisher.noteRun,
     log,
     signal,
   });
@@ -60,6 +65,7 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow }:
   const keeping = session.keep(signal);
   const onLook = (): void => {
     poller.resume();
+    publisher.look();
     pruning.look();
   };
   await watchSlots(schedulesOf(config, poller), { clock: tools.clock, onLook }, signal);

@@ -11,7 +11,7 @@ import { findPackage } from '../../src/package.ts';
 import { APPLICATION_ID } from '../../src/store/identity.ts';
 import { acquireLock } from '../../src/store/lock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
-import { openForReading, openForWriting, prepareFolder } from '../../src/store/open.ts';
+import { openForWriting, prepareFolder, readFrom } from '../../src/store/open.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { rejectionOf, thrownBy } from '../support/unit-error.ts';
 import { type Folder, makeFolder, readRows, wallClock, withDatabase } from '../support/workplace.ts';
@@ -155,12 +155,12 @@ describe('a file that is not ours', () => {
     using folder = makeFolder();
     const path = folder.file('other.db');
     withDatabase(path, (db) => db.exec('CREATE TABLE t (a)'));
-    expect(() => openForReading(path)).toThrow(/another application/);
+    expect(() => readFrom(path, () => undefined)).toThrow(/another application/);
   });
 
   it('is not made by a reader where there is none', () => {
     using folder = makeFolder();
-    expect(() => openForReading(folder.file('none.db'))).toThrow(/There is no database/);
+    expect(() => readFrom(folder.file('none.db'), () => undefined)).toThrow(/There is no database/);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 

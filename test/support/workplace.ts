@@ -11,6 +11,7 @@ import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunTools } from '../../src/sync/run.ts';
 import { openWorkplace, type Workplace } from '../../src/worker/assembly.ts';
+import type { Copy } from '../../src/worker/copier.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 export const USERNAME = 'player';
@@ -50,9 +51,11 @@ export type BenchOptions = {
   readonly settings?: Readonly<Record<string, string>>;
   /** What the runs take for the time. */
   readonly clock?: Clock;
+  /** How copies that are published are made. */
+  readonly copy?: Copy;
 };
 
-export async function openBench({ folder, url, settings = {}, clock }: BenchOptions): Promise<Bench> {
+export async function openBench({ folder, url, settings = {}, clock, copy }: BenchOptions): Promise<Bench> {
   const path = folder.file('leagues.db');
   const log: string[] = [];
   const stopping = new AbortController();
@@ -60,6 +63,7 @@ export async function openBench({ folder, url, settings = {}, clock }: BenchOpti
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
     pid: process.pid,
     firstReason: 'manual',
+    copy: copy ?? (() => Promise.reject(new Error('this test copies nothing'))),
     signal: stopping.signal,
   });
   const tools = clock === undefined ? place.tools : { ...place.tools, clock };

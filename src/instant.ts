@@ -2,11 +2,11 @@ const FORM =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;
 
 /**
- * Reads an `expire_datetime` (contract, 4) as ms since 1970: with `Z`, an offset or neither (then UTC: the machine's
- * time zone never matters), with or without seconds and fractions, `T` or a space. Undefined for anything else, days
- * that no month has included.
+ * Reads an ISO 8601 instant as ms since 1970: with `Z`, an offset or neither (then UTC: the machine's time zone never
+ * matters), with or without seconds and fractions, `T` or a space. Undefined for anything else, days that no month has
+ * included.
  */
-export function parseExpiry(text: string): number | undefined {
+export function parseInstant(text: string): number | undefined {
   const match = FORM.exec(text.trim());
   if (match === null) return undefined;
   const part = (index: number): number => Number(match[index] ?? 0);

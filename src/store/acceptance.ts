@@ -1,0 +1,57 @@
+import type Database from 'better-sqlite3';
+import { type Clock, formatInstant } from '../clock.ts';
+import { readMigrations, refuseOther } from './migrate.ts';
+import { openBeside, readFrom } from './open.ts';
+import { createPatience } from './patience.ts';
+
+/** A removal that the guard holds, with what the row of its league says. */
+export type HeldRemoval = {
+  readonly league_id: string;
+  readonly league_name: string | null;
+  readonly sport: string | null;
+  readonly first_run_id: number;
+  readonly held_since: string;
+  readonly accepted_at: string | null;
+};
+
+/** All held removals, those that have been accepted included. Throws a DatabaseError. */
+export function readHeldRemovals(path: string): readonly HeldRemoval[] {
+  return readFrom(path, selectHeldRemovals);
+}
+
+export function selectHeldRemovals(db: Database.Database): readonly HeldRemoval[] {
+  return db
+    .prepare<[], HeldRemoval>(
+      `SELECT held.league_id, league_name, sport, first_run_id, held_since, accepted_at
+        FROM held_removals AS held LEFT JOIN leagues USING (league_id) ORDER BY held_since, league_name, league_id`,
+    )
+    .all();
+}
+
+export type AcceptanceOptions = { readonly migrations: string; readonly clock: Clock; readonly stop: AbortSignal };
+
+/**
+ * Lets these removals pass with the next poll, beside a worker that may be running, and gives how many: one that was
+ * released meanwhile, or held anew since, is none of these. Rejects with a DatabaseError.
+ */
+export function acceptRemovals(
+  path: string,
+  removals: readonly HeldRemoval[],
+  { migrations, clock, stop }: AcceptanceOptions,
+): Promise<number> {
+  const known = readMigrations(migrations);
+  const sql = `UPDATE held_removals SET accepted_at = @at
+    WHERE league_id = @league_id AND first_run_id = @first_run_id AND accepted_at IS NULL`;
+  return createPatience(
+    clock,
+    stop,
+  )(() =>
+    openBeside(path, (db) => {
+      refuseOther(db, known, path);
+      const accept = db.prepare(sql);
+      const at = formatInstant(clock.now());
+      const each = ({ league_id, first_run_id }: HeldRemoval) => accept.run({ league_id, first_run_id, at }).changes;
+      return db.transaction(() => removals.map(each).reduce((sum, changes) => sum + changes, 0)).immediate();
+    }),
+  );
+}
