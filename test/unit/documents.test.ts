@@ -40,7 +40,7 @@ describe('the README', () => {
     expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
   });
 
-  it.each(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/glossary.md'])(
+  it.each(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/cookbook.md', 'docs/glossary.md'])(
     'links from %s lead somewhere',
     (file) => {
       const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(

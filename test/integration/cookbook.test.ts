@@ -1,0 +1,78 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type QueryResult, type QueryValue, runQuery } from '../../src/store/query.ts';
+import { formatTable } from '../../src/table.ts';
+import { askSqlite3 } from '../support/database.ts';
+import { tellStory } from '../support/story.ts';
+import { makeFolder } from '../support/workplace.ts';
+
+const DOCUMENT = 'docs/cookbook.md';
+/** A heading of the third level, words, a statement, and its output. */
+const RECIPE =
+  /^### (?<question>.+)\n(?<words>(?:(?!#|```).*\n)*)```sql\n(?<sql>[^`]+)```\n```\n(?<output>[^`]*)```$/gm;
+const FEWEST_QUESTIONS = 20;
+
+type Recipe = { readonly question: string; readonly sql: string; readonly output: string };
+
+const folder = makeFolder();
+const database = folder.file('leagues.db');
+await tellStory(database);
+if (process.env.UPDATE_DOCS === '1') rewriteOutputs();
+const text = readFileSync(DOCUMENT, 'utf8');
+const recipes = readRecipes();
+afterAll(() => folder[Symbol.dispose]());
+
+function readRecipes(): readonly Recipe[] {
+  return [...text.matchAll(RECIPE)].map(({ groups = {} }) => ({
+    question: groups.question ?? '',
+    sql: groups.sql ?? '',
+    output: groups.output ?? '',
+  }));
+}
+
+/** Outputs are never written by hand: `UPDATE_DOCS=1` puts them in. */
+function rewriteOutputs(): void {
+  const rewritten = readFileSync(DOCUMENT, 'utf8').replace(
+    RECIPE,
+    (_, question: string, words: string, sql: string) =>
+      `### ${question}\n${words}\`\`\`sql\n${sql}\`\`\`\n\`\`\`\n${print(runQuery(database, sql))}\`\`\``,
+  );
+  writeFileSync(DOCUMENT, rewritten);
+}
+
+/** As `league-sync query` prints it. */
+function print({ columns, rows }: QueryResult): string {
+  const cells = rows.map((row) => row.map((value) => (value === null ? '' : String(value))));
+  return `${formatTable(columns, cells)}\n`;
+}
+
+/** The rows as another program tells them in JSON. */
+function toObjects({ columns, rows }: QueryResult) {
+  return rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], toJson(value)])));
+}
+
+function toJson(value: QueryValue) {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+describe('the cookbook', () => {
+  it('answers many questions, and every statement in it belongs to one', () => {
+    expect(recipes.length).toBeGreaterThanOrEqual(FEWEST_QUESTIONS);
+    expect(new Set(recipes.map(({ question }) => question)).size).toBe(recipes.length);
+    expect(recipes).toHaveLength(text.split('```sql\n').length - 1);
+  });
+
+  it.each(recipes)('answers "$question"', ({ sql, output }) => {
+    // What is more than one statement, or writes, is refused here.
+    const result = runQuery(database, sql);
+    expect(sql.indexOf(';')).toBe(sql.trimEnd().length - 1);
+    // What depends on the present time, or on the program's version, would be wrong tomorrow.
+    expect(result.columns).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(age_seconds|program_version)$/)]),
+    );
+    expect(sql).not.toMatch(/'now'|current_/i);
+    expect(result.rows).not.toEqual([]);
+    expect(print(result)).toBe(output);
+    expect(askSqlite3(database, sql)).toEqual(toObjects(result));
+  });
+});

@@ -1,0 +1,135 @@
+import { pino } from 'pino';
+import { formatInstant } from '../../src/clock.ts';
+import { createDriftLog } from '../../src/drift.ts';
+import { StoppedError } from '../../src/errors.ts';
+import { createSecrets } from '../../src/secret.ts';
+import { createClient } from '../../src/service/client.ts';
+import { createLogIn } from '../../src/service/login.ts';
+import { createSession } from '../../src/service/session.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { pollLeagues } from '../../src/sync/leagues.ts';
+import { pollProfile } from '../../src/sync/profile.ts';
+import type { RunTools } from '../../src/sync/run.ts';
+import { createLoginJournal } from '../../src/worker/journal.ts';
+import { createTestClock, type TestClock } from './clock.ts';
+import { STORY_EVENTS, type StoryEvent } from './story-events.ts';
+import { createStoryService, type StoryService } from './story-service.ts';
+
+const HOUR_MS = 3_600_000;
+const POLL_EVERY_MS = 4 * HOUR_MS;
+const PROFILE_HOUR = 12;
+const FIRST_START = '2026-11-02T07:40:00.000Z';
+/** The worker is killed within the poll of this instant, and found dead in the morning. */
+const KILLED_AT = '2026-11-07T16:00:00.000Z';
+const SECOND_START = '2026-11-08T06:50:00.000Z';
+const END = '2026-11-16T12:00:00.000Z';
+
+const OF_STORY = { fingerprint: 'story', programVersion: 'story' };
+
+/**
+ * Fills a new database with two weeks of a worker's life, the same at every telling: real logins, polls and writes
+ * over a service and a clock that are moved by hand. The cookbook's answers are this database's.
+ */
+export async function tellStory(path: string): Promise<void> {
+  const clock = createTestClock(Date.parse(FIRST_START));
+  const events = [...STORY_EVENTS];
+  const service = createStoryService(clock);
+  const live = (until: string, killed: boolean): Promise<void> =>
+    work(path, { clock, service, reach: (at) => reach(at, events, clock, service) }, until, killed);
+  await live(KILLED_AT, true);
+  await reach(Date.parse(SECOND_START), events, clock, service);
+  await live(END, false);
+}
+
+type Stage = {
+  readonly clock: TestClock;
+  readonly service: StoryService;
+  /** Lets time pass until the instant, and happen what happens until then. */
+  readonly reach: (at: number) => Promise<void>;
+};
+
+/** One worker from its start to its end. */
+async function work(path: string, stage: Stage, until: string, killed: boolean): Promise<void> {
+  const { clock } = stage;
+  const stop = new AbortController();
+  await using store = await openStore(path, { migrations: 'migrations', clock, stop: stop.signal });
+  const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${formatInstant(clock.now())}.`;
+  await store.write(() => store.runs.interruptRunning(message));
+  const { tools, keeping } = equip(store, stage, stop.signal);
+  const poll = (trigger: 'start' | 'schedule') => finish(clock, pollLeagues(tools, trigger, stop.signal));
+  await poll('start');
+  await finish(clock, pollProfile(tools, 'start', stop.signal));
+  const end = Date.parse(until);
+  for (let slot = nextSlot(clock.now()); slot <= end; slot += POLL_EVERY_MS) {
+    await stage.reach(slot);
+    if (slot === end && killed) {
+      await store.write(() => store.runs.start(startOf(clock.now())));
+      break;
+    }
+    await poll('schedule');
+    if (new Date(slot).getUTCHours() === PROFILE_HOUR) await finish(clock, pollProfile(tools, 'schedule', stop.signal));
+  }
+  stop.abort(new StoppedError());
+  await keeping;
+}
+
+function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
+  const { transport } = service;
+  const [drift, secrets] = [createDriftLog(), createSecrets()];
+  const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
+  const random = (): number => 0.5;
+  const journal = createLoginJournal(store, OF_STORY.fingerprint, { log: pino({ level: 'silent' }) });
+  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record: journal.record });
+  const session = createSession({
+    logIn,
+    credentials,
+    clock,
+    random,
+    leewayMs: HOUR_MS / 12,
+    firstReason: 'start',
+    loginTimeoutMs: HOUR_MS / 30,
+    signal,
+  });
+  const tools: RunTools = {
+    store,
+    client: createClient({ transport, session, secrets, clock, random }),
+    drift,
+    clock,
+    scope: 'all',
+    removalLimit: 0.2,
+    runTimeoutMs: HOUR_MS / 30,
+    pausedUntil: () => 0,
+    unrecorded: new Map(),
+    ...OF_STORY,
+  };
+  return { tools, keeping: session.keep(signal).then(() => journal[Symbol.asyncDispose]()) };
+}
+
+function startOf(now: number) {
+  const { fingerprint, programVersion: program_version } = OF_STORY;
+  const started_at = formatInstant(now);
+  return { kind: 'leagues', trigger: 'schedule', scope: 'all', started_at, fingerprint, program_version } as const;
+}
+
+function nextSlot(now: number): number {
+  return (Math.floor(now / POLL_EVERY_MS) + 1) * POLL_EVERY_MS;
+}
+
+async function reach(at: number, events: StoryEvent[], clock: TestClock, service: StoryService): Promise<void> {
+  for (let next = events[0]; next !== undefined && Date.parse(next[0]) <= at; next = events[0]) {
+    events.shift();
+    await clock.advance(Date.parse(next[0]) - clock.now());
+    next[1](service);
+  }
+  await clock.advance(at - clock.now());
+}
+
+/** Lets time pass until the run has ended. */
+async function finish(clock: TestClock, run: Promise<unknown>): Promise<void> {
+  let ended = false;
+  const end = run.finally(() => {
+    ended = true;
+  });
+  while (!ended) await clock.advance(1_000);
+  await end;
+}
