@@ -1,0 +1,128 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { systemClock } from '../src/clock.ts';
+import { formatSize } from '../src/duration.ts';
+import { findPackage } from '../src/package.ts';
+import { openStore } from '../src/store/store.ts';
+import { formatTable } from '../src/table.ts';
+
+// How long questions about the past take when the change feed is long. The feed is made by hand, in the form in which
+// the worker writes it; the questions are the cookbook's, and those that other programs ask again and again.
+
+const CHANGES = 1_000_000;
+const COOKBOOK = join(import.meta.dirname, '../docs/cookbook.md');
+const LEAGUES = join(import.meta.dirname, '../src/simulator/leagues.json');
+const REPEATS = 5;
+const EVERY_MS = 20_000;
+const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z');
+const instantOf = (index: number): string => new Date(BEGIN_MS + index * EVERY_MS).toISOString();
+
+type Row = Readonly<Record<string, unknown>>;
+
+async function makeDatabase(path: string): Promise<void> {
+  const stop = new AbortController().signal;
+  const store = await openStore(path, { migrations: findPackage().migrations, clock: systemClock, stop });
+  await store[Symbol.asyncDispose]();
+}
+
+/** Every league changes its priority in turn; a tenth of the changes are removals and returns. */
+function fill(path: string, leagueCount: number): void {
+  const db = new Database(path);
+  db.pragma('journal_mode = OFF');
+  db.pragma('synchronous = OFF');
+  const samples = (JSON.parse(readFileSync(LEAGUES, 'utf8')) as { leagues: readonly Row[] }).leagues;
+  const insertChange = db.prepare(
+    'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const insertLeague = db.prepare(
+    `INSERT INTO leagues (league_id, league_name, sport, league_image, priority, status, first_seen_at, changed_at, content_hash)
+      VALUES (@league_id, @league_name, @sport, @league_image, 1, @status, @at, @at, '')`,
+  );
+  db.transaction(() => {
+    for (let index = 0; index < CHANGES; index += 1) {
+      const [round, place] = [Math.floor(index / leagueCount), index % leagueCount];
+      const league_id = idOf(place);
+      const league = { ...samples[place % samples.length], league_id, priority: round, extra: {} };
+      const at = instantOf(index);
+      if (round === 0) insertLeague.run({ ...league, at });
+      const [kind, before, after] = describe(league, round, place);
+      insertChange.run(BigInt(round + 1), at, league_id, kind, before, after);
+    }
+  })();
+  db.close();
+}
+
+/** Scattered, as the identifiers of the service are. */
+function idOf(place: number): string {
+  const digits = ((place * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0');
+  return `${digits}-0000-4000-8000-${digits}0000`;
+}
+
+function describe(league: Row, round: number, place: number): readonly [string, string | null, string | null] {
+  const whole = JSON.stringify(league);
+  const stage = (round + place) % 20;
+  if (round === 0) return ['added', null, whole];
+  if (stage === 18) return ['removed', whole, null];
+  return [stage === 19 ? 'restored' : 'changed', JSON.stringify({ priority: round - 1 }), whole];
+}
+
+/** The statement under a heading of the cookbook, without the limit that keeps its output short there. */
+function fromCookbook(heading: string, instant: string): string {
+  const section = readFileSync(COOKBOOK, 'utf8').split(`### ${heading}\n`)[1] ?? '';
+  const statement = /```sql\n([\s\S]*?);\n```/.exec(section)?.[1];
+  if (statement === undefined) throw new Error(`the cookbook has no statement under "${heading}"`);
+  return statement.replace(/\nLIMIT \d+$/, '').replaceAll('2026-11-05T12:00:00.000Z', instant);
+}
+
+function questions(league: string): Readonly<Record<string, string>> {
+  const [middle, end] = [instantOf(CHANGES / 2), instantOf(CHANGES)];
+  const plain = 'What was listed at a given time?';
+  const fast = 'The same, where the history is long';
+  return {
+    'history of one league (feed)': `SELECT * FROM league_changes WHERE league_id = '${league}' ORDER BY seq`,
+    'history of one league (versions)': `SELECT * FROM league_versions WHERE league_id = '${league}' ORDER BY seq`,
+    'history of one league (fields)': `SELECT * FROM league_field_changes WHERE league_id = '${league}' ORDER BY seq`,
+    'list at an instant, plain, half way': fromCookbook(plain, middle),
+    'list at an instant, plain, now': fromCookbook(plain, end),
+    'list at an instant, all columns': `SELECT * FROM league_versions WHERE valid_from <= '${middle}' AND (valid_to IS NULL OR valid_to > '${middle}')`,
+    'list at an instant, fast, half way': fromCookbook(fast, middle),
+    'list at an instant, fast, now': fromCookbook(fast, end),
+    'next 1,000 changes': `SELECT * FROM league_changes WHERE seq > ${CHANGES / 2} ORDER BY seq LIMIT 1000`,
+    'changes of the last day': `SELECT seq, at, league_id, kind FROM league_changes WHERE at >= '${instantOf(CHANGES - 4_320)}'`,
+    freshness: 'SELECT * FROM freshness',
+  };
+}
+
+function measure(db: Database.Database, sql: string): { readonly rows: number; readonly ms: number } {
+  const statement = db.prepare(sql);
+  const runs = Array.from({ length: REPEATS }, () => {
+    const began = performance.now();
+    const rows = statement.all().length;
+    return { rows, ms: performance.now() - began };
+  });
+  return runs.toSorted((one, other) => one.ms - other.ms)[Math.floor(REPEATS / 2)] ?? { rows: 0, ms: Number.NaN };
+}
+
+async function benchmark(leagueCount: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'league-sync-bench-'));
+  const path = join(folder, 'leagues.db');
+  try {
+    await makeDatabase(path);
+    fill(path, leagueCount);
+    const db = new Database(path, { readonly: true });
+    const cells = Object.entries(questions(idOf(leagueCount >> 1))).map(([question, sql]) => {
+      const { rows, ms } = measure(db, sql);
+      return [question, String(rows), ms.toFixed(1)];
+    });
+    db.close();
+    console.log(`\n${CHANGES} changes of ${leagueCount} leagues, ${formatSize(statSync(path).size)}`);
+    console.log(formatTable(['question', 'rows', 'median ms'], cells));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+console.log(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
+for (const leagueCount of [20_000, 1_000]) await benchmark(leagueCount);
