@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
-import { DatabaseError } from '../errors.ts';
+import { codeOf, DatabaseError } from '../errors.ts';
 import { refuseReplacing, replaceCopy, writeCopy } from './copy.ts';
 import { APPLICATION_ID } from './identity.ts';
 
@@ -17,11 +17,11 @@ type Migration = {
 
 type Journal = { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
 
-/** Reads the migrations in the order of drizzle-kit's journal. */
+/** Reads the migrations in the order of drizzle-kit's journal. Throws a DatabaseError where the package is incomplete. */
 export function readMigrations(folder: string): readonly Migration[] {
-  const journal = JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8')) as Journal;
+  const journal = JSON.parse(readPart(join(folder, 'meta', '_journal.json'))) as Journal;
   return journal.entries.map(({ idx, tag }) => {
-    const text = readFileSync(join(folder, `${tag}.sql`), 'utf8').replaceAll('\r\n', '\n');
+    const text = readPart(join(folder, `${tag}.sql`)).replaceAll('\r\n', '\n');
     return {
       version: idx + 1,
       name: tag,
@@ -29,6 +29,14 @@ export function readMigrations(folder: string): readonly Migration[] {
       sha256: createHash('sha256').update(text).digest('hex'),
     };
   });
+}
+
+function readPart(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new DatabaseError(`The package lacks ${file} (${codeOf(cause)}); reinstall league-sync.`, { cause });
+  }
 }
 
 /** How a database that holds something came to the present schema; `copy` is the database as it was. */

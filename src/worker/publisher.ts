@@ -112,6 +112,7 @@ function createPublishing(
       await copy(path, part, signal);
       replaceCopy(part, target, path);
       if (fault !== '') log.info({ target }, 'the published copy is made again');
+      else log.debug({ target }, 'the copy was published');
       fault = '';
       return true;
     } catch (error) {
