@@ -65,11 +65,20 @@ export function refuseReplacing(target: string, path: string): void {
 }
 
 function isCopy(target: string, path: string): boolean {
-  const [there, own] = [lstatSync(target), statSync(path)];
-  if (!there.isFile() || (there.dev === own.dev && there.ino === own.ino)) return false;
+  if (!lstatSync(target).isFile() || isSameFile(target, path)) return false;
   if (isForeign(target) || COMPANIONS.some((suffix) => existsSync(target + suffix))) return false;
   const origin = originOf(target);
   return origin !== undefined && origin === originOf(path);
+}
+
+/** Throws a DatabaseError where one of them is not there. */
+function isSameFile(one: string, other: string): boolean {
+  try {
+    const [first, second] = [statSync(one, { bigint: true }), statSync(other, { bigint: true })];
+    return first.dev === second.dev && first.ino === second.ino;
+  } catch (error) {
+    throw toDatabaseError(error, other);
+  }
 }
 
 /** When the first step of the schema was applied: the same in a database and in its copies. */
