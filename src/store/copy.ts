@@ -14,7 +14,8 @@ import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
-import { isForeign, readFrom } from './open.ts';
+import { isForeign } from './foreign.ts';
+import { readFrom } from './open.ts';
 
 /** Whoever may read the database may read its copies; nobody else may. */
 const READING = 0o444;

@@ -10,11 +10,12 @@ import { createHoldRows, type HoldRows } from './holds.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { createLoginRows, type LoginRows } from './logins.ts';
 import { keepCopy, migrate, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import { closeForReaders, openForWriting } from './open.ts';
+import { openForWriting } from './open.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
 import { createRejectionRows, type RejectionRows } from './rejections.ts';
 import { createRunRows, type RunRows } from './runs.ts';
+import { closeForReaders } from './wal.ts';
 
 /** The database as its one writer sees it. */
 export type Store = AsyncDisposable & {

@@ -12,9 +12,9 @@ import { createLogIn, type LoginReason, type LoginRecord } from '../service/logi
 import { createPause, type Pause, respectPause } from '../service/pause.ts';
 import { createSession, type Session } from '../service/session.ts';
 import { createTransport } from '../service/transport.ts';
+import { prepareFolder } from '../store/folder.ts';
 import { acquireLock } from '../store/lock.ts';
 import type { Upgrade } from '../store/migrate.ts';
-import { prepareFolder } from '../store/open.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { RunTools } from '../sync/run.ts';
 import type { Copy } from './copier.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { refuseReplacing, replaceCopy } from '../store/copy.ts';
-import { prepareFolder } from '../store/open.ts';
+import { prepareFolder } from '../store/folder.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
 

@@ -1,0 +1,28 @@
+import { lstatSync, mkdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { DatabaseError } from '../errors.ts';
+import { toDatabaseError } from './fault.ts';
+
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
+
+/** Makes the folder of the database and says where the file really lies, so that two names share one lock. */
+export function prepareFolder(path: string): string {
+  try {
+    const absolute = followLinks(resolve(path));
+    mkdirSync(dirname(absolute), { recursive: true });
+    return join(realpathSync(dirname(absolute)), basename(absolute));
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+}
+
+/** Where a link leads, also when nothing is there yet: SQLite would make the file at its end. */
+function followLinks(path: string): string {
+  let end = path;
+  for (let links = 0; links < MOST_LINKS; links += 1) {
+    if (lstatSync(end, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return end;
+    end = resolve(dirname(end), readlinkSync(end));
+  }
+  throw new DatabaseError(`The path ${path} is a circle of links; name the file itself in LEAGUE_SYNC_DATABASE.`);
+}

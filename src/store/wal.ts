@@ -1,0 +1,110 @@
+import { closeSync, fchmodSync, fchownSync, openSync, type Stats, statSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+
+/** A log that grew under a long reader shrinks back to this. */
+const LOG_LIMIT_BYTES = 16 * 2 ** 20;
+/** How often, and with what rest between, a clean end waits for readers to let go of the log. */
+const CLOSING_TRIES = 40;
+const CLOSING_REST_MS = 50;
+/** So many of them wait until no reader is there at all; after that, an emptied log is good enough. */
+const ONE_FILE_TRIES = 20;
+const PERMISSIONS = 0o777;
+
+/**
+ * Begins the write-ahead log: readers neither wait for the worker nor make it wait, and never see half of a poll. A
+ * reader who may not write can open the database at any moment of it.
+ */
+export function beginLog(db: Database.Database): void {
+  if (db.pragma('journal_mode', { simple: true }) !== 'wal') makeCompanions(db.name);
+  db.pragma('journal_mode = WAL');
+  // A later connection to a WAL file would get NORMAL, and a reported poll could be lost with the power.
+  db.pragma('synchronous = FULL');
+  db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`);
+}
+
+/**
+ * Lays out the files of the log, empty, with the rights of the database. SQLite makes them only after it has marked the
+ * file as one with a log, and until then a reader who may not make them could not open it. Beside a file without that
+ * mark, empty ones mean nothing.
+ */
+function makeCompanions(path: string): void {
+  const database = statSync(path);
+  for (const companion of [`${path}-wal`, `${path}-shm`]) {
+    try {
+      makeEmpty(companion, database);
+    } catch {
+      // It is there, or cannot be made: SQLite takes it, or finds the same and says it better.
+    }
+  }
+}
+
+function makeEmpty(file: string, { mode, uid, gid }: Stats): void {
+  const fd = openSync(file, 'wx', mode & PERMISSIONS);
+  try {
+    // As SQLite does it: not left to the umask, and given away where this is allowed.
+    fchmodSync(fd, mode & PERMISSIONS);
+    fchownSync(fd, uid, gid);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Ends the worker's connection so that one file is left that any tool can open, read-only mounts included. Where a
+ * reader is connected it keeps its log beside the file, and finds it emptied.
+ */
+export async function closeForReaders(db: Database.Database): Promise<void> {
+  for (let tries = 1; db.open && tries <= CLOSING_TRIES; tries += 1) {
+    if (leaveOneFile(db) || (tries >= ONE_FILE_TRIES && emptyLog(db))) break;
+    await wait(CLOSING_REST_MS);
+  }
+  closeBehindReader(db);
+}
+
+/**
+ * Closes a connection. The last one that may write takes the log away with it, but not the mark that there is one, and
+ * a reader who may not make a log could not open the file then. One that only reads, and goes last, leaves it there.
+ */
+export function closeBehindReader(db: Database.Database): void {
+  const last = db.open && hasLog(db) ? openLast(db.name) : undefined;
+  db.close();
+  last?.close();
+}
+
+function hasLog(db: Database.Database): boolean {
+  try {
+    return db.pragma('journal_mode', { simple: true }) === 'wal';
+  } catch {
+    return false;
+  }
+}
+
+function openLast(path: string): Database.Database | undefined {
+  try {
+    const last = new Database(path, { readonly: true, timeout: 0 });
+    // It counts as a reader from its first look on.
+    last.pragma('application_id');
+    return last;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the file has no log any more. */
+export function leaveOneFile(db: Database.Database): boolean {
+  try {
+    return db.pragma('journal_mode = DELETE', { simple: true }) === 'delete';
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the log is empty now. Where it is not it stays whole, readable, and is applied at the next start. */
+function emptyLog(db: Database.Database): boolean {
+  try {
+    return db.prepare<[], { busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
+  } catch {
+    return false;
+  }
+}
