@@ -1,0 +1,186 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
+import { clearTheWay, ENDLESS, isWritten, putInTheWay } from '../support/obstacle.ts';
+import { OUTSIDERS, type Outsider } from '../support/outsider.ts';
+import { eventually, type RunningProgram } from '../support/program.ts';
+
+const LEAGUES = 124;
+const CHANGING_POLLS = 5;
+
+/** When the leagues changed, which is one instant, and when the last poll that changed them ended, which is the same. */
+const VERSION = `SELECT count(*) AS leagues, min(changed_at) AS oldest, max(changed_at) AS newest,
+  (SELECT finished_at FROM runs WHERE outcome = 'changed' ORDER BY id DESC LIMIT 1) AS polled FROM leagues`;
+
+type Listed = { readonly league_id: string; readonly league_name: string };
+
+/** A bench in a folder that everybody may look into and only its owner may write. */
+async function openToAll({ skip }: TestContext, outsider: Outsider): Promise<SimulatedBench> {
+  const bench = await setUp();
+  const data = dirname(bench.database);
+  mkdirSync(data);
+  for (const folder of [bench.folder, data]) chmodSync(folder, 0o755);
+  const reason = outsider.missing(data);
+  if (reason !== undefined) console.warn(`skipped: ${reason}`);
+  skip(reason !== undefined, reason);
+  return bench;
+}
+
+/** What an outsider finds, next to what the service sent. */
+async function look({ database, simulator }: SimulatedBench, outsider: Outsider) {
+  const rows = await outsider.ask(
+    database,
+    `SELECT league_id, league_name, (SELECT integrity_check FROM pragma_integrity_check) AS integrity,
+            (SELECT live_leagues FROM freshness) AS live
+       FROM leagues ORDER BY league_id`,
+  );
+  const sent = (simulator.leagues() as readonly Listed[]).map(({ league_id, league_name }) => ({
+    league_id,
+    league_name,
+    integrity: 'ok',
+    live: LEAGUES,
+  }));
+  return { found: rows, sent: sent.toSorted((a, b) => (a.league_id < b.league_id ? -1 : 1)) };
+}
+
+async function expectAll(bench: SimulatedBench, outsider: Outsider): Promise<void> {
+  const { found, sent } = await look(bench, outsider);
+  expect(found).toHaveLength(LEAGUES);
+  expect(found).toEqual(sent);
+}
+
+async function startPolled(bench: SimulatedBench): Promise<RunningProgram> {
+  const worker = bench.start(['run']);
+  await worker.waitForPoll('changed');
+  return worker;
+}
+
+/** Brings the worker into the middle of a poll: the service has the request and never answers. */
+async function waitWithinRequest({ simulator }: SimulatedBench, worker: RunningProgram): Promise<void> {
+  const before = leagueRequests(simulator).length;
+  simulator.setFault('hang', true);
+  worker.send('SIGHUP');
+  await eventually('the request hangs', () => leagueRequests(simulator).length > before);
+}
+
+/** Brings the worker into the middle of the transaction that applies a poll, never to come out of it. */
+async function waitWithinTransaction(bench: SimulatedBench, worker: RunningProgram): Promise<void> {
+  putInTheWay(bench.database, { on: 'INSERT ON league_changes' }, ENDLESS);
+  const before = leagueRequests(bench.simulator).length;
+  rename(bench, 'of a poll that is never applied');
+  worker.send('SIGHUP');
+  await eventually('the request is answered', () => leagueRequests(bench.simulator)[before]?.status === 200);
+  await eventually('the poll is being applied', () => isWritten(bench.database));
+}
+
+/** Gives every league another name. */
+function rename({ simulator }: SimulatedBench, suffix: string): void {
+  const leagues = simulator.leagues() as readonly Listed[];
+  simulator.setLeagues(leagues.map((league) => ({ ...league, league_name: `${league.league_id} ${suffix}` })));
+}
+
+/** The log, where what a killed worker had stored still lies. */
+function logBytes(database: string): number {
+  return statSync(`${database}-wal`).size;
+}
+
+describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
+  it('while the worker waits, while it polls, and after it was stopped', async (context) => {
+    const bench = await openToAll(context, outsider);
+    const worker = await startPolled(bench);
+    await expectAll(bench, outsider);
+    await waitWithinRequest(bench, worker);
+    await expectAll(bench, outsider);
+    expect(await outsider.ask(bench.database, 'SELECT max(id) AS id, outcome FROM runs')).toEqual([
+      { id: 2, outcome: 'running' },
+    ]);
+    expect((await worker.stop()).code).toBe(0);
+    await expectAll(bench, outsider);
+  });
+
+  it('at each look while poll after poll changes them all', async (context) => {
+    const bench = await openToAll(context, outsider);
+    const worker = await startPolled(bench);
+    const instants: unknown[] = [];
+    let polling = true;
+    const looking = (async () => {
+      while (polling) {
+        const [row] = await outsider.ask(bench.database, VERSION);
+        expect(row).toEqual({ leagues: LEAGUES, oldest: row?.newest, newest: row?.newest, polled: row?.newest });
+        instants.push(row?.newest);
+      }
+    })();
+    // Awaited at the end only.
+    looking.catch(() => undefined);
+    for (let poll = 1; poll <= CHANGING_POLLS; poll += 1) {
+      rename(bench, `of poll ${poll}`);
+      worker.send('SIGHUP');
+      await worker.waitForPoll('changed');
+      const looks = instants.length;
+      await eventually('the reader has looked again', () => instants.length > looks + 1);
+    }
+    polling = false;
+    await looking;
+    expect(new Set(instants).size).toBeGreaterThanOrEqual(CHANGING_POLLS);
+    await expectAll(bench, outsider);
+    expect((await worker.stop()).code).toBe(0);
+  });
+
+  it('after it was killed between polls, once it runs again, and after it was stopped then', async (context) => {
+    const bench = await openToAll(context, outsider);
+    await (await startPolled(bench)).stop('SIGKILL');
+    expect(logBytes(bench.database)).toBeGreaterThan(0);
+    await expectAll(bench, outsider);
+    await expectAllOfNext(bench, outsider, 'unchanged');
+  });
+
+  it('after it was killed within a request, once it runs again, and after it was stopped then', async (context) => {
+    const bench = await openToAll(context, outsider);
+    const worker = await startPolled(bench);
+    await waitWithinRequest(bench, worker);
+    await worker.stop('SIGKILL');
+    await expectAll(bench, outsider);
+    bench.simulator.setFault('hang', false);
+    await expectAllOfNext(bench, outsider, 'unchanged');
+  });
+
+  it('as it was before a poll that is half applied, while it is and after it was killed there', async (context) => {
+    const bench = await openToAll(context, outsider);
+    const worker = await startPolled(bench);
+    const { sent } = await look(bench, outsider);
+    await waitWithinTransaction(bench, worker);
+    expect((await look(bench, outsider)).found).toEqual(sent);
+    await worker.stop('SIGKILL');
+    expect((await look(bench, outsider)).found).toEqual(sent);
+    clearTheWay(bench.database);
+    await expectAllOfNext(bench, outsider, 'changed');
+  });
+
+  it('after it was stopped while another reader was connected, and after that one has gone', async (context) => {
+    const bench = await openToAll(context, outsider);
+    const worker = await startPolled(bench);
+    const other = new Database(bench.database, { readonly: true });
+    onTestFinished(() => {
+      other.close();
+    });
+    expect(other.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: LEAGUES });
+    expect((await worker.stop()).code).toBe(0);
+    await expectAll(bench, outsider);
+    other.close();
+    await expectAll(bench, outsider);
+  });
+});
+
+/** Starts the worker anew and looks while it runs, after a poll of it, and after its end. */
+async function expectAllOfNext(bench: SimulatedBench, outsider: Outsider, outcome: string): Promise<void> {
+  const worker = bench.start(['run']);
+  await worker.waitForLog((line) => String(line.msg).startsWith('worker started'));
+  expect((await look(bench, outsider)).found).toHaveLength(LEAGUES);
+  worker.send('SIGHUP');
+  await worker.waitForPoll(outcome);
+  await expectAll(bench, outsider);
+  expect((await worker.stop()).code).toBe(0);
+  await expectAll(bench, outsider);
+}

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { clearTheWay, type Occasion, putInTheWay } from '../support/obstacle.ts';
+import {
+  cut,
+  failed,
+  hang,
+  json,
+  leaguesAnswer,
+  type Reply,
+  reset,
+  type ScriptedService,
+  startScriptedService,
+  trickle,
+} from '../support/scripted-service.ts';
+import {
+  type Bench,
+  dumpTables,
+  makeFolder,
+  makeLeague,
+  makeLeagues,
+  openBench,
+  type Row,
+} from '../support/workplace.ts';
+
+type Setting = { readonly service: ScriptedService; readonly bench: Bench };
+
+const LEAGUES = 40;
+/** More than the guard lets go, of which most come back later. */
+const HELD = 12;
+const RETURNING = 8;
+const CHANGED = LEAGUES - HELD + RETURNING - 1;
+const REMOVED = 1 + HELD - RETURNING;
+const BAD = [makeLeague('bad-1', { league_name: null }), makeLeague('bad-2', { priority: 'high' })];
+const ODD = makeLeague('odd', { nickname: 'a new field', rankings: 'maybe' });
+
+/** What the service sends before anything goes wrong. */
+const SENT = [...makeLeagues(LEAGUES - HELD), ODD, ...BAD];
+/** A list that writes rows of every table: what a poll that fails must leave no trace of. */
+const NEXT = [
+  ...makeLeagues(CHANGED + 1, { sport: 'chess' }).slice(1),
+  makeLeague('new', { motto: 'another new field' }),
+  makeLeague('bad-3', { priority: {} }),
+  ODD,
+];
+const NEXT_ANSWER = leaguesAnswer(NEXT);
+/** Long enough for an answer that comes, however busy the machine is. */
+const SHORT = { ATTEMPT_TIMEOUT: '2s', RUN_TIMEOUT: '3s' };
+const PADDING = 'x'.repeat(100_000);
+const NEXT_TEXT = String(NEXT_ANSWER.body);
+const FEWER_THAN_HALF_USABLE = [...makeLeagues(2, { sport: 'chess' }), 1, 2, 3];
+
+/** A worker whose database has leagues, changes, rejections, drift and held removals in it. */
+async function withHistory(
+  check: (setting: Setting) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url, settings });
+  service.script('leagues', leaguesAnswer(makeLeagues(LEAGUES)), leaguesAnswer(SENT));
+  expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
+  expect(await bench.poll()).toMatchObject({ outcome: 'held' });
+  const { leagues, league_changes, rejected_leagues, held_removals, drift } = dumpTables(bench.path);
+  const rows = [leagues, league_changes, rejected_leagues, held_removals, drift].map((table) => table?.length);
+  expect(rows).toEqual([LEAGUES + 1, LEAGUES + 1, BAD.length, HELD, expect.any(Number)]);
+  await check({ service, bench });
+}
+
+/** Every table but those of what was tried. */
+function stored({ path }: Bench): Readonly<Record<string, readonly Row[]>> {
+  const { runs: _runs, logins: _logins, ...tables } = dumpTables(path);
+  return tables;
+}
+
+/** A poll that must fail and leave everything as it is, then one that makes up for it. */
+async function expectNoTrace({ service, bench }: Setting, kind: string, mend: () => void): Promise<void> {
+  const before = stored(bench);
+  const runs = bench.rows('SELECT * FROM runs ORDER BY id');
+  expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind } });
+  expect(stored(bench)).toEqual(before);
+  const [run, ...earlier] = bench.rows('SELECT * FROM runs ORDER BY id DESC');
+  expect(run).toMatchObject({ outcome: 'failed', error_kind: kind, received: 0, added: 0, changed: 0, held: 0 });
+  expect(earlier.toReversed()).toEqual(runs);
+  mend();
+  await expectNext({ service, bench });
+}
+
+/** The poll that a failure was in the way of, with all that it brings. */
+async function expectNext({ service, bench }: Setting): Promise<void> {
+  service.script('leagues', NEXT_ANSWER);
+  const { length: received } = NEXT;
+  expect(await bench.poll()).toMatchObject({
+    outcome: 'changed',
+    counts: { received, added: 1, changed: CHANGED, rejected: 1, unchanged: 1, removed: REMOVED, held: 0 },
+  });
+}
+
+describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, where the service', () => {
+  it.each<[string, string, readonly Reply[], Readonly<Record<string, string>>]>([
+    ['breaks the connection', 'network', [reset()], {}],
+    ['never answers', 'timeout', [hang()], SHORT],
+    ['never comes to an end', 'timeout', [trickle(20)], SHORT],
+    ['sends half of the list', 'network', [cut(NEXT_TEXT)], {}],
+    ['sends half of the list as if it were the whole', 'contract', [json(NEXT_TEXT.slice(0, -20))], {}],
+    ['sends a page for people', 'contract', [{ body: '<!doctype html><p>Come back later.</p>' }], {}],
+    ['sends no list', 'contract', [json({ message: 'ok', timestamp: null })], {}],
+    ['sends the list as a failure', 'credentials', [leaguesAnswer(NEXT, { result: 'fail' })], {}],
+    ['sends the list with 503', 'status', [{ ...NEXT_ANSWER, status: 503 }], {}],
+    ['sends the list with 404', 'status', [{ ...NEXT_ANSWER, status: 404 }], {}],
+    ['says unasked that nothing has changed', 'contract', [{ status: 304 }], {}],
+    ['takes no token', 'credentials', [failed(401)], {}],
+    ['sends more than the largest body', 'contract', [leaguesAnswer(NEXT, { padding: PADDING })], { MAX_BODY: '50KB' }],
+    ['sends more bad elements than good ones', 'contract', [leaguesAnswer(FEWER_THAN_HALF_USABLE)], {}],
+  ])('%s (%s)', async (_, kind, replies, settings) => {
+    await withHistory(async (setting) => {
+      setting.service.script('leagues', ...replies);
+      // A token that is refused again and again is not asked for at once, unless an operator wants it.
+      await expectNoTrace(setting, kind, () => setting.bench.place.session.retryNow());
+    }, settings);
+  });
+});
+
+describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, where SQLite', () => {
+  const LAST_CHANGED = `l${CHANGED + 1}`;
+  it.each<[string, Occasion]>([
+    ['updates a league', { on: 'UPDATE ON leagues', when: `NEW.league_id = '${LAST_CHANGED}'` }],
+    ['adds a league', { on: 'INSERT ON leagues', when: "NEW.league_id = 'new'" }],
+    ['removes a league', { on: 'UPDATE OF removed_at ON leagues', when: 'NEW.removed_at IS NOT NULL' }],
+    ['appends a change', { on: 'INSERT ON league_changes', when: `NEW.league_id = '${LAST_CHANGED}'` }],
+    ['appends the last removal', { on: 'INSERT ON league_changes', when: `NEW.league_id = 'l${LEAGUES}'` }],
+    ['lets go of a held removal', { on: 'DELETE ON held_removals', when: `OLD.league_id = 'l${LEAGUES}'` }],
+    ['resolves a rejection', { on: 'UPDATE ON rejected_leagues', when: "OLD.league_id = 'bad-2'" }],
+    ['adds a rejection', { on: 'INSERT ON rejected_leagues' }],
+    ['adds to drift', { on: 'INSERT ON drift', when: "NEW.field LIKE '%motto'" }],
+    ['ends the run', { on: 'UPDATE ON runs', when: "NEW.outcome = 'changed'" }],
+  ])('fails when the poll %s', async (_, occasion) => {
+    await withHistory(async (setting) => {
+      setting.service.script('leagues', NEXT_ANSWER);
+      putInTheWay(setting.bench.path, occasion, "RAISE(ABORT, 'in the way')");
+      await expectNoTrace(setting, 'database', () => clearTheWay(setting.bench.path));
+    });
+  });
+
+  it.each(['FAIL', 'ROLLBACK'])('fails in the form of %s', async (form) => {
+    await withHistory(async (setting) => {
+      setting.service.script('leagues', NEXT_ANSWER);
+      const occasion = { on: 'INSERT ON league_changes', when: `NEW.league_id = '${LAST_CHANGED}'` };
+      putInTheWay(setting.bench.path, occasion, `RAISE(${form}, 'in the way')`);
+      await expectNoTrace(setting, 'database', () => clearTheWay(setting.bench.path));
+    });
+  });
+});
+
+it('a poll that nothing is wrong with writes rows of every table, so that the others had something to leave', async () => {
+  await withHistory(async (setting) => {
+    const before = stored(setting.bench);
+    await expectNext(setting);
+    const after = stored(setting.bench);
+    const same = Object.keys(before).filter(
+      (table) => JSON.stringify(before[table], text) === JSON.stringify(after[table], text),
+    );
+    expect(same).toEqual(['data_dictionary', 'players', 'schema_migrations']);
+  });
+});
+
+function text(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
