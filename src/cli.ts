@@ -25,6 +25,9 @@ const host: Host = {
   environment: process.env,
   settings: () => mergeEnvironment(process.env, readDotenv()),
   print,
+  warn: (text) => {
+    process.stderr.write(`league-sync: ${text}\n`);
+  },
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');

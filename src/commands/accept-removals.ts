@@ -2,16 +2,22 @@ import { systemClock } from '../clock.ts';
 import { loadDatabasePath } from '../config/database.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/acceptance.ts';
+import {
+  acceptRemovals as accept,
+  countUnidentified,
+  type HeldRemoval,
+  readHeldRemovals,
+} from '../store/acceptance.ts';
 import { formatTable } from '../table.ts';
 import type { Command } from './host.ts';
 
 /** Shows the removals that the guard holds, and lets those shown pass with the next poll where the operator agrees. */
 export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (host, { yes }) => {
-  const path = loadDatabasePath(host.settings());
+  const path = loadDatabasePath(host);
   const all = readHeldRemovals(path);
   const held = all.filter((removal) => removal.accepted_at === null);
-  if (all.length > held.length) await host.print(`${count(all.length - held.length)} accepted before: ${WHEN}`);
+  const when = describeWhen(countUnidentified(path));
+  if (all.length > held.length) await host.print(`${count(all.length - held.length)} accepted before: ${when}`);
   if (held.length === 0) {
     if (all.length === 0) await host.print('no removals are held');
     return EXIT.done;
@@ -23,12 +29,17 @@ export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (host, 
   }
   const { migrations } = findPackage();
   const accepted = await accept(path, held, { migrations, clock: systemClock, stop: host.stop });
-  await host.print(`${count(accepted)} accepted: ${WHEN}`);
+  await host.print(`${count(accepted)} accepted: ${when}`);
   return EXIT.done;
 };
 
+function describeWhen(unidentified: number): string {
+  const usual = 'the next poll applies them, unless their leagues are listed again';
+  if (unidentified === 0) return usual;
+  return `${usual}, but not while the service sends what has no readable league_id (${unidentified} in rejected_leagues)`;
+}
+
 const COLUMNS = ['league_id', 'league', 'sport', 'held since'];
-const WHEN = 'the next poll applies them, unless their leagues are listed again';
 
 function toCells({ league_id, league_name, sport, held_since }: HeldRemoval): readonly string[] {
   return [league_id, league_name ?? '', sport ?? '', held_since];

@@ -1,5 +1,5 @@
 import { linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
 import { loadDatabasePath } from '../config/database.ts';
 import { formatSize } from '../duration.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
@@ -9,7 +9,8 @@ import type { Command } from './host.ts';
 
 /** A consistent copy of the database, safe while the worker runs. Never takes the place of anything. */
 export const backup: Command<{ readonly file: string }> = async (host, { file }) => {
-  const path = loadDatabasePath(host.settings());
+  if (file === '' || file.endsWith(sep)) throw new UsageError('Write the path of a file that the copy is to be.');
+  const path = loadDatabasePath(host);
   const target = resolve(file);
   refuseExisting(target);
   if (statSync(dirname(target), { throwIfNoEntry: false })?.isDirectory() !== true)

@@ -78,7 +78,7 @@ function startAnew(host: Host): string {
 
 function explain(log: Log, forMs: number | undefined): void {
   log.info(
-    `ask the database while this runs: sqlite3 ${DATABASE} "SELECT sport, count(*) FROM active_leagues GROUP BY sport"`,
+    `ask the database while this runs: sqlite3 -readonly ${DATABASE} "SELECT sport, count(*) FROM active_leagues GROUP BY sport"`,
   );
   log.info(`or without sqlite3: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync query "SELECT * FROM freshness"`);
   log.info(forMs === undefined ? 'stop it with Ctrl-C' : `it ends by itself after ${forMs / 1_000} s`);

@@ -16,11 +16,11 @@ import { describePlan } from './plan.ts';
 export async function dryRun(config: Config, host: Host): Promise<number> {
   const stored = hasContent(config.database);
   const list = await fetchList(config, host.stop, stored);
-  const { lines, outcome, received } = stored
+  const { lines, outcome, summary } = stored
     ? readSnapshot(config.database, findPackage().migrations, (snapshot) => plan(snapshot, list, config))
     : plan(NOTHING_STORED, list, config);
   for (const line of lines) await host.print(visible(line));
-  await host.print(`${outcome}: ${received} received; dry run, nothing was written`);
+  await host.print(`${summary}; dry run, nothing was written`);
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 
@@ -28,6 +28,7 @@ export async function dryRun(config: Config, host: Host): Promise<number> {
 const NOTHING_STORED: Readable = {
   leagues: {
     index: () => new Map(),
+    joinedSince: () => new Set(),
     load: (leagueId) => {
       throw new Error(`There is no league ${leagueId} in a database that does not exist.`);
     },
@@ -37,8 +38,9 @@ const NOTHING_STORED: Readable = {
 
 function plan(stored: Readable, list: LeagueList, config: Config) {
   const planned = planPoll(stored, list, config);
-  const { outcome, counts } = countPlan(planned, list);
-  return { lines: describePlan(planned, stored.leagues.load), outcome, received: counts.received };
+  const { outcome, counts, heldBecause } = countPlan(planned, list, config.removalLimit);
+  const summary = `${outcome}: ${counts.received} received${heldBecause === undefined ? '' : `; held because ${heldBecause}`}`;
+  return { lines: describePlan(planned, stored.leagues.load), outcome, summary };
 }
 
 function hasContent(path: string): boolean {

@@ -12,6 +12,8 @@ export type Host = {
   readonly settings: () => Readonly<Record<string, string>>;
   /** Writes a line of the result to stdout; settles when a slow reader has room for more. */
   readonly print: (text: string) => Promise<void>;
+  /** Writes a line to stderr. */
+  readonly warn: (text: string) => void;
   /** Asks whoever sits at the terminal, and gives the line that was typed. Undefined where nobody does. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Opens the log: on stdout for `run` and `demo`, on stderr for the commands whose result is on stdout. */

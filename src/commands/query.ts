@@ -9,7 +9,7 @@ type Format = 'table' | 'json' | 'csv';
 
 /** Runs one statement that reads, and prints its rows. */
 export const query: Command<{ readonly sql: string; readonly format: Format }> = async (host, { sql, format }) => {
-  const result = runQuery(loadDatabasePath(host.settings()), sql);
+  const result = runQuery(loadDatabasePath(host), sql);
   await host.print(WRITERS[format](result));
   return EXIT.done;
 };

@@ -32,6 +32,7 @@ function announceSimulator(log: Log, simulator: Simulator, faults: readonly stri
     { url: simulator.url, leagues: simulator.leagues().length, faults },
     `simulated service listens on ${simulator.url}`,
   );
+  log.info(`switch a fault on with: curl -X PUT ${simulator.url}/_faults/drop-third (and off with DELETE)`);
 }
 
 async function startOrExplain(options: SimulatorOptions): Promise<Simulator> {

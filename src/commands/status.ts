@@ -2,12 +2,13 @@ import { loadDatabasePath } from '../config/database.ts';
 import { formatDuration } from '../duration.ts';
 import { EXIT } from '../errors.ts';
 import { type Overview, type RunSummary, readOverview } from '../store/overview.ts';
+import { describeCounts } from '../sync/report.ts';
 import { formatTable, visible } from '../table.ts';
 import type { Command } from './host.ts';
 
 /** What the database says of itself. Exits 0 however stale it is. */
 export const status: Command<{ readonly json?: boolean }> = async (host, { json }) => {
-  const path = loadDatabasePath(host.settings());
+  const path = loadDatabasePath(host);
   const overview = readOverview(path);
   await host.print(json === true ? JSON.stringify({ database: path, ...overview }) : describe(path, overview));
   return EXIT.done;
@@ -19,14 +20,14 @@ function describe(
 ): string {
   const { last_success_at, age_seconds, consecutive_failures, live_leagues, removed_leagues, open_rejections } =
     freshness;
-  const age = age_seconds === null ? '' : `, ${formatDuration(age_seconds * 1_000)} ago`;
+  const age = age_seconds === null ? '' : `, ${describeAge(age_seconds)}`;
   const facts = [
     ['database', path],
     ['last good poll', last_success_at === null ? 'none yet' : `${last_success_at}${age}`],
     ['failures since', String(consecutive_failures)],
     ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
     ['held removals', held_removals.length === 0 ? 'none' : describeHeld(held_removals)],
-    ['open rejections', String(open_rejections)],
+    ['open rejections', open_rejections === 0 ? 'none' : `${open_rejections}; see the table rejected_leagues`],
     ['token expires', token_expires_at ?? 'unknown'],
     [
       'last login',
@@ -37,6 +38,10 @@ function describe(
   ];
   const head = facts.map(([name = '', fact = '']) => `${name.padEnd(16)}${visible(fact)}`).join('\n');
   return `${head}\n\n${formatTable(['run', 'kind', 'trigger', 'started', 'outcome', 'what'], last_runs.map(runRow))}`;
+}
+
+function describeAge(seconds: number): string {
+  return seconds === 0 ? 'just now' : `${formatDuration(seconds * 1_000)} ago`;
 }
 
 const MOST_LISTED = 5;
@@ -50,8 +55,7 @@ function describeHeld(held: Overview['held_removals']): string {
 }
 
 function runRow(run: RunSummary): readonly string[] {
-  const counts = (['received', 'added', 'changed', 'restored', 'removed'] as const)
-    .filter((name) => run[name] > 0)
-    .map((name) => `${run[name]} ${name}`);
-  return [String(run.id), run.kind, run.trigger, run.started_at, run.outcome, run.error_message ?? counts.join(', ')];
+  const good = run.outcome === 'changed' || run.outcome === 'unchanged' || run.outcome === 'held';
+  const what = good && run.kind === 'leagues' ? describeCounts(run) : '';
+  return [String(run.id), run.kind, run.trigger, run.started_at, run.outcome, run.error_message ?? what];
 }

@@ -3,7 +3,8 @@ import type { Schedule } from '../cron.ts';
 import { CredentialsError, SettingsError } from '../errors.ts';
 import { type Credentials, createCredentials, readSecret, type SecretSource } from './credentials.ts';
 import { type Environment, mergeEnvironment, SECRET_NAMES, warnOfUnknown } from './environment.ts';
-import { type ListenAddress, maySendCredentials, readSchedule, SETTING_NAMES, settingsSchema } from './settings.ts';
+import { SETTING_NAMES } from './name.ts';
+import { type ListenAddress, maySendCredentials, readSchedule, settingsSchema } from './settings.ts';
 
 export type Scope = 'all' | 'active' | 'inactive';
 

@@ -1,9 +1,17 @@
-import type { Environment } from './environment.ts';
+import { warnOfUnknown } from './environment.ts';
+import { SETTING_NAMES } from './name.ts';
 
 export const DEFAULT_DATABASE = 'data/leagues.db';
 
-/** The path of the database alone, for the commands that need nothing else and should not wait for more. */
-export function loadDatabasePath(settings: Environment): string {
+export type SettingsSource = {
+  readonly settings: () => Readonly<Record<string, string>>;
+  readonly warn: (text: string) => void;
+};
+
+/** The path of the database alone, for the commands that need nothing else. Warns of names that are no settings. */
+export function loadDatabasePath({ settings, warn }: SettingsSource): string {
+  const set = settings();
+  for (const warning of warnOfUnknown(set, SETTING_NAMES)) warn(warning);
   // SQLite would trim the name where everything else would not.
-  return settings.LEAGUE_SYNC_DATABASE?.trim() || DEFAULT_DATABASE;
+  return set.LEAGUE_SYNC_DATABASE?.trim() || DEFAULT_DATABASE;
 }

@@ -3,6 +3,7 @@ import { parseSchedule, type Schedule } from '../cron.ts';
 import { parseDuration, parseSize } from '../duration.ts';
 import { DEFAULT_DATABASE } from './database.ts';
 import { isLoopback } from './loopback.ts';
+import type { SettingName } from './name.ts';
 
 /** One `host:port` that the status page, the probes and the metrics are served on. */
 export type ListenAddress = { readonly host: string; readonly port: number };
@@ -117,9 +118,7 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_PUBLISH: path.optional(),
   LEAGUE_SYNC_LOG_LEVEL: choice(LOG_LEVELS).prefault('info'),
   LEAGUE_SYNC_LOG_FORMAT: choice(['json', 'pretty']).optional(),
-});
-
-export const SETTING_NAMES: readonly string[] = Object.keys(settingsSchema.shape);
+} satisfies Record<SettingName, z.ZodType>);
 
 /** Reads a schedule setting; a fault says what is wrong and how an expression looks. */
 export function readSchedule(expression: string, zone: string): Schedule | { readonly fault: string } {

@@ -189,7 +189,8 @@ function exactNumber(text: string): number | bigint | undefined {
     .replace(/[-.]/g, '')
     .replace(/^0+|0+$/g, '');
   if (value === 0 && digits !== '') return undefined;
-  return digits.length <= 15 ? columnNumber(value) : undefined;
+  // More digits than any double keeps may still be those that name just this one.
+  return digits.length <= 15 || String(value) === text ? columnNumber(value) : undefined;
 }
 
 function exactInteger(value: bigint): number | bigint | undefined {

@@ -28,6 +28,15 @@ export function selectHeldRemovals(db: Database.Database): readonly HeldRemoval[
     .all();
 }
 
+/**
+ * How many elements the service sends of which nobody can say which league they are: while it does, no removal is
+ * applied, accepted or not (contract, 5.2). Throws a DatabaseError.
+ */
+export function countUnidentified(path: string): number {
+  const sql = 'SELECT count(*) FROM rejected_leagues WHERE league_id IS NULL AND resolved_at IS NULL';
+  return readFrom(path, (db) => Number(db.prepare(sql).pluck().get()));
+}
+
 export type AcceptanceOptions = { readonly migrations: string; readonly clock: Clock; readonly stop: AbortSignal };
 
 /**

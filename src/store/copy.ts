@@ -65,8 +65,9 @@ export function refuseReplacing(target: string, path: string): void {
   );
 }
 
-function isCopy(target: string, path: string): boolean {
-  if (!lstatSync(target).isFile() || isSameFile(target, path)) return false;
+/** Whether a copy of the database at `path` is at `target`, and nobody has it in use as a database. */
+export function isCopy(target: string, path: string): boolean {
+  if (lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true || isSameFile(target, path)) return false;
   if (isForeign(target) || COMPANIONS.some((suffix) => existsSync(target + suffix))) return false;
   const origin = originOf(target);
   return origin !== undefined && origin === originOf(path);

@@ -185,7 +185,7 @@ const rejectedLeagues: TableDescription<typeof schema.rejectedLeagues> = {
 
 const heldRemovals: TableDescription<typeof schema.heldRemovals> = {
   description:
-    'Leagues that are missing from the list, but so many at once that their removal is held. league-sync accept-removals lets them go. A row goes when its league is listed again or removed.',
+    'Leagues that are missing from the list, and whose removal is held: too many would go at once, or elements without a readable league_id may be any of them. league-sync accept-removals lets them go. A row goes when its league is listed again or removed.',
   columns: {
     league_id: ['text', 'The league (leagues.league_id); its row is still listed.'],
     first_run_id: ['integer', 'The run that held it first (runs.id).'],

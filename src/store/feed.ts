@@ -10,6 +10,7 @@ export type FeedEntry = {
   readonly kind: 'added' | 'changed' | 'removed' | 'restored';
   readonly before: string | null;
   readonly after: string | null;
+  /** Its name before the change, where that changed. */
   readonly league_name: string | null;
   /** What changed, field by field; nothing for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
@@ -69,11 +70,23 @@ export function* readFeed(path: string, stretch: FeedStretch, most: number): Gen
 function readPage(db: Database.Database, stretch: FeedStretch, limit: number): readonly FeedEntry[] {
   const which = stretch.leagueId === undefined ? 'true' : 'league_id = @leagueId';
   const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
-      coalesce(after, before) ->> '$.league_name' AS league_name
+      coalesce(before ->> '$.league_name', after ->> '$.league_name') AS league_name
     FROM league_changes WHERE seq > @after AND seq <= @last AND ${which} ORDER BY seq LIMIT @limit`;
   const fields = db.prepare<[number], FeedEntry['fields'][number]>(
     'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?',
   );
   const rows = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).all({ ...stretch, limit });
   return rows.map((row) => ({ ...row, fields: fields.safeIntegers(true).all(row.seq) }));
+}
+
+/** Whether a league of this id was ever seen. Throws a DatabaseError. */
+export function isKnown(path: string, leagueId: string): boolean {
+  return readFrom(path, (db) => db.prepare('SELECT 1 FROM leagues WHERE league_id = ?').get(leagueId) !== undefined);
+}
+
+/** The ids of leagues of this name, or of this id in other letters. Throws a DatabaseError. */
+export function findByName(path: string, name: string): readonly string[] {
+  const sql = `SELECT league_id FROM leagues
+    WHERE league_name = @name COLLATE NOCASE OR league_id = @name COLLATE NOCASE LIMIT 5`;
+  return readFrom(path, (db) => db.prepare<[object], string>(sql).pluck().all({ name }));
 }

@@ -3,10 +3,12 @@ import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { Sighting } from './runs.ts';
 import { heldRemovals } from './schema.ts';
 
+export type Hold = { readonly since: string; readonly accepted: boolean };
+
 /** The removals that the guard holds. */
 export type HoldRows = {
-  /** Each held league, with whether an operator has accepted its removal. */
-  readonly all: () => ReadonlyMap<string, { readonly accepted: boolean }>;
+  /** Each held league, with since when, and whether an operator has accepted its removal. */
+  readonly all: () => ReadonlyMap<string, Hold>;
   readonly hold: (leagueIds: readonly string[], seen: Sighting) => void;
   readonly release: (leagueIds: readonly string[]) => void;
 };
@@ -15,7 +17,7 @@ export function createHoldRows(db: BetterSQLite3Database): HoldRows {
   return {
     all: () => {
       const rows = db.select().from(heldRemovals).all();
-      return new Map(rows.map((row) => [row.league_id, { accepted: row.accepted_at !== null }]));
+      return new Map(rows.map((row) => [row.league_id, { since: row.held_since, accepted: row.accepted_at !== null }]));
     },
     hold: (leagueIds, { runId, at }) => {
       for (const league_id of leagueIds) {

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { LEAGUE_MEMBERS, type League } from '../league.ts';
 import type { FieldType, FieldValue, JsonText } from '../record.ts';
-import type { Sighting } from './runs.ts';
+import type { RunScope, Sighting } from './runs.ts';
 import { leagueChanges, leagues } from './schema.ts';
 
 /** What has to be known of every stored league to tell whether it differs. */
@@ -22,6 +22,8 @@ export type LeagueRows = {
   readonly index: () => ReadonlyMap<string, StoredLeague>;
   /** The whole league. Throws where there is none of that id. */
   readonly load: (leagueId: string) => League;
+  /** The leagues that were not listed in this scope just before the instant, and have changed since. */
+  readonly joinedSince: (at: string, scope: RunScope) => ReadonlySet<string>;
   /** Inserts or updates by `league_id`; the row is listed afterwards. */
   readonly upsert: (league: League, hash: string, at: string) => void;
   readonly remove: (leagueId: string, at: string) => void;
@@ -44,6 +46,7 @@ export function createLeagueRows(client: Database.Database, db: BetterSQLite3Dat
     .prepare();
   // Raw, because drizzle cannot ask for BigInt, and an integer of more than 53 bits would lose its last digits.
   const selectOne = client.prepare<[string], Row>('SELECT * FROM leagues WHERE league_id = ?').safeIntegers(true);
+  const selectJoined = client.prepare<[object], string>(JOINED_SINCE).pluck();
   const upsert = prepareUpsert(db);
   const remove = prepareRemove(db);
   const rehash = db
@@ -63,6 +66,7 @@ export function createLeagueRows(client: Database.Database, db: BetterSQLite3Dat
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
       return toLeague(row);
     },
+    joinedSince: (at, scope) => new Set(selectJoined.all({ at, scope })),
     upsert: (league, hash, at) => {
       upsert.run({ ...toColumns(league), content_hash: hash, at });
     },
@@ -77,6 +81,11 @@ export function createLeagueRows(client: Database.Database, db: BetterSQLite3Dat
     },
   };
 }
+
+/** The first change since then tells what was before. Beside `min`, SQLite gives the other columns of that same row. */
+const JOINED_SINCE = `SELECT league_id FROM (
+    SELECT league_id, kind, before, min(seq) FROM league_changes WHERE at >= @at GROUP BY league_id
+  ) WHERE kind IN ('added', 'restored') OR (@scope <> 'all' AND before ->> '$.status' <> @scope)`;
 
 const MEMBER_NAMES = LEAGUE_MEMBERS.map((member) => member.name);
 

@@ -75,8 +75,9 @@ function openExisting(path: string, options: Database.Options): Database.Databas
   }
   const db = open(path, { ...options, fileMustExist: true });
   try {
-    if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw foreign(path);
-    return db;
+    if (db.pragma('application_id', { simple: true }) === APPLICATION_ID) return db;
+    refuseForeign(db, path);
+    throw new DatabaseError(`The database ${path} is empty; the worker fills it at its first start.`);
   } catch (error) {
     db.close();
     throw toDatabaseError(error, path);

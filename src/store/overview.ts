@@ -28,12 +28,18 @@ export type RunSummary = {
   readonly kind: string;
   readonly trigger: string;
   readonly started_at: string;
+  readonly finished_at: string | null;
   readonly outcome: string;
   readonly received: number;
   readonly added: number;
   readonly changed: number;
-  readonly removed: number;
   readonly restored: number;
+  readonly removed: number;
+  readonly unchanged: number;
+  readonly rejected: number;
+  readonly duplicates: number;
+  readonly held: number;
+  readonly error_kind: string | null;
   readonly error_message: string | null;
 };
 
@@ -52,7 +58,8 @@ function overviewOf(db: Database.Database): Overview {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,
     last_runs: db
       .prepare<[number], RunSummary>(
-        `SELECT id, kind, trigger, started_at, outcome, received, added, changed, removed, restored, error_message
+        `SELECT id, kind, trigger, started_at, finished_at, outcome, received, added, changed, restored, removed,
+            unchanged, rejected, duplicates, held, error_kind, error_message
           FROM runs ORDER BY id DESC LIMIT ?`,
       )
       .all(LAST_RUNS),

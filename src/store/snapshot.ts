@@ -8,7 +8,7 @@ import { createRunRows, type RunRows } from './runs.ts';
 
 /** The database as somebody sees it who may not write: what a poll would start from, at one instant. */
 export type Snapshot = {
-  readonly leagues: Pick<LeagueRows, 'index' | 'load'>;
+  readonly leagues: Pick<LeagueRows, 'index' | 'load' | 'joinedSince'>;
   readonly holds: Pick<HoldRows, 'all'>;
 };
 

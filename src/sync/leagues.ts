@@ -5,7 +5,7 @@ import type { LeagueRows } from '../store/leagues.ts';
 import type { Sighting, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type ChangeSet, reconcile } from './reconcile.ts';
-import { decideRemovals, type Removals } from './removal.ts';
+import { decideRemovals, explainHold, type Removals } from './removal.ts';
 import type { RunReport } from './report.ts';
 import { type Applied, executeRun, type RunTools } from './run.ts';
 
@@ -24,9 +24,11 @@ export type Plan = { readonly changeSet: ChangeSet; readonly removals: Removals 
 
 /** As much of a database as a comparison needs. */
 export type Readable = {
-  readonly leagues: Pick<LeagueRows, 'index' | 'load'>;
+  readonly leagues: Pick<LeagueRows, 'index' | 'load' | 'joinedSince'>;
   readonly holds: Pick<HoldRows, 'all'>;
 };
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 /** Compares the list with what is stored. Writes nothing. */
 export function planPoll(
@@ -35,15 +37,19 @@ export function planPoll(
   { scope, removalLimit }: Pick<RunTools, 'scope' | 'removalLimit'>,
 ): Plan {
   const stored = leagues.index();
-  const accepted = new Set([...holds.all()].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId));
+  const held = [...holds.all()];
+  const accepted = new Set(held.filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId));
+  const since = held.filter(([, hold]) => !hold.accepted).map(([, hold]) => hold.since);
+  const earliest = since.toSorted()[0];
+  const joined = () => (earliest === undefined ? NOBODY : leagues.joinedSince(earliest, scope));
   return {
     changeSet: reconcile(stored, list.leagues, leagues.load),
-    removals: decideRemovals(stored, list, { scope, limit: removalLimit, accepted }),
+    removals: decideRemovals(stored, list, { scope, limit: removalLimit, accepted, joined }),
   };
 }
 
 /** The counts and the outcome of a plan. */
-export function countPlan({ changeSet, removals }: Plan, list: LeagueList): Applied {
+export function countPlan({ changeSet, removals }: Plan, list: LeagueList, limit: number): Applied {
   const counts = {
     received: list.received,
     added: changeSet.added.length,
@@ -56,7 +62,8 @@ export function countPlan({ changeSet, removals }: Plan, list: LeagueList): Appl
     held: removals.held.length,
   };
   const wrote = counts.added + counts.changed + counts.restored + counts.removed > 0;
-  return { outcome: counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged', counts };
+  const outcome = counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged';
+  return { outcome, counts, heldBecause: explainHold(removals, list, limit) };
 }
 
 function applyList({ store, scope, removalLimit }: RunTools, list: LeagueList, seen: Sighting): Applied {
@@ -65,7 +72,7 @@ function applyList({ store, scope, removalLimit }: RunTools, list: LeagueList, s
   writeRemovals(store, plan.removals.removed, seen);
   settleHolds(store, plan.removals, list, seen);
   store.rejections.settle(list.rejections, scope, seen);
-  return countPlan(plan, list);
+  return countPlan(plan, list, removalLimit);
 }
 
 function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }: ChangeSet, seen: Sighting): void {

@@ -8,6 +8,8 @@ export type RemovalRules = {
   readonly limit: number;
   /** Held removals that an operator let pass. */
   readonly accepted: ReadonlySet<string>;
+  /** Leagues that came into scope since the guard began to hold. Asked for only where they could matter. */
+  readonly joined: () => ReadonlySet<string>;
 };
 
 export type Removals = { readonly removed: readonly string[]; readonly held: readonly string[] };
@@ -17,6 +19,19 @@ const ALWAYS_ALLOWED = 5;
 /** 29 % of 100 is 28.999999999999996 in a double, and 29 is not more than 29 %. */
 const ROUNDING = 1e-6;
 
+/** Why removals are held, in words; undefined where none are. */
+export function explainHold({ held }: Removals, list: LeagueList, limit: number): string | undefined {
+  if (held.length === 0) return undefined;
+  const unreadable = list.rejections.filter((rejection) => rejection.leagueId === null).length;
+  if (unreadable > 0) return `${unreadable} received without a readable league_id may be any of them`;
+  if (list.received === 0) return 'the list is empty';
+  return `more than ${ALWAYS_ALLOWED}, and more than ${formatShare(limit)} of those listed, would go at once`;
+}
+
+function formatShare(share: number): string {
+  return `${Number((share * 100).toFixed(6))}%`;
+}
+
 /**
  * Decides which stored leagues have left the list, and which of these removals the guard holds (contract, 5.4). Pure.
  * A filtered list speaks only for rows whose last known status is the filter's; a rejected element whose id can be
@@ -25,21 +40,27 @@ const ROUNDING = 1e-6;
 export function decideRemovals(
   stored: ReadonlyMap<string, StoredLeague>,
   list: LeagueList,
-  { scope, limit, accepted }: RemovalRules,
+  { scope, limit, accepted, joined }: RemovalRules,
 ): Removals {
   const rejectedIds = new Set(list.rejections.map((rejection) => rejection.leagueId));
+  const live: string[] = [];
   const missing: string[] = [];
-  let live = 0;
   for (const [leagueId, row] of stored) {
     if (row.removed || (scope !== 'all' && row.status !== scope)) continue;
-    if (!accepted.has(leagueId)) live += 1;
+    if (!accepted.has(leagueId)) live.push(leagueId);
     if (!list.leagues.has(leagueId) && !rejectedIds.has(leagueId)) missing.push(leagueId);
   }
   // With an unreadable element among them, the list may hold any league that seems to be missing.
   if (rejectedIds.has(null)) return { removed: [], held: missing };
 
   const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
-  const tooMany = waiting.length > ALWAYS_ALLOWED && waiting.length > limit * live + ROUNDING;
+  const isTooMuch = (of: number): boolean => waiting.length > limit * of + ROUNDING;
+  // What joined meanwhile makes no share smaller, or the same answer once more would let go of what is held.
+  const withoutJoined = (): number => {
+    const since = joined();
+    return live.filter((leagueId) => !since.has(leagueId)).length;
+  };
+  const tooMany = waiting.length > ALWAYS_ALLOWED && (isTooMuch(live.length) || isTooMuch(withoutJoined()));
   if (waiting.length > 0 && (list.received === 0 || tooMany)) {
     return { removed: missing.filter((leagueId) => accepted.has(leagueId)), held: waiting };
   }

@@ -29,6 +29,8 @@ export type RunReport = {
   /** Requests for the leagues or the profile. */
   readonly attempts: number;
   readonly counts: RunCounts;
+  /** Why removals are held, where they are. */
+  readonly heldBecause?: string | undefined;
   /** Why it failed, or why even its end could not be recorded. */
   readonly error?: RunError;
   /** The service asked for a pause that reaches past the run: a run is to follow as soon as it ends. */
@@ -45,9 +47,15 @@ export function logReport(log: Log, report: RunReport): void {
 }
 
 /** A run in one line of words. */
-export function describeReport({ kind, outcome, counts, durationMs }: RunReport): string {
+export function describeReport({ kind, outcome, counts, durationMs, heldBecause }: RunReport): string {
+  const applied = outcome !== 'interrupted' && outcome !== 'failed';
+  const what = kind === 'leagues' && applied ? `: ${describeCounts(counts)}` : '';
+  const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
+  return `${kind}: ${outcome}${what} (${formatDuration(durationMs)})${why}`;
+}
+
+/** What a poll received and what became of it, in words. */
+export function describeCounts(counts: RunCounts): string {
   const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
-  const what =
-    kind === 'leagues' && outcome !== 'interrupted' ? `: ${[`${counts.received} received`, ...parts].join(', ')}` : '';
-  return `${kind}: ${outcome}${what} (${formatDuration(durationMs)})`;
+  return [`${counts.received} received`, ...parts].join(', ');
 }

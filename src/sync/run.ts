@@ -27,7 +27,12 @@ export type RunTools = {
 };
 
 /** What a run came to. */
-export type Applied = { readonly outcome: 'changed' | 'unchanged' | 'held'; readonly counts: RunCounts };
+export type Applied = {
+  readonly outcome: 'changed' | 'unchanged' | 'held';
+  readonly counts: RunCounts;
+  /** Why removals are held, where they are. */
+  readonly heldBecause?: string | undefined;
+};
 
 /** What a run does with an answer, inside the transaction that also ends its row. */
 export type Apply = (seen: Sighting) => Applied;
@@ -70,7 +75,7 @@ export async function executeRun(
     id = runId;
     const { fetched, apply } = await work(deadline, trace);
     const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
-    return report(applied.outcome, applied.counts);
+    return { ...report(applied.outcome, applied.counts), heldBecause: applied.heldBecause };
   } catch (error) {
     const stopped = stop.aborted && error === stop.reason;
     const failure = stopped ? undefined : toRunError(error);

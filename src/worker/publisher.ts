@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { refuseReplacing, replaceCopy } from '../store/copy.ts';
+import { isCopy, refuseReplacing, replaceCopy } from '../store/copy.ts';
 import { prepareFolder } from '../store/folder.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
@@ -41,7 +41,7 @@ function startPublisher(options: PublisherOptions & { readonly target: string })
   const { target, clock, stop } = options;
   const { signal, hurry, settle } = createGrace(clock);
   const publish = createPublishing(options, signal);
-  let nextAt = clock.monotonic() + OLDEST_MS - ageOf(target, clock.now());
+  let nextAt = clock.monotonic() + OLDEST_MS - ageOf(target, options.path, clock.now());
   let wanted = false;
   let publishing: Promise<void> | undefined;
 
@@ -122,8 +122,9 @@ function createPublishing(
   };
 }
 
-function ageOf(file: string, now: number): number {
-  const madeAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
+/** Infinite where there is no copy, or something else in its place, so that this is found out at once. */
+function ageOf(target: string, path: string, now: number): number {
+  const madeAt = isCopy(target, path) ? statSync(target).mtimeMs : Number.NEGATIVE_INFINITY;
   // A clock that has stepped back since makes no copy young.
   return madeAt > now ? Number.POSITIVE_INFINITY : now - madeAt;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeReport } from '../../src/sync/report.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
 import {
   type Bench,
@@ -58,6 +59,33 @@ describe('the guard', () => {
     expect(report).toMatchObject({ outcome, counts: { ...counts, added: 1 } });
     expect(heldIds(bench)).toHaveLength(counts.held);
     expect(removedIds(bench)).toHaveLength(counts.removed);
+  });
+
+  it('goes on holding while the same list is sent, though what joined makes the share small', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(6));
+    const others = Array.from({ length: 30 }, (_, index) => makeLeague(`new${index}`));
+    expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'held', counts: { added: 30, held: 6 } });
+    expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'held', counts: { held: 6, removed: 0 } });
+    expect(removedIds(bench)).toEqual([]);
+    acceptAll(bench);
+    expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'changed', counts: { removed: 6 } });
+  });
+
+  it.each([
+    [makeLeagues(3), /held because more than 5, and more than 20% of those listed, would go at once/],
+    [[], /held because the list is empty/],
+    [[...makeLeagues(3), 17], /held because 1 received without a readable league_id may be any of them/],
+  ])('says why it holds', async (elements, why) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(12));
+    const report = await pollWith(service, bench, elements);
+    expect(report.error).toBeUndefined();
+    expect(describeReport(report)).toMatch(why);
   });
 
   it('has its share from the settings', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.ts';
 import { loadDatabasePath } from '../../src/config/database.ts';
-import { SETTING_NAMES } from '../../src/config/settings.ts';
+import { SETTING_NAMES } from '../../src/config/name.ts';
 import { SettingsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
 
@@ -200,8 +200,16 @@ describe('the settings', () => {
 
 describe('the settings that are needed without the others', () => {
   it('are the path of the database', () => {
-    expect(loadDatabasePath({})).toBe('data/leagues.db');
-    expect(loadDatabasePath({ LEAGUE_SYNC_DATABASE: 'x.db' })).toBe('x.db');
+    const load = (settings: Readonly<Record<string, string>>) => {
+      const warnings: string[] = [];
+      const path = loadDatabasePath({ settings: () => settings, warn: (text) => warnings.push(text) });
+      return { path, warnings };
+    };
+    expect(load({})).toEqual({ path: 'data/leagues.db', warnings: [] });
+    expect(load({ LEAGUE_SYNC_DATABASE: 'x.db', LEAGUE_SYNC_USERNAME: 'u' })).toEqual({ path: 'x.db', warnings: [] });
+    const misspelt = load({ LEAGUE_SYNC_DATABSE: 'x.db' });
+    expect(misspelt.path).toBe('data/leagues.db');
+    expect(misspelt.warnings.join()).toMatch(/LEAGUE_SYNC_DATABSE.*Did you mean LEAGUE_SYNC_DATABASE/);
   });
 
   it('are those of the log', () => {

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SETTING_NAMES, settingsSchema } from '../../src/config/settings.ts';
+import { SETTING_NAMES } from '../../src/config/name.ts';
+import { settingsSchema } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
 
 const readme = readFileSync('README.md', 'utf8');

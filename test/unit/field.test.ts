@@ -48,6 +48,7 @@ describe('a value that can be converted without loss', () => {
     ['text', '1e400', '1e400', 'number for string'],
     ['number', '"3"', 3, 'string for number'],
     ['number', '"-1.5e3"', -1500, 'string for number'],
+    ['number', '"123456789.12345678"', 123456789.12345678, 'string for number'],
     ['number', '"9007199254740993"', 9007199254740993n, 'string for number'],
     ['flag', '"true"', true, 'string for boolean'],
     ['flag', '"false"', false, 'string for boolean'],

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../src/json.ts';
 import { decideRemovals, type RemovalRules } from '../../src/sync/removal.ts';
 import { createElement, parseElements, RUNS, storedOf } from '../support/unit-league.ts';
 
-const RULES: RemovalRules = { scope: 'all', limit: 0.2, accepted: new Set() };
+const RULES: RemovalRules = { scope: 'all', limit: 0.2, accepted: new Set(), joined: () => new Set() };
 
 const ids = (count: number, from = 0): readonly string[] =>
   Array.from({ length: count }, (_, index) => `l${String(from + index).padStart(3, '0')}`);
@@ -19,6 +19,13 @@ function decide(live: number, missing: number, rules: Partial<RemovalRules> = {}
 }
 
 describe('the guard', () => {
+  it('takes no share of leagues that joined since it began to hold', () => {
+    const joined = () => new Set(ids(30, 6));
+    expect(decide(36, 6)).toEqual({ removed: ids(6), held: [] });
+    expect(decide(36, 6, { joined })).toEqual({ removed: [], held: ids(6) });
+    expect(decide(36, 5, { joined })).toEqual({ removed: ids(5), held: [] });
+  });
+
   it.each<[number, number, number, 'removed' | 'held']>([
     [10, 0.2, 5, 'removed'],
     [10, 0.2, 6, 'held'],

@@ -1,0 +1,128 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { createDriftLog } from '../../src/drift.ts';
+import { StatusError, StoppedError, TransportError } from '../../src/errors.ts';
+import { isObject, parseJson } from '../../src/json.ts';
+import { findPackage } from '../../src/package.ts';
+import type { Client, Fetched } from '../../src/service/client.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { pollLeagues } from '../../src/sync/leagues.ts';
+import type { RunReport } from '../../src/sync/report.ts';
+import { createTestClock } from './clock.ts';
+import type { Step } from './model-service.ts';
+import type { Row } from './workplace.ts';
+
+/** Thousands of transactions: where the system offers memory as a folder, no disk has to keep up with them. */
+const MEMORY = '/dev/shm';
+
+/** Makes databases out of one that has been migrated once. */
+export type BenchMaker = Disposable & { readonly open: () => Promise<ModelBench> };
+
+/** A worker's store and a second connection, as another tool has it. */
+export type ModelBench = AsyncDisposable & {
+  readonly poll: (step: Step, answer: string) => Promise<RunReport>;
+  /** Ends the worker's store and opens it anew. */
+  readonly restart: () => Promise<void>;
+  readonly stepClock: (ms: number) => void;
+  readonly now: () => number;
+  /** INTEGER as bigint and REAL as number. */
+  readonly rows: (sql: string, ...values: readonly unknown[]) => readonly Row[];
+  readonly write: (sql: string, ...values: readonly unknown[]) => void;
+};
+
+export async function createBenchMaker(): Promise<BenchMaker> {
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'league-sync-model-'));
+  const template = join(folder, 'template.db');
+  await (await openAt(template, createTestClock()))[Symbol.asyncDispose]();
+  let made = 0;
+  return {
+    open: () => {
+      made += 1;
+      const path = join(folder, `${made}.db`);
+      copyFileSync(template, path);
+      return openModelBench(path);
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function openAt(path: string, clock: ReturnType<typeof createTestClock>): Promise<Store> {
+  return openStore(path, { migrations: findPackage().migrations, clock, stop: new AbortController().signal });
+}
+
+async function openModelBench(path: string): Promise<ModelBench> {
+  const clock = createTestClock();
+  const drift = createDriftLog();
+  let store = await openAt(path, clock);
+  let other = openOther(path);
+  const close = async (): Promise<void> => {
+    other.close();
+    await store[Symbol.asyncDispose]();
+  };
+  return {
+    poll: (step, answer) => {
+      const stop = new AbortController();
+      const client = createClient(step, answer, stop);
+      const tools = {
+        store,
+        client,
+        drift,
+        clock,
+        scope: step.scope,
+        removalLimit: step.limitPercent / 100,
+        ...CONSTANT,
+      };
+      return pollLeagues({ ...tools, unrecorded: new Map() }, 'schedule', stop.signal);
+    },
+    restart: async () => {
+      await close();
+      store = await openAt(path, clock);
+      other = openOther(path);
+    },
+    stepClock: clock.step,
+    now: clock.now,
+    rows: (sql, ...values) => other.prepare(sql).all(...values),
+    write: (sql, ...values) => {
+      other.prepare(sql).run(...values);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await close();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+const CONSTANT = { runTimeoutMs: 600_000, pausedUntil: () => 0, fingerprint: 'model', programVersion: '0.0.0' };
+
+/** Another tool's connection; most of its time would go into preparing the same few statements. */
+function openOther(path: string) {
+  const db = new Database(path, { timeout: 2_000 });
+  db.defaultSafeIntegers(true);
+  const prepared = new Map<string, Database.Statement<unknown[], Row>>();
+  return {
+    prepare: (sql: string): Database.Statement<unknown[], Row> => {
+      const statement = prepared.get(sql) ?? db.prepare<unknown[], Row>(sql);
+      prepared.set(sql, statement);
+      return statement;
+    },
+    close: () => db.close(),
+  };
+}
+
+/** A client that has asked the service and got this, or failed so. */
+function createClient({ failure }: Step, answer: string, stop: AbortController): Client {
+  const fetchLeagues = async (): Promise<Fetched> => {
+    if (failure === 'network' || failure === 'timeout') throw new TransportError(failure, true, 'nothing came back');
+    if (failure === 'status')
+      throw new StatusError(false, 'The service answered with status 400.', { httpStatus: 400 });
+    if (failure === 'internal') throw new TypeError('a fault of the program');
+    if (failure === 'stopped') stop.abort(new StoppedError());
+    stop.signal.throwIfAborted();
+    const body = parseJson(answer);
+    if (!isObject(body)) throw new Error('The answer of a test is no object.');
+    return { body, message: undefined, timestamp: undefined, etag: undefined, lastModified: undefined };
+  };
+  return { fetchLeagues, fetchProfile: () => Promise.reject(new Error('No profile is asked for here.')) };
+}

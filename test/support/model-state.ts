@@ -1,0 +1,58 @@
+import type { Cell } from './model-json.ts';
+import type { Cells, Scope } from './model-list.ts';
+
+export type ModelLeague = {
+  readonly cells: Cells;
+  readonly firstSeenAt: string;
+  readonly changedAt: string;
+  readonly removedAt: string | null;
+};
+export type ModelHold = { readonly firstRunId: bigint; readonly heldSince: string; readonly acceptedAt: string | null };
+export type ModelRejectionRow = {
+  readonly leagueId: string | null;
+  readonly paths: readonly string[];
+  readonly firstRunId: bigint;
+  readonly firstSeenAt: string;
+  readonly resolvedAt: string | null;
+  readonly scope: Scope;
+};
+export type ModelDrift = { readonly firstRunId: bigint; readonly firstSeenAt: string };
+export type ModelChange = {
+  readonly leagueId: string;
+  readonly kind: 'added' | 'changed' | 'removed' | 'restored';
+  readonly before: Readonly<Record<string, Cell>> | null;
+  readonly after: Cells | null;
+};
+
+/** What the database has to hold. */
+export type Model = {
+  readonly leagues: Map<string, ModelLeague>;
+  readonly holds: Map<string, ModelHold>;
+  /** By the element's canonical JSON. */
+  readonly rejections: Map<string, ModelRejectionRow>;
+  readonly drift: Map<string, ModelDrift>;
+  /** What was listed just before each poll, by the poll's instant: every league with its status. */
+  readonly listedBefore: Map<string, ReadonlyMap<string, unknown>>;
+};
+
+export type ModelCounts = Readonly<
+  Record<
+    'received' | 'added' | 'changed' | 'unchanged' | 'restored' | 'rejected' | 'duplicates' | 'removed' | 'held',
+    number
+  >
+>;
+export const NO_COUNTS: ModelCounts = {
+  received: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+  restored: 0,
+  rejected: 0,
+  duplicates: 0,
+  removed: 0,
+  held: 0,
+};
+
+export function createModel(): Model {
+  return { leagues: new Map(), holds: new Map(), rejections: new Map(), drift: new Map(), listedBefore: new Map() };
+}
