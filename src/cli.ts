@@ -14,6 +14,7 @@ const hangups: (() => void)[] = [];
 const logs: (() => Promise<void>)[] = [];
 let stoppedBy: 'SIGTERM' | 'SIGINT' | undefined;
 let exitCode: number = EXIT.done;
+let onlyReads = false;
 
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 /** What still hangs about when everything has been closed must not keep the process from ending. */
@@ -62,8 +63,14 @@ function print(text: string): Promise<void> {
 /** The end of the input counts as an empty line. */
 async function ask(question: string): Promise<string> {
   process.stdout.write(question);
-  for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
-  return '';
+  try {
+    for await (const line of createInterface({ input: process.stdin, terminal: false })) return line;
+    process.stdout.write('\n');
+    return '';
+  } finally {
+    // A read that is still under way would keep the process from ending.
+    process.stdin.destroy();
+  }
 }
 
 function listenToSignals(): void {
@@ -81,6 +88,8 @@ function listenToSignals(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
       if (codeOf(error) !== 'EPIPE') throw error;
+      // Who only reads has nothing left to do for a reader that went away.
+      if (onlyReads) endAtOnce(EXIT.done);
     });
   }
   process.on('uncaughtException', (error) => {
@@ -97,7 +106,8 @@ function endAtOnce(code: number): never {
 
 const execute: Execute = async (load, options, life) => {
   // A statement that computes for hours keeps the loop from ever hearing of a signal.
-  if (life === 'reads') for (const signal of STOPPING) process.removeAllListeners(signal);
+  onlyReads = life === 'reads';
+  if (onlyReads) for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
   try {
     exitCode = await (await load())(host, options);
   } catch (error) {

@@ -102,6 +102,11 @@ export class DatabaseError extends RunError {
   }
 }
 
+/** The process that copied the database was ended by somebody else. */
+export class CutShortError extends DatabaseError {
+  override name = 'CutShortError';
+}
+
 /** Not a failure: the operator stopped the worker while this was going on. */
 export class StoppedError extends Error {
   override name = 'StoppedError';

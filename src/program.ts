@@ -51,6 +51,7 @@ export function createProgram(execute: Execute): Program {
     .description('the simulated service and the worker together, on a database of its own')
     .option('--for <duration>', 'end by itself after this long, such as 30s', readDuration)
     .action((options) => execute(loadDemo, { forMs: options.for }, 'lasts'));
+  for (const command of program.commands) command.showHelpAfterError(`(see league-sync ${command.name()} --help)`);
   return program;
 }
 
@@ -117,7 +118,8 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .command('copy', { hidden: true })
     .argument('<path>')
     .argument('<target>')
-    .action((path, target) => execute(loadCopy, { path, target }, 'reads'));
+    .option('--replace')
+    .action((path, target, { replace }) => execute(loadCopy, { path, target, replace }, 'reads'));
 }
 
 function addSimulate(program: Program, execute: Execute): void {

@@ -9,12 +9,13 @@ import {
   readHeldRemovals,
 } from '../store/acceptance.ts';
 import { formatTable } from '../table.ts';
-import type { Command } from './host.ts';
+import type { Command, Host } from './host.ts';
 
 /** Shows the removals that the guard holds, and lets those shown pass with the next poll where the operator agrees. */
 export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (host, { yes }) => {
   const path = loadDatabasePath(host);
-  const all = readHeldRemovals(path);
+  const { migrations } = findPackage();
+  const all = readHeldRemovals(path, migrations);
   const held = all.filter((removal) => removal.accepted_at === null);
   const when = describeWhen(countUnidentified(path));
   if (all.length > held.length) await host.print(`${count(all.length - held.length)} accepted before: ${when}`);
@@ -22,14 +23,18 @@ export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (host, 
     if (all.length === 0) await host.print('no removals are held');
     return EXIT.done;
   }
-  await host.print(formatTable(COLUMNS, held.map(toCells)));
-  if (yes !== true && !(await agree(host.ask, held.length))) {
+  await host.print(tableOf(held));
+  if (yes !== true && host.ask === undefined) {
     await host.print(`${count(held.length)} held; league-sync accept-removals --yes accepts them`);
     return EXIT.held;
   }
-  const { migrations } = findPackage();
+  if (yes !== true && !(await agree(host.ask, held.length))) {
+    await host.print('nothing was accepted');
+    return EXIT.held;
+  }
   const accepted = await accept(path, held, { migrations, clock: systemClock, stop: host.stop });
-  await host.print(`${count(accepted)} accepted: ${when}`);
+  if (accepted > 0) await host.print(`${count(accepted)} accepted: ${when}`);
+  if (accepted < held.length) await host.print(`${count(held.length - accepted)} no longer held as shown: look again`);
   return EXIT.done;
 };
 
@@ -39,19 +44,22 @@ function describeWhen(unidentified: number): string {
   return `${usual}, but not while the service sends what has no readable league_id (${unidentified} in rejected_leagues)`;
 }
 
-const COLUMNS = ['league_id', 'league', 'sport', 'held since'];
-
-function toCells({ league_id, league_name, sport, held_since }: HeldRemoval): readonly string[] {
-  return [league_id, league_name ?? '', sport ?? '', held_since];
+/** Since when they are held stands once above them where it is one instant, which it mostly is. */
+function tableOf(held: readonly HeldRemoval[]): string {
+  const instants = new Set(held.map((removal) => removal.held_since));
+  const [first = ''] = instants;
+  const cells = ({ league_id, league_name, sport }: HeldRemoval) => [league_id, league_name ?? '', sport ?? ''];
+  const columns = ['league_id', 'league', 'sport'];
+  if (instants.size === 1) return `held since ${first}:\n\n${formatTable(columns, held.map(cells))}\n`;
+  const rows = held.map((removal) => [...cells(removal), removal.held_since]);
+  return `${formatTable([...columns, 'held since'], rows)}\n`;
 }
 
-/** Where nobody can be asked, nobody agrees. */
-async function agree(ask: ((question: string) => Promise<string>) | undefined, number: number): Promise<boolean> {
-  if (ask === undefined) return false;
-  const answer = await ask(
+async function agree(ask: Host['ask'], number: number): Promise<boolean> {
+  const answer = await ask?.(
     `Remove ${number === 1 ? 'this league' : `these ${number} leagues`} with the next poll? [y/N] `,
   );
-  return /^\s*y(es)?\s*$/i.test(answer);
+  return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
 function count(number: number): string {

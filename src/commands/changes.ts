@@ -30,7 +30,7 @@ export const changes: Command<ChangesOptions> = async (host, { since, league, li
   const stretch = findStretch(path, start, league);
   const write = json === true ? entryJson : describeEntry;
   let shown = 0;
-  for (const page of readFeed(path, stretch, limit ?? Number.POSITIVE_INFINITY)) {
+  for (const page of readFeed(path, stretch, { most: limit ?? Number.POSITIVE_INFINITY, fields: json !== true })) {
     if (page.length > 0) await host.print(page.map(write).join('\n'));
     shown += page.length;
   }

@@ -1,10 +1,17 @@
 import { EXIT } from '../errors.ts';
-import { writeCopy } from '../store/copy.ts';
+import { replaceCopy, writeCopy } from '../store/copy.ts';
 import { readFrom } from '../store/open.ts';
 import type { Command } from './host.ts';
 
+export type CopyOptions = {
+  readonly path: string;
+  readonly target: string;
+  /** Over an earlier copy; otherwise nothing may be there. */
+  readonly replace?: boolean;
+};
+
 /** The process that copies, for `backup` and for the worker. Not for people: they have `backup`. */
-export const copy: Command<{ readonly path: string; readonly target: string }> = async (_host, { path, target }) => {
-  readFrom(path, (db) => writeCopy(db, target));
+export const copy: Command<CopyOptions> = async (_host, { path, target, replace }) => {
+  readFrom(path, (db) => (replace === true ? replaceCopy(db, target) : writeCopy(db, target)));
   return EXIT.done;
 };

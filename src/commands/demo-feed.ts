@@ -21,7 +21,7 @@ export async function showChanges(path: string, log: Log, signal: AbortSignal): 
 function showSince(path: string, seq: number, log: Log): number {
   try {
     const stretch = findStretch(path, { afterSeq: seq });
-    const [entries = []] = readFeed(path, stretch, MOST_SHOWN);
+    const [entries = []] = readFeed(path, stretch, { most: MOST_SHOWN, fields: true });
     for (const entry of entries) log.info(describeBriefly(entry));
     const more = stretch.last - (entries.at(-1)?.seq ?? stretch.last);
     if (more > 0) log.info(`  … and ${more} more`);
@@ -34,6 +34,6 @@ function showSince(path: string, seq: number, log: Log): number {
 }
 
 function describeBriefly({ kind, league_name, fields }: FeedEntry): string {
-  const what = describeFields(fields.filter(({ field }) => field !== 'last_update_datetime'));
+  const what = describeFields(fields);
   return visible(`  ${kind}: ${league_name}${what && `, ${what}`}`);
 }

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Schedule } from '../cron.ts';
 import { CredentialsError, SettingsError } from '../errors.ts';
 import { type Credentials, createCredentials, readSecret, type SecretSource } from './credentials.ts';
@@ -112,11 +113,25 @@ function refuseClearText(settings: Settings, faults: string[]): void {
   );
 }
 
+/** The files that SQLite and the lock have beside a database would be taken for what they are not. */
 function refusePublishingOverDatabase(settings: Settings, faults: string[]): void {
   const publish = shape.LEAGUE_SYNC_PUBLISH.safeParse(settings.LEAGUE_SYNC_PUBLISH).data;
   const database = shape.LEAGUE_SYNC_DATABASE.safeParse(settings.LEAGUE_SYNC_DATABASE).data;
-  if (publish === undefined || database === undefined || resolve(publish) !== resolve(database)) return;
-  faults.push('LEAGUE_SYNC_PUBLISH: it is the database itself; name another path for the copy');
+  if (publish === undefined || database === undefined) return;
+  const [target, own] = [locate(publish), locate(database)];
+  const taken = ['', '-wal', '-shm', '-journal', '.lock'].map((suffix) => own + suffix);
+  if (taken.includes(target))
+    faults.push('LEAGUE_SYNC_PUBLISH: it is the database itself, or a file beside it; name another path for the copy');
+}
+
+/** Where a path leads, as far as its folder is there. */
+function locate(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return join(realpathSync(dirname(absolute)), basename(absolute));
+  } catch {
+    return absolute;
+  }
 }
 
 function secretSource(settings: Settings, name: string, faults: string[]): SecretSource | undefined {

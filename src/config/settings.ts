@@ -89,7 +89,10 @@ const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
   z.enum(names, { error: (issue) => `"${String(issue.input)}" cannot be used; write ${names.join(', ')}` });
 
 const text = z.string();
-const path = z.string().trim().min(1, 'it is empty; write the path of a file');
+const path = setting(
+  (value) => (value === '' || value === ':memory:' || value.includes('\0') ? undefined : value),
+  'write the path of a file',
+);
 
 /** The settings of the program under their published names, with their defaults. */
 export const settingsSchema = z.object({

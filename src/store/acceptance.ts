@@ -14,9 +14,16 @@ export type HeldRemoval = {
   readonly accepted_at: string | null;
 };
 
-/** All held removals, those that have been accepted included. Throws a DatabaseError. */
-export function readHeldRemovals(path: string): readonly HeldRemoval[] {
-  return readFrom(path, selectHeldRemovals);
+/**
+ * All held removals, those that have been accepted included. Throws a DatabaseError, also where the database is of
+ * another version of the program, so that nothing is offered that could not be done.
+ */
+export function readHeldRemovals(path: string, migrations: string): readonly HeldRemoval[] {
+  const known = readMigrations(migrations);
+  return readFrom(path, (db) => {
+    refuseOther(db, known, path);
+    return selectHeldRemovals(db);
+  });
 }
 
 export function selectHeldRemovals(db: Database.Database): readonly HeldRemoval[] {
@@ -48,7 +55,8 @@ export function acceptRemovals(
   removals: readonly HeldRemoval[],
   { migrations, clock, stop }: AcceptanceOptions,
 ): Promise<number> {
-  const known = readMigrations(migrations);
+  // On a connection that only reads: one that may write would apply a log that lies there, even if it then refuses.
+  readHeldRemovals(path, migrations);
   const sql = `UPDATE held_removals SET accepted_at = @at
     WHERE league_id = @league_id AND first_run_id = @first_run_id AND accepted_at IS NULL`;
   return createPatience(
@@ -56,7 +64,6 @@ export function acceptRemovals(
     stop,
   )(() =>
     openBeside(path, (db) => {
-      refuseOther(db, known, path);
       const accept = db.prepare(sql);
       const at = formatInstant(clock.now());
       const each = ({ league_id, first_run_id }: HeldRemoval) => accept.run({ league_id, first_run_id, at }).changes;

@@ -17,14 +17,14 @@ const FAULTS: readonly Fault[] = [
     mend: 'give this user write permission on the file and its folder',
   },
   {
-    code: /^SQLITE_CANTOPEN|^ENOENT|^ENOTDIR|^EISDIR/,
+    code: /^SQLITE_CANTOPEN|^ENOENT|^ENOTDIR|^EISDIR|^ELOOP|^ENAMETOOLONG/,
     what: 'cannot be opened',
-    mend: 'check LEAGUE_SYNC_DATABASE and the permissions of the folder',
+    mend: 'check its path and the permissions of the folder',
   },
   {
     code: /^SQLITE_NOTADB/,
     what: 'is not an SQLite database',
-    mend: 'name another file in LEAGUE_SYNC_DATABASE, or restore this one from a backup',
+    mend: 'name another file, or restore this one from a backup',
   },
   {
     code: /^SQLITE_CORRUPT/,
@@ -35,14 +35,14 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /** Turns what SQLite or the file system threw into an error that names the file and the mend. */
-export function toDatabaseError(error: unknown, path: string): DatabaseError {
+export function toDatabaseError(error: unknown, path: string, what: 'database' | 'copy' = 'database'): DatabaseError {
   if (error instanceof DatabaseError) return error;
   const code = codeOf(error);
   const fault = FAULTS.find((candidate) => candidate.code.test(code));
   if (fault === undefined) {
     const detail = error instanceof Error ? error.message : 'unknown error';
-    return new DatabaseError(`The database ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error });
+    return new DatabaseError(`The ${what} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error });
   }
-  const message = `The database ${path} ${fault.what} (${code}); ${fault.mend}.`;
+  const message = `The ${what} ${path} ${fault.what} (${code}); ${fault.mend}.`;
   return new DatabaseError(message, { cause: error, busy: fault.busy ?? false });
 }

@@ -12,7 +12,7 @@ export type FeedEntry = {
   readonly after: string | null;
   /** Its name before the change, where that changed. */
   readonly league_name: string | null;
-  /** What changed, field by field; nothing for `added` and `removed`. */
+  /** What changed, field by field, where this was asked for; nothing for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
 };
 
@@ -56,27 +56,37 @@ function findStart(one: One, start: FeedStart, leagueId: string | undefined): nu
   return one(`SELECT min(seq) - 1 FROM (${newest})`, { leagueId, newest: start.newest });
 }
 
-/** Reads the stretch a page at a time, oldest first, `most` entries at the most. Throws a DatabaseError. */
-export function* readFeed(path: string, stretch: FeedStretch, most: number): Generator<readonly FeedEntry[]> {
+export type FeedOptions = {
+  /** As many entries at the most. */
+  readonly most: number;
+  /** Whether `fields` is wanted; it costs more than all the rest. */
+  readonly fields: boolean;
+};
+
+/** Reads the stretch a page at a time, oldest first. Throws a DatabaseError. */
+export function* readFeed(path: string, stretch: FeedStretch, options: FeedOptions): Generator<readonly FeedEntry[]> {
   let { after } = stretch;
-  for (let left = most; left > 0; left -= PAGE) {
-    const page = readFrom(path, (db) => readPage(db, { ...stretch, after }, Math.min(left, PAGE)));
+  for (let left = options.most; left > 0; left -= PAGE) {
+    const most = Math.min(left, PAGE);
+    const page = readFrom(path, (db) => readPage(db, { ...stretch, after }, { ...options, most }));
     yield page;
     if (page.length < PAGE) return;
     after = page.at(-1)?.seq ?? after;
   }
 }
 
-function readPage(db: Database.Database, stretch: FeedStretch, limit: number): readonly FeedEntry[] {
+function readPage(db: Database.Database, stretch: FeedStretch, { most, fields }: FeedOptions): readonly FeedEntry[] {
   const which = stretch.leagueId === undefined ? 'true' : 'league_id = @leagueId';
   const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
       coalesce(before ->> '$.league_name', after ->> '$.league_name') AS league_name
     FROM league_changes WHERE seq > @after AND seq <= @last AND ${which} ORDER BY seq LIMIT @limit`;
-  const fields = db.prepare<[number], FeedEntry['fields'][number]>(
-    'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?',
-  );
-  const rows = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).all({ ...stretch, limit });
-  return rows.map((row) => ({ ...row, fields: fields.safeIntegers(true).all(row.seq) }));
+  const rows = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).all({ ...stretch, limit: most });
+  const fieldsOf = db
+    .prepare<[number], FeedEntry['fields'][number]>(
+      'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?',
+    )
+    .safeIntegers(true);
+  return rows.map((row) => ({ ...row, fields: fields ? fieldsOf.all(row.seq) : [] }));
 }
 
 /** Whether a league of this id was ever seen. Throws a DatabaseError. */

@@ -24,5 +24,5 @@ function followLinks(path: string): string {
     if (lstatSync(end, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return end;
     end = resolve(dirname(end), readlinkSync(end));
   }
-  throw new DatabaseError(`The path ${path} is a circle of links; name the file itself in LEAGUE_SYNC_DATABASE.`);
+  throw new DatabaseError(`The path ${path} is a circle of links; name the file itself.`);
 }

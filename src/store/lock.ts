@@ -1,7 +1,8 @@
-import { rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
+import { inodeOf } from './identity.ts';
 
 /** The right to be the one worker of a database, held until disposed or until the process ends in any way. */
 export type Lock = Disposable;
@@ -80,11 +81,6 @@ function readHolder(db: Database.Database): string {
     // It has not got as far as writing its name.
   }
   return 'it is just starting';
-}
-
-function inodeOf(file: string): string | undefined {
-  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
 }
 
 /** A lock file holds nothing worth keeping, so the mend is another than for a database. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
-import { refuseReplacing, replaceCopy, writeCopy } from './copy.ts';
+import { replaceCopy } from './copy.ts';
 import { APPLICATION_ID } from './identity.ts';
 
 /** One step of the schema, as it lies in `migrations/`. */
@@ -50,10 +50,7 @@ export function keepCopy(db: Database.Database, migrations: readonly Migration[]
   const from = schemaVersion(db);
   if (from === 0 || from === migrations.length || isEmpty(db)) return undefined;
   const copy = `${path}.schema-${from}`;
-  refuseReplacing(copy, path);
-  rmSync(`${copy}.part`, { force: true });
-  writeCopy(db, `${copy}.part`);
-  replaceCopy(`${copy}.part`, copy, path);
+  replaceCopy(db, copy);
   return { from, to: migrations.length, copy };
 }
 

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DatabaseError, UsageError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
-import { foreign, isForeign, refuseForeign } from './foreign.ts';
+import { foreign, isForeign, refuseForeign, rememberOwn } from './foreign.ts';
 import { APPLICATION_ID } from './identity.ts';
-import { beginLog, closeBehindReader, leaveOneFile } from './wal.ts';
+import { beginWal, closeBehindReader, leaveOneFile } from './wal.ts';
 
 /** A wait inside SQLite stops the whole process, so it is short; whoever can wait longer does so outside. */
 const BUSY_TIMEOUT_MS = 50;
@@ -20,12 +20,14 @@ export function openForWriting(path: string, prepare: (db: Database.Database) =>
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeign(db, path);
+    rememberOwn(path);
     // Before the log is begun, so that a file with a log beside it and without our mark is never one of ours.
     prepare(db);
-    beginLog(db);
+    beginWal(db);
     return db;
   } catch (error) {
-    db.close();
+    // A plain closing would apply a log that lies there, and take it away.
+    closeBehindReader(db);
     throw toDatabaseError(error, path);
   }
 }
@@ -44,10 +46,10 @@ export function readFrom<T>(path: string, read: (db: Database.Database) => T): T
 
 /**
  * Writes to an existing database beside the worker that may have it open, and leaves its journal as the worker wants
- * it. Throws a DatabaseError.
+ * it. Waits for nobody, since a waiting writer keeps new readers out. Throws a DatabaseError.
  */
 export function openBeside<T>(path: string, write: (db: Database.Database) => T): T {
-  const db = openExisting(path, { timeout: READER_TIMEOUT_MS });
+  const db = openExisting(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     db.pragma('synchronous = FULL');
     return write(db);
@@ -68,11 +70,7 @@ function openForReading(path: string): Database.Database {
 }
 
 function openExisting(path: string, options: Database.Options): Database.Database {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    throw new DatabaseError(
-      `There is no database at ${path}; set LEAGUE_SYNC_DATABASE, or let the worker make it first.`,
-    );
-  }
+  requireFile(path);
   const db = open(path, { ...options, fileMustExist: true });
   try {
     if (db.pragma('application_id', { simple: true }) === APPLICATION_ID) return db;
@@ -91,4 +89,17 @@ function open(path: string, options: Database.Options): Database.Database {
   } catch (error) {
     throw toDatabaseError(error, path);
   }
+}
+
+function requireFile(path: string): void {
+  let found: unknown;
+  try {
+    found = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+  if (found !== undefined) return;
+  throw new DatabaseError(
+    `There is no database at ${path}; set LEAGUE_SYNC_DATABASE, or let the worker make it first.`,
+  );
 }

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { type Clock, formatInstant } from '../clock.ts';
@@ -7,6 +6,7 @@ import { describeDatabase } from './dictionary.ts';
 import { createDriftRows, type DriftRows } from './drift.ts';
 import { toDatabaseError } from './fault.ts';
 import { createHoldRows, type HoldRows } from './holds.ts';
+import { inodeOf } from './identity.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { createLoginRows, type LoginRows } from './logins.ts';
 import { keepCopy, migrate, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
@@ -73,7 +73,7 @@ export function openStore(path: string, { migrations, clock, stop }: StoreOption
 function createStore(client: Database.Database, path: string, patience: Patience, upgrade: Upgrade | undefined): Store {
   const db = drizzle({ client });
   const runs = createRunRows(client, db);
-  const file = identify(path);
+  const file = inodeOf(path);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   return {
     path,
@@ -88,7 +88,7 @@ function createStore(client: Database.Database, path: string, patience: Patience
     write: (work, signal) =>
       patience(() => {
         try {
-          if (identify(path) !== file) throw replaced(path);
+          if (inodeOf(path) !== file) throw replaced(path);
           return client.transaction(work).immediate();
         } catch (error) {
           throw isSqliteError(error) ? toDatabaseError(error, path) : error;
@@ -100,7 +100,7 @@ function createStore(client: Database.Database, path: string, patience: Patience
     },
     [Symbol.asyncDispose]: async () => {
       // The log beside a file that took our file's place is not ours to empty.
-      if (identify(path) === file) await closeForReaders(client);
+      if (inodeOf(path) === file) await closeForReaders(client);
       else client.close();
     },
   };
@@ -108,11 +108,6 @@ function createStore(client: Database.Database, path: string, patience: Patience
 
 function isSqliteError(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_');
-}
-
-function identify(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? 'gone' : `${stat.dev}:${stat.ino}`;
 }
 
 /** Writes to a deleted file succeed and are lost with it, so the path is looked at before each. */

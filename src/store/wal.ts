@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 
 /** A log that grew under a long reader shrinks back to this. */
-const LOG_LIMIT_BYTES = 16 * 2 ** 20;
+const WAL_LIMIT_BYTES = 16 * 2 ** 20;
 /** How often, and with what rest between, a clean end waits for readers to let go of the log. */
 const CLOSING_TRIES = 40;
 const CLOSING_REST_MS = 50;
@@ -15,12 +15,12 @@ const PERMISSIONS = 0o777;
  * Begins the write-ahead log: readers neither wait for the worker nor make it wait, and never see half of a poll. A
  * reader who may not write can open the database at any moment of it.
  */
-export function beginLog(db: Database.Database): void {
+export function beginWal(db: Database.Database): void {
   if (db.pragma('journal_mode', { simple: true }) !== 'wal') makeCompanions(db.name);
   db.pragma('journal_mode = WAL');
   // A later connection to a WAL file would get NORMAL, and a reported poll could be lost with the power.
   db.pragma('synchronous = FULL');
-  db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`);
+  db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
 }
 
 /**
@@ -56,7 +56,7 @@ function makeEmpty(file: string, { mode, uid, gid }: Stats): void {
  */
 export async function closeForReaders(db: Database.Database): Promise<void> {
   for (let tries = 1; db.open && tries <= CLOSING_TRIES; tries += 1) {
-    if (leaveOneFile(db) || (tries >= ONE_FILE_TRIES && emptyLog(db))) break;
+    if (leaveOneFile(db) || (tries >= ONE_FILE_TRIES && emptyWal(db))) break;
     await wait(CLOSING_REST_MS);
   }
   closeBehindReader(db);
@@ -67,12 +67,12 @@ export async function closeForReaders(db: Database.Database): Promise<void> {
  * a reader who may not make a log could not open the file then. One that only reads, and goes last, leaves it there.
  */
 export function closeBehindReader(db: Database.Database): void {
-  const last = db.open && hasLog(db) ? openLast(db.name) : undefined;
+  const last = db.open && hasWal(db) ? openLast(db.name) : undefined;
   db.close();
   last?.close();
 }
 
-function hasLog(db: Database.Database): boolean {
+function hasWal(db: Database.Database): boolean {
   try {
     return db.pragma('journal_mode', { simple: true }) === 'wal';
   } catch {
@@ -101,7 +101,7 @@ export function leaveOneFile(db: Database.Database): boolean {
 }
 
 /** Whether the log is empty now. Where it is not it stays whole, readable, and is applied at the next start. */
-function emptyLog(db: Database.Database): boolean {
+function emptyWal(db: Database.Database): boolean {
   try {
     return db.prepare<[], { busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
   } catch {

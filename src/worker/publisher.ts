@@ -1,9 +1,7 @@
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
-import { toRunError } from '../errors.ts';
+import { CutShortError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { isCopy, refuseReplacing, replaceCopy } from '../store/copy.ts';
-import { prepareFolder } from '../store/folder.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
 
@@ -28,6 +26,7 @@ export type PublisherOptions = {
 };
 
 const OLDEST_MS = 3_600_000;
+const WRITING = 0o222;
 const RETRY_MS = 60_000;
 /** What the last poll changed may still be copied; a worker that stops has no time for more. */
 const GRACE_MS = 3_000;
@@ -41,15 +40,16 @@ function startPublisher(options: PublisherOptions & { readonly target: string })
   const { target, clock, stop } = options;
   const { signal, hurry, settle } = createGrace(clock);
   const publish = createPublishing(options, signal);
-  let nextAt = clock.monotonic() + OLDEST_MS - ageOf(target, options.path, clock.now());
+  let due = dueIn(clock, OLDEST_MS - ageOf(target, clock.now()));
+  let last: RunReport['outcome'] | undefined;
   let wanted = false;
   let publishing: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
     while (wanted && !signal.aborted) {
       wanted = false;
-      const published = await publish();
-      nextAt = clock.monotonic() + (published ? OLDEST_MS : RETRY_MS);
+      const next = dueIn(clock, OLDEST_MS);
+      due = (await publish()) ? next : dueIn(clock, RETRY_MS);
     }
     publishing = undefined;
   };
@@ -62,17 +62,26 @@ function startPublisher(options: PublisherOptions & { readonly target: string })
   else stop.addEventListener('abort', hurry, { once: true });
 
   return {
-    noteRun: ({ outcome }) => {
-      if (outcome === 'changed' || outcome === 'held') request();
+    noteRun: ({ outcome, counts }) => {
+      // A poll that goes on holding the same removals changes nothing.
+      const changed = counts.added + counts.changed + counts.restored + counts.removed > 0;
+      if (changed || (outcome === 'held') !== (last === 'held')) request();
+      last = outcome;
     },
     look: () => {
-      if (publishing === undefined && clock.monotonic() >= nextAt) request();
+      if (publishing === undefined && due()) request();
     },
     [Symbol.asyncDispose]: async () => {
       await publishing;
       settle();
     },
   };
+}
+
+/** Whether the time is over, by either clock: one may step, the other stands still in a suspended machine. */
+function dueIn(clock: Clock, ms: number): () => boolean {
+  const [wall, monotonic] = [clock.now() + ms, clock.monotonic() + ms];
+  return () => clock.now() >= wall || clock.monotonic() >= monotonic;
 }
 
 /** A signal that aborts some time after `hurry`, unless everything has settled by then. */
@@ -93,10 +102,9 @@ function createGrace(clock: Clock) {
 
 /** One copy, made and put into its place. Says whether that went well; never rejects. */
 function createPublishing(
-  { path, target, copy, log }: PublisherOptions & { readonly target: string },
+  { path, target, copy, log, stop }: PublisherOptions & { readonly target: string },
   signal: AbortSignal,
 ): () => Promise<boolean> {
-  const part = `${target}.part`;
   let fault = '';
   const say = (error: unknown): void => {
     const failure = toRunError(error);
@@ -106,25 +114,28 @@ function createPublishing(
   };
   return async () => {
     try {
-      prepareFolder(target);
-      refuseReplacing(target, path);
-      rmSync(part, { force: true });
-      await copy(path, part, signal);
-      replaceCopy(part, target, path);
+      await copy(path, target, { replace: true, signal });
       if (fault !== '') log.info({ target }, 'the published copy is made again');
       else log.debug({ target }, 'the copy was published');
       fault = '';
       return true;
     } catch (error) {
-      if (!signal.aborted) say(error);
+      // A supervisor that ends the worker may end its processes, too.
+      const meant = signal.aborted || (stop.aborted && error instanceof CutShortError);
+      if (!meant) say(error);
       return false;
     }
   };
 }
 
-/** Infinite where there is no copy, or something else in its place, so that this is found out at once. */
-function ageOf(target: string, path: string, now: number): number {
-  const madeAt = isCopy(target, path) ? statSync(target).mtimeMs : Number.NEGATIVE_INFINITY;
-  // A clock that has stepped back since makes no copy young.
-  return madeAt > now ? Number.POSITIVE_INFINITY : now - madeAt;
+/** Infinite where there is no copy, or something that does not look like one, so that this is found out at once. */
+function ageOf(target: string, now: number): number {
+  try {
+    const { mtimeMs, mode } = statSync(target);
+    // Copies are not writable; and a clock that has stepped back since makes none young.
+    if ((mode & WRITING) === 0 && mtimeMs <= now) return now - mtimeMs;
+  } catch {
+    // The copying process says what is wrong there.
+  }
+  return Number.POSITIVE_INFINITY;
 }
