@@ -1,0 +1,86 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import bundled from '../src/simulator/leagues.json' with { type: 'json' };
+import { startSimulator } from '../src/simulator/simulator.ts';
+
+// Makes test/fixtures/schema-<newest>.db anew: a database of the present schema as the program itself makes it, with
+// something in every table. Later versions must be able to open it. Run it once before a release that brings a
+// migration, or while that migration is still being written: npm run build && node scripts/store-schema.ts
+
+const PROGRAM = resolve('dist/league-sync.cjs');
+/** Few enough for a small file, many enough for the guard against mass removals. */
+const LEAGUES = 40;
+const CHURN_MS = 60;
+
+const { entries } = JSON.parse(readFileSync('migrations/meta/_journal.json', 'utf8'));
+const fixture = join('test', 'fixtures', `schema-${entries.length}.db`);
+const folder = mkdtempSync(join(tmpdir(), 'league-sync-schema-'));
+const database = join(folder, 'leagues.db');
+
+await using simulator = await startSimulator({ leagues: bundled.leagues.slice(0, LEAGUES), churnMs: CHURN_MS });
+const env = {
+  PATH: process.env.PATH,
+  LEAGUE_SYNC_BASE_URL: simulator.url,
+  LEAGUE_SYNC_USERNAME: 'player',
+  LEAGUE_SYNC_PASSWORD: 'secret-password',
+  LEAGUE_SYNC_DATABASE: database,
+  LEAGUE_SYNC_LISTEN: 'off',
+};
+
+try {
+  await pollSome();
+  await make('profile', [0]);
+  await makeUnderFault('bad-rows', 'sync', [0, 3]);
+  await makeUnderFault('new-field', 'sync', [0, 3]);
+  await makeUnderFault('login-refused', 'sync', [77]);
+  await runWorker();
+  await makeUnderFault('empty-list', 'sync', [3]);
+  mkdirSync('test/fixtures', { recursive: true });
+  copyFileSync(database, fixture);
+  console.log(`${fixture} is made anew`);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+async function pollSome(): Promise<void> {
+  for (let polls = 0; polls < 6; polls += 1) await make('sync', [0]);
+}
+
+async function makeUnderFault(fault: string, command: string, expected: readonly number[]): Promise<void> {
+  simulator.setFault(fault, true);
+  await make(command, expected);
+  simulator.setFault(fault, false);
+}
+
+function make(command: string, expected: readonly number[]): Promise<void> {
+  return new Promise((done, reject) => {
+    execFile(process.execPath, [PROGRAM, command], { cwd: folder, env }, (error, _stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code);
+      if (expected.includes(code)) done();
+      else reject(new Error(`league-sync ${command} ended with ${code}:\n${stderr}`));
+    });
+  });
+}
+
+/** A worker that polls until both kinds of run have been made, and is then stopped as an operator would. */
+async function runWorker(): Promise<void> {
+  const settings = { ...env, LEAGUE_SYNC_SCHEDULE: '* * * * * *', LEAGUE_SYNC_PROFILE_SCHEDULE: '* * * * * *' };
+  const worker = spawn(process.execPath, [PROGRAM, 'run'], {
+    cwd: folder,
+    env: settings,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const awaited = new Set(['leagues', 'profile']);
+  for await (const line of createInterface({ input: worker.stdout })) {
+    const { run, outcome } = JSON.parse(line);
+    if (outcome === 'changed' || outcome === 'unchanged') awaited.delete(run);
+    // A second signal would end it at once.
+    if (awaited.size === 0 && !worker.killed) worker.kill('SIGTERM');
+  }
+  if (worker.exitCode === null) await once(worker, 'exit');
+  if (worker.exitCode !== 0) throw new Error(`the worker ended with ${worker.exitCode}`);
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { fingerprint } from '../support/database.ts';
+import { acceptedIn, leagueIds, makeLeagues, poll, setUpHeld, waitingIn } from '../support/held-removals.ts';
+import { CONTROL_C, CONTROL_D, startAtTerminal } from '../support/terminal.ts';
+
+const HELD = 3;
+const QUESTION = 'Remove these 7 leagues with the next poll? [y/N] ';
+const NOTHING = 'nothing was accepted';
+const ACCEPTED = '7 removals accepted: the next poll applies them, unless their leagues are listed again';
+
+describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', { timeout: 60_000 }, () => {
+  it.each(['y', ' YES '])('accepts for the answer "%s"', async (answer) => {
+    const bench = await setUpHeld();
+    const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
+    await terminal.waitForPrompt(QUESTION);
+    expect(terminal.screen()).toContain('League l10');
+    expect(acceptedIn(bench)).toEqual([]);
+    terminal.type(`${answer}\n`);
+    expect(await terminal.waitForExit()).toBe(0);
+    expect(terminal.screen().trimEnd().split('\r\n').at(-1)).toBe(ACCEPTED);
+    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
+  });
+
+  it('accepts nothing for any other answer, nor for the end of the input, and exits 3', async () => {
+    const bench = await setUpHeld();
+    const before = fingerprint(bench.folder);
+    for (const keys of ['n\n', '\n', CONTROL_D, 'yep\n']) {
+      const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
+      await terminal.waitForPrompt(QUESTION);
+      terminal.type(keys);
+      expect(await terminal.waitForExit(), keys).toBe(HELD);
+      expect(terminal.screen().trimEnd().endsWith(NOTHING), keys).toBe(true);
+    }
+    expect(fingerprint(bench.folder)).toEqual(before);
+  });
+
+  it('ends with 130 on Ctrl-C, and accepts nothing', async () => {
+    const bench = await setUpHeld();
+    const before = fingerprint(bench.folder);
+    const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
+    await terminal.waitForPrompt(QUESTION);
+    terminal.type(CONTROL_C);
+    expect(await terminal.waitForExit()).toBe(130);
+    expect(terminal.screen()).not.toContain('accepted');
+    expect(fingerprint(bench.folder)).toEqual(before);
+  });
+
+  it('accepts without asking with --yes', async () => {
+    const bench = await setUpHeld();
+    const terminal = startAtTerminal('accept-removals --yes', { cwd: bench.folder, env: bench.env });
+    expect(await terminal.waitForExit()).toBe(0);
+    expect(terminal.screen()).not.toContain('?');
+    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
+  });
+
+  it('asks nobody who would not see the question', async () => {
+    const bench = await setUpHeld();
+    const after = '> shown.txt; echo "exit $?"';
+    const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env, after });
+    expect(await terminal.waitForExit()).toBe(0);
+    expect(terminal.screen()).toBe('exit 3\r\n');
+    expect(acceptedIn(bench)).toEqual([]);
+  });
+
+  it('accepts what was shown: not what was released and held anew before the answer, nor what came after', async () => {
+    const bench = await setUpHeld();
+    const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
+    await terminal.waitForPrompt(QUESTION);
+    await poll(bench, makeLeagues(1, 4), HELD);
+    await poll(bench, makeLeagues(1, 2), HELD);
+    terminal.type('y\n');
+    expect(await terminal.waitForExit()).toBe(0);
+    expect(terminal.screen()).toContain('6 removals accepted');
+    expect(acceptedIn(bench)).toEqual(leagueIds(5, 10));
+    expect(waitingIn(bench)).toEqual(['l3', 'l4']);
+  });
+});

@@ -1,0 +1,368 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EVERY_SECOND, makeFolder, type SimulatedBench, setUp } from '../support/bench.ts';
+import { dump, fingerprint } from '../support/database.ts';
+import { acceptedIn, leagueIds, makeLeagues, poll, removedIn, setUpHeld, waitingIn } from '../support/held-removals.ts';
+import { PROGRAM, type RunningProgram, runProgram } from '../support/program.ts';
+import { makeLeague } from '../support/service.ts';
+
+const HELD = 3;
+const SHOW_ONLY = '7 removals held; league-sync accept-removals --yes accepts them';
+const ACCEPTED = '7 removals accepted: the next poll applies them, unless their leagues are listed again';
+/** Longer than the program waits inside SQLite, so that it has to look again. */
+const LOCKED_MS = 2_300;
+const MOMENT_MS = 300;
+const NOBODY = 65_534;
+
+function filesOf({ database }: SimulatedBench): readonly string[] {
+  return readdirSync(dirname(database));
+}
+
+/** A connection of another program, which ends with the test. */
+function connect({ database }: SimulatedBench, options: Database.Options = {}): Database.Database {
+  const db = new Database(database, options);
+  onTestFinished(() => {
+    db.close();
+  });
+  return db;
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function waitForTable(command: RunningProgram): Promise<void> {
+  await command.waitForLog(({ msg }) => String(msg).startsWith('l9 '));
+}
+
+async function expectEnd(command: RunningProgram, code: number, lastLine: string): Promise<void> {
+  const exit = await command.waitForExit();
+  expect(exit).toMatchObject({ code, stderr: '' });
+  expect(exit.stdout.trimEnd().split('\n').at(-1)).toBe(lastLine);
+}
+
+describe('accept-removals', { timeout: 60_000 }, () => {
+  it('says so where no removal is held', async () => {
+    const bench = await setUp({ leagues: makeLeagues(1, 3) });
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const before = fingerprint(bench.folder);
+    for (const args of [[], ['--yes']]) {
+      expect(await bench.run(['accept-removals', ...args])).toMatchObject({
+        code: 0,
+        stdout: 'no removals are held\n',
+        stderr: '',
+      });
+    }
+    expect(fingerprint(bench.folder)).toEqual(before);
+  });
+
+  it('exits 74 where there is no database, and makes none', async () => {
+    const cwd = makeFolder();
+    for (const args of [[], ['--yes']]) {
+      const { code, stdout, stderr } = await runProgram(['accept-removals', ...args], { cwd });
+      expect({ code, stdout }).toEqual({ code: 74, stdout: '' });
+      expect(stderr).toContain('data/leagues.db');
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('in a pipe shows the removals that are held, writes nothing and exits 3', async () => {
+    const bench = await setUpHeld();
+    const before = fingerprint(bench.folder);
+    const { code, stdout, stderr } = await bench.run(['accept-removals'], {}, { into: 'cat' });
+    expect({ code, stderr }).toEqual({ code: HELD, stderr: '' });
+    const [row] = bench.rows('SELECT held_since FROM held_removals');
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      `held since ${String(row?.held_since)}:`,
+      '',
+      'league_id  league      sport',
+      ...leagueIds(4, 10)
+        .toSorted()
+        .map((id) => `${id.padEnd(9)}  ${`League ${id}`.padEnd(10)}  soccer`),
+      '',
+      SHOW_ONLY,
+    ]);
+    expect(fingerprint(bench.folder)).toEqual(before);
+  });
+
+  it('takes no answer from a pipe', async () => {
+    const bench = await setUpHeld();
+    const { code } = await runProgram(['accept-removals'], { cwd: bench.folder, env: bench.env, input: 'y\n' });
+    expect(code).toBe(HELD);
+    expect(acceptedIn(bench)).toEqual([]);
+  });
+
+  it('needs no settings but the path of the database', async () => {
+    const bench = await setUpHeld();
+    const bare = { cwd: bench.folder, env: { LEAGUE_SYNC_DATABASE: bench.database } };
+    expect((await runProgram(['accept-removals', '--yes'], bare)).code).toBe(0);
+    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
+  });
+
+  it('accepts with --yes, and the next poll applies it', async () => {
+    const bench = await setUpHeld();
+    const { league_changes, leagues: stored } = dump(bench.database);
+    const before = new Date().toISOString();
+    const exit = await bench.run(['accept-removals', '--yes']);
+    const after = new Date().toISOString();
+    expect(exit).toMatchObject({ code: 0, stderr: '' });
+    expect(exit.stdout).toContain(`\n${ACCEPTED}\n`);
+    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
+    expect(
+      bench.rows(`SELECT DISTINCT accepted_at BETWEEN '${before}' AND '${after}' AS fits FROM held_removals`),
+    ).toEqual([{ fits: 1 }]);
+    expect(dump(bench.database)).toMatchObject({ league_changes, leagues: stored });
+
+    await poll(bench, makeLeagues(1, 3), 0);
+    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
+    expect(bench.rows('SELECT * FROM held_removals')).toEqual([]);
+  });
+
+  it('says of what is accepted already that it is, and leaves it as it is', async () => {
+    const bench = await setUpHeld();
+    await bench.run(['accept-removals', '--yes']);
+    const before = fingerprint(bench.folder);
+    for (const args of [[], ['--yes']]) {
+      expect(await bench.run(['accept-removals', ...args])).toMatchObject({
+        code: 0,
+        stdout: `${ACCEPTED.replace('accepted', 'accepted before')}\n`,
+      });
+    }
+    expect(fingerprint(bench.folder)).toEqual(before);
+  });
+
+  it('accepts what is held beside what is accepted already', async () => {
+    const bench = await setUpHeld(40, 20);
+    await bench.run(['accept-removals', '--yes']);
+    await poll(bench, [], HELD);
+    const { code, stdout } = await bench.run(['accept-removals']);
+    expect(code).toBe(HELD);
+    expect(stdout).toMatch(/^held since .*\n\nleague_id/);
+    expect(waitingIn(bench)).toEqual(leagueIds(1, 20));
+    expect(removedIn(bench)).toEqual(leagueIds(21, 40));
+  });
+
+  it('lets exactly those pass beside a worker that polls every second', async () => {
+    const bench = await setUp({ leagues: makeLeagues(1, 10) });
+    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await worker.waitForPoll('changed');
+    bench.simulator.setLeagues(makeLeagues(1, 3));
+    await worker.waitForPoll('held');
+    expect(await bench.run(['accept-removals', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await worker.waitForPoll('changed')).toMatchObject({ removed: 7, held: 0 });
+    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
+    bench.simulator.setLeagues([]);
+    expect(await worker.waitForPoll('held')).toMatchObject({ removed: 0, held: 3 });
+    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
+    expect((await worker.stop()).code).toBe(0);
+    expect(bench.rows("SELECT * FROM runs WHERE outcome = 'failed'")).toEqual([]);
+    expect(filesOf(bench)).toEqual(['leagues.db']);
+  });
+
+  it('lets no others pass that vanish before the next poll, nor counts towards them', async () => {
+    const bench = await setUpHeld(36, 26);
+    await bench.run(['accept-removals', '--yes']);
+    // Six of 36 would be few; six of the other 26 are many.
+    await poll(bench, makeLeagues(1, 20), HELD);
+    expect(removedIn(bench)).toEqual(leagueIds(27, 36));
+    expect(waitingIn(bench)).toEqual(leagueIds(21, 26));
+    expect(acceptedIn(bench)).toEqual([]);
+  });
+
+  it('does not keep few others from going', async () => {
+    const bench = await setUpHeld(36, 26);
+    await bench.run(['accept-removals', '--yes']);
+    await poll(bench, makeLeagues(1, 21), 0);
+    expect(removedIn(bench)).toEqual(leagueIds(22, 36));
+  });
+
+  it('ends for a league that is listed again, and has to be said anew when it vanishes anew', async () => {
+    const bench = await setUpHeld();
+    await bench.run(['accept-removals', '--yes']);
+    await poll(bench, makeLeagues(1, 10), 0);
+    expect(removedIn(bench)).toEqual([]);
+    expect(bench.rows('SELECT * FROM held_removals')).toEqual([]);
+    await poll(bench, makeLeagues(1, 3), HELD);
+    expect(waitingIn(bench)).toEqual(leagueIds(4, 10));
+    await poll(bench, makeLeagues(1, 3), HELD);
+    expect(removedIn(bench)).toEqual([]);
+    expect((await bench.run(['accept-removals', '--yes'])).code).toBe(0);
+    await poll(bench, makeLeagues(1, 3), 0);
+    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
+  });
+
+  it('lets a single league and an empty list pass', async () => {
+    const bench = await setUpHeld(1, 0);
+    const shown = await bench.run(['accept-removals']);
+    expect(shown.stdout).toMatch(/^1 removal held; league-sync accept-removals --yes accepts /m);
+    const { code, stdout } = await bench.run(['accept-removals', '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^1 removal accepted: /m);
+    await poll(bench, [], 0);
+    expect(removedIn(bench)).toEqual(['l1']);
+  });
+
+  it('leaves one file after a worker that was stopped', async () => {
+    const bench = await setUpHeld();
+    expect(filesOf(bench)).toEqual(['leagues.db']);
+    expect((await bench.run(['accept-removals', '--yes'])).code).toBe(0);
+    expect(filesOf(bench)).toEqual(['leagues.db']);
+    expect(bench.rows('PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+  });
+
+  it('loses nothing of a worker that was killed, and leaves one file', async () => {
+    const bench = await setUpHeld();
+    bench.simulator.setLeagues([...makeLeagues(1, 3), makeLeague('new')]);
+    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await worker.waitForPoll('held');
+    await worker.stop('SIGKILL');
+    expect(filesOf(bench)).toContain('leagues.db-wal');
+    const { league_changes, runs } = dump(bench.database);
+    expect((await bench.run(['accept-removals', '--yes'])).code).toBe(0);
+    expect(filesOf(bench).filter((name) => !name.endsWith('.lock'))).toEqual(['leagues.db']);
+    expect(bench.rows('PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+    expect(dump(bench.database)).toMatchObject({ league_changes, runs });
+    expect(bench.rows("SELECT count(*) AS n FROM leagues WHERE league_id = 'new'")).toEqual([{ n: 1 }]);
+    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
+  });
+
+  it('waits while another program writes', async () => {
+    const bench = await setUpHeld();
+    const writer = connect(bench);
+    writer.exec('BEGIN IMMEDIATE');
+    const command = bench.start(['accept-removals', '--yes']);
+    await waitForTable(command);
+    await pass(LOCKED_MS);
+    expect(command.alive()).toBe(true);
+    writer.exec('ROLLBACK');
+    await expectEnd(command, 0, ACCEPTED);
+    expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
+  });
+
+  it('stopped while it waits has accepted nothing', async () => {
+    const bench = await setUpHeld();
+    const writer = connect(bench);
+    writer.exec('BEGIN IMMEDIATE');
+    const command = bench.start(['accept-removals', '--yes']);
+    await waitForTable(command);
+    const { code, signal } = await command.stop('SIGTERM');
+    expect(code === 143 || signal === 'SIGTERM').toBe(true);
+    writer.exec('ROLLBACK');
+    expect(acceptedIn(bench)).toEqual([]);
+    expect(filesOf(bench)).toEqual(['leagues.db']);
+  });
+
+  it('waits while another program reads a database that is one file, and not longer', async () => {
+    const bench = await setUpHeld();
+    const reader = connect(bench, { readonly: true });
+    reader.exec('BEGIN');
+    expect(reader.prepare('SELECT count(accepted_at) AS n FROM held_removals').get()).toEqual({ n: 0 });
+    const command = bench.start(['accept-removals', '--yes']);
+    await waitForTable(command);
+    await pass(MOMENT_MS);
+    expect(reader.prepare('SELECT count(accepted_at) AS n FROM held_removals').get()).toEqual({ n: 0 });
+    reader.exec('COMMIT');
+    await expectEnd(command, 0, ACCEPTED);
+    expect(reader.prepare('SELECT count(accepted_at) AS n FROM held_removals').get()).toEqual({ n: 7 });
+    expect(filesOf(bench)).toEqual(['leagues.db']);
+  });
+
+  it('waits for no reader beside a worker, and disturbs neither', async () => {
+    const bench = await setUpHeld();
+    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await worker.waitForPoll('held');
+    const reader = connect(bench, { readonly: true });
+    reader.exec('BEGIN');
+    const count = reader.prepare('SELECT count(*) AS n, count(accepted_at) AS accepted FROM held_removals');
+    expect(count.get()).toEqual({ n: 7, accepted: 0 });
+    expect(await bench.run(['accept-removals', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await worker.waitForPoll('changed')).toMatchObject({ removed: 7 });
+    expect(count.get()).toEqual({ n: 7, accepted: 0 });
+    reader.exec('COMMIT');
+    expect(count.get()).toEqual({ n: 0, accepted: 0 });
+    expect((await worker.stop()).code).toBe(0);
+    expect(removedIn(bench)).toEqual(leagueIds(4, 10));
+  });
+
+  it('refuses a database of a newer version with 74, and writes nothing', async () => {
+    const bench = await setUpHeld();
+    const db = new Database(bench.database);
+    const version = Number(db.pragma('user_version', { simple: true })) + 1;
+    db.pragma(`user_version = ${version}`);
+    db.prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?)').run(
+      version,
+      'newer',
+      '0'.repeat(64),
+      '2026-11-20T12:00:00.000Z',
+    );
+    db.close();
+    const before = fingerprint(bench.folder);
+    const { code, stderr } = await bench.run(['accept-removals', '--yes']);
+    expect(code).toBe(74);
+    expect(stderr).toMatch(/leagues\.db .*newer version of league-sync.*use that version/);
+    expect(fingerprint(bench.folder)).toEqual(before);
+    expect(acceptedIn(bench)).toEqual([]);
+  });
+
+  it.skipIf(!canRunAsAnother()).each([
+    ['file', 0o444, 0o777],
+    ['folder', 0o666, 0o555],
+  ])('exits 74 for a user who may not write the %s, with its path and the mend', async (_, file, folder) => {
+    const bench = await setUpHeld();
+    chmodSync(bench.folder, 0o755);
+    chmodSync(dirname(bench.database), folder);
+    chmodSync(bench.database, file);
+    const { status, stderr, stdout } = runAsAnother(['accept-removals', '--yes'], bench.database);
+    const shown = runAsAnother(['accept-removals'], bench.database);
+    const changes = runAsAnother(['changes'], bench.database);
+    chmodSync(dirname(bench.database), 0o755);
+    expect({ status, stderr }).toMatchObject({ status: 74, stderr: expect.stringContaining(bench.database) });
+    expect(stderr).toMatch(/; (give|check) .*permission/);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stdout).not.toContain('accepted');
+    expect([shown.status, changes.status]).toEqual([HELD, 0]);
+    expect(acceptedIn(bench)).toEqual([]);
+    expect(filesOf(bench)).toEqual(['leagues.db']);
+  });
+
+  it.each(['--maybe', '--yes now'])('called with "%s" exits 64', async (args) => {
+    const bench = await setUp();
+    expect((await bench.run(['accept-removals', ...args.split(' ')])).code).toBe(64);
+  });
+});
+
+describe('status', { timeout: 60_000 }, () => {
+  it('names the removals that are held, and how many of them are accepted', async () => {
+    const bench = await setUpHeld();
+    expect((await bench.run(['status'])).stdout).toMatch(
+      /^held removals +7: League l10, League l4, League l5, League l6, League l7, …; see league-sync accept-removals$/m,
+    );
+    const db = new Database(bench.database);
+    db.exec("UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE league_id IN ('l4', 'l5')");
+    db.close();
+    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\): League l10, /m);
+    const { stdout } = await bench.run(['status', '--json']);
+    const rows = bench.rows(
+      'SELECT league_id, league_name, sport, first_run_id, held_since, accepted_at FROM held_removals JOIN leagues USING (league_id) ORDER BY league_name',
+    );
+    expect(rows).toHaveLength(7);
+    expect(JSON.parse(stdout)).toMatchObject({ held_removals: rows });
+    await bench.run(['accept-removals', '--yes']);
+    await poll(bench, makeLeagues(1, 3), 0);
+    expect((await bench.run(['status'])).stdout).toMatch(/^held removals +none$/m);
+  });
+});
+
+/** Whoever may write everything is of no use here; the program has to be readable by others, too. */
+function canRunAsAnother(): boolean {
+  return process.platform === 'linux' && runAsAnother(['--version'], '').status === 0;
+}
+
+function runAsAnother(args: readonly string[], database: string) {
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const env = { PATH: process.env.PATH, LEAGUE_SYNC_DATABASE: database };
+  return spawnSync(process.execPath, [PROGRAM, ...args], { cwd: '/', env, encoding: 'utf8', ...user });
+}

@@ -1,0 +1,316 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { EVERY_SECOND, makeFolder, setUpFor } from '../support/bench.ts';
+import { ask, type Row } from '../support/database.ts';
+import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
+import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { openBench, wallClock } from '../support/workplace.ts';
+
+/** A database in a working directory of its own, and nothing else. */
+type Feed = {
+  readonly path: string;
+  /** Runs `changes` with the path of the database as its only setting. */
+  readonly show: (args?: readonly string[], more?: Partial<ProgramOptions>) => Promise<Exit>;
+};
+
+const FIRST_AT = Date.parse('2026-11-20T12:00:00.000Z');
+
+/** A feed of polls, a minute apart, that were answered with these lists. Elements that are texts are JSON already. */
+async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed> {
+  const cwd = makeFolder();
+  const path = join(cwd, 'leagues.db');
+  const folder = { path: cwd, file: () => path, [Symbol.dispose]: () => undefined };
+  await using service = await startScriptedService();
+  let now = FIRST_AT;
+  const clock = wallClock(systemClock, () => now);
+  await using bench = await openBench({ folder, url: service.url, clock });
+  for (const elements of polls) {
+    service.script('leagues', leaguesAnswer(elements));
+    expect((await bench.poll()).outcome).toBe('changed');
+    now += 60_000;
+  }
+  const show: Feed['show'] = (args = [], { env = {}, ...more } = {}) =>
+    runProgram(['changes', ...args], { cwd, env: { LEAGUE_SYNC_DATABASE: path, ...env }, ...more });
+  return { path, show };
+}
+
+/** More changes than there were polls for, of a league that was never listed; `wide` is how long each is. */
+async function makeLongFeed(changes: number, wide: number): Promise<Feed> {
+  const feed = await makeFeed([makeLeague('l1')]);
+  const db = new Database(feed.path);
+  db.prepare(
+    `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+      WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n LIMIT @changes - 1)
+      SELECT 1, '2026-11-20T12:00:00.000Z', 'long', 'changed', '{"city":null}',
+        '{"league_name":"Long League","city":"' || hex(zeroblob(@wide / 2)) || '"}' FROM n`,
+  ).run({ changes, wide });
+  db.close();
+  return feed;
+}
+
+function linesOf({ code, stdout, stderr }: Exit): readonly string[] {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^$|\n$/);
+  return stdout.split('\n').slice(0, -1);
+}
+
+function objectsOf(exit: Exit): readonly Row[] {
+  return linesOf(exit).map((line): Row => JSON.parse(line));
+}
+
+/** One league through everything that can happen to it, and another one. */
+const LIFE = [
+  [
+    makeLeague('l1', { league_name: 'First League', rankings: false, city: 'Rome', external_id: 'e1' }),
+    makeLeague('l2', { league_name: 'Second League' }),
+  ],
+  [
+    makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 }),
+    makeLeague('l2', { league_name: 'Second League, renamed' }),
+  ],
+  [makeLeague('l2', { league_name: 'Second League, renamed' })],
+  [
+    makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 }),
+    makeLeague('l2', { league_name: 'Second League, renamed' }),
+  ],
+  [makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 })],
+  [
+    makeLeague('l1', { league_name: 'First League', rankings: true, city: null, external_id: 'e1', priority: 1.5 }),
+    makeLeague('l2', { league_name: 'Second League, renamed', city: 'Oslo', nickname: 'S' }),
+  ],
+];
+
+describe('changes', { timeout: 60_000 }, () => {
+  it('tells in a line each what was added, changed, removed and restored', async () => {
+    const { show } = await makeFeed(...LIFE);
+    expect(linesOf(await show())).toEqual([
+      '     1  2026-11-20T12:00:00.000Z  added     First League (l1)',
+      '     2  2026-11-20T12:00:00.000Z  added     Second League (l2)',
+      '     3  2026-11-20T12:01:00.000Z  changed   First League (l1): priority 1 -> 1.5, rankings false -> true, city "Rome" -> null',
+      '     4  2026-11-20T12:01:00.000Z  changed   Second League (l2): league_name "Second League" -> "Second League, renamed"',
+      '     5  2026-11-20T12:02:00.000Z  removed   First League (l1)',
+      '     6  2026-11-20T12:03:00.000Z  restored  First League (l1)',
+      '     7  2026-11-20T12:04:00.000Z  removed   Second League, renamed (l2)',
+      '     8  2026-11-20T12:05:00.000Z  restored  Second League, renamed (l2): city null -> "Oslo", extra {} -> {"nickname":"S"}',
+    ]);
+  });
+
+  it('prints one object a line with --json, what the feed embeds as the feed has it', async () => {
+    const { show, path } = await makeFeed(...LIFE);
+    const exit = await show(['--json', '--since', '0']);
+    const objects = objectsOf(exit);
+    for (const object of objects) {
+      expect(Object.keys(object)).toEqual(['seq', 'run_id', 'at', 'league_id', 'kind', 'before', 'after']);
+    }
+    const rows = ask(path, 'SELECT * FROM league_changes ORDER BY seq');
+    const embedded = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
+    expect(objects).toEqual(
+      rows.map(({ before, after, ...row }) => ({ ...row, before: embedded(before), after: embedded(after) })),
+    );
+    expect(objects[0]).toMatchObject({ kind: 'added', before: null, after: { rankings: false, extra: {} } });
+    expect(objects[2]).toMatchObject({
+      seq: 3,
+      run_id: 2,
+      at: '2026-11-20T12:01:00.000Z',
+      league_id: 'l1',
+      kind: 'changed',
+      before: { priority: 1, rankings: false, city: 'Rome' },
+      after: { league_name: 'First League', priority: 1.5, rankings: true, city: null },
+    });
+    expect(objects[4]).toMatchObject({ kind: 'removed', before: { league_id: 'l1', rankings: true }, after: null });
+    expect(objects[5]).toMatchObject({ kind: 'restored', before: {}, after: { league_id: 'l1', city: null } });
+  });
+
+  it('loses no digit of a number, and no character of a text, with --json', async () => {
+    const numbers = '{"big":12345678901234567890,"long":0.1000000000000000055511151231257827,"tiny":1e-400}';
+    const element = (city: string, priority: string) => `{"league_id":9007199254740993,"league_name":"\\u2028 \\"💡\\"",
+      "sport":"s","league_image":"i","priority":${priority},"status":"active","create_datetime":9007199254740993,
+      "last_update_datetime":1.0,"city":${city},"default_markets":[1.0,${numbers}],"odd":${numbers}}`;
+    const { show, path } = await makeFeed([element('"\\u2028"', '9007199254740993')], [element('null', '1.25')]);
+    const exit = await show(['--json']);
+    const rows = ask(path, 'SELECT before, after FROM league_changes ORDER BY seq');
+    const [added = '', changed = ''] = linesOf(exit);
+    expect(added).toMatch(
+      /^\{"seq":1,"run_id":1,"at":"2026-11-20T12:00:00.000Z","league_id":"9007199254740993","kind"/,
+    );
+    expect(added.endsWith(`"kind":"added","before":null,"after":${String(rows[0]?.after)}}`)).toBe(true);
+    expect(
+      changed.endsWith(`"kind":"changed","before":${String(rows[1]?.before)},"after":${String(rows[1]?.after)}}`),
+    ).toBe(true);
+    for (const digits of [
+      '"priority":9007199254740993',
+      '"create_datetime":9007199254740993',
+      '12345678901234567890',
+      '0.1000000000000000055511151231257827',
+      '1e-400',
+    ]) {
+      expect(added).toContain(digits);
+    }
+    expect(changed).toContain('"before":{"priority":9007199254740993,"city":"\u2028"}');
+  });
+
+  it('gives the whole table when the lines of --json are folded', async () => {
+    const { show, path } = await makeFeed(
+      [
+        ...(LIFE[0] ?? []),
+        makeLeague('l3', { default_markets: [1.5, { a: true }], default_tournaments: false, nickname: 'N' }),
+        makeLeague('l4', { last_update_datetime: 1_700_000_000_000, active_year: '2026' }),
+      ],
+      ...LIFE.slice(1, -1),
+      [...(LIFE[1] ?? []), makeLeague('l4', { default_markets: {}, rankings: 'maybe' })],
+    );
+    const table = 'SELECT * FROM leagues ORDER BY league_id';
+    expect(fold(linesOf(await show(['--since', '0', '--json'])))).toEqual(
+      ask(path, table).map(({ content_hash: _, ...row }) => row),
+    );
+  });
+
+  it('streams twenty thousand long changes in little memory, to a slow reader too', async () => {
+    const { show } = await makeLongFeed(20_000, 1_000);
+    const exit = await show(['--since', '0', '--json'], {
+      env: { NODE_OPTIONS: '--max-old-space-size=24' },
+      into: 'sleep 1; wc -l',
+    });
+    expect(linesOf(exit).map(Number)).toEqual([20_000]);
+    const text = await show(['--limit', '20000'], { into: 'sed -n "1p;\\$p"' });
+    expect(linesOf(text).map((line) => Number.parseInt(line, 10))).toEqual([1, 20_000]);
+  });
+
+  it.each([
+    ['as text', []],
+    ['as JSON', ['--json']],
+  ])('ends well %s when its reader has seen enough', async (_, form) => {
+    const { show } = await makeLongFeed(5_000, 100);
+    const exit = await show(['--since', '0', ...form], { into: 'head -n 1' });
+    expect(linesOf(exit)).toHaveLength(1);
+    expect(exit.stdout).toMatch(/^ *(\{"seq":)?1\b/);
+  });
+
+  it('gives every change once and whole while a worker goes on adding to them', async () => {
+    const leagues = 700;
+    const { url } = await startService(({ endpoint }, nth) =>
+      endpoint === 'login'
+        ? grantLogin('token')
+        : listLeagues(Array.from({ length: leagues }, (_, index) => makeLeague(`l${index}`, { city: `City ${nth}` }))),
+    );
+    const bench = setUpFor(url);
+    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await worker.waitForPoll('changed');
+    await worker.waitForPoll('changed');
+    // What the pipe cannot hold waits inside the program until the worker has written more.
+    const into = 'while [ ! -e go ]; do sleep 0.05; done; cat';
+    const reading = bench.run(['changes', '--since', '0', '--json'], {}, { into });
+    for (let more = 0; more < 2; more += 1) await worker.waitForPoll('changed');
+    writeFileSync(join(bench.folder, 'go'), '');
+    const seqs = objectsOf(await reading).map(({ seq }) => seq);
+    expect(seqs.length).toBeGreaterThanOrEqual(2 * leagues);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+
+    const last = objectsOf(await bench.run(['changes', '--json', '--limit', '600'])).map(({ seq }) => Number(seq));
+    expect(last).toEqual(last.map((_, index) => (last[0] ?? 0) + index));
+    expect(last).toHaveLength(600);
+    expect((await worker.stop()).code).toBe(0);
+    expect(bench.rows("SELECT outcome FROM runs WHERE outcome NOT IN ('changed', 'interrupted')")).toEqual([]);
+  });
+
+  it('shows control characters in names and values without obeying them', async () => {
+    const evil = '\u001b[2J\r\n\u0007\u009b31m\u202eabc';
+    const { show } = await makeFeed(
+      [makeLeague('l1', { league_name: evil }), makeLeague(`id${evil}`)],
+      [makeLeague('l1', { league_name: evil, city: evil }), makeLeague(`id${evil}`)],
+    );
+    const exit = await show();
+    const spelt = '\\u001b[2J\\u000d\\u000a\\u0007\\u009b31m\\u202eabc';
+    expect(linesOf(exit)).toEqual([
+      `     1  2026-11-20T12:00:00.000Z  added     ${spelt} (l1)`,
+      `     2  2026-11-20T12:00:00.000Z  added     League id${spelt} (id${spelt})`,
+      `     3  2026-11-20T12:01:00.000Z  changed   ${spelt} (l1): city null -> "${spelt.replace('\\u000d\\u000a', '\\r\\n')}"`,
+    ]);
+    expect(linesOf(await show(['--json', '--league', `id${evil}`]))).toHaveLength(1);
+  });
+
+  it('cuts long values, and says so', async () => {
+    const { show } = await makeFeed([makeLeague('l1')], [makeLeague('l1', { city: 'x'.repeat(1_000) })]);
+    expect(linesOf(await show(['--limit', '1']))).toEqual([
+      `     2  2026-11-20T12:01:00.000Z  changed   League l1 (l1): city null -> "${'x'.repeat(59)}…`,
+    ]);
+  });
+
+  it('takes an instant without a zone, and a date, for UTC in every time zone', async () => {
+    const { show } = await makeFeed(...LIFE);
+    for (const TZ of ['America/New_York', 'Asia/Kolkata']) {
+      expect(await seqsSince('2026-11-20T12:05:00', TZ), TZ).toEqual([8]);
+      expect(await seqsSince('2026-11-20 12:05', TZ), TZ).toEqual([8]);
+      expect(await seqsSince('2026-11-20', TZ), TZ).toHaveLength(8);
+      expect(await seqsSince('2026-11-21', TZ), TZ).toEqual([]);
+    }
+
+    async function seqsSince(since: string, TZ: string): Promise<readonly unknown[]> {
+      return objectsOf(await show(['--json', '--since', since], { env: { TZ } })).map(({ seq }) => seq);
+    }
+  });
+
+  it.each([
+    ['--since', ['', 'yesterday', '-1', '1.5', '2026-02-30', '2026-11-20T25:00Z', '12:00', '2026-11']],
+    ['--limit', ['', '0', '-1', '1.5', '1e3', 'all', '12345678901234567890']],
+  ])('refuses a %s that it cannot read with 64, and names the option', async (option, values) => {
+    const cwd = makeFolder();
+    const exits = await Promise.all(values.map((value) => runProgram(['changes', `${option}=${value}`], { cwd })));
+    for (const { code, stdout, stderr } of exits) {
+      expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+      expect(stderr).toMatch(new RegExp(`^error: .*${option}.*\\b(number|date)\\b`));
+      expect(stderr).not.toMatch(/^\s+at /m);
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it.each(['--limit', '--since', '--limit 1 more', '--all', '--league'])('called with "%s" exits 64', async (args) => {
+    expect((await runProgram(['changes', ...args.split(' ')], { cwd: makeFolder() })).code).toBe(64);
+  });
+
+  it('exits 74 where there is no database, and makes none', async () => {
+    const cwd = makeFolder();
+    const { code, stdout, stderr } = await runProgram(['changes'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 74, stdout: '' });
+    expect(stderr).toContain('data/leagues.db');
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('leaves one file behind, as it was', async () => {
+    const { show, path } = await makeFeed(...LIFE);
+    await show();
+    expect(readdirSync(join(path, '..'))).toEqual(['leagues.db']);
+  });
+});
+
+/** The lines applied in their order, in SQLite's own forms: what JSON has as true is 1 in a column. */
+function fold(lines: readonly string[]): readonly Row[] {
+  const db = new Database(':memory:');
+  const members = db.prepare<[string], { name: string; text: string; value: unknown }>(
+    `SELECT key AS name, value, whole -> fullkey AS text
+      FROM (SELECT coalesce(nullif(line -> '$.after', 'null'), line -> '$.before') AS whole FROM (SELECT ? AS line)),
+        json_each(whole)`,
+  );
+  const table = new Map<string, Row>();
+  for (const line of lines) {
+    const { at, league_id, kind } = JSON.parse(line);
+    const columns = members
+      .all(line)
+      .map(({ name, value, text }) => [name, EMBEDDED.includes(name) && value !== null ? text : value]);
+    const { first_seen_at = at } = table.get(league_id) ?? {};
+    table.set(league_id, {
+      ...Object.fromEntries(columns),
+      first_seen_at,
+      changed_at: at,
+      removed_at: kind === 'removed' ? at : null,
+    });
+  }
+  db.close();
+  return [...table.values()].toSorted((one, other) => (String(one.league_id) < String(other.league_id) ? -1 : 1));
+}
+
+const EMBEDDED = ['default_markets', 'extra'];

@@ -1,0 +1,106 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PASSWORD, USERNAME } from '../support/bench.ts';
+import { type FrozenCopy, freezeCopy, pad } from '../support/copying.ts';
+import { ask } from '../support/database.ts';
+import { eventually, type RunningProgram } from '../support/program.ts';
+import {
+  countLeagues,
+  FAULT,
+  faultsIn,
+  identify,
+  type PublishingBench,
+  pollChange,
+  setUpPublishing,
+  startFresh,
+} from '../support/publishing.ts';
+
+/** What the contract allows a stop to take. */
+const LONGEST_STOP_MS = 10_000;
+
+/** A worker in the middle of publishing a large database after a change; what was published before is small. */
+async function startCopying(): Promise<PublishingBench & { worker: RunningProgram; copying: FrozenCopy }> {
+  const bench = await setUpPublishing();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  pad(bench.database);
+  const worker = await startFresh(bench);
+  await pollChange(bench, worker);
+  return { ...bench, worker, copying: await freezeCopy(worker.pid, bench.shared) };
+}
+
+describe('while a large database is being copied', () => {
+  it('the polls go on, and a stop comes in time and leaves the old copy and one database file', async () => {
+    const { worker, copying, ...bench } = await startCopying();
+    const before = identify(bench.copy);
+    await pollChange(bench, worker);
+    const askedAt = performance.now();
+    const { code } = await worker.stop();
+    expect(code).toBe(0);
+    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+    expect(copying.hasEnded()).toBe(true);
+    expect(identify(bench.copy)).toEqual(before);
+    expect(readdirSync(bench.shared)).not.toContain('.copy.db.league-sync-part');
+    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
+    expect(faultsIn(worker.log())).toEqual([]);
+  });
+
+  it('a stop leaves no journal', async () => {
+    const { worker, ...bench } = await startCopying();
+    await worker.stop();
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('the copying process has no setting and no secret, and its death is made up for', async () => {
+    const { worker, copying, ...bench } = await startCopying();
+    for (const told of [copying.argv, copying.environment]) {
+      expect(told).not.toContain('LEAGUE_SYNC_');
+      expect(told).not.toContain(PASSWORD);
+      expect(told).not.toContain(Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64'));
+    }
+    expect(copying.environment).toContain('PATH=');
+    const before = identify(bench.copy);
+    copying.kill();
+    await worker.waitForLog(({ msg }) => msg === FAULT);
+    expect(identify(bench.copy)).toEqual(before);
+    await pollChange(bench, worker);
+    await worker.waitForLog(({ msg }) => msg === 'the published copy is made again');
+    expect(countLeagues(bench.copy)).toBe(3);
+    expect((await worker.stop()).code).toBe(0);
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('a kill of the worker does no harm: the next one publishes, whatever the copying process still does', async () => {
+    const { worker, copying, ...bench } = await startCopying();
+    const before = identify(bench.copy);
+    await worker.stop('SIGKILL');
+    expect(identify(bench.copy)).toEqual(before);
+    bench.change();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const after = identify(bench.copy);
+    expect(after.ino).not.toBe(before.ino);
+    copying.goOn();
+    await eventually('the copying process of the killed worker has ended', copying.hasEnded);
+    expect(identify(bench.copy)).toEqual(after);
+    expect(countLeagues(bench.copy)).toBe(3);
+    expect(ask(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('sync waits for it, and ends on a signal without it', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const before = identify(bench.copy);
+    pad(bench.database);
+    bench.change();
+    const sync = bench.start(['sync']);
+    const copying = await freezeCopy(sync.pid, bench.shared);
+    expect(sync.alive()).toBe(true);
+    const askedAt = performance.now();
+    expect((await sync.stop()).code).toBe(143);
+    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+    expect(copying.hasEnded()).toBe(true);
+    expect(identify(bench.copy)).toEqual(before);
+    expect(countLeagues(bench.database)).toBe(2);
+  });
+});

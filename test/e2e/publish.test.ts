@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
+import { askAsOther, expectWholeState, isRoot, NO_OTHER_USER, picture } from '../support/copying.ts';
+import { ask, dump } from '../support/database.ts';
+import { eventually } from '../support/program.ts';
+import { countLeagues, identify, pollChange, published, setUpPublishing, startFresh } from '../support/publishing.ts';
+
+const execute = promisify(execFile);
+describe('the published copy', () => {
+  it('is made in a folder that was missing, and has every row that the database has', async () => {
+    const bench = await setUpPublishing();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    await published(bench, 1);
+    expect((await worker.stop()).code).toBe(0);
+    expect(dump(bench.copy)).toEqual(dump(bench.database));
+    expect(ask(bench.copy, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('is made at start where it is missing, though no poll changes anything', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    rmSync(bench.shared, { recursive: true });
+    const worker = bench.start(['run']);
+    await published(bench, 1);
+    expect((await worker.stop()).code).toBe(0);
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('is replaced at start where it is older than an hour, and stays where it is not', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const young = identify(bench.copy);
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(identify(bench.copy)).toEqual(young);
+    const longAgo = new Date(Date.now() - 3_700_000);
+    utimesSync(bench.copy, longAgo, longAgo);
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(identify(bench.copy).mtimeMs).toBeGreaterThanOrEqual(young.mtimeMs);
+  });
+
+  it('is replaced after a poll that changed something, and stays after one that did not', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const first = identify(bench.copy);
+    const worker = await startFresh(bench);
+    await pollChange(bench, worker);
+    await published(bench, 2);
+    const second = identify(bench.copy);
+    expect(second.ino).not.toBe(first.ino);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    expect((await worker.stop()).code).toBe(0);
+    expect(identify(bench.copy)).toEqual(second);
+  });
+
+  it('is whole at every instant for a reader that looks all the time', async () => {
+    const bench = await setUpPublishing(20);
+    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await eventually(
+      'the first poll is published',
+      () => existsSync(bench.copy) && Number(countLeagues(bench.copy)) > 0,
+    );
+    const seen = new Set<number>();
+    const sql = `SELECT (SELECT count(*) FROM league_changes)
+      - (SELECT sum(added + changed + removed + restored) FROM runs) AS torn; PRAGMA integrity_check`;
+    for (let looks = 0; seen.size < 6 && looks < 2_000; looks += 1) {
+      if (looks % 10 === 0) worker.send('SIGHUP');
+      const { stdout, stderr } = await execute('sqlite3', ['-readonly', bench.copy, sql]);
+      expect([stdout, stderr]).toEqual(['0\nok\n', '']);
+      seen.add(statSync(bench.copy).ino);
+    }
+    expect(seen.size).toBeGreaterThanOrEqual(6);
+    expect((await worker.stop()).code).toBe(0);
+    expectWholeState(bench.copy);
+  });
+
+  it('can be written by nobody, and read by nobody who may not read the database', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const umask = process.umask(0);
+    onTestFinished(() => {
+      process.umask(umask);
+    });
+    for (const [mode, expected] of [
+      [0o600, 0o400],
+      [0o640, 0o440],
+      [0o644, 0o444],
+      [0o660, 0o440],
+    ] as const) {
+      chmodSync(bench.database, mode);
+      bench.change();
+      expect((await bench.run(['sync'])).code).toBe(0);
+      expect(lstatSync(bench.copy).mode & 0o777).toBe(expected);
+    }
+  });
+
+  it('can be read by another user from a folder that nobody may write', async ({ skip }) => {
+    if (!isRoot) return skip(NO_OTHER_USER);
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    chmodSync(bench.database, 0o644);
+    bench.change();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    chmodSync(bench.folder, 0o755);
+    chmodSync(bench.shared, 0o555);
+    expect(askAsOther(bench.copy, 'SELECT count(*) FROM leagues')).toBe('2');
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('is there and complete when sync and profile end', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(dump(bench.copy)).toEqual(dump(bench.database));
+    expect((await bench.run(['profile'])).code).toBe(0);
+    expect(ask(bench.copy, 'SELECT count(*) AS n FROM players')).toEqual([{ n: 1 }]);
+    expect(dump(bench.copy)).toEqual(dump(bench.database));
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('is replaced after a poll whose removals are held', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    bench.simulator.setLeagues([]);
+    expect((await bench.run(['sync'])).code).toBe(3);
+    expect(ask(bench.copy, 'SELECT held_removals FROM freshness')).toEqual([{ held_removals: 1 }]);
+  });
+
+  it('serves status, query and changes as the database does, and stays as it is', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    bench.change();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const before = picture(bench.shared);
+    for (const args of [
+      ['query', 'SELECT league_id, first_seen_at FROM leagues', '--format', 'json'],
+      ['changes', '--json'],
+    ]) {
+      const [own, copied] = [await bench.run(args), await bench.run(args, { LEAGUE_SYNC_DATABASE: bench.copy })];
+      expect([copied.code, copied.stderr]).toEqual([0, '']);
+      expect(copied.stdout).toBe(own.stdout);
+    }
+    const { code, stdout } = await bench.run(['status'], { LEAGUE_SYNC_DATABASE: bench.copy });
+    expect(code).toBe(0);
+    expect(stdout).toContain('shared/copy.db');
+    expect(picture(bench.shared)).toEqual(before);
+  });
+});
+
+describe('a worker that is stopped right after a change', () => {
+  it('leaves the new copy or the old one, whole, and nothing beside it', async () => {
+    const bench = await setUpPublishing();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    await published(bench, 1);
+    await pollChange(bench, worker);
+    expect((await worker.stop()).code).toBe(0);
+    expect([1, 2]).toContain(countLeagues(bench.copy));
+    expect(ask(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
+  });
+});
+
+describe('LEAGUE_SYNC_PUBLISH', () => {
+  it.each([
+    ['data/leagues.db', 'data/leagues.db'],
+    ['./data/../data/leagues.db', 'data/leagues.db'],
+    ['data//leagues.db', './data/leagues.db'],
+    ['data/leagues.db', ''],
+  ])('set to %s is refused with 78 where the database is %s', async (publish, database) => {
+    const bench = setUpFor('http://127.0.0.1:9');
+    const settings = { LEAGUE_SYNC_PUBLISH: publish, LEAGUE_SYNC_DATABASE: database };
+    for (const command of ['run', 'sync']) {
+      const { code, stderr } = await bench.run([command], settings);
+      expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_PUBLISH')]);
+    }
+    expect(readdirSync(bench.folder)).toEqual([]);
+  });
+
+  it('set to the absolute path of the database is refused with 78', async () => {
+    const bench = setUpFor('http://127.0.0.1:9');
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: bench.database });
+    expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_PUBLISH')]);
+  });
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import type { Host } from '../../src/commands/host.ts';
+import { createProgram } from '../../src/program.ts';
+import { findStretch, readFeed } from '../../src/store/feed.ts';
+import { startScriptedService } from '../support/scripted-service.ts';
+import { type Folder, makeFolder, openBench, readRows, withDatabase } from '../support/workplace.ts';
+
+/** Two leagues in turn; ten changes a poll, a poll a second, from a minute before midnight. */
+const CHANGES = 1_200;
+const A_POLL = 10;
+const FIRST_AT = Date.parse('2026-11-20T23:59:00.000Z');
+
+const APPEND = `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+  VALUES (@run_id, @at, @league_id, 'changed', '{"city":null}', '{"league_name":"A League","city":"A City"}')`;
+
+async function makeEmptyDatabase(folder: Folder): Promise<string> {
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url });
+  await bench.poll();
+  return bench.path;
+}
+
+async function makeFeed(folder: Folder): Promise<string> {
+  const path = await makeEmptyDatabase(folder);
+  append(
+    path,
+    Array.from({ length: CHANGES }, (_, index) => index + 1),
+  );
+  return path;
+}
+
+function append(path: string, seqs: readonly number[], timeout = 5_000): void {
+  withDatabase(
+    path,
+    (db) => {
+      const statement = db.prepare(APPEND);
+      db.transaction(() => {
+        for (const seq of seqs) statement.run(describeChange(seq));
+      })();
+    },
+    { timeout },
+  );
+}
+
+function describeChange(seq: number) {
+  const poll = Math.floor((seq - 1) / A_POLL);
+  return { run_id: poll + 1, at: new Date(FIRST_AT + poll * 1_000).toISOString(), league_id: `l${seq % 2}` };
+}
+
+/** What the command line prints, line by line, without a process. */
+async function showChanges(path: string, ...args: readonly string[]): Promise<readonly string[]> {
+  const printed: string[] = [];
+  const host: Host = {
+    pid: 1,
+    program: [],
+    environment: {},
+    settings: () => ({ LEAGUE_SYNC_DATABASE: path }),
+    print: async (text) => {
+      printed.push(...text.split('\n'));
+    },
+    ask: undefined,
+    warn: () => undefined,
+    openLog: () => Promise.reject(new Error('this command has no log')),
+    stop: new AbortController().signal,
+    onHangup: () => undefined,
+  };
+  const program = createProgram(async (load, options) => {
+    expect(await (await load())(host, options)).toBe(0);
+  });
+  await program.parseAsync(['node', 'league-sync', 'changes', ...args]);
+  return printed;
+}
+
+function seqOf(line: string): number {
+  const object: unknown = JSON.parse(line);
+  return typeof object === 'object' && object !== null && 'seq' in object ? Number(object.seq) : Number.NaN;
+}
+
+function range(first: number, last: number, step = 1): readonly number[] {
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, index) => first + index * step);
+}
+
+const ALL = range(1, CHANGES);
+const NEWEST_50 = range(1_151, 1_200);
+/** The poll at midnight, and all after it. */
+const SINCE_MIDNIGHT = range(601, 1_200);
+const LAST_POLL = range(1_191, 1_200);
+
+/** Arguments, and the changes that are shown. */
+const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
+  ['', NEWEST_50],
+  ['--limit 1', [1_200]],
+  ['--limit 7', range(1_194, 1_200)],
+  ['--limit 500', range(701, 1_200)],
+  ['--limit 501', range(700, 1_200)],
+  ['--limit 1200', ALL],
+  ['--limit 999999999999999', ALL],
+  ['--since 0', ALL],
+  ['--since 00', ALL],
+  ['--since 1', range(2, 1_200)],
+  ['--since 1195', range(1_196, 1_200)],
+  ['--since 1199', [1_200]],
+  ['--since 1200', []],
+  ['--since 1201', []],
+  ['--since 99999999999999999999', []],
+  ['--since 0 --limit 3', [1, 2, 3]],
+  ['--since 0 --limit 500', range(1, 500)],
+  ['--since 400 --limit 600', range(401, 1_000)],
+  ['--since 1198 --limit 600', [1_199, 1_200]],
+  ['--since 20261121', []],
+  ['--since 2026-11-20', ALL],
+  ['--since 2026-11-21', SINCE_MIDNIGHT],
+  ['--since 2026-11-22', []],
+  ['--since 1970-01-01', ALL],
+  ['--since 2026-11-21T00:00:00.000Z', SINCE_MIDNIGHT],
+  ['--since 2026-11-20T23:59:59.999Z', SINCE_MIDNIGHT],
+  ['--since 2026-11-21T00:00:00.001Z', range(611, 1_200)],
+  ['--since 2026-11-21T00:00:59.000Z', LAST_POLL],
+  ['--since 2026-11-21T00:00:59Z', LAST_POLL],
+  ['--since 2026-11-21T00:00:59', LAST_POLL],
+  ['--since 2026-11-21t00:00:59z', LAST_POLL],
+  ['--since 2026-11-21T02:00:59+02:00', LAST_POLL],
+  ['--since 2026-11-20T18:30:59-0530', LAST_POLL],
+  ['--since 2026-11-21T00:00:59.001Z', []],
+  ['--since 2026-11-21T00:00', SINCE_MIDNIGHT],
+  ['--since 2026-11-21T00:00:59Z --limit 3', [1_191, 1_192, 1_193]],
+  ['--since 2026-11-20 --limit 1100', range(1, 1_100)],
+  ['--since 2026-11-22 --limit 3', []],
+  ['--league l1', range(1_101, 1_199, 2)],
+  ['--league l0 --limit 3', [1_196, 1_198, 1_200]],
+  ['--league l0 --limit 9999', range(2, 1_200, 2)],
+  ['--league l1 --since 0', range(1, 1_199, 2)],
+  ['--league l1 --since 1', range(3, 1_199, 2)],
+  ['--league l1 --since 2', range(3, 1_199, 2)],
+  ['--league l1 --since 1 --limit 2', [3, 5]],
+  ['--league l1 --since 1 --limit 550', range(3, 1_101, 2)],
+  ['--league l0 --since 2026-11-21', range(602, 1_200, 2)],
+  ['--league l0 --since 2026-11-21T00:00:59Z --limit 2', [1_192, 1_194]],
+  ['--league nobody', []],
+  ['--league L1', []],
+  ['--league nobody --since 0', []],
+];
+
+describe('changes', () => {
+  it('shows, newest last, exactly what is asked for, in both forms', async () => {
+    using folder = makeFolder();
+    const path = await makeFeed(folder);
+    for (const [args, expected] of SELECTIONS) {
+      const words = args.split(' ').filter((word) => word !== '');
+      expect((await showChanges(path, ...words, '--json')).map(seqOf), args).toEqual(expected);
+      const lines = await showChanges(path, ...words);
+      const numbers = lines.map((line) => Number.parseInt(line, 10));
+      if (expected.length > 0) expect(numbers, args).toEqual(expected);
+      else expect(lines.join('\n'), args).toMatch(/^no changes/);
+    }
+  });
+
+  it('reads an instant that is written with a space', async () => {
+    using folder = makeFolder();
+    const path = await makeFeed(folder);
+    for (const instant of ['2026-11-21 00:00:59', '2026-11-21 00:00:59.000Z', '2026-11-21 01:00:59 +01:00']) {
+      expect((await showChanges(path, '--since', instant, '--json')).map(seqOf), instant).toEqual(LAST_POLL);
+    }
+  });
+
+  it('says that an empty feed is empty, and prints no line at all for machines', async () => {
+    using folder = makeFolder();
+    const path = await makeEmptyDatabase(folder);
+    for (const args of [[], ['--since', '0'], ['--since', '2026-11-20'], ['--limit', '3']]) {
+      expect(await showChanges(path, ...args)).toEqual(['no changes']);
+      expect(await showChanges(path, ...args, '--json')).toEqual([]);
+    }
+  });
+
+  it.each([1, 7, 499, 500, 501])(
+    'tells a script that goes on behind the last line, %i at a time, every change once',
+    async (most) => {
+      using folder = makeFolder();
+      const path = await makeFeed(folder);
+      const seen: number[] = [];
+      const start = most < 7 ? CHANGES - 20 : 0;
+      for (let page = [start]; page.length > 0 && seen.length <= CHANGES; ) {
+        page = (await showChanges(path, '--json', '--limit', `${most}`, '--since', `${seen.at(-1) ?? start}`)).map(
+          seqOf,
+        );
+        seen.push(...page);
+      }
+      expect(seen).toEqual(range(start + 1, CHANGES));
+    },
+  );
+});
+
+describe('the feed', () => {
+  it('is read in pages, and between them anybody can write', async () => {
+    using folder = makeFolder();
+    const path = await makeFeed(folder);
+    const pages: number[] = [];
+    for (const page of readFeed(path, findStretch(path, { afterSeq: 0 }), {
+      most: Number.POSITIVE_INFINITY,
+      fields: true,
+    })) {
+      pages.push(page.length);
+      append(path, [CHANGES], 0);
+    }
+    expect(Math.max(...pages)).toBeLessThan(CHANGES / 2);
+    expect(pages.reduce((sum, length) => sum + length, 0)).toBe(CHANGES);
+    expect(readRows(path, 'SELECT max(seq) AS last FROM league_changes')).toEqual([{ last: CHANGES + pages.length }]);
+  });
+
+  it('ends where it ended when the reading began, however it grows meanwhile', async () => {
+    using folder = makeFolder();
+    const path = await makeFeed(folder);
+    for (const start of [{ afterSeq: 0 }, { sinceAt: '2026-11-20T00:00:00.000Z' }, { newest: CHANGES }]) {
+      const last = Number(readRows(path, 'SELECT max(seq) AS last FROM league_changes')[0]?.last);
+      const stretch = findStretch(path, start);
+      append(path, [CHANGES]);
+      const entries = [...readFeed(path, stretch, { most: Number.POSITIVE_INFINITY, fields: true })].flat();
+      expect(entries.at(-1)?.seq).toBe(last);
+      expect(new Set(entries.map(({ seq }) => seq)).size).toBe(entries.length);
+    }
+  });
+
+  it('has its beginning fixed as well: what comes meanwhile moves no newest ones out', async () => {
+    using folder = makeFolder();
+    const path = await makeFeed(folder);
+    const stretch = findStretch(path, { newest: 3 }, 'l0');
+    append(path, [2, 4, 6]);
+    const entries = [...readFeed(path, stretch, { most: 3, fields: true })].flat();
+    expect(entries.map(({ seq }) => seq)).toEqual([1_196, 1_198, 1_200]);
+  });
+});

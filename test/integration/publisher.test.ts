@@ -1,0 +1,376 @@
+import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { DatabaseError, StoppedError } from '../../src/errors.ts';
+import { findPackage } from '../../src/package.ts';
+import { partOf, replaceCopy } from '../../src/store/copy.ts';
+import { readFrom } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/store.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import type { Copy } from '../../src/worker/copier.ts';
+import { createPublisher } from '../../src/worker/publisher.ts';
+import { createTestClock } from '../support/clock.ts';
+import { type Folder, makeFolder } from '../support/workplace.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** What a stop leaves for a copy that is under way. */
+const GRACE = 3 * SECOND;
+
+function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leagues'): RunReport {
+  const counts = outcome === 'changed' ? { ...NO_COUNTS, received: 1, changed: 1 } : NO_COUNTS;
+  return { kind, trigger: 'schedule', outcome, durationMs: 0, attempts: 1, counts, putOff: false };
+}
+
+/** A publisher whose copies are made when the test says so. */
+async function createStage(folder: Folder, { age, wanted = true }: { age?: number; wanted?: boolean } = {}) {
+  const clock = createTestClock();
+  const stop = new AbortController();
+  const path = folder.file('leagues.db');
+  const target = folder.file('copy.db');
+  const store = await openStore(path, { migrations: findPackage().migrations, clock, stop: stop.signal });
+  await store[Symbol.asyncDispose]();
+  const made = new Date(clock.now() - (age ?? 0));
+  if (age !== undefined) {
+    readFrom(path, (db) => replaceCopy(db, target));
+    utimesSync(target, made, made);
+  }
+  const log: string[] = [];
+  let timers = 0;
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    timers += 1;
+    await clock.sleep(ms, signal).finally(() => {
+      timers -= 1;
+    });
+  };
+  const copies: PromiseWithResolvers<void>[] = [];
+  const copy: Copy = async (from, to, { signal }) => {
+    const going = Promise.withResolvers<void>();
+    copies.push(going);
+    signal?.addEventListener('abort', () => going.reject(signal.reason), { once: true });
+    await going.promise;
+    readFrom(from, (db) => replaceCopy(db, to));
+  };
+  const publisher = createPublisher({
+    path,
+    target: wanted ? target : undefined,
+    copy,
+    clock: { ...clock, sleep },
+    log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
+    stop: stop.signal,
+  });
+  const settle = async (): Promise<void> => {
+    // As many turns as the way from a copy to the next one may take.
+    for (let turns = 0; turns < 10; turns += 1) await setImmediate();
+  };
+  return {
+    clock,
+    stop: () => stop.abort(new StoppedError()),
+    target,
+    publisher,
+    log,
+    count: () => copies.length,
+    /** How many waits are going on. */
+    timers: () => timers,
+    /** The copy under way is made. */
+    finish: async () => {
+      copies.at(-1)?.resolve();
+      await settle();
+    },
+    fail: async (message = 'The disk is full.') => {
+      copies.at(-1)?.reject(new DatabaseError(message));
+      await settle();
+    },
+    /** A look after this time, as the worker takes one every second. */
+    lookAfter: async (ms: number) => {
+      await clock.advance(ms);
+      publisher.look();
+      await settle();
+    },
+    dispose: () => {
+      let done = false;
+      const ending = publisher[Symbol.asyncDispose]().then(() => {
+        done = true;
+      });
+      return { ending, isDone: () => done, settle };
+    },
+  };
+}
+
+describe('the age of the copy', () => {
+  it('does not matter where there is none: one is made at once', async () => {
+    using folder = makeFolder();
+    const { lookAfter, count, finish, target } = await createStage(folder);
+    await lookAfter(0);
+    expect(count()).toBe(1);
+    await finish();
+    expect(existsSync(target)).toBe(true);
+    expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'leagues.db']);
+  });
+
+  it.each([
+    ['just made', 0, HOUR],
+    ['half an hour', 30 * MINUTE, 30 * MINUTE],
+    ['a second short of an hour', HOUR - SECOND, SECOND],
+  ])('of %s lets it stay until it is an hour old', async (_, age, rest) => {
+    using folder = makeFolder();
+    const { lookAfter, count } = await createStage(folder, { age });
+    await lookAfter(0);
+    await lookAfter(rest - 1);
+    expect(count()).toBe(0);
+    await lookAfter(1);
+    expect(count()).toBe(1);
+  });
+
+  it.each([
+    ['an hour', HOUR],
+    ['a year', 365 * 24 * HOUR],
+    ['less than nothing, by a clock that was ahead', -1],
+    ['far less than nothing', -24 * HOUR],
+  ])('of %s has it replaced at once', async (_, age) => {
+    using folder = makeFolder();
+    const { lookAfter, count, finish, target } = await createStage(folder, { age });
+    const { ino } = statSync(target);
+    await lookAfter(0);
+    expect(count()).toBe(1);
+    await finish();
+    expect(statSync(target).ino).not.toBe(ino);
+  });
+
+  it('counts from the last copy on, hour by hour, though the wall clock steps back', async () => {
+    using folder = makeFolder();
+    const { lookAfter, count, finish, clock } = await createStage(folder);
+    await lookAfter(0);
+    await finish();
+    for (const [hour, step] of [0, -24 * HOUR, -HOUR].entries()) {
+      clock.step(step);
+      await lookAfter(HOUR - 1);
+      expect(count()).toBe(hour + 1);
+      await lookAfter(1);
+      expect(count()).toBe(hour + 2);
+      await finish();
+    }
+  });
+
+  it('is looked at by nobody while a copy is under way, however long it takes', async () => {
+    using folder = makeFolder();
+    const { lookAfter, count, finish } = await createStage(folder);
+    await lookAfter(0);
+    await lookAfter(3 * HOUR);
+    expect(count()).toBe(1);
+    await finish();
+    expect(count()).toBe(1);
+  });
+
+  it('is over where the wall clock says so, as after a suspension that the other clock slept through', async () => {
+    using folder = makeFolder();
+    const { lookAfter, count, finish, clock } = await createStage(folder);
+    await lookAfter(0);
+    await finish();
+    clock.step(HOUR);
+    await lookAfter(0);
+    expect(count()).toBe(2);
+  });
+});
+
+describe('a run', () => {
+  it.each(['changed', 'held'] as const)('that ended as %s has the copy made anew', async (outcome) => {
+    using folder = makeFolder();
+    const { publisher, count, finish, target } = await createStage(folder, { age: 0 });
+    const { ino } = statSync(target);
+    publisher.noteRun(reportOf(outcome));
+    expect(count()).toBe(1);
+    await finish();
+    expect(statSync(target).ino).not.toBe(ino);
+  });
+
+  it('of the profile that changed something has the copy made anew, too', async () => {
+    using folder = makeFolder();
+    const { publisher, count } = await createStage(folder, { age: 0 });
+    publisher.noteRun(reportOf('changed', 'profile'));
+    expect(count()).toBe(1);
+  });
+
+  it.each(['unchanged', 'failed', 'interrupted'] as const)('that ended as %s does not', async (outcome) => {
+    using folder = makeFolder();
+    const { publisher, count } = await createStage(folder, { age: 0 });
+    publisher.noteRun(reportOf(outcome));
+    expect(count()).toBe(0);
+  });
+
+  it('during a copy has one more made, however many runs there are', async () => {
+    using folder = makeFolder();
+    const { publisher, count, finish } = await createStage(folder, { age: 0 });
+    for (let runs = 0; runs < 5; runs += 1) publisher.noteRun(reportOf('changed'));
+    expect(count()).toBe(1);
+    await finish();
+    expect(count()).toBe(2);
+    await finish();
+    expect(count()).toBe(2);
+  });
+
+  it('puts the hourly copy off', async () => {
+    using folder = makeFolder();
+    const { publisher, lookAfter, count, finish } = await createStage(folder, { age: 0 });
+    await lookAfter(HOUR - 1);
+    publisher.noteRun(reportOf('changed'));
+    await finish();
+    await lookAfter(1);
+    await lookAfter(HOUR - 2);
+    expect(count()).toBe(1);
+    await lookAfter(1);
+    expect(count()).toBe(2);
+  });
+});
+
+describe('a copy that fails', () => {
+  it('is tried again after a minute, and every minute, until it is made', async () => {
+    using folder = makeFolder();
+    const { lookAfter, count, fail, finish, target } = await createStage(folder);
+    await lookAfter(0);
+    for (const tries of [1, 2, 3]) {
+      await fail();
+      await lookAfter(MINUTE - 1);
+      expect(count()).toBe(tries);
+      await lookAfter(1);
+      expect(count()).toBe(tries + 1);
+    }
+    await finish();
+    expect(existsSync(target)).toBe(true);
+    await lookAfter(HOUR - 1);
+    expect(count()).toBe(4);
+  });
+
+  it('is tried again at once where a run changes something meanwhile', async () => {
+    using folder = makeFolder();
+    const { publisher, lookAfter, count, fail } = await createStage(folder);
+    await lookAfter(0);
+    await fail();
+    publisher.noteRun(reportOf('changed'));
+    expect(count()).toBe(2);
+  });
+
+  it('is said once for each fault, and that it is made again', async () => {
+    using folder = makeFolder();
+    const { lookAfter, fail, finish, log } = await createStage(folder);
+    const said = (): readonly string[] =>
+      log.map((line) => String(JSON.parse(line).err?.message ?? JSON.parse(line).msg));
+    await lookAfter(0);
+    for (const fault of ['The disk is full.', 'The disk is full.', 'The disk is broken.', 'The disk is full.']) {
+      await fail(fault);
+      await lookAfter(MINUTE);
+    }
+    await finish();
+    const again = 'the published copy is made again';
+    expect(said()).toEqual(['The disk is full.', 'The disk is broken.', 'The disk is full.', again]);
+    await lookAfter(HOUR);
+    await fail();
+    expect(said().at(-1)).toBe('The disk is full.');
+  });
+
+  it('leaves the copy that is there, and the remains of an earlier one are removed before the next', async () => {
+    using folder = makeFolder();
+    const { publisher, fail, finish, target } = await createStage(folder, { age: 0 });
+    const { ino } = statSync(target);
+    publisher.noteRun(reportOf('changed'));
+    await fail();
+    expect(statSync(target).ino).toBe(ino);
+    writeFileSync(partOf(target), 'half of a copy');
+    publisher.noteRun(reportOf('changed'));
+    await finish();
+    expect(statSync(target).ino).not.toBe(ino);
+    expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'leagues.db']);
+  });
+});
+
+describe('the end', () => {
+  it('without a stop waits for the copy, however long it takes', async () => {
+    using folder = makeFolder();
+    const { publisher, finish, dispose, clock, target } = await createStage(folder);
+    publisher.noteRun(reportOf('changed'));
+    const { ending, isDone } = dispose();
+    await clock.advance(24 * HOUR);
+    expect(isDone()).toBe(false);
+    await finish();
+    await ending;
+    expect(existsSync(target)).toBe(true);
+  });
+
+  it('after a stop waits for the copy for its grace', async () => {
+    using folder = makeFolder();
+    const { publisher, finish, dispose, clock, target, stop } = await createStage(folder);
+    publisher.noteRun(reportOf('changed'));
+    stop();
+    const { ending, isDone } = dispose();
+    await clock.advance(GRACE - 1);
+    expect(isDone()).toBe(false);
+    await finish();
+    await ending;
+    expect(existsSync(target)).toBe(true);
+  });
+
+  it('after a stop cuts the copy short when its grace is over, and says nothing of it', async () => {
+    using folder = makeFolder();
+    const { publisher, dispose, clock, stop, count, log } = await createStage(folder);
+    publisher.noteRun(reportOf('changed'));
+    publisher.noteRun(reportOf('changed'));
+    stop();
+    const { ending } = dispose();
+    await clock.advance(GRACE);
+    await ending;
+    expect(count()).toBe(1);
+    expect(log).toEqual([]);
+    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
+  });
+
+  it('within its grace still makes the copy that a run during another one asked for', async () => {
+    using folder = makeFolder();
+    const { publisher, finish, dispose, clock, stop, count } = await createStage(folder);
+    publisher.noteRun(reportOf('changed'));
+    publisher.noteRun(reportOf('changed'));
+    stop();
+    const { ending } = dispose();
+    await clock.advance(GRACE - 1);
+    await finish();
+    expect(count()).toBe(2);
+    await finish();
+    await ending;
+  });
+
+  it('grants its grace, too, to a copy that is asked for after the stop', async () => {
+    using folder = makeFolder();
+    const { publisher, clock, stop, dispose } = await createStage(folder);
+    stop();
+    publisher.look();
+    const { ending, isDone } = dispose();
+    await clock.advance(GRACE - 1);
+    expect(isDone()).toBe(false);
+    await clock.advance(1);
+    await ending;
+  });
+
+  it('comes at once where nothing is under way, and leaves no timer', async () => {
+    using folder = makeFolder();
+    const { stop, dispose, timers } = await createStage(folder, { age: 0 });
+    stop();
+    expect(timers()).toBe(1);
+    const { ending, settle } = dispose();
+    await ending;
+    await settle();
+    expect(timers()).toBe(0);
+  });
+});
+
+describe('without a place to publish', () => {
+  it('nothing is ever copied', async () => {
+    using folder = makeFolder();
+    const { publisher, lookAfter, count, dispose } = await createStage(folder, { wanted: false });
+    publisher.noteRun(reportOf('changed'));
+    await lookAfter(24 * HOUR);
+    expect(count()).toBe(0);
+    await dispose().ending;
+    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
+  });
+});

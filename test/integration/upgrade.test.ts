@@ -1,0 +1,393 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { DatabaseError } from '../../src/errors.ts';
+import { findPackage } from '../../src/package.ts';
+import { partOf } from '../../src/store/copy.ts';
+import { readMigrations } from '../../src/store/migrate.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { makeFolder as makePlace } from '../support/bench.ts';
+import { mountDisk, NO_MOUNT, picture } from '../support/copying.ts';
+import { PROGRAM } from '../support/program.ts';
+import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { rejectionOf } from '../support/unit-error.ts';
+import {
+  dumpTables,
+  type Folder,
+  makeFolder,
+  makeLeagues,
+  openBench,
+  PASSWORD,
+  type Row,
+  readExactRows,
+  readRows,
+  USERNAME,
+  withDatabase,
+} from '../support/workplace.ts';
+
+const { migrations } = findPackage();
+const PRESENT = readMigrations(migrations).length;
+const FIXTURES = resolve(import.meta.dirname, '../fixtures');
+const MEND =
+  'Where the migration is not released yet, make the stored database anew: npm run build && node scripts/store-schema.ts. A released migration is never edited.';
+
+/** A step that a later version might bring: a column more, and a view made anew for it. */
+const STEP = [
+  'ALTER TABLE `leagues` ADD COLUMN `note` TEXT;',
+  'DROP VIEW `active_leagues`;',
+  "CREATE VIEW `active_leagues` AS SELECT league_id, league_name, note FROM leagues WHERE removed_at IS NULL AND status = 'active';",
+];
+const BROKEN_STEP = [...STEP, 'ALTER TABLE `no_such_table` ADD COLUMN `note` TEXT;'];
+
+/** The migrations as a later version ships them: the present ones and one more. */
+function addMigration(folder: Folder, name: string, statements: readonly string[] = STEP): string {
+  const copy = folder.file(name);
+  cpSync(migrations, copy, { recursive: true });
+  const file = join(copy, 'meta', '_journal.json');
+  const journal = JSON.parse(readFileSync(file, 'utf8'));
+  const tag = `${String(PRESENT).padStart(4, '0')}_more`;
+  journal.entries.push({ idx: PRESENT, version: '6', when: 1_795_300_000_000, tag, breakpoints: true });
+  writeFileSync(file, JSON.stringify(journal));
+  writeFileSync(join(copy, `${tag}.sql`), statements.join('\n--> statement-breakpoint\n'));
+  return copy;
+}
+
+function open(path: string, folder: string): Promise<Store> {
+  return openStore(path, { migrations: folder, clock: systemClock, stop: new AbortController().signal });
+}
+
+async function openAndClose(path: string, folder = migrations) {
+  await using store = await open(path, folder);
+  return store.upgrade;
+}
+
+/** A database of the present schema that some polls have filled. */
+async function fill(folder: Folder): Promise<string> {
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url });
+  for (const leagues of [makeLeagues(3), makeLeagues(3, { city: 'Ghent' }), makeLeagues(2)]) {
+    service.script('leagues', leaguesAnswer(leagues));
+    expect((await bench.poll()).outcome).toBe('changed');
+  }
+  await bench.pollProfile();
+  return bench.path;
+}
+
+function versionOf(path: string): unknown {
+  return withDatabase(path, (db) => db.pragma('user_version', { simple: true }), { readonly: true });
+}
+
+/** Written anew at every start, and so no part of what an upgrade keeps. */
+const REWRITTEN = 'data_dictionary';
+
+/** Every row of every table, and the questions that they answer. */
+type Content = readonly { readonly table: string; readonly sql: string; readonly rows: readonly Row[] }[];
+
+function contentOf(path: string): Content {
+  return Object.entries(dumpTables(path))
+    .filter(([table]) => table !== REWRITTEN)
+    .map(([table, all]) => {
+      const columns = Object.keys(all[0] ?? { rowid: 0 }).map((column) => `"${column}"`);
+      const sql = `SELECT ${columns} FROM "${table}" ORDER BY ${columns}`;
+      return { table, sql, rows: readExactRows(path, sql) };
+    });
+}
+
+/** Expects every row of `before` in the database, in the columns that there were. */
+function expectKept(path: string, before: Content): void {
+  for (const { table, sql, rows } of before) {
+    const kept = readExactRows(path, sql);
+    // The only table that the upgrade itself adds to.
+    if (table === 'schema_migrations') expect(kept).toEqual(expect.arrayContaining([...rows]));
+    else expect(kept, table).toEqual(rows);
+  }
+}
+
+function modeOf(path: string): string {
+  return (lstatSync(path).mode & 0o777).toString(8);
+}
+
+describe('a database that holds something', () => {
+  it('is brought to the newer schema with every row, and kept beside it as it was', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    const [before, dump] = [contentOf(path), dumpTables(path)];
+    const copy = `${path}.schema-${PRESENT}`;
+    const newer = addMigration(folder, 'newer');
+    expect(await openAndClose(path, newer)).toEqual({ from: PRESENT, to: PRESENT + 1, copy });
+
+    expect(versionOf(path)).toBe(PRESENT + 1);
+    expectKept(path, before);
+    expect(readRows(path, 'SELECT count(note) AS notes FROM active_leagues')).toEqual([{ notes: 0 }]);
+    expect(readRows(path, 'SELECT version FROM schema_migrations ORDER BY version').at(-1)).toEqual({
+      version: PRESENT + 1,
+    });
+    expect(versionOf(copy)).toBe(PRESENT);
+    expect(dumpTables(copy)).toEqual(dump);
+    for (const file of [path, copy])
+      expect(readRows(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT}`, 'newer']);
+  });
+
+  it('is copied once: the next start of the same version copies nothing', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    const newer = addMigration(folder, 'newer');
+    await openAndClose(path, newer);
+    const { ino } = statSync(`${path}.schema-${PRESENT}`);
+    expect(await openAndClose(path, newer)).toBeUndefined();
+    expect(statSync(`${path}.schema-${PRESENT}`).ino).toBe(ino);
+  });
+
+  it('is copied over the remains of a copy that was cut short', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    writeFileSync(partOf(`${path}.schema-${PRESENT}`), 'half of a copy');
+    writeFileSync(`${partOf(`${path}.schema-${PRESENT}`)}-journal`, '');
+    const before = contentOf(path);
+    await openAndClose(path, addMigration(folder, 'newer'));
+    expectKept(`${path}.schema-${PRESENT}`, before);
+    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT}`, 'newer']);
+  });
+
+  it('is not copied by a start that brings no newer schema', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    expect(await openAndClose(path)).toBeUndefined();
+    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
+  });
+
+  it('can be served by the older version again from its copy', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    const before = contentOf(path);
+    await openAndClose(path, addMigration(folder, 'newer'));
+    copyFileSync(`${path}.schema-${PRESENT}`, folder.file('restored.db'));
+    chmodSync(folder.file('restored.db'), 0o600);
+    await openAndClose(folder.file('restored.db'));
+    expectKept(folder.file('restored.db'), before);
+  });
+
+  it('has a copy that nobody can write, and nobody read who may not read the database', async () => {
+    const umask = process.umask(0);
+    onTestFinished(() => {
+      process.umask(umask);
+    });
+    for (const [mode, expected] of [
+      [0o600, '400'],
+      [0o640, '440'],
+      [0o664, '444'],
+    ] as const) {
+      using folder = makeFolder();
+      const path = await fill(folder);
+      chmodSync(path, mode);
+      await openAndClose(path, addMigration(folder, 'newer'));
+      expect(modeOf(`${path}.schema-${PRESENT}`)).toBe(expected);
+    }
+  });
+
+  it('and was left by a killed worker has its newest rows in the copy, too', async () => {
+    using folder = makeFolder();
+    using killed = makeFolder();
+    const newer = addMigration(folder, 'newer');
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    service.script('leagues', leaguesAnswer(makeLeagues(3)));
+    await bench.poll();
+    const path = killed.file('leagues.db');
+    for (const suffix of ['', '-wal']) copyFileSync(`${bench.path}${suffix}`, `${path}${suffix}`);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+    await openAndClose(path, newer);
+    for (const file of [path, `${path}.schema-${PRESENT}`]) {
+      expect(readRows(file, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
+      expect(readRows(file, 'SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
+    }
+    expect(versionOf(`${path}.schema-${PRESENT}`)).toBe(PRESENT);
+    expect(readdirSync(killed.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT}`]);
+  });
+});
+
+describe('a database without any run', () => {
+  it('is brought to the newer schema without a copy', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    await openAndClose(path);
+    const newer = addMigration(folder, 'newer');
+    expect(await openAndClose(path, newer)).toBeUndefined();
+    expect(versionOf(path)).toBe(PRESENT + 1);
+    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', 'newer']);
+  });
+});
+
+describe('an upgrade that fails', () => {
+  it('leaves the database as it was and the copy there, and a second try replaces the copy', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    const bytes = readFileSync(path);
+    const before = dumpTables(path);
+    const copy = `${path}.schema-${PRESENT}`;
+    const error = await rejectionOf(openAndClose(path, addMigration(folder, 'broken', BROKEN_STEP)));
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(String(error)).toContain(path);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    expect(dumpTables(copy)).toEqual(before);
+    expect(readdirSync(folder.path).sort()).toEqual(['broken', 'leagues.db', `leagues.db.schema-${PRESENT}`]);
+
+    const { ino } = statSync(copy);
+    withDatabase(path, (db) => db.exec("INSERT INTO held_removals VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)"));
+    await openAndClose(path, addMigration(folder, 'newer'));
+    expect(versionOf(path)).toBe(PRESENT + 1);
+    expect(statSync(copy).ino).not.toBe(ino);
+    expect(readRows(copy, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);
+    expect(versionOf(copy)).toBe(PRESENT);
+  });
+
+  const inTheWay: Readonly<Record<string, (copy: string, path: string) => void>> = {
+    'a text': (copy) => writeFileSync(copy, 'Dear diary'),
+    'an empty file': (copy) => writeFileSync(copy, ''),
+    'a folder': (copy) => mkdirSync(copy),
+    'a link to the database': (copy, path) => symlinkSync(path, copy),
+    'another name of the database': (copy, path) => linkSync(path, copy),
+    'a database of another application': (copy) => {
+      withDatabase(copy, (db) => db.exec('CREATE TABLE letters (letter TEXT)'));
+    },
+  };
+
+  it.each(Object.entries(inTheWay))('for %s where the copy belongs names it and touches nothing', async (_, make) => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    const newer = addMigration(folder, 'newer');
+    make(`${path}.schema-${PRESENT}`, path);
+    const before = picture(folder.path);
+    const error = await rejectionOf(openAndClose(path, newer));
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(String(error)).toContain(`${path}.schema-${PRESENT}`);
+    expect(picture(folder.path)).toEqual(before);
+  });
+
+  it('for want of space on the disk leaves all as it was, and says so', async ({ skip }) => {
+    using folder = makeFolder();
+    const filled = await fill(folder);
+    const newer = addMigration(folder, 'newer');
+    const kilobytes = Math.ceil((statSync(filled).size * 1.5) / 1_024);
+    const disk = mountDisk(join(makePlace(), 'disk'), `size=${kilobytes}k`);
+    if (disk === undefined) return skip(NO_MOUNT);
+    const path = join(disk, 'leagues.db');
+    copyFileSync(filled, path);
+    const before = picture(disk);
+    const error = await rejectionOf(openAndClose(path, newer));
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(String(error)).toMatch(/leagues\.db\.schema-.*disk is full.*free some space/);
+    expect(picture(disk)).toEqual(before);
+  });
+});
+
+/** The built program as a later version: with one migration more. */
+function makeLaterVersion(folder: Folder): string {
+  const root = folder.file('package');
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  copyFileSync(PROGRAM, join(root, 'dist', 'league-sync.cjs'));
+  copyFileSync(resolve(migrations, '../package.json'), join(root, 'package.json'));
+  symlinkSync(resolve(migrations, '../node_modules'), join(root, 'node_modules'));
+  addMigration(folder, join('package', 'migrations'));
+  return join(root, 'dist', 'league-sync.cjs');
+}
+
+type Ended = { readonly code: number; readonly stderr: string };
+
+function syncBy(program: string, path: string, url: string): Promise<Ended> {
+  const env = {
+    PATH: process.env.PATH,
+    LEAGUE_SYNC_BASE_URL: url,
+    LEAGUE_SYNC_USERNAME: USERNAME,
+    LEAGUE_SYNC_PASSWORD: PASSWORD,
+    LEAGUE_SYNC_DATABASE: path,
+  };
+  return new Promise((done) => {
+    execFile(process.execPath, [program, 'sync'], { env, cwd: resolve(path, '..') }, (error, _stdout, stderr) => {
+      done({ code: error === null ? 0 : Number(error.code), stderr });
+    });
+  });
+}
+
+describe('the later version of the program', () => {
+  it('says where the copy is, and the present one refuses what it wrote with 74', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    await using service = await startScriptedService();
+    service.script('leagues', leaguesAnswer(makeLeagues(2)));
+    const later = makeLaterVersion(folder);
+    const upgraded = await syncBy(later, path, service.url);
+    expect(upgraded.code).toBe(0);
+    const line = upgraded.stderr.split('\n').find((text) => text.includes('the schema of the database'));
+    const copy = `${path}.schema-${PRESENT}`;
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      from: PRESENT,
+      to: PRESENT + 1,
+      copy,
+      msg: expect.stringContaining(copy),
+    });
+    expect(existsSync(copy)).toBe(true);
+    expect((await syncBy(later, path, service.url)).stderr).not.toContain('the schema of the database');
+    expect(await syncBy(PROGRAM, path, service.url)).toMatchObject({
+      code: 74,
+      stderr: expect.stringContaining('newer version'),
+    });
+  });
+
+  it('exits 74 and names what is where the copy belongs', async () => {
+    using folder = makeFolder();
+    const path = await fill(folder);
+    writeFileSync(`${path}.schema-${PRESENT}`, 'Dear diary');
+    const bytes = readFileSync(path);
+    const { code, stderr } = await syncBy(makeLaterVersion(folder), path, 'http://127.0.0.1:9');
+    expect([code, stderr]).toEqual([74, expect.stringContaining(`${path}.schema-${PRESENT}`)]);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+});
+
+describe('the stored database of every schema so far', () => {
+  const versions = readMigrations(migrations).map(({ version }) => version);
+  const fixtureOf = (version: number): string => join(FIXTURES, `schema-${version}.db`);
+  const recordedIn = (path: string): readonly Row[] =>
+    readRows(path, 'SELECT version, name, sha256 FROM schema_migrations ORDER BY version');
+
+  it.each(versions)('is there for schema %i, whose migrations are as they were when it was made', (version) => {
+    expect(existsSync(fixtureOf(version)), `There is no ${fixtureOf(version)}. ${MEND}`).toBe(true);
+    const shipped = readMigrations(migrations).slice(0, version);
+    expect(recordedIn(fixtureOf(version)), MEND).toEqual(
+      shipped.map(({ version: number, name, sha256 }) => ({ version: number, name, sha256 })),
+    );
+  });
+
+  it.each(versions)('of schema %i is opened by the present version, with every row of every table', async (version) => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    copyFileSync(fixtureOf(version), path);
+    const before = contentOf(path);
+    for (const { table, rows } of before) expect(rows.length, table).toBeGreaterThan(0);
+    const { sha256 } = readMigrations(migrations)[version - 1] ?? {};
+    expect(recordedIn(path).at(-1)?.sha256, MEND).toBe(sha256);
+    await openAndClose(path);
+    expectKept(path, before);
+    expect(versionOf(path)).toBe(PRESENT);
+    expect(readRows(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    const copies = version === PRESENT ? [] : [`leagues.db.schema-${version}`];
+    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', ...copies]);
+  });
+});

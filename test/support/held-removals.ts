@@ -1,0 +1,49 @@
+import { expect } from 'vitest';
+import { type SimulatedBench, setUp } from './bench.ts';
+import { makeLeague } from './service.ts';
+import { openBench } from './workplace.ts';
+
+/** The league ids l4 to l6, for example. */
+export function leagueIds(first: number, last: number): readonly string[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => `l${first + index}`);
+}
+
+export function makeLeagues(first: number, last: number): readonly ReturnType<typeof makeLeague>[] {
+  return leagueIds(first, last).map((id) => makeLeague(id));
+}
+
+/** Ten leagues, of which the removal of seven, l4 to l10, is held; or so many, and all but the first ones. */
+export async function setUpHeld(stored = 10, listed = 3): Promise<SimulatedBench> {
+  const bench = await setUp({ leagues: makeLeagues(1, stored) });
+  const folder = { path: bench.folder, file: () => bench.database, [Symbol.dispose]: () => undefined };
+  await using worker = await openBench({ folder, url: bench.simulator.url });
+  expect((await worker.poll()).outcome).toBe('changed');
+  bench.simulator.setLeagues(makeLeagues(1, listed));
+  expect((await worker.poll()).outcome).toBe('held');
+  return bench;
+}
+
+/** One poll, by `sync`, of a service that lists these leagues. */
+export async function poll(bench: SimulatedBench, listed: readonly unknown[], code: number): Promise<void> {
+  bench.simulator.setLeagues(listed);
+  expect((await bench.run(['sync'])).code).toBe(code);
+}
+
+/** The leagues whose removal waits for an operator. */
+export function waitingIn(bench: SimulatedBench): readonly unknown[] {
+  return select(bench, 'held_removals WHERE accepted_at IS NULL');
+}
+
+/** The leagues whose removal waits for the next poll. */
+export function acceptedIn(bench: SimulatedBench): readonly unknown[] {
+  return select(bench, 'held_removals WHERE accepted_at IS NOT NULL');
+}
+
+export function removedIn(bench: SimulatedBench): readonly unknown[] {
+  return select(bench, 'leagues WHERE removed_at IS NOT NULL');
+}
+
+function select(bench: SimulatedBench, from: string): readonly unknown[] {
+  const rows = bench.rows(`SELECT league_id FROM ${from} ORDER BY cast(substr(league_id, 2) AS INTEGER)`);
+  return rows.map(({ league_id }) => league_id);
+}

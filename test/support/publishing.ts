@@ -1,0 +1,71 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type SimulatedBench, setUp } from './bench.ts';
+import { ask } from './database.ts';
+import { eventually, type LogLine, type RunningProgram } from './program.ts';
+import { makeLeague } from './service.ts';
+
+export const FAULT = 'the published copy could not be made';
+
+export type PublishingBench = SimulatedBench & {
+  /** Where the copy is published. */
+  readonly copy: string;
+  readonly shared: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Gives the service another list than it had. */
+  readonly change: () => void;
+};
+
+/** A bench whose worker publishes into a folder that is not there yet. */
+export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
+  const bench = await setUp(churnMs > 0 ? { churnMs } : { leagues: [makeLeague('l0')] });
+  const shared = join(bench.folder, 'shared');
+  let count = 0;
+  const change = (): void => {
+    count += 1;
+    bench.simulator.setLeagues(Array.from({ length: count + 1 }, (_, index) => makeLeague(`l${index}`)));
+  };
+  const publishing = { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' };
+  return {
+    ...bench,
+    shared,
+    copy: join(shared, 'copy.db'),
+    env: publishing,
+    change,
+    run: (args, env = {}) => bench.run(args, { ...publishing, ...env }),
+    start: (args, env = {}) => bench.start(args, { ...publishing, ...env }),
+  };
+}
+
+export function countLeagues(path: string): unknown {
+  return ask(path, 'SELECT count(*) AS n FROM leagues')[0]?.n;
+}
+
+export async function published(bench: PublishingBench, leagues: number): Promise<void> {
+  await eventually(
+    `${leagues} leagues are published`,
+    () => existsSync(bench.copy) && countLeagues(bench.copy) === leagues,
+  );
+}
+
+/** A worker on a database that has been filled just now, so that it does not poll at start. */
+export async function startFresh(bench: PublishingBench): Promise<RunningProgram> {
+  const worker = bench.start(['run']);
+  await worker.waitForLog(({ msg }) => String(msg).startsWith('no poll at start'));
+  return worker;
+}
+
+export async function pollChange(bench: PublishingBench, worker: RunningProgram): Promise<void> {
+  bench.change();
+  worker.send('SIGHUP');
+  await worker.waitForPoll('changed');
+}
+
+export function faultsIn(log: readonly LogLine[]): readonly LogLine[] {
+  return log.filter(({ msg }) => msg === FAULT);
+}
+
+export function identify(path: string) {
+  const { ino, mtimeMs, mode, size } = statSync(path);
+  return { ino, mtimeMs, mode, size };
+}

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { onTestFinished } from 'vitest';
+import { type Environment, eventually, PROGRAM } from './program.ts';
+
+/** The program at a terminal, and whoever sits there. */
+export type Terminal = {
+  /** Everything on the screen so far, what was typed included. */
+  readonly screen: () => string;
+  /** Waits until the screen ends with this. */
+  readonly waitForPrompt: (text: string) => Promise<void>;
+  /** Presses these keys. */
+  readonly type: (keys: string) => void;
+  /** Waits for the end, and gives the exit code as a shell would. */
+  readonly waitForExit: () => Promise<number>;
+};
+
+export const CONTROL_C = '\u0003';
+export const CONTROL_D = '\u0004';
+
+/** Part of every Debian; Node itself cannot make a terminal. */
+const SCRIPT = 'script';
+
+/** Starts a command of the program at a pseudo-terminal; `after` is what the shell does with its output. */
+export function startAtTerminal(
+  args: string,
+  { cwd, env, after = '' }: { readonly cwd: string; readonly env: Environment; readonly after?: string },
+): Terminal {
+  const command = after === '' ? `exec "$NODE" "$PROGRAM" ${args}` : `"$NODE" "$PROGRAM" ${args} ${after}`;
+  const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, NODE: process.execPath, PROGRAM, ...env },
+  });
+  let screen = '';
+  let code: number | undefined;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    screen += text;
+  });
+  child.stdin.on('error', () => undefined);
+  child.once('error', (error) => {
+    screen += String(error);
+    code = -1;
+  });
+  child.once('close', (ended) => {
+    code = ended ?? -1;
+  });
+  onTestFinished(() => {
+    // Whoever is left sees the terminal vanish.
+    child.kill('SIGKILL');
+  });
+  return {
+    screen: () => screen,
+    waitForPrompt: async (text) => {
+      await eventually(`the screen ends with "${text}"; it shows\n${screen}`, () => screen.endsWith(text));
+    },
+    type: (keys) => {
+      child.stdin.write(keys);
+    },
+    waitForExit: () => eventually('the program at the terminal ends', () => code),
+  };
+}
