@@ -22,6 +22,7 @@ const LINGER_MS = 500;
 
 const host: Host = {
   pid: process.pid,
+  parent: () => process.ppid,
   program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
   environment: process.env,
   settings: () => mergeEnvironment(process.env, readDotenv()),

@@ -118,8 +118,9 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .command('copy', { hidden: true })
     .argument('<path>')
     .argument('<target>')
-    .option('--replace')
-    .action((path, target, { replace }) => execute(loadCopy, { path, target, replace }, 'reads'));
+    .option('--part <file>')
+    // Who ends the one that wanted the copy may mean to end both, but it is for the former to say when.
+    .action((path, target, { part }) => execute(loadCopy, { path, target, part }, 'lasts'));
 }
 
 function addSimulate(program: Program, execute: Execute): void {

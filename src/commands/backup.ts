@@ -4,6 +4,7 @@ import { loadDatabasePath } from '../config/database.ts';
 import { formatSize } from '../duration.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { isThere, nameCopy, refuseExisting } from '../store/copy.ts';
+import { besides } from '../store/identity.ts';
 import { createCopy } from '../worker/copier.ts';
 import type { Command } from './host.ts';
 
@@ -13,6 +14,8 @@ export const backup: Command<{ readonly file: string }> = async (host, { file })
   const path = loadDatabasePath(host);
   const target = resolve(file);
   refuseExisting(target);
+  if (besides(resolve(path)).includes(target))
+    throw new UsageError(`${target} is a name that the database needs for a file beside it; name another one.`);
   if (!isThere(dirname(target)))
     throw new UsageError(`There is no folder ${dirname(target)} for the copy; make it first.`);
 

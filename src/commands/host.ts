@@ -5,6 +5,8 @@ import type { Log } from '../log.ts';
 /** The process as a command sees it. Only `cli.ts` knows the real one. */
 export type Host = {
   readonly pid: number;
+  /** The process that started this one. */
+  readonly parent: () => number;
   /** How this program is started: the executable and what comes before its own arguments. */
   readonly program: readonly string[];
   readonly environment: Environment;

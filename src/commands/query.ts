@@ -43,5 +43,7 @@ function objectJson(columns: readonly string[], row: readonly QueryValue[]): str
 
 function valueJson(value: QueryValue): string {
   if (typeof value === 'bigint') return String(value);
+  // JSON has no word for infinity, but a number that is as large.
+  if (typeof value === 'number' && !Number.isFinite(value)) return value > 0 ? '1e999' : '-1e999';
   return JSON.stringify(Buffer.isBuffer(value) ? value.toString('hex') : value);
 }

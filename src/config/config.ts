@@ -113,14 +113,14 @@ function refuseClearText(settings: Settings, faults: string[]): void {
   );
 }
 
-/** The files that SQLite and the lock have beside a database would be taken for what they are not. */
+/** The files that SQLite, the lock and upgrades have beside a database would be taken for what they are not. */
 function refusePublishingOverDatabase(settings: Settings, faults: string[]): void {
   const publish = shape.LEAGUE_SYNC_PUBLISH.safeParse(settings.LEAGUE_SYNC_PUBLISH).data;
   const database = shape.LEAGUE_SYNC_DATABASE.safeParse(settings.LEAGUE_SYNC_DATABASE).data;
   if (publish === undefined || database === undefined) return;
   const [target, own] = [locate(publish), locate(database)];
-  const taken = ['', '-wal', '-shm', '-journal', '.lock'].map((suffix) => own + suffix);
-  if (taken.includes(target))
+  const taken = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => own + suffix);
+  if (taken.includes(target) || target.startsWith(`${own}.schema-`))
     faults.push('LEAGUE_SYNC_PUBLISH: it is the database itself, or a file beside it; name another path for the copy');
 }
 

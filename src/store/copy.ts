@@ -1,28 +1,31 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
   fchmodSync,
   fchownSync,
-  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, UsageError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
-import { isCopy } from './origin.ts';
+import { makeFolders } from './folder.ts';
+import { isCopy, isLater } from './origin.ts';
 
 /** Whoever may read the database may read its copies; nobody else may. */
 const READING = 0o444;
 const GROUP = 0o070;
 const OWNER = 0o600;
+const OLD_PART_MS = 600_000;
 /** What the file system, or SQLite about a file that it writes, says; anything else is about the database itself. */
 const ABOUT_TARGET = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
 /** What a file system says that does not know what is asked of it: permissions, a second name, the sync of a folder. */
@@ -30,14 +33,14 @@ const UNKNOWN_THERE = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/
 
 /**
  * Writes a copy of the whole database as it is at this instant: one file, without a log beside it, that is on disk when
- * this returns its inode. `target` must not exist. Blocks for as long as the disk takes. Throws a DatabaseError.
+ * this returns. `target` must not exist. Blocks for as long as the disk takes. Throws a DatabaseError.
  */
-export function writeCopy(db: Database.Database, target: string): number {
-  let made: number | undefined;
+export function writeCopy(db: Database.Database, target: string): void {
+  let made = false;
   try {
     // An empty file counts as none, so nobody may ever read more of it than of the database.
     const fd = openSync(target, 'wx', OWNER);
-    made = fstatSync(fd).ino;
+    made = true;
     try {
       takeRights(fd, db.name);
     } finally {
@@ -45,9 +48,8 @@ export function writeCopy(db: Database.Database, target: string): number {
     }
     db.prepare('VACUUM INTO ?').run(target);
     syncToDisk(target);
-    return made;
   } catch (error) {
-    if (made !== undefined) removeCopy(target);
+    if (made) removeCopy(target);
     throw ABOUT_TARGET.test(codeOf(error)) ? toDatabaseError(error, target, 'copy') : toDatabaseError(error, db.name);
   }
 }
@@ -60,9 +62,25 @@ function takeRights(fd: number, path: string): void {
   allow(() => fchmodSync(fd, (mode & READING & ~(GROUP & ~group)) | OWNER));
 }
 
-/** Where a copy is made that takes the place of an earlier one: beside it, under a name that is nobody else's. */
+/**
+ * Where a copy is made that takes the place of an earlier one: beside it, under a name that is nobody else's, another
+ * each time.
+ */
 export function partOf(target: string): string {
-  return join(dirname(target), `.${basename(target)}.league-sync-part`);
+  return join(dirname(target), `${partPrefix(target)}${randomUUID()}`);
+}
+
+function partPrefix(target: string): string {
+  return `.${basename(target)}.league-sync-part-`;
+}
+
+/** What killed processes have left is removed by the next; one that copies writes all the time. */
+function removeOldParts(target: string): void {
+  const folder = dirname(target);
+  for (const name of readdirSync(folder).filter((found) => found.startsWith(partPrefix(target)))) {
+    const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? {};
+    if (mtimeMs < Date.now() - OLD_PART_MS) rmSync(join(folder, name), { force: true });
+  }
 }
 
 /** Removes a copy that was begun, and the journal that SQLite keeps while it writes one. Throws a DatabaseError. */
@@ -75,33 +93,27 @@ export function removeCopy(target: string): void {
 }
 
 /**
- * Makes a copy at `target`, at once, over an earlier one. Throws a DatabaseError, and leaves what is there, where that
- * is anything else.
+ * Makes a copy at `target`, at once, over an earlier one, by way of `part`. It is dated by the instant that it shows.
+ * Throws a DatabaseError, and leaves what is there, where that is anything else.
  */
-export function replaceCopy(db: Database.Database, target: string): void {
-  refuseReplacing(target, db.name);
-  makeFolder(target);
-  const part = partOf(target);
-  removeCopy(part);
-  const made = writeCopy(db, part);
+export function replaceCopy(db: Database.Database, target: string, part: string): void {
   try {
     refuseReplacing(target, db.name);
-    // Another process has begun anew meanwhile: this one was given up by whoever started it.
-    if (lstatSync(part, { throwIfNoEntry: false })?.ino !== made) return;
+    makeFolders(dirname(target));
+    removeOldParts(target);
+    const at = new Date();
+    writeCopy(db, part);
+    allow(() => utimesSync(part, at, at));
     allow(() => chmodSync(part, statSync(part).mode & READING));
+    refuseReplacing(target, db.name);
+    // A process that outlives its worker may come after the next worker's.
+    if (isLater(target, part)) return;
     renameSync(part, target);
     allow(() => syncToDisk(dirname(target)));
   } catch (error) {
+    throw toDatabaseError(error, target, 'copy');
+  } finally {
     removeCopy(part);
-    throw toDatabaseError(error, target, 'copy');
-  }
-}
-
-function makeFolder(target: string): void {
-  try {
-    mkdirSync(dirname(target), { recursive: true });
-  } catch (error) {
-    throw toDatabaseError(error, target, 'copy');
   }
 }
 

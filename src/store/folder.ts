@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { DatabaseError } from '../errors.ts';
+import { codeOf, DatabaseError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
 
 /** As many as the kernel follows. */
@@ -10,10 +10,21 @@ const MOST_LINKS = 40;
 export function prepareFolder(path: string): string {
   try {
     const absolute = followLinks(resolve(path));
-    mkdirSync(dirname(absolute), { recursive: true });
+    makeFolders(dirname(absolute));
     return join(realpathSync(dirname(absolute)), basename(absolute));
   } catch (error) {
     throw toDatabaseError(error, path);
+  }
+}
+
+/** Makes a folder and those above it. Node's own way never ends where a folder says that it is not there, as in /proc. */
+export function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
-import { replaceCopy } from './copy.ts';
+import { partOf, replaceCopy } from './copy.ts';
 import { APPLICATION_ID } from './identity.ts';
 
 /** One step of the schema, as it lies in `migrations/`. */
@@ -50,7 +50,7 @@ export function keepCopy(db: Database.Database, migrations: readonly Migration[]
   const from = schemaVersion(db);
   if (from === 0 || from === migrations.length || isEmpty(db)) return undefined;
   const copy = `${path}.schema-${from}`;
-  replaceCopy(db, copy);
+  replaceCopy(db, copy, partOf(copy));
   return { from, to: migrations.length, copy };
 }
 

@@ -45,13 +45,13 @@ export function readFrom<T>(path: string, read: (db: Database.Database) => T): T
 }
 
 /**
- * Writes to an existing database beside the worker that may have it open, and leaves its journal as the worker wants
- * it. Waits for nobody, since a waiting writer keeps new readers out. Throws a DatabaseError.
+ * Writes to an existing database beside the worker that may have it open, with a log as the worker does, and leaves it
+ * as it was. Waits for nobody, since a waiting writer keeps new readers out. Throws a DatabaseError.
  */
 export function openBeside<T>(path: string, write: (db: Database.Database) => T): T {
   const db = openExisting(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    db.pragma('synchronous = FULL');
+    beginWal(db);
     return write(db);
   } catch (error) {
     throw toDatabaseError(error, path);

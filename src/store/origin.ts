@@ -2,11 +2,8 @@ import { existsSync, lstatSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { toDatabaseError } from './fault.ts';
 import { hasWalMark, isForeign } from './foreign.ts';
-import { inodeOf } from './identity.ts';
+import { besides, inodeOf } from './identity.ts';
 import { readFrom } from './open.ts';
-
-/** What is beside a database that somebody has open. */
-const COMPANIONS = ['.lock', '-wal', '-journal'];
 
 /**
  * Whether there is a copy of the database at `path` at `target` that holds nothing which the database does not hold,
@@ -16,10 +13,17 @@ export function isCopy(target: string, path: string): boolean {
   if (lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true || isSameFile(target, path)) return false;
   // Copies have no log; to open one that has would make companions beside it.
   if (isForeign(target) || hasWalMark(target)) return false;
-  if (COMPANIONS.some((suffix) => existsSync(target + suffix))) return false;
+  if (besides(target).some((file) => existsSync(file))) return false;
   const copied = readIfDatabase(target);
   if (copied === undefined) return false;
   return readFrom(path, (db) => isPartOf(db, copied));
+}
+
+/** Whether the copy at `one` shows a later state than the copy at `other`. */
+export function isLater(one: string, other: string): boolean {
+  const [first, second] = [readIfDatabase(one), readIfDatabase(other)];
+  if (first === undefined || second === undefined) return false;
+  return first.lastRun > second.lastRun || first.lastChange > second.lastChange;
 }
 
 /** Throws a DatabaseError where one of them cannot be looked at. */

@@ -25,6 +25,8 @@ export type RunRows = {
   readonly interruptRunning: (message: string) => number;
   /** When the last good run of this kind and scope ended. */
   readonly lastSuccessAt: (kind: RunKind, scope: RunScope | null) => string | undefined;
+  /** When a run last ended that had anything to apply, or to hold. */
+  readonly lastChangedAt: () => string | undefined;
   /** The latest instant that any run was recorded at. */
   readonly lastFinishedAt: () => string | undefined;
   /** The end of the last pause that this service asked for, of a run or of a login. */
@@ -37,6 +39,9 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   const lastSuccess = client.prepare<[RunKind, RunScope | null], { at: string }>(
     `SELECT finished_at AS at FROM runs
       WHERE kind = ? AND scope IS ? AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1`,
+  );
+  const lastChanged = client.prepare<[], { at: string }>(
+    "SELECT finished_at AS at FROM runs WHERE outcome IN ('changed', 'held') ORDER BY id DESC LIMIT 1",
   );
   const lastFinished = client.prepare<[], { at: string }>(
     'SELECT finished_at AS at FROM runs WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1',
@@ -59,6 +64,7 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
       db.update(runs).set({ outcome: 'interrupted', error_message: message }).where(eq(runs.outcome, 'running')).run()
         .changes,
     lastSuccessAt: (kind, scope) => lastSuccess.get(kind, scope)?.at,
+    lastChangedAt: () => lastChanged.get()?.at,
     lastFinishedAt: () => lastFinished.get()?.at,
     lastNotBefore: (fingerprint) => lastPause.get({ it: fingerprint })?.at ?? undefined,
     prune: (before) => db.run(pruneRuns(before)).changes,

@@ -34,6 +34,8 @@ export type Store = AsyncDisposable & {
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
    */
   readonly write: Patience;
+  /** How many rows this store has inserted, updated and deleted so far. */
+  readonly rowsWritten: () => number;
   /**
    * The instant under which a run's writes are filed: the present one, but later than any that was used before, so that
    * no two versions of a league share one.
@@ -73,6 +75,7 @@ export function openStore(path: string, { migrations, clock, stop }: StoreOption
 function createStore(client: Database.Database, path: string, patience: Patience, upgrade: Upgrade | undefined): Store {
   const db = drizzle({ client });
   const runs = createRunRows(client, db);
+  const rowsWritten = client.prepare('SELECT total_changes()').pluck();
   const file = inodeOf(path);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   return {
@@ -94,6 +97,7 @@ function createStore(client: Database.Database, path: string, patience: Patience
           throw isSqliteError(error) ? toDatabaseError(error, path) : error;
         }
       }, signal),
+    rowsWritten: () => Number(rowsWritten.get()),
     nextInstant: (now) => {
       lastInstant = Math.max(now, lastInstant + 1);
       return formatInstant(lastInstant);

@@ -1,6 +1,7 @@
-import { closeSync, fchmodSync, fchownSync, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, fchmodSync, fchownSync, openSync, type Stats, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { codeOf } from '../errors.ts';
 
 /** A log that grew under a long reader shrinks back to this. */
 const WAL_LIMIT_BYTES = 16 * 2 ** 20;
@@ -16,11 +17,21 @@ const PERMISSIONS = 0o777;
  * reader who may not write can open the database at any moment of it.
  */
 export function beginWal(db: Database.Database): void {
-  if (db.pragma('journal_mode', { simple: true }) !== 'wal') makeCompanions(db.name);
+  if (!hasWal(db)) makeCompanions(db.name);
+  forgoJournal(db);
   db.pragma('journal_mode = WAL');
   // A later connection to a WAL file would get NORMAL, and a reported poll could be lost with the power.
   db.pragma('synchronous = FULL');
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+}
+
+/**
+ * Keeps the journal of the next change in memory, where the file has no log. That change is the mark in the first page
+ * and one write, so that no end of the process can leave half of it; but a journal on the disk would be left, and who
+ * may not write could not read before somebody has rolled it back.
+ */
+function forgoJournal(db: Database.Database): void {
+  if (!hasWal(db)) db.pragma('journal_mode = MEMORY');
 }
 
 /**
@@ -29,12 +40,14 @@ export function beginWal(db: Database.Database): void {
  * mark, empty ones mean nothing.
  */
 function makeCompanions(path: string): void {
+  // Who could not go on must not begin: the mark without the files would keep everybody out.
+  accessSync(path, constants.W_OK);
   const database = statSync(path);
   for (const companion of [`${path}-wal`, `${path}-shm`]) {
     try {
       makeEmpty(companion, database);
-    } catch {
-      // It is there, or cannot be made: SQLite takes it, or finds the same and says it better.
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
 }
@@ -45,6 +58,8 @@ function makeEmpty(file: string, { mode, uid, gid }: Stats): void {
     // As SQLite does it: not left to the umask, and given away where this is allowed.
     fchmodSync(fd, mode & PERMISSIONS);
     fchownSync(fd, uid, gid);
+  } catch {
+    // Then it is the user's who made it.
   } finally {
     closeSync(fd);
   }
@@ -94,7 +109,8 @@ function openLast(path: string): Database.Database | undefined {
 /** Whether the file has no log any more. */
 export function leaveOneFile(db: Database.Database): boolean {
   try {
-    return db.pragma('journal_mode = DELETE', { simple: true }) === 'delete';
+    // As in forgoJournal: the mark is all that changes.
+    return db.pragma('journal_mode = MEMORY', { simple: true }) === 'memory';
   } catch {
     return false;
   }

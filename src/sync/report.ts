@@ -29,6 +29,8 @@ export type RunReport = {
   /** Requests for the leagues or the profile. */
   readonly attempts: number;
   readonly counts: RunCounts;
+  /** Whether it changed anything in the database but its own row. */
+  readonly wrote: boolean;
   /** Why removals are held, where they are. */
   readonly heldBecause?: string | undefined;
   /** Why it failed, or why even its end could not be recorded. */

@@ -61,6 +61,7 @@ export async function executeRun(
     durationMs: clock.monotonic() - started.monotonic,
     attempts: trace.attempts,
     counts,
+    wrote: false,
     putOff: (error?.notBefore ?? 0) >= started.wall + tools.runTimeoutMs,
     ...(error === undefined ? {} : { error }),
   });
@@ -75,7 +76,8 @@ export async function executeRun(
     id = runId;
     const { fetched, apply } = await work(deadline, trace);
     const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
-    return { ...report(applied.outcome, applied.counts), heldBecause: applied.heldBecause };
+    const { outcome, counts, heldBecause, wrote } = applied;
+    return { ...report(outcome, counts), heldBecause, wrote };
   } catch (error) {
     const stopped = stop.aborted && error === stop.reason;
     const failure = stopped ? undefined : toRunError(error);
@@ -104,12 +106,14 @@ async function applyAll(
   trace: Trace,
   apply: Apply,
   signal: AbortSignal,
-): Promise<Applied> {
+): Promise<Applied & Pick<RunReport, 'wrote'>> {
   const departures = drift.list();
   const applied = await store.write(() => {
     const at = store.nextInstant(clock.now());
+    const before = store.rowsWritten();
     const result = apply({ runId, at });
     store.drift.note(departures, { runId, at });
+    const wrote = store.rowsWritten() > before;
     store.runs.finish(runId, {
       finished_at: at,
       outcome: result.outcome,
@@ -120,7 +124,7 @@ async function applyAll(
       etag: fetched.etag ?? null,
       last_modified: fetched.lastModified ?? null,
     });
-    return result;
+    return { ...result, wrote };
   }, signal);
   drift.forget(departures);
   return applied;

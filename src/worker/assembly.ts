@@ -105,8 +105,9 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const interrupted = await markInterrupted(store, clock);
   const { copy, log, signal: stop } = options;
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
+  const changedAt = store.runs.lastChangedAt();
   // Above the store: a copy under way is a reader, and the last one to leave leaves one file.
-  const publisher = stack.use(createPublisher({ path, target: config.publish, copy, clock, log, stop }));
+  const publisher = stack.use(createPublisher({ path, changedAt, target: config.publish, copy, clock, log, stop }));
 
   const fingerprint = fingerprintOf(config);
   const journal = stack.use(createLoginJournal(store, fingerprint, options));

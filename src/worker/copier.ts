@@ -34,12 +34,13 @@ export function createCopy({ program, environment }: CopierOptions): Copy {
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
   return async (path, target, { replace = false, signal }) => {
     signal?.throwIfAborted();
-    const args = ['copy', ...(replace ? ['--replace'] : []), '--', path, target];
+    const part = replace ? partOf(target) : undefined;
+    const args = ['copy', ...(part === undefined ? [] : ['--part', part]), '--', path, target];
     const { code, said } = await runToEnd([...program, ...args], env, signal);
     if (code === 0) return;
     if (code !== null) throw new DatabaseError(said);
     // What it has begun it removes itself, but not where it was killed.
-    removeCopy(replace ? partOf(target) : target);
+    removeCopy(part ?? target);
     signal?.throwIfAborted();
     throw new CutShortError(`The copying of ${path} to ${target} was cut short from outside.`);
   };

@@ -16,6 +16,8 @@ export type Publisher = AsyncDisposable & {
 export type PublisherOptions = {
   /** The database. */
   readonly path: string;
+  /** When it was last changed by a run, before this worker; its copy is to be of later than that. */
+  readonly changedAt: string | undefined;
   /** Where its copy goes; undefined where none is wanted. */
   readonly target: string | undefined;
   readonly copy: Copy;
@@ -37,11 +39,10 @@ export function createPublisher({ target, ...options }: PublisherOptions): Publi
 }
 
 function startPublisher(options: PublisherOptions & { readonly target: string }): Publisher {
-  const { target, clock, stop } = options;
+  const { clock, stop } = options;
   const { signal, hurry, settle } = createGrace(clock);
   const publish = createPublishing(options, signal);
-  let due = dueIn(clock, OLDEST_MS - ageOf(target, clock.now()));
-  let last: RunReport['outcome'] | undefined;
+  let due = dueIn(clock, OLDEST_MS - ageOf(options, clock.now()));
   let wanted = false;
   let publishing: Promise<void> | undefined;
 
@@ -62,11 +63,8 @@ function startPublisher(options: PublisherOptions & { readonly target: string })
   else stop.addEventListener('abort', hurry, { once: true });
 
   return {
-    noteRun: ({ outcome, counts }) => {
-      // A poll that goes on holding the same removals changes nothing.
-      const changed = counts.added + counts.changed + counts.restored + counts.removed > 0;
-      if (changed || (outcome === 'held') !== (last === 'held')) request();
-      last = outcome;
+    noteRun: ({ wrote }) => {
+      if (wrote) request();
     },
     look: () => {
       if (publishing === undefined && due()) request();
@@ -128,12 +126,13 @@ function createPublishing(
   };
 }
 
-/** Infinite where there is no copy, or something that does not look like one, so that this is found out at once. */
-function ageOf(target: string, now: number): number {
+/** Infinite where there is no copy of the present state, or what does not look like one, so that it is found out at once. */
+function ageOf({ target, changedAt }: PublisherOptions & { readonly target: string }, now: number): number {
   try {
     const { mtimeMs, mode } = statSync(target);
+    const isLate = changedAt !== undefined && mtimeMs < Date.parse(changedAt);
     // Copies are not writable; and a clock that has stepped back since makes none young.
-    if ((mode & WRITING) === 0 && mtimeMs <= now) return now - mtimeMs;
+    if ((mode & WRITING) === 0 && mtimeMs <= now && !isLate) return now - mtimeMs;
   } catch {
     // The copying process says what is wrong there.
   }

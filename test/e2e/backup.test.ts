@@ -65,6 +65,22 @@ function dropUmask(): void {
 }
 
 describe('a backup', () => {
+  it.each(['-wal', '-shm', '-journal', '.lock'])(
+    'is refused the name that the database needs for its %s',
+    async (suffix) => {
+      const bench = await setUpFilled();
+      const { code, stderr } = await bench.run(['backup', `${bench.database}${suffix}`]);
+      expect([code, stderr]).toEqual([64, expect.stringContaining(`leagues.db${suffix}`)]);
+      expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
+    },
+  );
+
+  it('has no name that ends as a folder, nor none', async () => {
+    const bench = await setUpFilled();
+    for (const name of ['copies/', '']) expect((await bench.run(['backup', name])).code).toBe(64);
+    expect(readdirSync(bench.folder)).toEqual(['data']);
+  });
+
   it('taken while the worker polls every second holds the state after a poll, whole', async () => {
     const bench = await setUp({ churnMs: 40 });
     const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });

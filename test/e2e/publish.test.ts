@@ -1,6 +1,18 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
@@ -8,6 +20,7 @@ import { askAsOther, expectWholeState, isRoot, NO_OTHER_USER, picture } from '..
 import { ask, dump } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { countLeagues, identify, pollChange, published, setUpPublishing, startFresh } from '../support/publishing.ts';
+import { makeLeague } from '../support/service.ts';
 
 const execute = promisify(execFile);
 describe('the published copy', () => {
@@ -169,12 +182,50 @@ describe('a worker that is stopped right after a change', () => {
   });
 });
 
+describe('a poll without any change of a league', () => {
+  it('is published where it releases what was held, and where it meets what cannot be stored', async () => {
+    const bench = await setUpPublishing();
+    const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => makeLeague(id));
+    const counts = 'SELECT held_removals, open_rejections FROM freshness';
+    bench.simulator.setLeagues(all);
+    await bench.run(['sync']);
+    bench.simulator.setLeagues([]);
+    await bench.run(['sync']);
+    expect(ask(bench.copy, counts)).toEqual([{ held_removals: 7, open_rejections: 0 }]);
+    bench.simulator.setLeagues(all);
+    expect((await bench.run(['sync'])).stdout).toContain('unchanged');
+    expect(ask(bench.copy, counts)).toEqual([{ held_removals: 0, open_rejections: 0 }]);
+    bench.simulator.setLeagues([...all, { league_id: 'h' }]);
+    expect((await bench.run(['sync'])).stdout).toContain('unchanged');
+    expect(ask(bench.copy, counts)).toEqual([{ held_removals: 0, open_rejections: 1 }]);
+  });
+
+  it('makes up a publication that an earlier one failed to make', async () => {
+    const bench = await setUpPublishing();
+    await bench.run(['sync']);
+    bench.change();
+    const away = `${bench.shared}-away`;
+    renameSync(bench.shared, away);
+    writeFileSync(bench.shared, 'in the way');
+    expect((await bench.run(['sync'])).stderr).toContain('could not be made');
+    rmSync(bench.shared);
+    renameSync(away, bench.shared);
+    expect(countLeagues(bench.copy)).toBe(1);
+    expect((await bench.run(['sync'])).stdout).toContain('unchanged');
+    expect(countLeagues(bench.copy)).toBe(2);
+  });
+});
+
 describe('LEAGUE_SYNC_PUBLISH', () => {
   it.each([
     ['data/leagues.db', 'data/leagues.db'],
     ['./data/../data/leagues.db', 'data/leagues.db'],
     ['data//leagues.db', './data/leagues.db'],
     ['data/leagues.db', ''],
+    ['data/leagues.db.lock', ''],
+    ['data/leagues.db.lock-journal', ''],
+    ['data/leagues.db-journal', ''],
+    ['data/leagues.db.schema-1', ''],
   ])('set to %s is refused with 78 where the database is %s', async (publish, database) => {
     const bench = setUpFor('http://127.0.0.1:9');
     const settings = { LEAGUE_SYNC_PUBLISH: publish, LEAGUE_SYNC_DATABASE: database };
@@ -183,6 +234,14 @@ describe('LEAGUE_SYNC_PUBLISH', () => {
       expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_PUBLISH')]);
     }
     expect(readdirSync(bench.folder)).toEqual([]);
+  });
+
+  it('set to the database in a linked folder is refused with 78', async () => {
+    const bench = setUpFor('http://127.0.0.1:9');
+    mkdirSync(dirname(bench.database));
+    symlinkSync(dirname(bench.database), join(bench.folder, 'linked'));
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: 'linked/leagues.db' });
+    expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_PUBLISH')]);
   });
 
   it('set to the absolute path of the database is refused with 78', async () => {

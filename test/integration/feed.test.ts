@@ -58,6 +58,7 @@ async function showChanges(path: string, ...args: readonly string[]): Promise<re
     print: async (text) => {
       printed.push(...text.split('\n'));
     },
+    parent: () => 0,
     ask: undefined,
     warn: () => undefined,
     openLog: () => Promise.reject(new Error('this command has no log')),

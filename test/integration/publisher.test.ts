@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'no
 import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { formatInstant } from '../../src/clock.ts';
 import { DatabaseError, StoppedError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
 import { partOf, replaceCopy } from '../../src/store/copy.ts';
@@ -20,12 +21,15 @@ const HOUR = 60 * MINUTE;
 const GRACE = 3 * SECOND;
 
 function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leagues'): RunReport {
-  const counts = outcome === 'changed' ? { ...NO_COUNTS, received: 1, changed: 1 } : NO_COUNTS;
-  return { kind, trigger: 'schedule', outcome, durationMs: 0, attempts: 1, counts, putOff: false };
+  const wrote = outcome === 'changed' || outcome === 'held';
+  return { kind, trigger: 'schedule', outcome, durationMs: 0, attempts: 1, counts: NO_COUNTS, wrote, putOff: false };
 }
 
 /** A publisher whose copies are made when the test says so. */
-async function createStage(folder: Folder, { age, wanted = true }: { age?: number; wanted?: boolean } = {}) {
+async function createStage(
+  folder: Folder,
+  { age, wanted = true, changedAt }: { age?: number; wanted?: boolean; changedAt?: string } = {},
+) {
   const clock = createTestClock();
   const stop = new AbortController();
   const path = folder.file('leagues.db');
@@ -34,7 +38,7 @@ async function createStage(folder: Folder, { age, wanted = true }: { age?: numbe
   await store[Symbol.asyncDispose]();
   const made = new Date(clock.now() - (age ?? 0));
   if (age !== undefined) {
-    readFrom(path, (db) => replaceCopy(db, target));
+    readFrom(path, (db) => replaceCopy(db, target, partOf(target)));
     utimesSync(target, made, made);
   }
   const log: string[] = [];
@@ -51,10 +55,11 @@ async function createStage(folder: Folder, { age, wanted = true }: { age?: numbe
     copies.push(going);
     signal?.addEventListener('abort', () => going.reject(signal.reason), { once: true });
     await going.promise;
-    readFrom(from, (db) => replaceCopy(db, to));
+    readFrom(from, (db) => replaceCopy(db, to, partOf(to)));
   };
   const publisher = createPublisher({
     path,
+    changedAt,
     target: wanted ? target : undefined,
     copy,
     clock: { ...clock, sleep },
@@ -137,6 +142,18 @@ describe('the age of the copy', () => {
     expect(count()).toBe(1);
     await finish();
     expect(statSync(target).ino).not.toBe(ino);
+  });
+
+  it('does not matter where a run changed something after it', async () => {
+    using folder = makeFolder();
+    const changedAt = formatInstant(createTestClock().now() - MINUTE);
+    const late = await createStage(folder, { age: 2 * MINUTE, changedAt });
+    await late.lookAfter(0);
+    expect(late.count()).toBe(1);
+    using other = makeFolder();
+    const present = await createStage(other, { age: SECOND, changedAt });
+    await present.lookAfter(0);
+    expect(present.count()).toBe(0);
   });
 
   it('counts from the last copy on, hour by hour, though the wall clock steps back', async () => {
@@ -277,7 +294,10 @@ describe('a copy that fails', () => {
     publisher.noteRun(reportOf('changed'));
     await fail();
     expect(statSync(target).ino).toBe(ino);
-    writeFileSync(partOf(target), 'half of a copy');
+    const remains = partOf(target);
+    const longAgo = new Date(Date.now() - HOUR);
+    writeFileSync(remains, 'half of a copy');
+    utimesSync(remains, longAgo, longAgo);
     publisher.noteRun(reportOf('changed'));
     await finish();
     expect(statSync(target).ino).not.toBe(ino);

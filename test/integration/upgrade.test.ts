@@ -11,6 +11,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -157,8 +158,12 @@ describe('a database that holds something', () => {
   it('is copied over the remains of a copy that was cut short', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
-    writeFileSync(partOf(`${path}.schema-${PRESENT}`), 'half of a copy');
-    writeFileSync(`${partOf(`${path}.schema-${PRESENT}`)}-journal`, '');
+    const remains = partOf(`${path}.schema-${PRESENT}`);
+    const longAgo = new Date('2026-01-01');
+    for (const file of [remains, `${remains}-journal`]) {
+      writeFileSync(file, 'half of a copy');
+      utimesSync(file, longAgo, longAgo);
+    }
     const before = contentOf(path);
     await openAndClose(path, addMigration(folder, 'newer'));
     expectKept(`${path}.schema-${PRESENT}`, before);

@@ -86,7 +86,7 @@ function readOrNothing(path: string): string {
 }
 
 function written(folder: string): number {
-  const parts = readdirSync(folder).filter((name) => /[.-]part$/.test(name));
+  const parts = readdirSync(folder).filter((name) => /part/.test(name) && !name.endsWith('-journal'));
   return Math.max(0, ...parts.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0));
 }
 

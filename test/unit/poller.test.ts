@@ -16,7 +16,17 @@ type Failure = { readonly error: StatusError; readonly putOff: boolean };
 
 function reportOf(kind: RunKind, trigger: Trigger, { error, putOff = false }: Partial<Failure> = {}): RunReport {
   const outcome = error === undefined ? 'unchanged' : 'failed';
-  return { kind, trigger, outcome, durationMs: 0, attempts: 1, counts: NO_COUNTS, putOff, ...(error && { error }) };
+  return {
+    kind,
+    trigger,
+    outcome,
+    durationMs: 0,
+    wrote: false,
+    attempts: 1,
+    counts: NO_COUNTS,
+    putOff,
+    ...(error && { error }),
+  };
 }
 
 function askingToWait(notBefore: number): StatusError {

@@ -1,0 +1,67 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, setUp } from '../support/bench.ts';
+import { OUTSIDERS } from '../support/outsider.ts';
+import { PROGRAM } from '../support/program.ts';
+
+const [ANOTHER_USER] = OUTSIDERS;
+const ALL = [{ n: 124 }];
+const COUNT = 'SELECT count(*) AS n FROM leagues';
+/** What SQLite does last of the switches to the log and back; a journal on the disk would be left between them. */
+const CALLS = ['pwrite64', 'fdatasync', 'ftruncate', 'unlink'];
+const MOST = 8;
+
+function missing(): string | undefined {
+  try {
+    execFileSync('strace', ['-qq', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'strace is not here, or may not trace';
+  }
+}
+
+describe('a sync that is killed at one of its calls to the disk', () => {
+  it('leaves no journal that must be rolled back before another user can read', { timeout: 120_000 }, async ({
+    skip,
+  }) => {
+    skip(missing() !== undefined, missing());
+    const bench = await setUp();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    let kills = 0;
+    for (const call of CALLS) {
+      for (let nth = 1; nth <= MOST; nth += 1) {
+        const folder = makeFolder();
+        chmodSync(folder, 0o755);
+        mkdirSync(join(folder, 'data'), { mode: 0o755 });
+        const database = join(folder, 'data', 'leagues.db');
+        copyFileSync(bench.database, database);
+        if (!(await killAt(call, nth, folder, bench.env))) break;
+        kills += 1;
+        const left = readdirSync(dirname(database));
+        expect(left, `${call} ${nth}`).not.toContain('leagues.db-journal');
+        // With the log's own files gone or just begun, SQLite itself cannot help it.
+        if (left.includes('leagues.db-wal')) continue;
+        expect(await ANOTHER_USER?.ask(database, COUNT), `${call} ${nth}`).toEqual(ALL);
+      }
+    }
+    expect(kills).toBeGreaterThan(CALLS.length);
+  });
+});
+
+/** Whether it got as far as that call. */
+async function killAt(call: string, nth: number, cwd: string, env: Readonly<Record<string, string>>): Promise<boolean> {
+  const trace = ['-f', '-qq', '-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${nth}`];
+  try {
+    await promisify(execFile)('strace', [...trace, process.execPath, PROGRAM, 'sync'], {
+      cwd,
+      env: { PATH: process.env.PATH, ...env },
+    });
+    return false;
+  } catch (error) {
+    if (error instanceof Error && 'signal' in error && error.signal === 'SIGKILL') return true;
+    throw error;
+  }
+}
