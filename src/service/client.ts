@@ -11,19 +11,25 @@ import type { Transport } from './transport.ts';
 
 /** What the interface offers to a logged-in player. Every answer has been checked for `result=fail` (section 7). */
 export type Client = {
-  /** Section 4.3; `all` sends no filter. */
-  readonly fetchLeagues: (scope: Scope, deadline: Deadline, trace: Trace) => Promise<Fetched>;
+  /** Section 4.3; `all` sends no filter. Undefined where the list is still the one that the validators stand for. */
+  readonly fetchLeagues: (
+    scope: Scope,
+    deadline: Deadline,
+    trace: Trace,
+    validators?: Validators,
+  ) => Promise<Fetched | undefined>;
   /** Section 4.2. */
   readonly fetchProfile: (deadline: Deadline, trace: Trace) => Promise<Fetched>;
 };
 
+/** What stands for a version of the list, where the service says it: `ETag` and `Last-Modified`. */
+export type Validators = { readonly etag: string | undefined; readonly lastModified: string | undefined };
+
 /** A successful answer. */
-export type Fetched = {
+export type Fetched = Validators & {
   readonly body: JsonObject;
   readonly message: string | undefined;
   readonly timestamp: string | undefined;
-  readonly etag: string | undefined;
-  readonly lastModified: string | undefined;
 };
 
 /** What a run has sent and got so far, also where it fails. */
@@ -43,44 +49,67 @@ export type ClientOptions = {
 };
 
 export function createClient(options: ClientOptions): Client {
-  const get = (path: string, deadline: Deadline, trace: Trace): Promise<Fetched> =>
-    retry(() => authorizedGet(path, deadline.signal, trace, options), { ...options, deadline });
+  const get = (query: Query, deadline: Deadline, trace: Trace): Promise<Fetched | undefined> =>
+    retry(() => authorizedGet(query, deadline.signal, trace, options), { ...options, deadline });
   return {
-    fetchLeagues: (scope, deadline, trace) =>
-      get(`/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`, deadline, trace),
-    fetchProfile: (deadline, trace) => get('/players/v1/players/player/me', deadline, trace),
+    fetchLeagues: (scope, deadline, trace, validators) => {
+      const path = `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
+      return get({ path, conditions: conditionsOf(validators) }, deadline, trace);
+    },
+    fetchProfile: async (deadline, trace) => {
+      const fetched = await get({ path: '/players/v1/players/player/me', conditions: {} }, deadline, trace);
+      if (fetched === undefined)
+        throw new Error('an answer that nothing was conditional about came back as unmodified');
+      return fetched;
+    },
   };
+}
+
+/** A path, and the headers that ask for it on conditions. */
+type Query = { readonly path: string; readonly conditions: Readonly<Record<string, string>> };
+
+function conditionsOf(validators: Validators | undefined): Query['conditions'] {
+  const { etag, lastModified } = validators ?? {};
+  return {
+    ...(isSendable(etag) ? { 'if-none-match': etag } : {}),
+    ...(isSendable(lastModified) ? { 'if-modified-since': lastModified } : {}),
+  };
+}
+
+/** A header that was received may hold what none may that is sent. */
+function isSendable(value: string | undefined): value is string {
+  return value !== undefined && /^[\x20-\x7e]{1,1000}$/.test(value);
 }
 
 /** One request with a live token; a rejected token is replaced once and the request repeated (contract, 4). */
 async function authorizedGet(
-  path: string,
+  query: Query,
   signal: AbortSignal,
   trace: Trace,
   options: ClientOptions,
-): Promise<Fetched> {
+): Promise<Fetched | undefined> {
   const { session } = options;
   const first = await session.token(signal);
-  const answer = await send(path, first, signal, trace, options);
-  if (!isRejected(answer)) return readSuccess(answer, path, options);
+  const answer = await send(query, first, signal, trace, options);
+  if (!isRejected(answer)) return readSuccess(answer, query, options);
 
   session.reject(first);
   const second = await session.token(signal);
-  const again = await send(path, second, signal, trace, options);
-  if (!isRejected(again)) return readSuccess(again, path, options);
-  throw session.giveUp(second, rejectedAgain(again, path, options));
+  const again = await send(query, second, signal, trace, options);
+  if (!isRejected(again)) return readSuccess(again, query, options);
+  throw session.giveUp(second, rejectedAgain(again, query, options));
 }
 
 type Read = { readonly answer: Answer; readonly body: JsonObject | undefined };
 
 async function send(
-  path: string,
+  { path, conditions }: Query,
   token: Token,
   signal: AbortSignal,
   trace: Trace,
   options: ClientOptions,
 ): Promise<Read> {
-  const headers = { authorization: `Bearer ${token.accessToken}` };
+  const headers = { authorization: `Bearer ${token.accessToken}`, ...conditions };
   trace.attempts += 1;
   trace.httpStatus = undefined;
   trace.bodyBytes = undefined;
@@ -98,7 +127,7 @@ function isRejected({ answer, body }: Read): boolean {
   return body?.result === 'fail' && !isTransient(answer.status);
 }
 
-function rejectedAgain({ answer, body }: Read, path: string, { secrets, clock }: ClientOptions): CredentialsError {
+function rejectedAgain({ answer, body }: Read, { path }: Query, { secrets, clock }: ClientOptions): CredentialsError {
   const serviceMessage = readMessage(body, secrets.scrub);
   const failed = body?.result === 'fail' ? ', result=fail' : '';
   return new CredentialsError(
@@ -107,11 +136,16 @@ function rejectedAgain({ answer, body }: Read, path: string, { secrets, clock }:
   );
 }
 
-function readSuccess({ answer, body }: Read, path: string, options: ClientOptions): Fetched {
+/** Undefined where the answer is that nothing has changed, and this was asked. */
+function readSuccess({ answer, body }: Read, { path, conditions }: Query, options: ClientOptions): Fetched | undefined {
   const { secrets, clock } = options;
   const request = `GET ${path}`;
   const message = readMessage(body, secrets.scrub);
   if (answer.status === 304) {
+    if (Object.keys(conditions).length > 0) {
+      options.session.accept();
+      return undefined;
+    }
     throw new ContractError(`${request} was answered with status 304, though nothing conditional was asked.`, {
       httpStatus: 304,
     });

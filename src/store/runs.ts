@@ -25,6 +25,10 @@ export type RunRows = {
   readonly interruptRunning: (message: string) => number;
   /** When the last good run of this kind and scope ended. */
   readonly lastSuccessAt: (kind: RunKind, scope: RunScope | null) => string | undefined;
+  /** The last good run of the leagues, of whatever scope: the stored leagues are as it left them. */
+  readonly lastApplied: () => Row | undefined;
+  /** When a good run of the leagues last ended that was sent the list, and not only told that it is the same. */
+  readonly lastListAt: () => string | undefined;
   /** When a run last ended that had anything to apply, or to hold. */
   readonly lastChangedAt: () => string | undefined;
   /** The latest instant that any run was recorded at. */
@@ -39,6 +43,13 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   const lastSuccess = client.prepare<[RunKind, RunScope | null], { at: string }>(
     `SELECT finished_at AS at FROM runs
       WHERE kind = ? AND scope IS ? AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1`,
+  );
+  const lastApplied = client.prepare<[], Row>(
+    `SELECT * FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1`,
+  );
+  const lastList = client.prepare<[], { at: string }>(
+    `SELECT finished_at AS at FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
+      AND http_status IS NOT 304 ORDER BY id DESC LIMIT 1`,
   );
   const lastChanged = client.prepare<[], { at: string }>(
     "SELECT finished_at AS at FROM runs WHERE outcome IN ('changed', 'held') ORDER BY id DESC LIMIT 1",
@@ -64,6 +75,8 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
       db.update(runs).set({ outcome: 'interrupted', error_message: message }).where(eq(runs.outcome, 'running')).run()
         .changes,
     lastSuccessAt: (kind, scope) => lastSuccess.get(kind, scope)?.at,
+    lastApplied: () => lastApplied.get(),
+    lastListAt: () => lastList.get()?.at,
     lastChangedAt: () => lastChanged.get()?.at,
     lastFinishedAt: () => lastFinished.get()?.at,
     lastNotBefore: (fingerprint) => lastPause.get({ it: fingerprint })?.at ?? undefined,

@@ -1,4 +1,5 @@
 import { leagueJson } from '../league.ts';
+import type { Validators } from '../service/client.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
 import type { HoldRows } from '../store/holds.ts';
 import type { LeagueRows } from '../store/leagues.ts';
@@ -6,17 +7,39 @@ import type { Sighting, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type ChangeSet, reconcile } from './reconcile.ts';
 import { decideRemovals, explainHold, type Removals } from './removal.ts';
-import type { RunReport } from './report.ts';
+import { NO_COUNTS, type RunReport } from './report.ts';
 import { type Applied, executeRun, type RunTools } from './run.ts';
 
 /** One poll of the leagues: fetch, parse, reconcile, apply (contract, 5). */
 export function pollLeagues(tools: RunTools, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
   return executeRun(tools, 'leagues', trigger, stop, async (deadline, trace) => {
-    const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace);
+    const validators = findValidators(tools);
+    const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace, validators);
+    if (fetched === undefined) return { fetched: validators ?? {}, apply: () => NOTHING_NEW };
     const list = parseLeagues(fetched.body, tools.scope);
     tools.drift.note(list.drift);
     return { fetched, apply: (seen) => applyList(tools, list, seen) };
   });
+}
+
+const NOTHING_NEW: Applied = { outcome: 'unchanged', counts: NO_COUNTS };
+
+/** A service whose validators do not change with its list is found out after this. */
+const LONGEST_TRUST_MS = 24 * 3_600_000;
+
+/**
+ * What stands for the list that the stored leagues are, for this service, account, scope and version of the program
+ * (contract, 5.1). Undefined while removals are held, since an acceptance wants the list, and where the whole list has
+ * not been seen for a day.
+ */
+function findValidators({ store, scope, fingerprint, programVersion, clock }: RunTools): Validators | undefined {
+  const last = store.runs.lastApplied();
+  if (last?.scope !== scope || last.fingerprint !== fingerprint || last.program_version !== programVersion)
+    return undefined;
+  const seenAt = store.runs.lastListAt();
+  const age = seenAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(seenAt);
+  if (age < 0 || age > LONGEST_TRUST_MS || store.holds.all().size > 0) return undefined;
+  return { etag: last.etag ?? undefined, lastModified: last.last_modified ?? undefined };
 }
 
 /** What a poll would do, decided from the stored state. */

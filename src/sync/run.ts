@@ -38,7 +38,10 @@ export type Applied = {
 export type Apply = (seen: Sighting) => Applied;
 
 /** Fetches an answer and reads it; what it gives back is then applied in one transaction. */
-export type Work = (deadline: Deadline, trace: Trace) => Promise<{ readonly fetched: Fetched; readonly apply: Apply }>;
+export type Work = (deadline: Deadline, trace: Trace) => Promise<{ readonly fetched: Said; readonly apply: Apply }>;
+
+/** What a service says beside what was asked for; its row keeps it. */
+export type Said = Partial<Omit<Fetched, 'body'>>;
 
 /**
  * One run from start to recorded outcome: its row is written when it starts, and ended in the same transaction as what
@@ -102,7 +105,7 @@ function startOf(tools: RunTools, kind: RunKind, trigger: Trigger, now: number):
 async function applyAll(
   { store, drift, clock }: RunTools,
   runId: number,
-  fetched: Fetched,
+  fetched: Said,
   trace: Trace,
   apply: Apply,
   signal: AbortSignal,

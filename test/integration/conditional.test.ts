@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import {
+  failed,
+  leaguesAnswer,
+  type Reply,
+  type ScriptedService,
+  startScriptedService,
+} from '../support/scripted-service.ts';
+import {
+  type Bench,
+  type BenchOptions,
+  dumpTables,
+  type Folder,
+  makeFolder,
+  makeLeague,
+  makeLeagues,
+  openBench,
+  wallClock,
+  withDatabase,
+} from '../support/workplace.ts';
+
+const ETAG = '"v1"';
+const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';
+const DAY = 24 * 3_600_000;
+
+function listWith(elements: readonly unknown[], headers: Readonly<Record<string, string>> = { etag: ETAG }): Reply {
+  const answer = leaguesAnswer(elements);
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+const UNMODIFIED: Reply = { status: 304 };
+
+/** What the last request for the leagues asked on condition of. */
+function conditionsIn(service: ScriptedService) {
+  const { 'if-none-match': etag, 'if-modified-since': since } = service.seen('leagues').at(-1)?.headers ?? {};
+  return { etag, since };
+}
+const NONE = { etag: undefined, since: undefined };
+
+type Stage = { readonly folder: Folder; readonly service: ScriptedService; readonly bench: Bench };
+
+async function withBench(work: (stage: Stage) => Promise<void>, options: Partial<BenchOptions> = {}): Promise<void> {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url, ...options });
+  await work({ folder, service, bench });
+}
+
+/** Another worker on the same database, for one poll. */
+async function pollAs({ folder, service }: Stage, settings: Readonly<Record<string, string>>, reply: Reply) {
+  service.script('leagues', reply);
+  await using other = await openBench({ folder, url: service.url, settings });
+  return await other.poll();
+}
+
+describe('what stands for a version of the list', () => {
+  it.each([
+    [{ etag: ETAG }, { etag: ETAG, since: undefined }],
+    [{ etag: 'W/"weak"' }, { etag: 'W/"weak"', since: undefined }],
+    [{ 'last-modified': LAST_MODIFIED }, { etag: undefined, since: LAST_MODIFIED }],
+    [
+      { etag: ETAG, 'last-modified': LAST_MODIFIED },
+      { etag: ETAG, since: LAST_MODIFIED },
+    ],
+    [{}, NONE],
+  ])('is sent back as it came: %o', async (headers, conditions) => {
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', listWith(makeLeagues(2), headers));
+      await bench.poll();
+      expect(conditionsIn(service)).toEqual(NONE);
+      await bench.poll();
+      expect(conditionsIn(service)).toEqual(conditions);
+    });
+  });
+
+  it('makes 304 an unchanged poll that writes nothing but its row, and is good for the next one', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
+      await bench.poll();
+      const { runs: _, ...before } = dumpTables(bench.path);
+      for (const _poll of [1, 2]) {
+        expect(await bench.poll()).toMatchObject({
+          outcome: 'unchanged',
+          counts: { received: 0, removed: 0 },
+          wrote: false,
+        });
+        expect(conditionsIn(service).etag).toBe(ETAG);
+      }
+      const { runs, ...after } = dumpTables(bench.path);
+      expect(after).toEqual(before);
+      expect(runs?.at(-1)).toMatchObject({ outcome: 'unchanged', http_status: 304n, etag: ETAG, error_kind: null });
+      expect(bench.rows('SELECT last_outcome, consecutive_failures FROM freshness')).toEqual([
+        { last_outcome: 'unchanged', consecutive_failures: 0 },
+      ]);
+    });
+  });
+
+  it('is forgotten where the service sends another list', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script(
+        'leagues',
+        listWith(makeLeagues(2)),
+        listWith(makeLeagues(3), { etag: '"v2"' }),
+        listWith(makeLeagues(4), {}),
+      );
+      await bench.poll();
+      await bench.poll();
+      await bench.poll();
+      expect(conditionsIn(service).etag).toBe('"v2"');
+      await bench.poll();
+      expect(conditionsIn(service)).toEqual(NONE);
+    });
+  });
+
+  it('outlives a failed poll, a rejected token and a restart', async () => {
+    await withBench(async (stage) => {
+      const { service, bench } = stage;
+      service.script('leagues', listWith(makeLeagues(2)), { status: 404 }, failed(401), UNMODIFIED);
+      await bench.poll();
+      expect((await bench.poll()).outcome).toBe('failed');
+      expect((await bench.poll()).outcome).toBe('unchanged');
+      expect(
+        service
+          .seen('leagues')
+          .slice(-2)
+          .map(({ headers }) => headers['if-none-match']),
+      ).toEqual([ETAG, ETAG]);
+      await bench.place[Symbol.asyncDispose]();
+      expect((await pollAs(stage, {}, UNMODIFIED)).outcome).toBe('unchanged');
+      expect(conditionsIn(service).etag).toBe(ETAG);
+    });
+  });
+});
+
+describe('nothing is asked on conditions', () => {
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['another account', { USERNAME: 'somebody-else' }],
+    ['another scope', { STATUS: 'active' }],
+  ])('by %s', async (_, settings) => {
+    await withBench(async (stage) => {
+      stage.service.script('leagues', listWith(makeLeagues(2)));
+      await stage.bench.poll();
+      await stage.bench.place[Symbol.asyncDispose]();
+      await pollAs(stage, settings, listWith(makeLeagues(2)));
+      expect(conditionsIn(stage.service)).toEqual(NONE);
+    });
+  });
+
+  it('by another version of the program', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', listWith(makeLeagues(2)));
+      await bench.poll();
+      withDatabase(bench.path, (db) => db.exec("UPDATE runs SET program_version = '0.0.1'"));
+      await bench.poll();
+      expect(conditionsIn(service)).toEqual(NONE);
+    });
+  });
+
+  it('after a poll of another scope has changed the leagues that it stood for', async () => {
+    await withBench(async (stage) => {
+      const inactive = makeLeague('x', { status: 'inactive' });
+      stage.service.script('leagues', listWith([...makeLeagues(2), inactive]));
+      await stage.bench.poll();
+      await stage.bench.place[Symbol.asyncDispose]();
+      await pollAs(stage, { STATUS: 'active' }, listWith(makeLeagues(3), { etag: '"active"' }));
+      const report = await pollAs(stage, {}, listWith([...makeLeagues(2), inactive]));
+      expect(conditionsIn(stage.service)).toEqual(NONE);
+      expect(report).toMatchObject({ outcome: 'changed', counts: { removed: 1, unchanged: 3 } });
+    });
+  });
+
+  it('while a removal is held, so that an acceptance is acted upon', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', listWith(makeLeagues(9)), listWith([], { etag: '"none"' }));
+      await bench.poll();
+      expect((await bench.poll()).outcome).toBe('held');
+      expect((await bench.poll()).outcome).toBe('held');
+      expect(conditionsIn(service)).toEqual(NONE);
+      withDatabase(bench.path, (db) => db.exec("UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z'"));
+      expect(await bench.poll()).toMatchObject({ counts: { removed: 9 } });
+      expect(conditionsIn(service)).toEqual(NONE);
+      await bench.poll();
+      expect(conditionsIn(service).etag).toBe('"none"');
+    });
+  });
+
+  it('once a day, in case the service never changes what stands for its list', async () => {
+    let now = Date.parse('2026-11-20T12:00:00.000Z');
+    await withBench(
+      async ({ service, bench }) => {
+        service.script('leagues', listWith(makeLeagues(2)), UNMODIFIED);
+        await bench.poll();
+        now += DAY - 60_000;
+        await bench.poll();
+        expect(conditionsIn(service).etag).toBe(ETAG);
+        service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
+        now += 120_000;
+        expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 1 } });
+        expect(conditionsIn(service)).toEqual(NONE);
+        await bench.poll();
+        expect(conditionsIn(service).etag).toBe(ETAG);
+      },
+      { clock: wallClock(systemClock, () => now) },
+    );
+  });
+
+  it('where what came cannot be sent, nor is it ever sent for the profile', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', listWith(makeLeagues(2), { etag: `"${'x'.repeat(2_000)}"` }));
+      await bench.poll();
+      await bench.poll();
+      expect(conditionsIn(service)).toEqual(NONE);
+      service.script('leagues', listWith(makeLeagues(2)));
+      await bench.poll();
+      await bench.pollProfile();
+      expect(service.seen('profile').at(-1)?.headers['if-none-match']).toBeUndefined();
+    });
+  });
+});
+
+it('a 304 that answers no condition fails the poll, and the next one asks for the list', async () => {
+  await withBench(async ({ service, bench }) => {
+    service.script('leagues', UNMODIFIED, listWith(makeLeagues(2)));
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract', httpStatus: 304 } });
+    expect((await bench.poll()).outcome).toBe('changed');
+  });
+});
