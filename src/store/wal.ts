@@ -17,7 +17,11 @@ const PERMISSIONS = 0o777;
  * reader who may not write can open the database at any moment of it.
  */
 export function beginWal(db: Database.Database): void {
-  if (!hasWal(db)) makeCompanions(db.name);
+  if (!hasWal(db)) {
+    // Nobody else may be in the way, or the companions would lie about until somebody makes use of them.
+    db.exec('BEGIN EXCLUSIVE; COMMIT');
+    makeCompanions(db.name);
+  }
   forgoJournal(db);
   db.pragma('journal_mode = WAL');
   // A later connection to a WAL file would get NORMAL, and a reported poll could be lost with the power.
