@@ -1,12 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { ContractError } from '../errors.ts';
 import { isObject, type JsonObject, parseJson } from '../json.ts';
+import { parseHttpDate } from './http-date.ts';
+
+/** What comes before the body. */
+export type Head = {
+  readonly status: number;
+  /** A header of the answer; the first one where it was sent more than once, but all times of `retry-after`. */
+  readonly header: (name: string) => string | undefined;
+};
 
 /** What came back, whole: a body is read to its end before an answer counts. */
-export type Answer = {
-  readonly status: number;
-  /** A header of the answer; the first one where it was sent more than once. */
-  readonly header: (name: string) => string | undefined;
+export type Answer = Head & {
   /** The body, decompressed. */
   readonly body: Uint8Array;
 };
@@ -64,30 +69,25 @@ export function readMessage(body: JsonObject | undefined, scrub: (text: string) 
 }
 
 /** The service's clock at the time of the answer, in ms; undefined where a cache answered or no clock was sent. */
-export function serverClock(answer: Answer): number | undefined {
-  if (answer.header('age') !== undefined) return undefined;
-  return parseHttpDate(answer.header('date'));
+export function serverClock({ header }: Head, now: number): number | undefined {
+  if (header('age') !== undefined) return undefined;
+  return parseHttpDate(header('date'), now);
 }
 
-/** The instant (ms, local clock) that a `Retry-After` names; undefined without one that can be read. */
-export function readRetryAfter(answer: Answer, now: number): number | undefined {
-  const text = answer.header('retry-after')?.trim();
+const SECONDS = /^\d+(?:\s*,\s*\d+)*$/;
+
+/**
+ * The instant (ms, local clock) that a `Retry-After` names, the last one where there are several; undefined without one
+ * that can be read.
+ */
+export function readRetryAfter(head: Head, now: number): number | undefined {
+  const text = head.header('retry-after')?.trim();
   if (text === undefined) return undefined;
-  const date = parseHttpDate(text);
-  const waitMs = /^\d+$/.test(text)
-    ? Number(text) * 1_000
+  const date = parseHttpDate(text, now);
+  const waitMs = SECONDS.test(text)
+    ? Math.max(...text.split(',').map(Number)) * 1_000
     : date === undefined
       ? undefined
-      : date - (serverClock(answer) ?? now);
+      : date - (serverClock(head, now) ?? now);
   return waitMs === undefined || waitMs < 0 ? undefined : now + Math.min(waitMs, LONGEST_PAUSE_MS);
-}
-
-/** Only the one form that HTTP tells senders to write; Date.parse alone would take almost anything. */
-const HTTP_DATE =
-  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/;
-
-function parseHttpDate(text: string | undefined): number | undefined {
-  if (text === undefined || !HTTP_DATE.test(text)) return undefined;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? undefined : ms;
 }

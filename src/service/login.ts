@@ -106,7 +106,7 @@ async function login(signal: AbortSignal, options: LoginOptions): Promise<Token>
     throw new ContractError('The login succeeded, but its answer holds no access_token that can be sent.');
   secrets.addTokens(tokens.data.access_token, tokens.data.refresh_token ?? '');
   const expiresAt = readExpiry(body ?? {}, options);
-  const server = serverClock(answer);
+  const server = serverClock(answer, clock.now());
   const middle = (sentAt.wall + clock.now()) / 2;
   return {
     accessToken: tokens.data.access_token,

@@ -1,6 +1,6 @@
 import { type Clock, formatInstant } from '../clock.ts';
 import { PausedError } from '../errors.ts';
-import { LONGEST_PAUSE_MS, readRetryAfter } from './answer.ts';
+import { type Head, LONGEST_PAUSE_MS, readRetryAfter } from './answer.ts';
 import type { Transport } from './transport.ts';
 
 /** The time for which the service asked not to be sent anything (`Retry-After`). */
@@ -35,10 +35,11 @@ export function respectPause(transport: Transport, pause: Pause, clock: Clock): 
         const message = `The service asked not to be called before ${formatInstant(until)} (Retry-After); nothing is sent until then.`;
         throw new PausedError(message, until);
       }
-      const answer = await transport(query, signal);
-      const notBefore = readRetryAfter(answer, clock.now());
-      if (notBefore !== undefined && answer.status >= 300) pause.extend(notBefore);
-      return answer;
+      const onHead = (head: Head): void => {
+        const notBefore = readRetryAfter(head, clock.now());
+        if (notBefore !== undefined && head.status >= 300) pause.extend(notBefore);
+      };
+      return await transport({ ...query, onHead }, signal);
     },
     { [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() },
   );

@@ -3,7 +3,7 @@ import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { isLoopback } from '../config/loopback.ts';
 import { ContractError, codeOf, RunError, TransportError } from '../errors.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Head } from './answer.ts';
 import { describeNetworkFault } from './transport-fault.ts';
 
 /** One request, relative to {base_url}. */
@@ -12,6 +12,8 @@ export type Request = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Called as soon as the head of the answer is there, whatever then becomes of its body. */
+  readonly onHead?: (head: Head) => void;
 };
 
 export type TransportOptions = {
@@ -82,8 +84,10 @@ async function exchange(
   });
   const header = (name: string): string | undefined => {
     const value = headers[name];
-    return Array.isArray(value) ? value[0] : value;
+    if (!Array.isArray(value)) return value;
+    return name === 'retry-after' ? value.join(', ') : value[0];
   };
+  query.onHead?.({ status: statusCode, header });
   const received = await readBody(body, options.maxBodyBytes, query);
   return { status: statusCode, header, body: await decompress(received, header('content-encoding'), options, query) };
 }

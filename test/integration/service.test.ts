@@ -395,6 +395,30 @@ describe.concurrent('Retry-After', () => {
     });
   });
 
+  it('of an answer whose body is cut off holds all the same', async () => {
+    const cut: Reply = (response) => {
+      response.writeHead(503, { 'retry-after': '3600', 'content-length': '100' });
+      response.write('{"res');
+      setTimeout(() => response.destroy(), 20);
+    };
+    await withLeagues([cut, GOOD], async ({ service, bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1 });
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
+      expect(service.seen('leagues')).toHaveLength(1);
+    });
+  });
+
+  it('that was sent twice is the longer one', async () => {
+    const twice: Reply = (response) => {
+      response.setHeader('retry-after', ['1', '3600']);
+      response.writeHead(503).end();
+    };
+    await withLeagues([twice, GOOD], async ({ service, bench }) => {
+      expect((await bench.poll()).outcome).toBe('failed');
+      expect(service.seen('leagues')).toHaveLength(1);
+    });
+  });
+
   it('over 24 h counts as 24 h', async () => {
     await withLeagues([failed(429, { 'retry-after': '9999999' })], async ({ bench }) => {
       const before = Date.now();
