@@ -138,7 +138,7 @@ export class LockedError extends Error {
 
 /** The code that Node or a library gave to what was thrown; empty where there is none. */
 export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return error instanceof Error && 'code' in error ? String(error.code ?? '') : '';
 }
 
 /** The exit code that says to a script or an init system what kind of failure ended the program. */

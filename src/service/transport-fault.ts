@@ -10,10 +10,33 @@ const FAULTS: readonly Fault[] = [
   { codes: /^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/, what: 'there is no route to the host' },
   { codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, what: 'no connection could be made in time' },
   {
-    codes: /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/,
-    what: 'its TLS certificate or protocol is not trusted; check the address, or name its authority in NODE_EXTRA_CA_CERTS',
+    codes: /^CERT_HAS_EXPIRED$/,
+    what: 'its TLS certificate has expired; the service has to renew it, or the clock of this machine is wrong',
     permanent: true,
   },
+  {
+    codes: /^CERT_NOT_YET_VALID$/,
+    what: 'its TLS certificate is not valid yet; check the clock of this machine',
+    permanent: true,
+  },
+  {
+    codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    what: 'its TLS certificate is for another host name; check LEAGUE_SYNC_BASE_URL',
+    permanent: true,
+  },
+  {
+    codes: /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/,
+    what: 'its TLS certificate is signed by nobody that is trusted here; name its authority in NODE_EXTRA_CA_CERTS',
+    permanent: true,
+  },
+  {
+    codes: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
+    what: 'no TLS is spoken there; check whether LEAGUE_SYNC_BASE_URL should begin with http, or name another port',
+    permanent: true,
+  },
+  { codes: /^(ERR_TLS|ERR_SSL)/, what: 'the two sides found no common TLS', permanent: true },
+  { codes: /^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, what: 'the answer was shorter or longer than it said' },
+  { codes: /^(HPE_|HTTPParserError)/, what: 'what answers there does not speak HTTP; check LEAGUE_SYNC_BASE_URL' },
   { codes: /^UND_ERR_HEADERS_OVERFLOW$/, what: 'its headers are larger than any that make sense' },
 ];
 

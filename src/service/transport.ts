@@ -45,7 +45,7 @@ export function createTransport(options: TransportOptions): Transport {
       if (signal.aborted) throw signal.reason;
       if (deadline.aborted) throw overtime(query, options);
       if (error instanceof RunError) throw error;
-      throw describeNetworkFault(error, `${query.method} ${query.path}`);
+      throw describeNetworkFault(error, `${query.method} ${options.baseUrl}${query.path}`);
     }
   };
   return Object.assign(send, { [Symbol.asyncDispose]: () => dispatcher.destroy() });
@@ -141,10 +141,10 @@ function tooLarge({ method, path }: Request, limit: number): ContractError {
   );
 }
 
-function overtime({ method, path }: Request, { attemptTimeoutMs }: TransportOptions): TransportError {
+function overtime({ method, path }: Request, { baseUrl, attemptTimeoutMs }: TransportOptions): TransportError {
   return new TransportError(
     'timeout',
     true,
-    `${method} ${path} took longer than ${attemptTimeoutMs} ms (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`,
+    `${method} ${baseUrl}${path} took longer than ${attemptTimeoutMs} ms (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`,
   );
 }
