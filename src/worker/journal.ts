@@ -1,4 +1,5 @@
 import { formatInstant } from '../clock.ts';
+import { formatDuration } from '../duration.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { LoginRecord } from '../service/login.ts';
@@ -43,7 +44,17 @@ function logLogin(log: Log, { reason, outcome, expiresAt, clockSkewMs, errorMess
       line,
       `logged in (${reason}), but the service says no readable expiry; the token is renewed every 30 minutes`,
     );
+  } else if (Math.abs(clockSkewMs ?? 0) > NOTABLE_SKEW_MS) {
+    log.warn(line, `logged in (${reason}); the token expires ${line.expiresAt}${describeSkew(clockSkewMs ?? 0)}`);
   } else log.info(line, `logged in (${reason}); the token expires ${line.expiresAt}`);
+}
+
+/** Both clocks may be a little off, and the service's counts in whole seconds. */
+const NOTABLE_SKEW_MS = 60_000;
+
+function describeSkew(ms: number): string {
+  const side = ms > 0 ? 'ahead of' : 'behind';
+  return `; its clock is ${formatDuration(Math.abs(ms))} ${side} this machine's, and is the one that counts`;
 }
 
 function rowOf({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage, notBefore }: LoginRecord): LoginRow {

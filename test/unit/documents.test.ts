@@ -41,15 +41,17 @@ describe('the README', () => {
     expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
   });
 
-  it.each(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/cookbook.md', 'docs/glossary.md'])(
-    'links from %s lead somewhere',
-    (file) => {
-      const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
-        ([, target = '']) => target,
-      );
-      expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
-    },
-  );
+  it.each([
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs/architecture.md',
+    'docs/cookbook.md',
+    'docs/glossary.md',
+    'docs/rehearsal.md',
+  ])('links from %s lead somewhere', (file) => {
+    const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
+    expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
+  });
 });
 
 describe('.env.example', () => {
