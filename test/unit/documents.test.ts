@@ -1,16 +1,18 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SETTING_NAMES } from '../../src/config/name.ts';
 import { settingsSchema } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
+import { runs } from '../../src/store/schema.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const example = readFileSync('.env.example', 'utf8');
+const operations = readFileSync('docs/operations.md', 'utf8');
 
 /** The first two cells of each row of the table under a heading. */
-function rowsUnder(heading: string): readonly (readonly [string, string])[] {
-  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+function rowsUnder(heading: string, page = readme): readonly (readonly [string, string])[] {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)].map(
     ([, name = '', value = '']) => [name, value] as const,
   );
@@ -47,6 +49,7 @@ describe('the README', () => {
     'docs/architecture.md',
     'docs/cookbook.md',
     'docs/glossary.md',
+    'docs/operations.md',
     'docs/rehearsal.md',
   ])('links from %s lead somewhere', (file) => {
     const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
@@ -57,5 +60,22 @@ describe('the README', () => {
 describe('.env.example', () => {
   it('names every setting', () => {
     expect(SETTING_NAMES.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))).toEqual([]);
+  });
+});
+
+describe('the page on operations', () => {
+  it('explains every kind of failure', () => {
+    const kinds = rowsUnder('Failed runs, by `error_kind`', operations).map(([kind]) => kind.replaceAll('`', ''));
+    expect(kinds).toEqual(expect.arrayContaining([...(runs.error_kind.enumValues ?? [])]));
+  });
+
+  it('quotes messages as the program has them', () => {
+    const source = globSync('src/**/*.ts')
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    const rows = ["The worker's own messages", 'The database'].flatMap((heading) => rowsUnder(heading, operations));
+    const quoted = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, message = '']) => message));
+    expect(quoted.length).toBeGreaterThan(10);
+    expect(quoted.filter((message) => !source.includes(message))).toEqual([]);
   });
 });
