@@ -88,8 +88,18 @@ async function exchange(
     return name === 'retry-after' ? value.join(', ') : value[0];
   };
   query.onHead?.({ status: statusCode, header });
-  const received = await readBody(body, options.maxBodyBytes, query);
-  return { status: statusCode, header, body: await decompress(received, header('content-encoding'), options, query) };
+  try {
+    const received = await readBody(body, options.maxBodyBytes, query);
+    return { status: statusCode, header, body: await decompress(received, header('content-encoding'), options, query) };
+  } catch (error) {
+    // A failure is one whatever its body is, and what its status says has to be acted upon.
+    if (signal.aborted || isSuccess(statusCode)) throw error;
+    return { status: statusCode, header, body: new Uint8Array() };
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
 }
 
 async function readBody(body: AsyncIterable<Uint8Array>, limit: number, query: Request): Promise<Uint8Array> {

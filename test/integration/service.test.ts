@@ -536,6 +536,20 @@ describe.concurrent('a redirect', () => {
     });
   });
 
+  it('of a failure counts, though its body cannot be read', async () => {
+    const unreadable = (status: number): Reply => ({ status, headers: { 'content-encoding': 'zstd' }, body: 'x' });
+    await withLeagues([unreadable(503), GOOD], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+    });
+    await withLeagues([unreadable(401), GOOD], async ({ service, bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+      expect(service.seen('login')).toHaveLength(2);
+    });
+    await withLeagues([unreadable(200)], async ({ bench }) => {
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+    });
+  });
+
   it('304 that was not asked for is a failure', async () => {
     await withLeagues([{ status: 304 }], async ({ bench }) => {
       expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });

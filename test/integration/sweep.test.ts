@@ -1,0 +1,148 @@
+import { copyFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSwiftClock, openSweepBench } from '../support/sweep-bench.ts';
+import { type Case, expectDiscreet, expectSound, meetFault, rowOf, type Setting } from '../support/sweep-check.ts';
+import { planCourse, reachesOf, VISIT } from '../support/sweep-course.ts';
+import type { Fault } from '../support/sweep-fault.ts';
+import { bodyFaults } from '../support/sweep-faults-body.ts';
+import { codingFaults } from '../support/sweep-faults-coding.ts';
+import { redirects, statusFaults } from '../support/sweep-faults-status.ts';
+import { wireFaults } from '../support/sweep-faults-wire.ts';
+import { type Bystander, startBystander, startSweepService } from '../support/sweep-service.ts';
+import { type Leg, LISTS, stateOf, TO_NEW, travel } from '../support/sweep-state.ts';
+import { type Folder, makeFolder } from '../support/workplace.ts';
+
+/** For attempts that must run out of time; whatever else is sent has so much that no load can use it up. */
+const LITTLE_MS = 300;
+const PLENTY_MS = 30_000;
+const MAX_BODY_BYTES = 100_000;
+const REFUSAL_MS = 60_000;
+
+const folder = makeFolder();
+const legs: Leg[] = [];
+let bystander: Bystander;
+
+async function withWorker(own: Folder, check: (setting: Setting) => Promise<void>): Promise<void> {
+  const clock = createSwiftClock(() => service.waited());
+  await using service = await startSweepService(LISTS, clock.now);
+  const attemptTimeoutMs = () => (service.hangs() ? LITTLE_MS : PLENTY_MS);
+  const limits = { attemptTimeoutMs, maxBodyBytes: MAX_BODY_BYTES, runTimeoutMs: PLENTY_MS };
+  await using bench = await openSweepBench({ folder: own, url: service.url, clock, ...limits });
+  await check({ service, bench, clock });
+}
+
+/** A worker whose database holds the old lists. */
+async function withHistory(check: (setting: Setting) => Promise<void>): Promise<void> {
+  using own = makeFolder();
+  copyFileSync(folder.file('leagues.db'), own.file('leagues.db'));
+  await withWorker(own, check);
+}
+
+beforeAll(async () => {
+  bystander = await startBystander();
+  await withWorker(folder, async ({ bench, service }) => {
+    legs.push(await travel(bench));
+    expect(service.seen.map(({ kind }) => kind)).toEqual([...VISIT, 'leagues']);
+  });
+  await withHistory(async ({ bench, service }) => {
+    for (let turn = 0; turn < 3; turn += 1) {
+      service.turn();
+      legs.push(await travel(bench));
+    }
+  });
+  expect(legs[1]?.counts).toMatchObject(TO_NEW);
+});
+afterAll(async () => {
+  folder[Symbol.dispose]();
+  await bystander[Symbol.asyncDispose]();
+});
+
+/** Nothing is sent until the wait is over that a refusal or a `Retry-After` asks for. */
+async function waitAsAsked({ bench, service, clock }: Setting, { fault, course: { failure } }: Case): Promise<void> {
+  const waitMs = failure?.kind === 'credentials' ? REFUSAL_MS : fault.pauseMs;
+  if (failure === undefined || waitMs === undefined) return;
+  // A run that has time enough would wait for the end of a pause itself.
+  const restMs = failure.kind === 'credentials' ? PLENTY_MS / 2 : 2 * PLENTY_MS;
+  for (const ms of [waitMs - restMs, restMs]) {
+    expect(rowOf(bench, await bench.poll())).toMatchObject({
+      outcome: 'failed',
+      error_kind: failure.kind,
+      attempts: 0,
+    });
+    clock.skip(ms);
+  }
+  expect(service.seen).toEqual([]);
+}
+
+/** The next visit to a service that is well again, which leaves everything as if nothing had ever been wrong. */
+async function mend(setting: Setting, tried: Case): Promise<void> {
+  const { bench, service } = setting;
+  const { fault, nth, course, to } = tried;
+  await service.mend();
+  await waitAsAsked(setting, tried);
+  const [failed, profile] = [course.failure !== undefined, VISIT[nth - 1] === 'profile'];
+  const told = (late: boolean) => (late ? { outcome: 'changed', ...to.counts } : { outcome: 'unchanged', ...to.again });
+  expect(rowOf(bench, await bench.poll())).toMatchObject({
+    ...told(failed && !profile),
+    error_kind: null,
+    not_before: null,
+  });
+  const { outcome } = rowOf(bench, await bench.pollProfile());
+  expect(outcome).toBe(failed || !profile ? 'changed' : 'unchanged');
+  const tokenless = failed && (VISIT[nth - 1] === 'login' || course.failure?.kind === 'credentials');
+  expect(service.seen.map(({ kind }) => kind)).toEqual(tokenless ? VISIT : VISIT.slice(1));
+  const { drift, ...state } = stateOf(bench);
+  const { drift: usual, ...wanted } = to.state;
+  expect(state).toEqual(wanted);
+  expect(drift).toEqual([...usual, ...(fault.drift ?? [])].toSorted());
+}
+
+async function sweep(setting: Setting, fault: Fault, nth: number): Promise<void> {
+  const { bench, service } = setting;
+  for (const [turn, reach] of reachesOf(fault, nth).entries()) {
+    const [from, to] = legs.slice(turn, turn + 2);
+    if (from === undefined || to === undefined) throw new Error('there are more reaches than turns');
+    const tried = { fault, nth, course: planCourse(fault, nth, reach), to };
+    bench.begin();
+    service.turn();
+    await service.arm(fault, nth, reach);
+    if (VISIT[nth - 1] === 'profile')
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: to.counts });
+    await meetFault(setting, tried);
+    expectSound(bench, from, to);
+    await mend(setting, tried);
+    await bench.flush();
+    expectSound(bench, to);
+  }
+  expectDiscreet(bench);
+}
+
+const FAULTS = [
+  ...wireFaults,
+  ...codingFaults,
+  ...statusFaults,
+  ...bodyFaults,
+  ...redirects('to another origin', () => bystander.url),
+  ...redirects('to another path', () => '/players/v1/players/player/me'),
+];
+
+/**
+ * Time that must run out, and a port that nobody listens at for a while, are nothing that a test has for itself: a
+ * machine that stands still, or a stranger at that port, may disturb them, but hardly three times.
+ */
+const isDelicate = ({ hangs, refuses }: Fault): boolean => hangs === true || refuses === true;
+
+describe.concurrent.each(VISIT.map((kind, index) => [kind, index + 1] as const))(
+  'a visit leaves the old or the new, tells the truth and is made up for by the next, where its %s request',
+  (kind, nth) => {
+    const name = '%s, once and for ever';
+    const met = FAULTS.filter(({ fates }) => fates[kind] !== undefined).map((fault) => [fault.name, fault] as const);
+    const run = (_: string, fault: Fault) => withHistory((setting) => sweep(setting, fault, nth));
+    it.each(met.filter(([, fault]) => !isDelicate(fault)))(name, run);
+    it.each(met.filter(([, fault]) => isDelicate(fault)))(name, { retry: 2 }, run);
+  },
+);
+
+it('none of these redirects led anybody to another origin', () => {
+  expect(bystander.visitors()).toBe(0);
+});

@@ -1,0 +1,138 @@
+import type { Request, Transport } from '../../src/service/transport.ts';
+import { describeNetworkFault } from '../../src/service/transport-fault.ts';
+import type { Kind } from './scripted-service.ts';
+import type { Row } from './workplace.ts';
+import type { World } from './world.ts';
+
+/** A request as the service saw it. */
+export type Seen = {
+  readonly kind: Kind;
+  /** True time since the beginning at which it arrived, in ms. */
+  readonly at: number;
+  /** Whether its token had expired by the service's clock. */
+  readonly dead: boolean;
+  /** 0 where the connection died. */
+  readonly status: number;
+};
+
+/** An answer other than the usual one; `dies` breaks the connection. */
+export type Reply = { readonly status: number; readonly body?: Row; readonly headers?: Row } | 'dies';
+
+/** What a request is answered instead of the usual; `at` is true time since the beginning, `nth` counts from 1. */
+export type Mood = (kind: Kind, at: number, nth: number) => Reply | undefined;
+
+/** A service that writes down what it is sent. Its tokens expire by its own clock, and it takes no dead one. */
+export type CountingService = {
+  readonly transport: Transport;
+  readonly seen: readonly Seen[];
+  /** Arrivals of one kind, in ms of true time. */
+  readonly times: (kind: Kind) => readonly number[];
+  readonly feel: (mood: Mood) => void;
+  /** The password that is right from now on. */
+  readonly setPassword: (password: string) => void;
+  /** The most logins that were under way at once. */
+  readonly loginsAtOnce: () => number;
+};
+
+export type ServiceOptions = {
+  /** Life of a token by the service's clock; undefined says no expiry, and such tokens live for ever. */
+  readonly lifeMs?: number | undefined;
+  /** How far the service's clock is ahead of true time. */
+  readonly leadMs?: number;
+  /** Takes dead tokens all the same. */
+  readonly takesDead?: boolean;
+};
+
+export const PASSWORD = 'secret-password';
+const HOUR_MS = 3_600_000;
+/** From the worker to the service, and as long back. */
+const WAY_MS = 60;
+const LEAGUE = {
+  league_id: 'l1',
+  league_name: 'League',
+  sport: 'soccer',
+  league_image: 'https://images.example.com/l1.png',
+  priority: 1,
+  status: 'active',
+  create_datetime: null,
+  last_update_datetime: null,
+};
+
+export const usual: Mood = () => undefined;
+
+export function createCountingService(world: World, options: ServiceOptions = {}): CountingService {
+  const { leadMs = 0, takesDead = false } = options;
+  const lifeMs = 'lifeMs' in options ? options.lifeMs : HOUR_MS;
+  const seen: Seen[] = [];
+  const expiries = new Map<string, number>();
+  let mood = usual;
+  let password = PASSWORD;
+  let loggingIn = 0;
+  let loginsAtOnce = 0;
+  const now = (): number => world.now() + leadMs;
+
+  const isDead = ({ headers }: Request): boolean =>
+    (expiries.get(headers.authorization ?? '') ?? Number.POSITIVE_INFINITY) <= now();
+  const grant = (request: Request): Reply => {
+    if (request.headers.authorization !== `Basic ${Buffer.from(`player:${password}`).toString('base64')}`)
+      return fail(401);
+    const token = `access-token-${seen.length}`;
+    const expiry = lifeMs === undefined ? {} : { expire_datetime: new Date(now() + lifeMs).toISOString() };
+    expiries.set(`Bearer ${token}`, lifeMs === undefined ? Number.POSITIVE_INFINITY : now() + lifeMs);
+    const rest = { message: 'ok', player_id: 'p1', refresh_token: `refresh-token-${seen.length}` };
+    return { status: 200, body: { result: 'success', access_token: token, ...rest, ...expiry } };
+  };
+  const answer = (kind: Kind, request: Request): Reply => {
+    if (kind === 'login') return grant(request);
+    if (!expiries.has(request.headers.authorization ?? '') || (isDead(request) && !takesDead)) return fail(401);
+    if (kind === 'leagues') return { status: 200, body: { message: 'ok', leagues: [LEAGUE], timestamp: null } };
+    return { status: 200, body: { message: 'ok', player: { player_id: 'p1' }, player_premium_items: [] } };
+  };
+  const exchange = async (kind: Kind, request: Request, signal: AbortSignal) => {
+    await world.clock.sleep(WAY_MS, signal);
+    const nth = seen.length + 1;
+    const reply = mood(kind, world.elapsed(), nth) ?? answer(kind, request);
+    const status = reply === 'dies' ? 0 : reply.status;
+    seen.push({ kind, at: world.elapsed(), dead: kind !== 'login' && isDead(request), status });
+    const date = new Date(now()).toUTCString();
+    await world.clock.sleep(WAY_MS, signal);
+    if (reply === 'dies') {
+      const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
+      throw describeNetworkFault(cause, `${request.method} ${request.path}`);
+    }
+    const headers: Row = { date, ...reply.headers };
+    const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
+    request.onHead?.({ status, header });
+    return { status, header, body: Buffer.from(JSON.stringify(reply.body ?? {})) };
+  };
+  const send = async (request: Request, signal: AbortSignal) => {
+    const kind = kindOf(request);
+    if (kind !== 'login') return exchange(kind, request, signal);
+    loggingIn += 1;
+    loginsAtOnce = Math.max(loginsAtOnce, loggingIn);
+    return exchange(kind, request, signal).finally(() => {
+      loggingIn -= 1;
+    });
+  };
+  return {
+    transport: Object.assign(send, { [Symbol.asyncDispose]: async () => undefined }),
+    seen,
+    times: (kind) => seen.filter((request) => request.kind === kind).map(({ at }) => at),
+    feel: (next) => {
+      mood = next;
+    },
+    setPassword: (next) => {
+      password = next;
+    },
+    loginsAtOnce: () => loginsAtOnce,
+  };
+}
+
+export function fail(status: number, headers: Row = {}): Reply {
+  return { status, headers, body: { result: 'fail', message: `failed with ${status}` } };
+}
+
+function kindOf({ path }: Request): Kind {
+  if (path.includes('/login')) return 'login';
+  return path.includes('/leagues/') ? 'leagues' : 'profile';
+}

@@ -1,0 +1,155 @@
+import { pino } from 'pino';
+import type { CredentialPair } from '../../src/config/credentials.ts';
+import { createDriftLog } from '../../src/drift.ts';
+import { StoppedError } from '../../src/errors.ts';
+import { createSecrets } from '../../src/secret.ts';
+import { createClient } from '../../src/service/client.ts';
+import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
+import { createPause, type Pause, respectPause } from '../../src/service/pause.ts';
+import { createSession } from '../../src/service/session.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { pollLeagues } from '../../src/sync/leagues.ts';
+import { pollProfile } from '../../src/sync/profile.ts';
+import type { RunReport } from '../../src/sync/report.ts';
+import type { RunTools } from '../../src/sync/run.ts';
+import { createLoginJournal } from '../../src/worker/journal.ts';
+import { createPoller } from '../../src/worker/poller.ts';
+import { type Watched, watchSlots } from '../../src/worker/schedule.ts';
+import type { CountingService } from './counting-service.ts';
+import type { World } from './world.ts';
+
+/** A run and when it ended, in ms of true time since the beginning. */
+export type Ended = { readonly at: number; readonly report: RunReport };
+
+export type CountingWorker = {
+  readonly ended: readonly Ended[];
+  /** What SIGHUP does. */
+  readonly pollNow: () => void;
+  /** What SIGTERM does. */
+  readonly stop: () => Promise<void>;
+};
+
+export type WorkerOptions = {
+  readonly path: string;
+  readonly everyMs: number;
+  readonly profileEveryMs: number;
+  readonly random: () => number;
+  /** What the secret file holds at present. */
+  readonly readPair: () => CredentialPair;
+};
+
+const MINUTE_MS = 60_000;
+const LEEWAY_MS = 5 * MINUTE_MS;
+const RUN_TIMEOUT_MS = 2 * MINUTE_MS;
+const FRESH_MS = 30_000;
+const FINGERPRINT = 'counting';
+const log = pino({ level: 'silent' });
+
+/** A worker's parts wired as `runWorker` wires them, over clocks and a service that are moved by hand. */
+export async function startWorker(
+  world: World,
+  service: CountingService,
+  options: WorkerOptions,
+): Promise<CountingWorker> {
+  const { clock } = world;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const store = await openStore(options.path, { migrations: 'migrations', clock, stop: signal });
+  const pause = createPause(clock, Date.parse(store.runs.lastNotBefore(FINGERPRINT) ?? '1970-01-01'));
+  let noticeLogin = (): void => undefined;
+  const journal = createLoginJournal(store, FINGERPRINT, { log });
+  // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
+  const record = (login: LoginRecord): void => {
+    if (login.notBefore !== undefined) journal.record(login);
+    else if (login.outcome === 'ok') noticeLogin();
+  };
+  const { session, tools } = equip(world, service, options, { store, pause, record, signal });
+  const ended: Ended[] = [];
+  const poller = createPoller({
+    poll: {
+      leagues: (trigger) => pollLeagues(tools, trigger, signal),
+      profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
+    },
+    pause,
+    onReport: (report) => ended.push({ at: world.elapsed(), report }),
+    log,
+    signal,
+  });
+  noticeLogin = () => {
+    if (poller.running() !== undefined) return;
+    for (const kind of ['leagues', 'profile'] as const) {
+      if (poller.last(kind)?.error?.kind === 'credentials') poller.request(kind, 'catch-up');
+    }
+  };
+  for (const kind of ['leagues', 'profile'] as const) {
+    const last = store.runs.lastSuccessAt(kind, kind === 'leagues' ? 'all' : null);
+    const age = last === undefined ? FRESH_MS : clock.now() - Date.parse(last);
+    if (age < 0 || age >= FRESH_MS) poller.request(kind, 'start');
+  }
+  const keeping = session.keep(signal);
+  const watched = [
+    slots(options.everyMs, world, (due) => poller.request('leagues', due)),
+    slots(options.profileEveryMs, world, (due) => poller.request('profile', due)),
+  ];
+  const watching = watchSlots(watched, { clock, onLook: () => poller.resume() }, signal);
+  return {
+    ended,
+    pollNow: () => {
+      session.retryNow();
+      poller.request('leagues', 'manual');
+    },
+    stop: async () => {
+      stopping.abort(new StoppedError());
+      await Promise.all([watching, keeping, poller.idle(), session.settled()]);
+      await journal[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Parts = {
+  readonly store: Store;
+  readonly pause: Pause;
+  readonly record: (login: LoginRecord) => void;
+  readonly signal: AbortSignal;
+};
+
+function equip(world: World, service: CountingService, options: WorkerOptions, parts: Parts) {
+  const { clock } = world;
+  const { random } = options;
+  const { store, pause, record, signal } = parts;
+  const transport = respectPause(service.transport, pause, clock);
+  const [drift, secrets] = [createDriftLog(), createSecrets()];
+  const credentials = { read: options.readPair };
+  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record });
+  const session = createSession({
+    logIn,
+    credentials,
+    clock,
+    random,
+    leewayMs: LEEWAY_MS,
+    firstReason: 'start',
+    loginTimeoutMs: RUN_TIMEOUT_MS,
+    signal,
+  });
+  const tools: RunTools = {
+    store,
+    client: createClient({ transport, session, secrets, clock, random }),
+    drift,
+    clock,
+    scope: 'all',
+    removalLimit: 0.2,
+    runTimeoutMs: RUN_TIMEOUT_MS,
+    pausedUntil: pause.until,
+    unrecorded: new Map(),
+    fingerprint: FINGERPRINT,
+    programVersion: FINGERPRINT,
+  };
+  return { session, tools };
+}
+
+/** Slots at every multiple of a time, as `*∕5 * * * *` names them. */
+function slots(everyMs: number, { clock }: World, onDue: Watched['onDue']): Watched {
+  const nextSlot = (): number => (Math.floor(clock.now() / everyMs) + 1) * everyMs;
+  return { schedule: { expression: '', timezone: 'UTC', nextSlot, nextSlots: () => [nextSlot()] }, onDue };
+}

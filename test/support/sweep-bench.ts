@@ -1,0 +1,114 @@
+import { performance } from 'node:perf_hooks';
+import Database from 'better-sqlite3';
+import { pino } from 'pino';
+import type { Clock } from '../../src/clock.ts';
+import { createDriftLog } from '../../src/drift.ts';
+import { createSecrets } from '../../src/secret.ts';
+import { createClient } from '../../src/service/client.ts';
+import { createLogIn } from '../../src/service/login.ts';
+import { createPause, respectPause } from '../../src/service/pause.ts';
+import { createSession } from '../../src/service/session.ts';
+import { createTransport } from '../../src/service/transport.ts';
+import { pollLeagues } from '../../src/sync/leagues.ts';
+import { pollProfile } from '../../src/sync/profile.ts';
+import type { RunReport } from '../../src/sync/report.ts';
+import { createLoginJournal, type LoginJournal } from '../../src/worker/journal.ts';
+import { type Folder, openBench, PASSWORD, type Row, USERNAME } from './workplace.ts';
+
+/** Whose waits take no time: they are added to what it shows. */
+export type SwiftClock = Clock & { readonly skip: (ms: number) => void };
+
+export function createSwiftClock(onWait: () => Promise<void>): SwiftClock {
+  let skipped = 0;
+  return {
+    now: () => Math.round(Date.now() + skipped),
+    monotonic: () => performance.now() + skipped,
+    skip: (ms) => {
+      skipped += ms;
+    },
+    sleep: async (ms, signal) => {
+      skipped += ms;
+      await onWait();
+      signal?.throwIfAborted();
+    },
+  };
+}
+
+/** A worker's parts on a clock whose waits cost nothing. */
+export type SweepBench = AsyncDisposable & {
+  /** Forgets token, refusals and pauses, as a new worker would; called before the first poll. */
+  readonly begin: () => void;
+  readonly poll: () => Promise<RunReport>;
+  readonly pollProfile: () => Promise<RunReport>;
+  /** As soon as every login so far has its row. */
+  readonly flush: () => Promise<void>;
+  /** What a query by one other connection, which stays open, gives. */
+  readonly read: (sql: string) => readonly Row[];
+  readonly log: readonly string[];
+};
+
+export type SweepOptions = {
+  readonly folder: Folder;
+  readonly url: string;
+  readonly clock: Clock;
+  /** Asked at every attempt, so that only those that must run out of time have little. */
+  readonly attemptTimeoutMs: () => number;
+  readonly maxBodyBytes: number;
+  readonly runTimeoutMs: number;
+};
+
+export async function openSweepBench(options: SweepOptions): Promise<SweepBench> {
+  await using opening = new AsyncDisposableStack();
+  const bench = opening.use(await openBench(options));
+  const log: string[] = [];
+  const sink = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
+  const journal = opening.use(createLoginJournal(bench.place.store, bench.tools.fingerprint, { log: sink }));
+  const reader = opening.adopt(new Database(bench.path, { readonly: true }), (db) => {
+    db.close();
+  });
+  const stack = opening.move();
+  const { signal } = new AbortController();
+  const begin = () => {
+    const { transport, ...side } = assembleSide(options, journal, signal);
+    stack.use(transport);
+    return { ...bench.tools, ...side, runTimeoutMs: options.runTimeoutMs, unrecorded: new Map() };
+  };
+  let tools = begin();
+  return {
+    begin: () => {
+      tools = begin();
+    },
+    log,
+    read: (sql) => reader.prepare<[], Row>(sql).all(),
+    poll: () => pollLeagues(tools, 'manual', signal),
+    pollProfile: async () => (await pollProfile(tools, 'manual', signal)).report,
+    // What it waits for is what was begun before the call, so it may be asked for again and again.
+    flush: () => Promise.resolve(journal[Symbol.asyncDispose]()),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** The side that talks to the service, as the worker wires it, but on the clock of the sweep and without chance. */
+function assembleSide({ url, clock, ...limits }: SweepOptions, journal: LoginJournal, signal: AbortSignal) {
+  const random = () => 0.5;
+  const secrets = createSecrets();
+  const drift = createDriftLog();
+  const pause = createPause(clock);
+  const plain = createTransport({
+    baseUrl: url,
+    userAgent: 'league-sync/sweep',
+    maxBodyBytes: limits.maxBodyBytes,
+    get attemptTimeoutMs() {
+      return limits.attemptTimeoutMs();
+    },
+  });
+  const transport = respectPause(plain, pause, clock);
+  const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
+  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record: journal.record });
+  const times = { leewayMs: LEEWAY_MS, loginTimeoutMs: limits.runTimeoutMs };
+  const session = createSession({ logIn, credentials, clock, random, firstReason: 'manual', ...times, signal });
+  const client = createClient({ transport, session, secrets, clock, random });
+  return { transport, client, drift, pausedUntil: pause.until };
+}
+
+const LEEWAY_MS = 300_000;

@@ -1,0 +1,83 @@
+import { expect } from 'vitest';
+import type { RunReport } from '../../src/sync/report.ts';
+import type { SweepBench, SwiftClock } from './sweep-bench.ts';
+import { type Course, loginOutcome, VISIT } from './sweep-course.ts';
+import type { Fault } from './sweep-fault.ts';
+import type { SweepService } from './sweep-service.ts';
+import { everythingStored, type Leg, stateOf } from './sweep-state.ts';
+import { PASSWORD, type Row, USERNAME } from './workplace.ts';
+
+export type Setting = { readonly service: SweepService; readonly bench: SweepBench; readonly clock: SwiftClock };
+/** A request that meets a fault, and what the visit would have led to without it. */
+export type Case = {
+  readonly fault: Fault;
+  readonly nth: number;
+  readonly course: Course;
+  readonly to: Leg;
+};
+
+/** Two looks at a clock in whole milliseconds. */
+const SLACK_MS = 2;
+/** Far more than passes between two looks at anything, and far less than any pause. */
+const MOMENTS_MS = 30_000;
+const SECRETS = [
+  PASSWORD,
+  Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64'),
+  'access-token-',
+  'refresh-token-',
+];
+
+/** The row of the last run, which tells the same as its report. */
+export function rowOf({ read }: SweepBench, report: RunReport): Row {
+  const [row = {}] = read('SELECT * FROM runs ORDER BY id DESC LIMIT 1');
+  const { kind, outcome, attempts, error, counts } = report;
+  expect(row).toMatchObject({ kind, outcome, attempts, error_kind: error?.kind ?? null, ...counts });
+  expect(row.error_message).toBe(error?.message ?? null);
+  expect(String(row.finished_at) >= String(row.started_at)).toBe(true);
+  return row;
+}
+
+/** The run that meets the fault: what it sends, what it tells, and what it leaves. */
+export async function meetFault({ bench, service, clock }: Setting, { fault, nth, course }: Case): Promise<void> {
+  const { failure, attempts, steps } = course;
+  const earlier = service.seen.length;
+  const before = everythingStored(bench);
+  const report = await (VISIT[nth - 1] === 'profile' ? bench.pollProfile() : bench.poll());
+  const row = rowOf(bench, report);
+  const told =
+    failure === undefined ? { outcome: 'changed', error_kind: null } : { outcome: 'failed', error_kind: failure.kind };
+  expect(row).toMatchObject({ ...told, attempts, http_status: failure === undefined ? 200 : failure.status });
+  expectSeen(service.seen.slice(earlier), fault, course);
+  if (failure !== undefined) expect(everythingStored(bench)).toEqual(before);
+  const pauseMs = row.not_before === null ? 0 : Date.parse(String(row.not_before)) - clock.now();
+  expect(Math.abs(pauseMs - (fault.pauseMs ?? 0))).toBeLessThan(MOMENTS_MS);
+  await bench.flush();
+  const logins = steps.filter(({ kind }) => kind === 'login').map((step) => loginOutcome(step, fault));
+  const rows = bench.read(`SELECT outcome FROM logins ORDER BY id DESC LIMIT ${logins.length}`);
+  expect(rows.map(({ outcome }) => outcome).toReversed()).toEqual(logins);
+}
+
+/** What reached the service: nothing where nobody listened, and nobody knows what where it was not read. */
+function expectSeen(seen: SweepService['seen'], fault: Fault, { steps }: Course): void {
+  const reached = steps.filter(({ hit }) => !(hit && fault.refuses));
+  const read = reached.map(({ kind, hit }) => (hit && fault.atAccept ? 'unknown' : kind));
+  expect(seen.map(({ kind }) => kind)).toEqual(read);
+  const waits = seen.slice(1).flatMap(({ at }, index) => (steps[index]?.hit ? [at - Number(seen[index]?.at)] : []));
+  expect(Math.min(...waits, MOMENTS_MS)).toBeGreaterThanOrEqual((fault.spacingMs ?? 0) - SLACK_MS);
+}
+
+/** Whole, and in one of the states that are allowed. */
+export function expectSound(bench: SweepBench, ...allowed: readonly Leg[]): void {
+  expect(bench.read('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(bench.read('PRAGMA foreign_key_check')).toEqual([]);
+  expect(bench.read("SELECT id FROM runs WHERE outcome = 'running'")).toEqual([]);
+  const { leagues, feed, players } = stateOf(bench);
+  expect(allowed.map(({ state }) => ({ leagues: state.leagues, feed: state.feed }))).toContainEqual({ leagues, feed });
+  expect(allowed.map(({ state }) => state.players)).toContainEqual(players);
+}
+
+/** No secret in the log, nor in what is told of runs and logins. */
+export function expectDiscreet({ read, log }: SweepBench): void {
+  const told = JSON.stringify([log, read('SELECT * FROM runs'), read('SELECT * FROM logins')]);
+  expect(SECRETS.filter((secret) => told.includes(secret))).toEqual([]);
+}

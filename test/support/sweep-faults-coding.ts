@@ -1,0 +1,51 @@
+import { gzipSync } from 'node:zlib';
+import type { Answer } from './sweep-answer.ts';
+import { answers, BROKEN, everywhere, type Fault, fails, harmless } from './sweep-fault.ts';
+
+const encoded = ({ headers }: Answer, coding: string, body: Uint8Array): Partial<Answer> => ({
+  headers: { ...headers, 'content-encoding': coding },
+  body,
+});
+const damaged = (zipped: Buffer): Buffer => {
+  zipped[zipped.length - 6] = (zipped[zipped.length - 6] ?? 0) ^ 0xff;
+  return zipped;
+};
+
+/** What can go wrong with compression, and with sizes. */
+export const codingFaults: readonly Fault[] = [
+  {
+    name: 'gets a gzip answer',
+    fates: harmless,
+    act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(healthy.body))),
+  },
+  {
+    name: 'gets a gzip answer that is damaged',
+    fates: everywhere(BROKEN),
+    act: answers((healthy) => encoded(healthy, 'gzip', damaged(gzipSync(healthy.body)))),
+  },
+  {
+    name: 'gets a gzip answer that is cut',
+    fates: everywhere(BROKEN),
+    act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(healthy.body).subarray(0, -9))),
+  },
+  {
+    name: 'gets plain text that says it is gzip',
+    fates: everywhere(BROKEN),
+    act: answers((healthy) => encoded(healthy, 'gzip', Buffer.from(healthy.body))),
+  },
+  {
+    name: 'gets a gzip bomb',
+    fates: everywhere(fails('contract', null)),
+    act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(Buffer.alloc(5_000_000, 0x20)))),
+  },
+  {
+    name: 'gets more than the largest body',
+    fates: everywhere(fails('contract', null)),
+    act: answers(({ body }) => ({ body: `${body}${' '.repeat(200_000)}` })),
+  },
+  {
+    name: 'gets an encoding that nobody asked for',
+    fates: everywhere(fails('contract', null)),
+    act: answers((healthy) => encoded(healthy, 'zstd', Buffer.from(healthy.body))),
+  },
+];

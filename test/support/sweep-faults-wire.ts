@@ -1,0 +1,152 @@
+import { type Answer, render } from './sweep-answer.ts';
+import {
+  answers,
+  apart,
+  BROKEN,
+  bodyAt,
+  bytes,
+  everywhere,
+  type Fault,
+  fails,
+  harmless,
+  OVERTIME,
+  refused,
+  resets,
+  stalls,
+} from './sweep-fault.ts';
+
+const headers = (whole: Buffer): Buffer => whole.subarray(0, bodyAt(whole));
+const half = (whole: Buffer): Buffer => whole.subarray(0, (bodyAt(whole) + whole.length) / 2);
+/** An answer in chunks, without the last one, which says that it is whole. */
+const chunked = ({ body, ...rest }: Answer, end: string): Partial<Answer> => ({
+  headers: { ...rest.headers, 'content-length': '', 'transfer-encoding': 'chunked' },
+  body: `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n${end}`,
+});
+const DRIP_MS = 20;
+
+/** What can go wrong below HTTP, and with its framing. */
+export const wireFaults: readonly Fault[] = [
+  { name: 'finds nobody listening', fates: everywhere(BROKEN), refuses: true },
+  {
+    name: 'is reset as soon as it connects',
+    fates: everywhere(BROKEN),
+    atAccept: (socket) => socket.resetAndDestroy(),
+  },
+  { name: 'is hung up on without a word', fates: everywhere(BROKEN), act: (socket) => socket.end() },
+  {
+    name: 'is reset in the middle of the headers',
+    fates: everywhere(BROKEN),
+    act: resets((all) => all.subarray(0, 40)),
+  },
+  { name: 'is left in the middle of the headers', fates: everywhere(BROKEN), act: bytes((all) => all.subarray(0, 40)) },
+  { name: 'is reset in the middle of the body', fates: everywhere(BROKEN), act: resets(half) },
+  { name: 'is left in the middle of the body', fates: everywhere(BROKEN), act: bytes(half) },
+  { name: 'is left a byte before the end', fates: everywhere(BROKEN), act: bytes((all) => all.subarray(0, -1)) },
+  {
+    // Whoever still knew the status of the attempt before would tell it here.
+    name: 'is answered 503 and hung up on in turn',
+    fates: everywhere(BROKEN),
+    act: (socket, healthy, hit) => socket.end(hit % 2 === 0 ? '' : render({ ...healthy, status: 503 })),
+  },
+  { name: 'is never answered', fates: everywhere(OVERTIME), act: () => undefined, hangs: true },
+  {
+    name: 'gets headers and never a body',
+    fates: everywhere(OVERTIME),
+    act: stalls(headers),
+    hangs: true,
+  },
+  { name: 'gets half a body and no more', fates: everywhere(OVERTIME), act: stalls(half), hangs: true },
+  {
+    name: 'gets its body byte by byte',
+    fates: everywhere(OVERTIME),
+    act: (socket, healthy) => {
+      const body = Buffer.from(healthy.body);
+      socket.write(headers(render(healthy)));
+      let sent = 0;
+      const timer = setInterval(() => {
+        socket.write(body.subarray(sent, sent + 1));
+        sent += 1;
+      }, DRIP_MS);
+      socket.on('close', () => clearInterval(timer));
+    },
+    hangs: true,
+  },
+  {
+    name: 'gets a length longer than its body',
+    fates: everywhere(BROKEN),
+    act: answers(({ headers, body }) => ({ headers: { ...headers, 'content-length': String(body.length + 1_000) } })),
+  },
+  {
+    name: 'gets a length shorter than its body',
+    fates: apart(refused(200), fails('contract', 200)),
+    act: answers(({ headers }) => ({ headers: { ...headers, 'content-length': '30' } })),
+  },
+  {
+    name: 'gets a length that is no number',
+    fates: everywhere(BROKEN),
+    act: answers(({ headers }) => ({ headers: { ...headers, 'content-length': 'all' } })),
+  },
+  {
+    name: 'gets two lengths',
+    fates: everywhere(BROKEN),
+    act: answers(({ headers }) => ({ headers: { ...headers, 'Content-Length': '2' } })),
+  },
+  {
+    name: 'is asked to speak another protocol',
+    fates: everywhere(BROKEN),
+    act: bytes(() => 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+  },
+  {
+    name: 'gets all chunks but the last',
+    fates: everywhere(BROKEN),
+    act: answers((healthy) => chunked(healthy, '')),
+  },
+  {
+    name: 'gets a chunk that is cut',
+    fates: everywhere(BROKEN),
+    act: answers((healthy) => chunked(healthy, 'ff\r\n{')),
+  },
+  {
+    name: 'gets a chunk of no length',
+    fates: everywhere(BROKEN),
+    act: answers((healthy) => chunked(healthy, 'many\r\n')),
+  },
+  {
+    name: 'gets a chunked answer',
+    fates: harmless,
+    act: answers((healthy) => chunked(healthy, '0\r\n\r\n')),
+  },
+  {
+    name: 'gets an answer that ends with the connection',
+    fates: harmless,
+    act: answers(({ headers }) => ({ headers: { ...headers, 'content-length': '' } })),
+  },
+  {
+    name: 'gets garbage in place of HTTP',
+    fates: everywhere(BROKEN),
+    act: bytes(() => '220 mail.example.com ESMTP ready\r\n'),
+  },
+  {
+    name: 'gets noise in place of HTTP',
+    fates: everywhere(BROKEN),
+    act: bytes(() => Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46, 0x00, 0xff])),
+  },
+  {
+    name: 'gets headers larger than any that make sense',
+    fates: everywhere(BROKEN),
+    act: answers(({ headers }) => ({ headers: { ...headers, 'x-large': 'x'.repeat(100_000) } })),
+  },
+  {
+    // The HTTP library takes this for a broken answer; nobody asked whether to go on.
+    name: 'is told to go on before its answer',
+    fates: everywhere(BROKEN),
+    act: bytes((all) => Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), all])),
+  },
+  {
+    name: 'is given hints before its answer',
+    fates: harmless,
+    act: bytes((all) =>
+      Buffer.concat([Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'), all]),
+    ),
+  },
+];

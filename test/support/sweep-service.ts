@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { type Answer, healthyAnswer, kindOf, type Lists, readRequest, render, type Visited } from './sweep-answer.ts';
+import type { Fault } from './sweep-fault.ts';
+
+/** Which requests of a visit meet the fault: one, those from it on, or those of its kind from it on. */
+export type Reach = 'once' | 'for ever' | 'for ever there';
+
+/** A service on a bare TCP port, so that an answer may be any bytes, or none. */
+export type SweepService = AsyncDisposable & {
+  readonly url: string;
+  /** What the requests since the last call of `arm` or `mend` were for, oldest first; empty where nobody listened. */
+  readonly seen: readonly Visited[];
+  /** From now on the service lists the other leagues: at first the new ones, then the old ones again. */
+  readonly turn: () => void;
+  /** The n-th request from now on meets the fault. */
+  readonly arm: (fault: Fault, nth: number, reach: Reach) => Promise<void>;
+  /** The client is about to wait: whoever refused connections only once listens again. */
+  readonly waited: () => Promise<void>;
+  readonly mend: () => Promise<void>;
+  /** Whether the next request is one that only its time ends. */
+  readonly hangs: () => boolean;
+};
+
+type Armed = { readonly fault: Fault; readonly nth: number; readonly reach: Reach };
+
+export async function startSweepService(lists: Lists, now: () => number): Promise<SweepService> {
+  const sockets = new Set<Socket>();
+  const seen: Visited[] = [];
+  const session = { tokens: 0, valid: '', turned: false };
+  let armed: Armed | undefined;
+  let server: Server | undefined;
+  let port = 0;
+  let hits = 0;
+
+  const meets = (index: number, kind: Visited['kind']): boolean => {
+    if (armed === undefined || index < armed.nth) return false;
+    if (armed.reach === 'once') return index === armed.nth;
+    return armed.reach === 'for ever' || kind === seen[armed.nth - 1]?.kind;
+  };
+  const concerns = (kind: Visited['kind']): boolean => kind !== 'unknown' && armed?.fault.fates[kind] !== undefined;
+  const refuses = (): boolean => armed?.fault.refuses === true && meets(seen.length + 1, 'unknown');
+
+  const serve = async (socket: Socket): Promise<void> => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    const index = seen.length + 1;
+    const visited: Visited = { kind: 'unknown', at: now() };
+    seen.push(visited);
+    if (armed?.fault.atAccept !== undefined && meets(index, 'unknown')) return armed.fault.atAccept(socket);
+    const request = await readRequest(socket);
+    if (request === undefined) return;
+    visited.kind = kindOf(request);
+    const hit = meets(index, visited.kind) && concerns(visited.kind) ? armed?.fault : undefined;
+    const answer: Answer = healthyAnswer(visited.kind, request, { lists, session, now });
+    if (hit?.revokes) session.valid = '';
+    if (refuses()) close();
+    if (hit?.act === undefined) socket.end(render(answer));
+    else {
+      hits += 1;
+      hit.act(socket, answer, hits);
+    }
+  };
+  const listen = async (): Promise<void> => {
+    if (server !== undefined) return;
+    server = createServer({ allowHalfOpen: true }, (socket) => void serve(socket));
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address !== null && typeof address !== 'string') port = address.port;
+  };
+  const close = (): void => {
+    server?.close();
+    server = undefined;
+  };
+
+  await listen();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    turn: () => {
+      session.turned = !session.turned;
+    },
+    arm: async (fault, nth, reach) => {
+      seen.length = 0;
+      armed = { fault, nth, reach };
+      hits = 0;
+      if (refuses()) close();
+    },
+    waited: async () => {
+      if (server === undefined && armed?.reach === 'once') await listen();
+    },
+    hangs: () => armed?.fault.hangs === true && meets(seen.length + 1, 'unknown'),
+    mend: async () => {
+      seen.length = 0;
+      armed = undefined;
+      await listen();
+    },
+    [Symbol.asyncDispose]: async () => {
+      close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Somebody else's address, which counts who connects to it. */
+export type Bystander = AsyncDisposable & { readonly url: string; readonly visitors: () => number };
+
+export async function startBystander(): Promise<Bystander> {
+  let visitors = 0;
+  const server = createServer((socket) => {
+    visitors += 1;
+    socket.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address === null || typeof address === 'string' ? 0 : address.port;
+  return {
+    url: `http://127.0.0.1:${port}/events/v1/leagues/`,
+    visitors: () => visitors,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+    },
+  };
+}

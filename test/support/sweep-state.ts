@@ -1,0 +1,74 @@
+import type { RunCounts } from '../../src/sync/report.ts';
+import type { Lists } from './sweep-answer.ts';
+import type { SweepBench } from './sweep-bench.ts';
+import { makeLeague, makeLeagues, type Row } from './workplace.ts';
+
+const BAD = makeLeague('bad', { priority: 'high' });
+
+/** Every kind of change lies between the two, in few enough leagues for the guard. */
+export const LISTS: Lists = {
+  old: {
+    leagues: [...makeLeagues(12), makeLeague('odd', { nickname: 'a new field' }), BAD],
+    player: { player_id: 'p1', username: 'old' },
+  },
+  new: {
+    leagues: [
+      ...makeLeagues(4, { sport: 'chess', default_markets: { a: [1] } }),
+      ...makeLeagues(11).slice(4),
+      makeLeague('new', { motto: 'another new field', league_name: 'Größe' }),
+      makeLeague('worse', { league_name: null }),
+      BAD,
+    ],
+    player: { player_id: 'p1', username: 'new' },
+  },
+};
+export const TO_NEW = { received: 14, added: 1, changed: 4, removed: 2, rejected: 2, unchanged: 7 };
+
+/** What is stored, without instants and the numbers of runs: the same whenever and however often it was tried. */
+export type State = Readonly<Record<'leagues' | 'feed' | 'rest' | 'players', readonly Row[]>> & {
+  readonly drift: readonly string[];
+};
+
+/** What a visit to a well service leaves, and the counts of its poll and of one more after it. */
+export type Leg = { readonly state: State; readonly counts: RunCounts; readonly again: RunCounts };
+
+export async function travel(bench: SweepBench): Promise<Leg> {
+  const { counts } = await bench.poll();
+  await bench.pollProfile();
+  const state = stateOf(bench);
+  const { counts: again } = await bench.poll();
+  await bench.flush();
+  return { state, counts, again };
+}
+
+export function stateOf({ read: ask }: SweepBench): State {
+  const read = (table: string): readonly Row[] => ask(`SELECT * FROM ${table}`).map(timeless);
+  const drift = ask("SELECT field || ' ' || kind AS it FROM drift ORDER BY it");
+  return {
+    leagues: read('leagues ORDER BY league_id'),
+    feed: read('league_changes ORDER BY seq'),
+    rest: [...read('rejected_leagues ORDER BY raw'), ...read('held_removals')],
+    players: read('players'),
+    drift: drift.map(({ it }) => String(it)),
+  };
+}
+
+const NUMBERS_OF_RUNS = new Set(['run_id', 'first_run_id']);
+
+function timeless(row: Row): Row {
+  const kept = Object.entries(row).filter(([name]) => !NUMBERS_OF_RUNS.has(name));
+  const marked = kept.map(([name, value]) => [name, name === 'at' || name.endsWith('_at') ? value !== null : value]);
+  return Object.fromEntries(marked);
+}
+
+/** Every row of every table but those of what was tried, instants and all. */
+export function everythingStored({ read }: SweepBench): Readonly<Record<string, readonly Row[]>> {
+  const tables = read("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").map(({ name }) =>
+    String(name),
+  );
+  const kept = tables.filter((name) => !TRIED.has(name));
+  return Object.fromEntries(kept.map((name) => [name, read(`SELECT * FROM "${name}"`)]));
+}
+
+/** The dictionary is none of a poll's business, and large. */
+const TRIED = new Set(['runs', 'logins', 'sqlite_sequence', 'data_dictionary']);
