@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-import { loadDatabasePath } from '../config/database.ts';
+import { besides, loadDatabasePath } from '../config/database.ts';
 import { formatSize } from '../duration.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { isThere, nameCopy, refuseExisting } from '../store/copy.ts';
-import { besides } from '../store/identity.ts';
 import { createCopy } from '../worker/copier.ts';
 import type { Command } from './host.ts';
 

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Schedule } from '../cron.ts';
 import { CredentialsError, SettingsError } from '../errors.ts';
 import { type Credentials, createCredentials, readSecret, type SecretSource } from './credentials.ts';
+import { besides } from './database.ts';
 import { type Environment, mergeEnvironment, SECRET_NAMES, warnOfUnknown } from './environment.ts';
 import { SETTING_NAMES } from './name.ts';
 import { type ListenAddress, maySendCredentials, readSchedule, settingsSchema } from './settings.ts';
@@ -119,8 +120,7 @@ function refusePublishingOverDatabase(settings: Settings, faults: string[]): voi
   const database = shape.LEAGUE_SYNC_DATABASE.safeParse(settings.LEAGUE_SYNC_DATABASE).data;
   if (publish === undefined || database === undefined) return;
   const [target, own] = [locate(publish), locate(database)];
-  const taken = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => own + suffix);
-  if (taken.includes(target) || target.startsWith(`${own}.schema-`))
+  if ([own, ...besides(own)].includes(target) || target.startsWith(`${own}.schema-`))
     faults.push('LEAGUE_SYNC_PUBLISH: it is the database itself, or a file beside it; name another path for the copy');
 }
 

@@ -15,3 +15,8 @@ export function loadDatabasePath({ settings, warn }: SettingsSource): string {
   // SQLite would trim the name where everything else would not.
   return set.LEAGUE_SYNC_DATABASE?.trim() || DEFAULT_DATABASE;
 }
+
+/** The files that SQLite, and the lock, have beside a database. */
+export function besides(path: string): readonly string[] {
+  return ['-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => path + suffix);
+}

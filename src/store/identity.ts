@@ -8,8 +8,3 @@ export function inodeOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
 }
-
-/** The files that SQLite, and the lock, have beside a database. */
-export function besides(path: string): readonly string[] {
-  return ['-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => path + suffix);
-}

@@ -1,8 +1,9 @@
 import { existsSync, lstatSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { besides } from '../config/database.ts';
 import { toDatabaseError } from './fault.ts';
 import { hasWalMark, isForeign } from './foreign.ts';
-import { besides, inodeOf } from './identity.ts';
+import { inodeOf } from './identity.ts';
 import { readFrom } from './open.ts';
 
 /**
