@@ -34,6 +34,8 @@ export type Store = AsyncDisposable & {
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
    */
   readonly write: Patience;
+  /** Reads outside of a transaction. Throws a DatabaseError. */
+  readonly read: <T>(work: () => T) => T;
   /** How many rows this store has inserted, updated and deleted so far. */
   readonly rowsWritten: () => number;
   /**
@@ -98,6 +100,13 @@ function createStore(client: Database.Database, path: string, patience: Patience
         }
       }, signal),
     rowsWritten: () => Number(rowsWritten.get()),
+    read: (work) => {
+      try {
+        return work();
+      } catch (error) {
+        throw isSqliteError(error) ? toDatabaseError(error, path) : error;
+      }
+    },
     nextInstant: (now) => {
       lastInstant = Math.max(now, lastInstant + 1);
       return formatInstant(lastInstant);

@@ -13,7 +13,7 @@ import { type Applied, executeRun, type RunTools } from './run.ts';
 /** One poll of the leagues: fetch, parse, reconcile, apply (contract, 5). */
 export function pollLeagues(tools: RunTools, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
   return executeRun(tools, 'leagues', trigger, stop, async (deadline, trace) => {
-    const validators = findValidators(tools);
+    const validators = tools.store.read(() => findValidators(tools));
     const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace, validators);
     if (fetched === undefined) return { fetched: validators ?? {}, apply: () => NOTHING_NEW };
     const list = parseLeagues(fetched.body, tools.scope);
@@ -34,7 +34,8 @@ const LONGEST_TRUST_MS = 24 * 3_600_000;
  */
 function findValidators({ store, scope, fingerprint, programVersion, clock }: RunTools): Validators | undefined {
   const last = store.runs.lastApplied();
-  if (last?.scope !== scope || last.fingerprint !== fingerprint || last.program_version !== programVersion)
+  if (last === undefined || (last.etag === null && last.last_modified === null)) return undefined;
+  if (last.scope !== scope || last.fingerprint !== fingerprint || last.program_version !== programVersion)
     return undefined;
   const seenAt = store.runs.lastListAt();
   const age = seenAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(seenAt);

@@ -219,6 +219,16 @@ describe('nothing is asked on conditions', () => {
   });
 });
 
+it('a database that cannot be asked for it fails the poll as a fault of the database', async () => {
+  await withBench(async ({ service, bench }) => {
+    service.script('leagues', listWith(makeLeagues(2)));
+    await bench.poll();
+    withDatabase(bench.path, (db) => db.exec('ALTER TABLE held_removals RENAME TO away'));
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'database' } });
+    expect(bench.rows('SELECT error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([{ error_kind: 'database' }]);
+  });
+});
+
 it('a 304 that answers no condition fails the poll, and the next one asks for the list', async () => {
   await withBench(async ({ service, bench }) => {
     service.script('leagues', UNMODIFIED, listWith(makeLeagues(2)));
