@@ -4,6 +4,7 @@ import { ContractError, CredentialsError, PausedError, StatusError } from '../er
 import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
 import { type Answer, describeNonObject, isTransient, readMessage, readObject, readRetryAfter } from './answer.ts';
+import type { Resource } from './rejection.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Session } from './session.ts';
 import type { Token } from './token.ts';
@@ -54,10 +55,11 @@ export function createClient(options: ClientOptions): Client {
   return {
     fetchLeagues: (scope, deadline, trace, validators) => {
       const path = `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
-      return get({ path, conditions: conditionsOf(validators) }, deadline, trace);
+      return get({ resource: 'leagues', path, conditions: conditionsOf(validators) }, deadline, trace);
     },
     fetchProfile: async (deadline, trace) => {
-      const fetched = await get({ path: '/players/v1/players/player/me', conditions: {} }, deadline, trace);
+      const query: Query = { resource: 'profile', path: '/players/v1/players/player/me', conditions: {} };
+      const fetched = await get(query, deadline, trace);
       if (fetched === undefined)
         throw new Error('an answer that nothing was conditional about came back as unmodified');
       return fetched;
@@ -66,7 +68,11 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** A path, and the headers that ask for it on conditions. */
-type Query = { readonly path: string; readonly conditions: Readonly<Record<string, string>> };
+type Query = {
+  readonly resource: Resource;
+  readonly path: string;
+  readonly conditions: Readonly<Record<string, string>>;
+};
 
 function conditionsOf(validators: Validators | undefined): Query['conditions'] {
   const { etag, lastModified } = validators ?? {};
@@ -89,15 +95,15 @@ async function authorizedGet(
   options: ClientOptions,
 ): Promise<Fetched | undefined> {
   const { session } = options;
-  const first = await session.token(signal);
+  const first = await session.token(query.resource, signal);
   const answer = await send(query, first, signal, trace, options);
   if (!isRejected(answer)) return readSuccess(answer, query, options);
 
-  session.reject(first);
-  const second = await session.token(signal);
+  const second = await session.replace(query.resource, first, signal);
+  if (second === undefined) throw session.giveUp(query.resource, first, rejectedAgain(answer, query, options));
   const again = await send(query, second, signal, trace, options);
   if (!isRejected(again)) return readSuccess(again, query, options);
-  throw session.giveUp(second, rejectedAgain(again, query, options));
+  throw session.giveUp(query.resource, second, rejectedAgain(again, query, options));
 }
 
 type Read = { readonly answer: Answer; readonly body: JsonObject | undefined };
@@ -137,13 +143,17 @@ function rejectedAgain({ answer, body }: Read, { path }: Query, { secrets, clock
 }
 
 /** Undefined where the answer is that nothing has changed, and this was asked. */
-function readSuccess({ answer, body }: Read, { path, conditions }: Query, options: ClientOptions): Fetched | undefined {
+function readSuccess(
+  { answer, body }: Read,
+  { resource, path, conditions }: Query,
+  options: ClientOptions,
+): Fetched | undefined {
   const { secrets, clock } = options;
   const request = `GET ${path}`;
   const message = readMessage(body, secrets.scrub);
   if (answer.status === 304) {
     if (Object.keys(conditions).length > 0) {
-      options.session.accept();
+      options.session.accept(resource);
       return undefined;
     }
     throw new ContractError(`${request} was answered with status 304, though nothing conditional was asked.`, {
@@ -158,7 +168,7 @@ function readSuccess({ answer, body }: Read, { path, conditions }: Query, option
     });
   }
   if (body === undefined) throw describeNonObject(answer, request, secrets.scrub);
-  options.session.accept();
+  options.session.accept(resource);
   return {
     body,
     message,

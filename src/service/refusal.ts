@@ -1,28 +1,29 @@
 import { type Clock, formatInstant } from '../clock.ts';
-import type { CredentialPair, Credentials } from '../config/credentials.ts';
-import { CredentialsError, RunError } from '../errors.ts';
+import type { CredentialPair } from '../config/credentials.ts';
+import { CredentialsError } from '../errors.ts';
+
+/** What the service refuses, and when (ms, wall clock) it will be tried again. */
+export type Refusal = { readonly error: CredentialsError; readonly until: number };
 
 /** The wait after the service refused the credentials: a minute, doubling to an hour. */
 export type RefusalBackoff = {
-  /** A login begins: the secret that it sends is the one that a refusal will be about. */
-  readonly attempt: () => void;
-  /** Begins the next wait. Gives the error back. */
-  readonly refuse: (error: CredentialsError) => CredentialsError;
-  /** What to tell whoever wants to log in now; undefined where nothing speaks against it. */
+  /** Begins the next wait; `pair` is what was refused, where it could be read. Gives the error back. */
+  readonly refuse: (error: CredentialsError, pair: CredentialPair | undefined) => CredentialsError;
+  /** What to tell whoever wants to try now; undefined where nothing speaks against it. */
   readonly objection: () => CredentialsError | undefined;
-  /** The refusal in force, and when (ms, wall clock) the wait after it ends. */
-  readonly current: () => { readonly error: CredentialsError; readonly until: number } | undefined;
+  /** The refusal in force. */
+  readonly current: () => Refusal | undefined;
   /** Time until the wait ends; 0 where there is none. */
   readonly leftMs: () => number;
   /** Ends the wait; the next one is as long as it would have been. */
   readonly clear: () => void;
-  /** Ends the wait where the secret is another one than at the refusal. */
-  readonly clearIfRotated: () => void;
+  /** Ends the wait where the credentials are others than those that were refused. */
+  readonly clearIfRotated: (pair: CredentialPair) => void;
   /** The credentials are good: waits begin small again. */
   readonly reset: () => void;
 };
 
-type Refusal = {
+type Wait = {
   readonly error: CredentialsError;
   /** On the monotonic clock, in ms. */
   readonly endsAt: number;
@@ -32,33 +33,28 @@ type Refusal = {
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
-export function createRefusalBackoff(clock: Clock, credentials: Credentials): RefusalBackoff {
-  let refusal: Refusal | undefined;
-  let attempted: CredentialPair | undefined;
+export function createRefusalBackoff(clock: Clock): RefusalBackoff {
+  let wait: Wait | undefined;
   let count = 0;
-  const leftMs = (): number => (refusal === undefined ? 0 : Math.max(0, refusal.endsAt - clock.monotonic()));
+  const leftMs = (): number => (wait === undefined ? 0 : Math.max(0, wait.endsAt - clock.monotonic()));
   return {
     leftMs,
-    attempt: () => {
-      attempted = readPair(credentials);
-    },
-    refuse: (error) => {
+    refuse: (error, pair) => {
       count += 1;
       const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1));
-      refusal = { error, endsAt: clock.monotonic() + waitMs, pair: attempted };
+      wait = { error, endsAt: clock.monotonic() + waitMs, pair };
       return error;
     },
-    objection: () =>
-      refusal === undefined || leftMs() === 0 ? undefined : postpone(refusal.error, clock.now() + leftMs()),
-    current: () => (refusal === undefined ? undefined : { error: refusal.error, until: clock.now() + leftMs() }),
+    objection: () => (wait === undefined || leftMs() === 0 ? undefined : postpone(wait.error, clock.now() + leftMs())),
+    current: () => (wait === undefined ? undefined : { error: wait.error, until: clock.now() + leftMs() }),
     clear: () => {
-      refusal = undefined;
+      wait = undefined;
     },
-    clearIfRotated: () => {
-      if (refusal !== undefined && isRotated(refusal, credentials)) refusal = undefined;
+    clearIfRotated: ({ username, password }) => {
+      if (wait?.pair?.username !== username || wait.pair.password !== password) wait = undefined;
     },
     reset: () => {
-      refusal = undefined;
+      wait = undefined;
       count = 0;
     },
   };
@@ -71,18 +67,4 @@ function postpone(error: CredentialsError, until: number): CredentialsError {
     httpStatus: error.httpStatus,
     serviceMessage: error.serviceMessage,
   });
-}
-
-function readPair(credentials: Credentials): CredentialPair | undefined {
-  try {
-    return credentials.read();
-  } catch (error) {
-    if (error instanceof RunError) return undefined;
-    throw error;
-  }
-}
-
-function isRotated(refusal: Refusal, credentials: Credentials): boolean {
-  const pair = readPair(credentials);
-  return pair !== undefined && (pair.password !== refusal.pair?.password || pair.username !== refusal.pair.username);
 }

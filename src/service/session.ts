@@ -1,21 +1,31 @@
 import type { Clock } from '../clock.ts';
-import type { Credentials } from '../config/credentials.ts';
+import type { CredentialPair, Credentials } from '../config/credentials.ts';
 import { CredentialsError, RunError } from '../errors.ts';
 import type { LogIn, LoginReason } from './login.ts';
-import { createRefusalBackoff } from './refusal.ts';
+import { createPace } from './pace.ts';
+import { createRefusalBackoff, type Refusal } from './refusal.ts';
+import { createRejections, type Resource } from './rejection.ts';
 import { startDeadline } from './retry.ts';
 import { isBornDead, isDead, msUntilDue, type Token } from './token.ts';
 
 /** The holder of the current token: a cached login. It knows nothing of HTTP. */
 export type Session = {
-  /** A token that is alive, logging in where there is none; one login at a time, whoever asks. */
-  readonly token: (signal: AbortSignal) => Promise<Token>;
-  /** The service took a request with a token of this session. */
-  readonly accept: () => void;
-  /** The service rejected this token: it is discarded. */
-  readonly reject: (token: Token) => void;
-  /** The service rejected a fresh token too: logging in again must wait. Gives the error back. */
-  readonly giveUp: (token: Token, error: CredentialsError) => CredentialsError;
+  /**
+   * A token that is alive and that the resource has not rejected, logging in where there is none; one login at a time,
+   * whoever asks. Rejects with a CredentialsError while a wait after a refusal speaks against it.
+   */
+  readonly token: (resource: Resource, signal: AbortSignal) => Promise<Token>;
+  /** The service took a request for the resource with a token of this session. */
+  readonly accept: (resource: Resource) => void;
+  /**
+   * The service rejected this token: it is discarded, and the one that takes its place is given. Undefined where this
+   * one was made to try the resource again after it had rejected a fresh one: the next would fare no better.
+   */
+  readonly replace: (resource: Resource, token: Token, signal: AbortSignal) => Promise<Token | undefined>;
+  /** The resource rejected a fresh token too: logging in for it must wait. Gives the error back. */
+  readonly giveUp: (resource: Resource, token: Token, error: CredentialsError) => CredentialsError;
+  /** What speaks against asking for this resource now. */
+  readonly objection: (resource: Resource) => CredentialsError | undefined;
   /** Forgets any wait after a refusal (SIGHUP). */
   readonly retryNow: () => void;
   /** Renews the token before it expires, near a poll or not, until the signal aborts. */
@@ -23,8 +33,8 @@ export type Session = {
   /** Settles when no login is under way. */
   readonly settled: () => Promise<void>;
   readonly current: () => Token | undefined;
-  /** The refusal in force, and when (ms, wall clock) it will be tried again. */
-  readonly refusal: () => { readonly error: CredentialsError; readonly until: number } | undefined;
+  /** The refusal in force. */
+  readonly refusal: () => Refusal | undefined;
 };
 
 export type SessionOptions = {
@@ -43,105 +53,124 @@ export type SessionOptions = {
 
 /** How often a rotated secret and a clock step are looked for. */
 const LOOK_AGAIN_MS = 10_000;
-const FIRST_RENEWAL_BACKOFF_MS = 1_000;
-const LONGEST_RENEWAL_BACKOFF_MS = 30_000;
 
 export function createSession(options: SessionOptions): Session {
-  const { clock } = options;
-  const refusals = createRefusalBackoff(clock, options.credentials);
+  const { clock, credentials } = options;
+  const refusals = createRefusalBackoff(clock);
+  const rejections = createRejections(clock);
+  const pace = createPace(options);
   let current: Token | undefined;
   let pending: Promise<Token> | undefined;
   let reason: LoginReason = options.firstReason;
+  /** The credentials of the last login: those that a refusal is about. */
+  let pair: CredentialPair | undefined;
   /** Logins in a row that gave a token which had expired already. */
   let bornDead = 0;
+  /** Aborts when a login has changed what `keep` waits for. */
+  let news = new AbortController();
 
   const settle = (token: Token): Token => {
     current = token;
     bornDead = isBornDead(token) ? bornDead + 1 : 0;
-    // After a rejected token only a request that is taken proves the credentials good again.
-    if (reason === 'rejected-token') refusals.clear();
-    else refusals.reset();
     reason = 'due';
+    refusals.reset();
+    pace.reset();
     return token;
   };
+  const fail = (error: unknown): unknown => {
+    if (error instanceof CredentialsError) return refusals.refuse(error, pair);
+    pace.slowDown(error);
+    return error;
+  };
   const logIn = async (): Promise<Token> => {
-    refusals.attempt();
+    pair = readPair(credentials);
     using deadline = startDeadline(options, options.loginTimeoutMs, options.signal);
     try {
       return settle(await options.logIn(reason, deadline));
     } catch (error) {
-      throw error instanceof CredentialsError ? refusals.refuse(error) : error;
+      throw fail(error);
     } finally {
       pending = undefined;
+      news.abort();
+      news = new AbortController();
     }
   };
   const logInOnce = (): Promise<Token> => {
     pending ??= logIn();
     return pending;
   };
-  const msUntilLogin = (): number => {
-    if (refusals.leftMs() > 0) return refusals.leftMs();
-    return current === undefined ? 0 : msUntilDue(current, clock, options.leewayMs, bornDead);
+  /** The current token, unless it is dead or the resource has rejected it. */
+  const usable = (resource: Resource): Token | undefined =>
+    current === undefined || isDead(current, clock) || rejections.isSpent(resource, current) ? undefined : current;
+  const objection = (resource: Resource): CredentialsError | undefined =>
+    rejections.objection(resource) ?? (usable(resource) === undefined ? refusals.objection() : undefined);
+  const token = async (resource: Resource, signal: AbortSignal): Promise<Token> => {
+    signal.throwIfAborted();
+    const against = objection(resource);
+    if (against !== undefined) throw against;
+    const held = usable(resource);
+    if (held !== undefined) return held;
+    if (current !== undefined && rejections.isSpent(resource, current)) reason = 'rejected-token';
+    const fresh = await unlessAborted(logInOnce(), signal);
+    rejections.probe(resource, fresh);
+    return fresh;
   };
-  const discard = (token: Token): void => {
-    if (current !== token) return;
-    current = undefined;
-    reason = 'rejected-token';
+  const refusal = (): Refusal | undefined => refusals.current() ?? rejections.current();
+  const forgetRotated = (): void => {
+    const now = refusal() === undefined ? undefined : readPair(credentials);
+    if (now === undefined) return;
+    refusals.clearIfRotated(now);
+    rejections.clearIfRotated(now);
   };
 
   return {
-    token: async (signal) => {
-      signal.throwIfAborted();
-      if (current !== undefined && !isDead(current, clock)) return current;
-      const objection = refusals.objection();
-      if (objection !== undefined) throw objection;
-      return unlessAborted(logInOnce(), signal);
-    },
+    token,
+    objection,
     keep: async (signal) => {
-      let failures = 0;
       while (!signal.aborted) {
-        const waitMs = msUntilLogin();
+        const dueMs = current === undefined ? 0 : msUntilDue(current, clock, options.leewayMs, bornDead);
+        const waitMs = Math.max(dueMs, refusals.leftMs(), pace.leftMs());
         if (waitMs > 0) {
-          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, signal);
-          refusals.clearIfRotated();
-          continue;
-        }
-        try {
-          await logInOnce();
-          failures = 0;
-        } catch (error) {
-          failures += 1;
-          // A refusal has its own wait; whatever else failed is not tried again at once either.
-          if (!(error instanceof CredentialsError)) await rest(renewalWaitMs(failures, error, options), clock, signal);
+          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, AbortSignal.any([signal, news.signal]));
+          forgetRotated();
+        } else {
+          await logInOnce().catch(() => undefined);
         }
       }
     },
-    accept: () => {
-      // While a renewal is refused the old token still serves, and that proves nothing.
-      if (refusals.current() === undefined) refusals.reset();
+    accept: (resource) => {
+      rejections.lift(resource);
     },
-    reject: discard,
-    giveUp: (token, error) => {
-      discard(token);
-      return refusals.refuse(error);
+    replace: async (resource, rejected, signal) => {
+      if (rejections.isProbe(resource, rejected)) return undefined;
+      if (rejected === current) {
+        current = undefined;
+        reason = 'rejected-token';
+      }
+      return token(resource, signal);
     },
+    giveUp: (resource, rejected, error) => rejections.bar(resource, rejected, error, pair),
     retryNow: () => {
       refusals.clear();
+      rejections.clear();
       if (current === undefined) reason = 'manual';
     },
     settled: async () => {
       await pending?.catch(() => undefined);
     },
     current: () => current,
-    refusal: refusals.current,
+    refusal,
   };
 }
 
-/** While the old token still serves, renewing it is tried again soon, and ever less often. */
-function renewalWaitMs(failures: number, error: unknown, { clock, random }: SessionOptions): number {
-  const longest = Math.min(LONGEST_RENEWAL_BACKOFF_MS, FIRST_RENEWAL_BACKOFF_MS * 2 ** (failures - 1));
-  const pauseMs = error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0;
-  return Math.max((0.5 + random() / 2) * longest, pauseMs);
+/** Undefined where the secret cannot be read at present; the login itself says so. */
+function readPair(credentials: Credentials): CredentialPair | undefined {
+  try {
+    return credentials.read();
+  } catch (error) {
+    if (error instanceof RunError) return undefined;
+    throw error;
+  }
 }
 
 /** Sleeps, and wakes without a word when the signal aborts. */

@@ -87,8 +87,6 @@ export type WorkplaceOptions = {
   readonly signal: AbortSignal;
   /** Makes the copies that are published. */
   readonly copy: Copy;
-  /** Called after each login that the service granted. */
-  readonly onLogin?: () => void;
 };
 
 /**
@@ -110,7 +108,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const publisher = stack.use(createPublisher({ path, changedAt, target: config.publish, copy, clock, log, stop }));
 
   const fingerprint = fingerprintOf(config);
-  const journal = stack.use(createLoginJournal(store, fingerprint, options));
+  const journal = stack.use(createLoginJournal(store, fingerprint, log));
   const service = stack.use(
     assembleService(config, {
       firstReason: options.firstReason,

@@ -9,14 +9,8 @@ import type { Store } from '../store/store.ts';
 /** Where logins are written down: a row in the database and a line in the log each. Disposing waits for the rows. */
 export type LoginJournal = AsyncDisposable & { readonly record: (login: LoginRecord) => void };
 
-export type JournalOptions = {
-  readonly log: Log;
-  /** Called after each login that the service granted. */
-  readonly onLogin?: () => void;
-};
-
 /** Writes logins one after the other, without making a login wait for the disk. */
-export function createLoginJournal(store: Store, fingerprint: string, { log, onLogin }: JournalOptions): LoginJournal {
+export function createLoginJournal(store: Store, fingerprint: string, log: Log): LoginJournal {
   let writing: Promise<void> = Promise.resolve();
   const write = async (row: LoginRow): Promise<void> => {
     try {
@@ -30,7 +24,6 @@ export function createLoginJournal(store: Store, fingerprint: string, { log, onL
       const row = { ...rowOf(login), fingerprint };
       writing = writing.then(() => write(row));
       logLogin(log, login);
-      if (login.outcome === 'ok') onLogin?.();
     },
     [Symbol.asyncDispose]: () => writing,
   };

@@ -1,5 +1,5 @@
 import { formatInstant } from '../clock.ts';
-import { toRunError } from '../errors.ts';
+import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Pause } from '../service/pause.ts';
 import type { RunKind, Trigger } from '../store/runs.ts';
@@ -9,7 +9,10 @@ import { logReport, type RunReport } from '../sync/report.ts';
 export type Poller = {
   /** Asks for a run. One of a kind that is going on already is skipped, and said. */
   readonly request: (kind: RunKind, trigger: Trigger) => void;
-  /** Makes up what was put off by a pause that the service asked for, once it is over. */
+  /**
+   * Makes up what was put off by a pause that the service asked for, once it is over, and what failed for the
+   * credentials, once nothing speaks against trying them again.
+   */
   readonly resume: () => void;
   /** The last report of this kind. */
   readonly last: (kind: RunKind) => RunReport | undefined;
@@ -21,6 +24,8 @@ export type Poller = {
 export type PollerOptions = {
   readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
   readonly pause: Pause;
+  /** What speaks against a run of this kind since the service refused the credentials. */
+  readonly objection: (kind: RunKind) => RunError | undefined;
   /** Called with the report of each run. */
   readonly onReport?: (report: RunReport) => void;
   readonly log: Log;
@@ -29,9 +34,10 @@ export type PollerOptions = {
 
 const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 
-export function createPoller({ poll, pause, onReport, log, signal }: PollerOptions): Poller {
+export function createPoller({ poll, pause, objection, onReport, log, signal }: PollerOptions): Poller {
   const waiting = new Map<RunKind, Trigger>();
   const putOff = new Set<RunKind>();
+  const refused = new Set<RunKind>();
   const reports = new Map<RunKind, RunReport>();
   let running: RunKind | undefined;
   let draining: Promise<void> = Promise.resolve();
@@ -42,6 +48,8 @@ export function createPoller({ poll, pause, onReport, log, signal }: PollerOptio
       const report = await poll[kind](trigger);
       reports.set(kind, report);
       if (report.putOff) putOff.add(kind);
+      if (report.error?.kind === 'credentials') refused.add(kind);
+      else refused.delete(kind);
       logReport(log, report);
       onReport?.(report);
     } catch (error) {
@@ -77,8 +85,9 @@ export function createPoller({ poll, pause, onReport, log, signal }: PollerOptio
   return {
     request,
     resume: () => {
-      if (putOff.size === 0 || pause.until() > 0) return;
-      const kinds = ORDER.filter((kind) => putOff.delete(kind));
+      if (pause.until() > 0) return;
+      const isTaken = (kind: RunKind): boolean => objection(kind) === undefined && refused.delete(kind);
+      const kinds = ORDER.filter((kind) => putOff.delete(kind) || isTaken(kind));
       for (const kind of kinds) request(kind, 'catch-up');
     },
     last: (kind) => reports.get(kind),

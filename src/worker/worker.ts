@@ -30,15 +30,7 @@ const PRUNE_EVERY_MS = 24 * 3_600_000;
  * LockedError, a DatabaseError); whatever happens later is recorded, logged and made up for.
  */
 export async function runWorker(config: Config, { log, pid, signal, onPollNow, copy }: WorkerOptions): Promise<void> {
-  let noticeLogin = (): void => undefined;
-  await using place = await openWorkplace(config, {
-    log,
-    pid,
-    signal,
-    firstReason: 'start',
-    copy,
-    onLogin: () => noticeLogin(),
-  });
+  await using place = await openWorkplace(config, { log, pid, signal, firstReason: 'start', copy });
   const { tools, session, pause, publisher } = place;
   if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
 
@@ -48,11 +40,11 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow, c
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
     pause,
+    objection: session.objection,
     onReport: publisher.noteRun,
     log,
     signal,
   });
-  noticeLogin = () => pollAfterRefusal(poller);
   onPollNow(() => {
     log.info('asked to poll now');
     session.retryNow();
@@ -99,14 +91,6 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
   };
   start('leagues', store.runs.lastSuccessAt('leagues', scope));
   if (profileSchedule !== 'off') start('profile', store.runs.lastSuccessAt('profile', null));
-}
-
-/** Credentials that work again are no reason to wait for the next slot. */
-function pollAfterRefusal(poller: Poller): void {
-  if (poller.running() !== undefined) return;
-  for (const kind of ['leagues', 'profile'] as const) {
-    if (poller.last(kind)?.error?.kind === 'credentials') poller.request(kind, 'catch-up');
-  }
 }
 
 type Pruning = { readonly look: () => void; readonly idle: () => Promise<void> };

@@ -24,12 +24,16 @@ const LOGINS_AN_HOUR = 2;
 const pollsAnHour = (everyMs: number): number => 1 + HOUR / everyMs;
 
 /**
- * The session's own tries while there is no token: backoff grows to 30 s with jitter down to half of that, which is
- * 240 an hour, and five while it grows. Each is a login of up to four attempts, and so is each run's.
+ * The session's own tries while there is no token: 0.5, 1, 2 … 64 and 128 s apart at least, which makes ten in the first
+ * five minutes, and 150 s apart from then on. Each is a login of up to four attempts, and so is each run's.
  */
-const KEEPING_AN_HOUR = 240 + 5;
+const KEEPING_AT_FIRST = 10;
+const KEEPING_AN_HOUR = KEEPING_AT_FIRST + HOUR / (150 * SECOND);
 const loginsWhileDown = (everyMs: number): number =>
   ATTEMPTS * (KEEPING_AN_HOUR + pollsAnHour(everyMs) + PROFILES_AN_HOUR);
+
+/** Contract, 4: no hammering. Renewed after 10, 20, 40, 80, 160 s and then every 5 minutes. */
+const BORN_EXPIRED_AN_HOUR = 1 + 5 + HOUR / (5 * MINUTE);
 
 /** Contract, 4: after a refusal 1 min, doubling to 1 h. So tries come at 0, 1, 3, 7, 15, 31, 63 min and hourly after. */
 function triesAfterRefusal(withinMs: number): number {
@@ -101,8 +105,8 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
         await stage.world.advance(HOUR - MINUTE);
         expect(stage.worker.ended.filter(({ report }) => report.error !== undefined)).toEqual([]);
         expect(stage.goodPolls().length).toBeGreaterThanOrEqual(Math.floor((HOUR - MINUTE) / everyMs));
-        // Due 5 minutes before its end: those five minutes have their share of an hour's tries.
-        const most = 1 + ATTEMPTS * (KEEPING_AN_HOUR / 12 + 5);
+        // Due 5 minutes before its end.
+        const most = 1 + ATTEMPTS * KEEPING_AT_FIRST;
         expect(stage.count('login')).toBeLessThanOrEqual(most);
         expect(stage.dead()).toBe(0);
         await expectRecovery(stage, everyMs);
@@ -114,20 +118,58 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     ['with 401', () => fail(401)],
     ['with result=fail and 200', () => fail(200)],
   ])(
-    'leagues that are answered %s for ever cost two requests and two logins a try, ever less often',
+    'leagues and profile that are answered %s for ever cost little more than refused credentials',
     async (_, answer) => {
-      const mood: Mood = (kind, ...rest) => (kind === 'leagues' ? answer(kind, ...rest) : undefined);
+      const mood: Mood = (kind, ...rest) => (kind === 'login' ? undefined : answer(kind, ...rest));
       await play({ everyMs }, mood, async (stage) => {
         await stage.world.advance(HOUR);
-        // A token rejected, one login, a fresh token rejected: the try ends, and the next begins with a login again.
-        const most = 2 * triesAfterRefusal(HOUR);
-        expect(stage.count('leagues')).toBeLessThanOrEqual(most);
-        expect(stage.count('login')).toBeLessThanOrEqual(most);
+        // A token rejected, one login, a fresh token rejected: the try ends.
+        const tries = triesAfterRefusal(HOUR);
+        expect(stage.count('leagues')).toBeLessThanOrEqual(2 * tries);
+        expect(stage.count('profile')).toBeLessThanOrEqual(2 * tries);
+        expect(stage.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
+        stage.service.feel(usual);
         stage.worker.pollNow();
         await expectRecovery(stage, 0);
       });
     },
   );
+
+  it.each([401, 403])(
+    'a profile that is answered with %i for ever keeps no poll of the leagues waiting',
+    async (status) => {
+      await play(
+        { everyMs },
+        (kind) => (kind === 'profile' ? fail(status) : undefined),
+        async (stage) => {
+          await stage.world.advance(HOUR);
+          expect(stage.goodPolls()).toHaveLength(pollsAnHour(everyMs));
+          expect(stage.count('leagues')).toBe(pollsAnHour(everyMs));
+          const tries = triesAfterRefusal(HOUR);
+          expect(stage.count('profile')).toBeLessThanOrEqual(2 * tries);
+          expect(stage.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
+        },
+      );
+    },
+  );
+
+  it.each([401, 403])('leagues that are answered with %i for ever keep no profile waiting', async (status) => {
+    await play(
+      { everyMs },
+      (kind) => (kind === 'leagues' ? fail(status) : undefined),
+      async (stage) => {
+        await stage.world.advance(HOUR);
+        const failed = stage.worker.ended.filter(
+          ({ report }) => report.kind === 'profile' && report.error !== undefined,
+        );
+        expect(failed).toEqual([]);
+        const tries = triesAfterRefusal(HOUR);
+        expect(stage.count('profile')).toBe(PROFILES_AN_HOUR);
+        expect(stage.count('leagues')).toBeLessThanOrEqual(2 * tries);
+        expect(stage.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
+      },
+    );
+  });
 
   it('leagues that are well again after rejecting fresh tokens are polled when the wait is over', async () => {
     const mood: Mood = (kind) => (kind === 'leagues' ? fail(401) : undefined);
@@ -157,19 +199,18 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   it('tokens that are born expired are used all the same where the service takes them', async () => {
     await play({ everyMs, lifeMs: -MINUTE, takesDead: true }, usual, async ({ world, count, goodPolls }) => {
       await world.advance(HOUR);
-      // 10, 20, 40, 80, 160 s and then every 5 minutes: no hammering (contract, 4).
-      const mostLogins = 1 + 5 + HOUR / (5 * MINUTE);
-      expect(count('login')).toBeLessThanOrEqual(mostLogins);
+      expect(count('login')).toBeLessThanOrEqual(BORN_EXPIRED_AN_HOUR);
       expect(goodPolls()).toHaveLength(pollsAnHour(everyMs));
     });
   });
 
-  it('tokens that are born expired and not taken cost no more than refused credentials', async () => {
+  it('tokens that are born expired and not taken are tried no more often than refused credentials', async () => {
     await play({ everyMs, lifeMs: -MINUTE }, usual, async ({ world, count }) => {
       await world.advance(HOUR);
-      const most = 2 * triesAfterRefusal(HOUR);
-      expect(count('leagues')).toBeLessThanOrEqual(most);
-      expect(count('login')).toBeLessThanOrEqual(most);
+      const tries = triesAfterRefusal(HOUR);
+      expect(count('leagues')).toBeLessThanOrEqual(2 * tries);
+      expect(count('profile')).toBeLessThanOrEqual(2 * tries);
+      expect(count('login')).toBeLessThanOrEqual(tries + BORN_EXPIRED_AN_HOUR);
     });
   });
 

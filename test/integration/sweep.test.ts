@@ -57,14 +57,21 @@ afterAll(async () => {
   await bystander[Symbol.asyncDispose]();
 });
 
+/** Whether the profile alone has to wait: it rejected fresh tokens that the leagues take. */
+function isBarred({ course: { failure, steps } }: Case): boolean {
+  return failure?.kind === 'credentials' && steps.at(-1)?.kind === 'profile';
+}
+
 /** Nothing is sent until the wait is over that a refusal or a `Retry-After` asks for. */
-async function waitAsAsked({ bench, service, clock }: Setting, { fault, course: { failure } }: Case): Promise<void> {
+async function waitAsAsked({ bench, service, clock }: Setting, tried: Case): Promise<void> {
+  const { fault, course } = tried;
+  const { failure } = course;
   const waitMs = failure?.kind === 'credentials' ? REFUSAL_MS : fault.pauseMs;
   if (failure === undefined || waitMs === undefined) return;
   // A run that has time enough would wait for the end of a pause itself.
   const restMs = failure.kind === 'credentials' ? PLENTY_MS / 2 : 2 * PLENTY_MS;
   for (const ms of [waitMs - restMs, restMs]) {
-    expect(rowOf(bench, await bench.poll())).toMatchObject({
+    expect(rowOf(bench, await (isBarred(tried) ? bench.pollProfile() : bench.poll()))).toMatchObject({
       outcome: 'failed',
       error_kind: failure.kind,
       attempts: 0,
@@ -90,7 +97,9 @@ async function mend(setting: Setting, tried: Case): Promise<void> {
   const { outcome } = rowOf(bench, await bench.pollProfile());
   expect(outcome).toBe(failed || !profile ? 'changed' : 'unchanged');
   const tokenless = failed && (VISIT[nth - 1] === 'login' || course.failure?.kind === 'credentials');
-  expect(service.seen.map(({ kind }) => kind)).toEqual(tokenless ? VISIT : VISIT.slice(1));
+  const replaced = fault.revokes ? ['leagues', ...VISIT] : ['leagues', 'login', 'profile'];
+  const sent = isBarred(tried) ? replaced : tokenless ? VISIT : VISIT.slice(1);
+  expect(service.seen.map(({ kind }) => kind)).toEqual(sent);
   const { drift, ...state } = stateOf(bench);
   const { drift: usual, ...wanted } = to.state;
   expect(state).toEqual(wanted);

@@ -56,12 +56,10 @@ export async function startWorker(
   const { signal } = stopping;
   const store = await openStore(options.path, { migrations: 'migrations', clock, stop: signal });
   const pause = createPause(clock, Date.parse(store.runs.lastNotBefore(FINGERPRINT) ?? '1970-01-01'));
-  let noticeLogin = (): void => undefined;
-  const journal = createLoginJournal(store, FINGERPRINT, { log });
+  const journal = createLoginJournal(store, FINGERPRINT, log);
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
   const record = (login: LoginRecord): void => {
     if (login.notBefore !== undefined) journal.record(login);
-    else if (login.outcome === 'ok') noticeLogin();
   };
   const { session, tools } = equip(world, service, options, { store, pause, record, signal });
   const ended: Ended[] = [];
@@ -71,16 +69,11 @@ export async function startWorker(
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
     pause,
+    objection: session.objection,
     onReport: (report) => ended.push({ at: world.elapsed(), report }),
     log,
     signal,
   });
-  noticeLogin = () => {
-    if (poller.running() !== undefined) return;
-    for (const kind of ['leagues', 'profile'] as const) {
-      if (poller.last(kind)?.error?.kind === 'credentials') poller.request(kind, 'catch-up');
-    }
-  };
   for (const kind of ['leagues', 'profile'] as const) {
     const last = store.runs.lastSuccessAt(kind, kind === 'leagues' ? 'all' : null);
     const age = last === undefined ? FRESH_MS : clock.now() - Date.parse(last);

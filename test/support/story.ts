@@ -78,7 +78,7 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
   const [drift, secrets] = [createDriftLog(), createSecrets()];
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const random = (): number => 0.5;
-  const journal = createLoginJournal(store, OF_STORY.fingerprint, { log: pino({ level: 'silent' }) });
+  const journal = createLoginJournal(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
   const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record: journal.record });
   const session = createSession({
     logIn,

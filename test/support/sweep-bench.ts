@@ -62,7 +62,7 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
   const bench = opening.use(await openBench(options));
   const log: string[] = [];
   const sink = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
-  const journal = opening.use(createLoginJournal(bench.place.store, bench.tools.fingerprint, { log: sink }));
+  const journal = opening.use(createLoginJournal(bench.place.store, bench.tools.fingerprint, sink));
   const reader = opening.adopt(new Database(bench.path, { readonly: true }), (db) => {
     db.close();
   });

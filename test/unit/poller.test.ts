@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { StatusError, StoppedError } from '../../src/errors.ts';
+import { CredentialsError, type RunError, StatusError, StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createPause } from '../../src/service/pause.ts';
 import type { RunKind, Trigger } from '../../src/store/runs.ts';
@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const { log: silent } = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
 
 /** How a run ends that fails; `putOff` where the service's pause reaches past the run. */
-type Failure = { readonly error: StatusError; readonly putOff: boolean };
+type Failure = { readonly error: RunError; readonly putOff: boolean };
 
 function reportOf(kind: RunKind, trigger: Trigger, { error, putOff = false }: Partial<Failure> = {}): RunReport {
   const outcome = error === undefined ? 'unchanged' : 'failed';
@@ -41,6 +41,7 @@ function createStage() {
   const started: string[] = [];
   let running = 0;
   let most = 0;
+  let against: CredentialsError | undefined;
   let end: (failure?: Failure) => void = () => undefined;
   const poll = (kind: RunKind) => async (trigger: Trigger) => {
     started.push(`${kind} ${trigger}`);
@@ -55,6 +56,7 @@ function createStage() {
   const poller = createPoller({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     pause,
+    objection: () => against,
     log: silent,
     signal: stop.signal,
   });
@@ -63,7 +65,10 @@ function createStage() {
     end(failure);
     await setImmediate();
   };
-  return { clock, pause, poller, started, most: () => most, endRun, stop };
+  const object = (error: CredentialsError | undefined): void => {
+    against = error;
+  };
+  return { clock, pause, poller, started, most: () => most, endRun, object, stop };
 }
 
 describe('the poller', () => {
@@ -159,6 +164,35 @@ describe('the poller', () => {
     expect(started).toEqual(['leagues schedule']);
   });
 
+  it('makes up a run that the credentials failed once nothing speaks against it any more, and once only', async () => {
+    const { poller, started, endRun, object } = createStage();
+    const error = new CredentialsError('The service refused the login (status 401).');
+    poller.request('leagues', 'schedule');
+    object(error);
+    await endRun({ error, putOff: false });
+    poller.resume();
+    await setImmediate();
+    expect(started).toEqual(['leagues schedule']);
+    object(undefined);
+    poller.resume();
+    poller.resume();
+    await endRun();
+    poller.resume();
+    await poller.idle();
+    expect(started).toEqual(['leagues schedule', 'leagues catch-up']);
+  });
+
+  it('makes nothing up where a later run of the kind was good', async () => {
+    const { poller, started, endRun } = createStage();
+    poller.request('profile', 'schedule');
+    await endRun({ error: new CredentialsError('refused'), putOff: false });
+    poller.request('profile', 'schedule');
+    await endRun();
+    poller.resume();
+    await poller.idle();
+    expect(started).toEqual(['profile schedule', 'profile schedule']);
+  });
+
   it('keeps what it was asked before a run fell over', async () => {
     const started: RunKind[] = [];
     const poller = createPoller({
@@ -173,6 +207,7 @@ describe('the poller', () => {
         },
       },
       pause: createPause(createTestClock()),
+      objection: () => undefined,
       log: silent,
       signal: new AbortController().signal,
     });

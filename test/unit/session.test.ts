@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CredentialsError, PausedError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
+import type { Resource } from '../../src/service/rejection.ts';
 import { createSession } from '../../src/service/session.ts';
 import type { Token } from '../../src/service/token.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -67,7 +68,8 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     clock,
     logins,
     moments: () => logins.map(({ at }) => at),
-    use: async () => (await session.token(signal)).accessToken,
+    use: async (resource: Resource = 'leagues') => (await session.token(resource, signal)).accessToken,
+    replace: (resource: Resource, token: Token) => session.replace(resource, token, signal),
     keep: () => session.keep(signal),
     rotate: (password: string) => {
       pair.password = password;
@@ -103,7 +105,7 @@ describe('a session', () => {
   it('lets one who waits go without ending the login for the others', async () => {
     const { session, use, clock } = createStage({ loginTakesMs: 5 * SECOND });
     const impatient = new AbortController();
-    const gone = rejectionOf(session.token(impatient.signal));
+    const gone = rejectionOf(session.token('leagues', impatient.signal));
     const stays = use();
     await clock.advance(SECOND);
     const reason = new StoppedError();
@@ -275,7 +277,7 @@ describe('a session whose credentials are refused', () => {
     const { keep, clock, moments, stop } = createStage({ fails: (login) => (login === 1 ? refusal() : outage()) });
     const keeping = keep();
     await clock.advance(3 * MINUTE - 1);
-    const seconds = [0, 60, 62, 66, 74, 90, 120, 150];
+    const seconds = [0, 60, 61, 63, 67, 75, 91, 123];
     expect(moments()).toEqual(seconds.map((second) => second * SECOND));
     stop();
     await keeping;
@@ -374,7 +376,7 @@ describe('a session whose credentials are refused', () => {
     for (let minute = 0; minute < 350; minute += 5) {
       await clock.advance(5 * MINUTE);
       expect(await use()).toBe('token-1');
-      session.accept();
+      session.accept('leagues');
     }
     const minutes = [0, 240, 241, 243, 247, 255, 271, 303];
     expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
@@ -384,51 +386,157 @@ describe('a session whose credentials are refused', () => {
 });
 
 describe('a session whose token is rejected', () => {
+  const take = async (stage: ReturnType<typeof createStage>, resource: Resource = 'leagues'): Promise<Token> => {
+    await stage.use(resource);
+    const token = stage.session.current();
+    if (token === undefined) throw new Error('no token is held');
+    return token;
+  };
+
   it('logs in anew at once', async () => {
-    const { session, use, logins } = createStage();
-    await use();
-    const token = session.current();
-    if (token !== undefined) session.reject(token);
-    expect(session.current()).toBeUndefined();
-    expect(await use()).toBe('token-2');
-    expect(logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
+    const stage = createStage();
+    const rejected = await take(stage);
+    expect(await stage.replace('leagues', rejected)).toMatchObject({ accessToken: 'token-2' });
+    expect(await stage.use()).toBe('token-2');
+    expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
   });
 
-  it('keeps the token that has come since', async () => {
-    const { session, use, clock, logins } = createStage();
-    await use();
-    const old = session.current();
-    await clock.advance(HOUR);
-    await use();
-    if (old !== undefined) session.reject(old);
-    expect(await use()).toBe('token-2');
-    expect(logins).toHaveLength(2);
+  it('takes the token that has come since', async () => {
+    const stage = createStage();
+    const old = await take(stage);
+    await stage.clock.advance(HOUR);
+    await stage.use();
+    expect(await stage.replace('leagues', old)).toMatchObject({ accessToken: 'token-2' });
+    expect(stage.logins).toHaveLength(2);
   });
 
-  it('waits like one whose credentials are refused when fresh tokens are rejected too', async () => {
-    const { session, keep, clock, moments, stop } = createStage();
-    const keeping = keep();
+  it('does not use the rejected token again where the login after it fails', async () => {
+    const stage = createStage({ fails: (login) => (login === 2 ? outage() : undefined) });
+    const rejected = await take(stage);
+    expect(await rejectionOf(stage.replace('leagues', rejected))).toMatchObject({ kind: 'network' });
+    expect(await stage.use('profile')).toBe('token-3');
+    expect(stage.logins.at(-1)?.reason).toBe('rejected-token');
+  });
+
+  it('waits for a minute, doubling to an hour, for a resource that rejects fresh tokens too', async () => {
+    const stage = createStage({ lifeMs: 60 * DAY });
+    const keeping = stage.keep();
+    const moments: number[] = [];
     for (let minute = 0; minute < 70; minute += 1) {
-      await clock.advance(0);
-      const token = session.current();
-      if (token !== undefined) session.giveUp(token, refusal());
-      await clock.advance(MINUTE);
+      await stage.clock.advance(0);
+      const against = stage.session.objection('leagues');
+      if (against === undefined) {
+        moments.push(minute);
+        const error = refusal();
+        expect(stage.session.giveUp('leagues', await take(stage), error)).toBe(error);
+      } else expect(await rejectionOf(stage.use())).toEqual(against);
+      await stage.clock.advance(MINUTE);
     }
-    expect(moments()).toEqual([0, 1, 3, 7, 15, 31, 63].map((minute) => minute * MINUTE));
+    expect(moments).toEqual([0, 1, 3, 7, 15, 31, 63]);
+    // One for each try, none between.
+    expect(stage.moments()).toEqual(moments.map((minute) => minute * MINUTE));
+    stage.stop();
+    await keeping;
+  });
+
+  it('lets the same token serve the other resource meanwhile, without a login', async () => {
+    const stage = createStage();
+    stage.session.giveUp('profile', await take(stage, 'profile'), refusal());
+    for (let poll = 0; poll < 10; poll += 1) {
+      expect(await stage.use('leagues')).toBe('token-1');
+      stage.session.accept('leagues');
+      expect(await rejectionOf(stage.use('profile'))).toMatchObject({ kind: 'credentials' });
+      await stage.clock.advance(5 * SECOND);
+    }
+    expect(stage.logins).toHaveLength(1);
+  });
+
+  it('replaces a token that the one resource took and the other rejects, however long that one has to wait', async () => {
+    const stage = createStage({ lifeMs: 60 * DAY });
+    stage.session.giveUp('profile', await take(stage, 'profile'), refusal());
+    stage.session.accept('leagues');
+    expect(await stage.replace('leagues', await take(stage))).toMatchObject({ accessToken: 'token-2' });
+  });
+
+  it('does not replace the token that was made to try the resource again', async () => {
+    const stage = createStage();
+    stage.session.giveUp('leagues', await take(stage), refusal());
+    await stage.clock.advance(MINUTE);
+    const probe = await take(stage);
+    expect(await stage.replace('leagues', probe)).toBeUndefined();
+    stage.session.giveUp('leagues', probe, refusal());
+    expect(await stage.replace('profile', probe)).toMatchObject({ accessToken: 'token-3' });
+    expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token', 'rejected-token']);
+  });
+
+  it('replaces a token again that was made to try the resource, once that was taken', async () => {
+    const stage = createStage();
+    stage.session.giveUp('leagues', await take(stage), refusal());
+    await stage.clock.advance(MINUTE);
+    const probe = await take(stage);
+    stage.session.accept('leagues');
+    expect(await stage.replace('leagues', probe)).toMatchObject({ accessToken: 'token-3' });
+  });
+
+  it('begins at a minute again once a request for the resource was taken', async () => {
+    const stage = createStage();
+    for (let round = 0; round < 3; round += 1) {
+      expect(stage.session.giveUp('leagues', await take(stage), refusal())).toBeInstanceOf(RunError);
+      await stage.clock.advance(MINUTE);
+      await stage.use();
+      stage.session.accept('leagues');
+    }
+    expect(stage.moments()).toEqual([0, 1, 2, 3].map((minute) => minute * MINUTE));
+  });
+
+  it.each(['a rotated secret', 'being told to'])('tries again at once for %s', async (why) => {
+    const stage = createStage();
+    const keeping = stage.keep();
+    stage.session.giveUp('leagues', await take(stage), refusal());
+    expect(stage.session.refusal()).toMatchObject({ until: stage.clock.now() + MINUTE });
+    if (why === 'being told to') stage.session.retryNow();
+    else stage.rotate('new');
+    await stage.clock.advance(10 * SECOND);
+    expect(stage.session.refusal()).toBeUndefined();
+    expect(await stage.use()).toBe('token-2');
+    stage.stop();
+    await keeping;
+  });
+});
+
+describe('a session whose logins fail', () => {
+  it('tries by itself after a second, doubling to five minutes', async () => {
+    const { keep, clock, moments, stop } = createStage({ fails: outage });
+    const keeping = keep();
+    await clock.advance(20 * MINUTE);
+    const seconds = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111];
+    expect(moments()).toEqual(seconds.map((second) => second * SECOND));
     stop();
     await keeping;
   });
 
-  it('begins at a minute again once a request was taken', async () => {
-    const { session, use, clock, moments } = createStage();
-    for (let round = 0; round < 3; round += 1) {
-      await use();
-      const token = session.current();
-      if (token !== undefined) expect(session.giveUp(token, refusal())).toBeInstanceOf(RunError);
-      await clock.advance(MINUTE);
-      await use();
-      session.accept();
-    }
-    expect(moments()).toEqual([0, 1, 2, 3].map((minute) => minute * MINUTE));
+  it('tries at once for whoever needs a token, and less often by itself for that', async () => {
+    const { use, keep, clock, moments, stop } = createStage({ fails: outage });
+    const keeping = keep();
+    await clock.advance(2 * MINUTE);
+    await rejectionOf(use());
+    await clock.advance(4 * MINUTE);
+    const seconds = [0, 1, 3, 7, 15, 31, 63, 120, 248];
+    expect(moments()).toEqual(seconds.map((second) => second * SECOND));
+    stop();
+    await keeping;
+  });
+
+  it('renews on time the token that somebody else got at last, however long it meant to wait', async () => {
+    const { use, keep, clock, moments, failWith, stop } = createStage({ lifeMs: 6 * SECOND, fails: outage });
+    const keeping = keep();
+    await clock.advance(10 * MINUTE);
+    failWith(() => undefined);
+    await use();
+    const at = 10 * MINUTE;
+    await clock.advance(9 * SECOND);
+    expect(moments().filter((moment) => moment >= at)).toEqual([at, at + 4 * SECOND, at + 8 * SECOND]);
+    stop();
+    await keeping;
   });
 });
