@@ -6,10 +6,10 @@ export type Secrets = {
   /** For words that are shown or recorded as the service's own: every secret is replaced. */
   readonly scrub: (text: string) => string;
   /**
-   * For data that is stored: tokens and the Basic pair are replaced, which are random and long. The password is not: it
+   * For data that is stored, as JSON text: tokens and the Basic pair are replaced, which are random and long. The password is not: it
    * may be an ordinary word, and leagues are named in ordinary words.
    */
-  readonly scrubTokens: (text: string) => string;
+  readonly scrubTokens: (json: string) => string;
 };
 
 /** Two tokens a login, and the last logins are the ones that a service can still echo. */
@@ -39,7 +39,7 @@ export function createSecrets(): Secrets {
       }
     },
     scrub: (text) => replaceAll(text, [...credentials, ...spellings(...tokens)], SHORTEST_SECRET),
-    scrubTokens: (text) => replaceAll(text, [...pairs, ...spellings(...tokens)], SHORTEST_TOKEN_IN_DATA),
+    scrubTokens: (json) => replaceAll(unescapeAscii(json), [...pairs, ...spellings(...tokens)], SHORTEST_TOKEN_IN_DATA),
   };
 }
 
@@ -49,6 +49,14 @@ function spellings(...secrets: readonly string[]): readonly string[] {
     const escaped = JSON.stringify(secret).slice(1, -1);
     return [...new Set([secret, escaped, escaped.replaceAll('/', '\\/')])];
   });
+}
+
+/** The same JSON with no escape in it for a character that needs none: `\u0041` is `A`. */
+function unescapeAscii(json: string): string {
+  if (!/\\u00[2-7]/i.test(json)) return json;
+  return json.replace(/\\(?:u(00[2-7][0-9a-f])|.)/gis, (whole, code: string | undefined) =>
+    code === undefined ? whole : JSON.stringify(String.fromCharCode(Number.parseInt(code, 16))).slice(1, -1),
+  );
 }
 
 /** Longest first: a password inside a Basic pair must not leave the rest of the pair behind. */

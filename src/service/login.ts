@@ -103,7 +103,9 @@ async function login(signal: AbortSignal, options: LoginOptions): Promise<Token>
   refuseFailure(answer, body, options);
   const tokens = success.safeParse(body);
   if (!tokens.success)
-    throw new ContractError('The login succeeded, but its answer holds no access_token that can be sent.');
+    throw new ContractError('The login succeeded, but its answer holds no access_token that can be sent.', {
+      httpStatus: answer.status,
+    });
   secrets.addTokens(tokens.data.access_token, tokens.data.refresh_token ?? '');
   const expiresAt = readExpiry(body ?? {}, options);
   const server = serverClock(answer, clock.now());

@@ -10,7 +10,8 @@ export type Pause = {
   readonly extend: (until: number) => void;
 };
 
-export function createPause(clock: Clock, until = 0): Pause {
+/** `onExtend` is told of every pause that the service asks for, so that it outlives the process. */
+export function createPause(clock: Clock, until = 0, onExtend: (until: number) => void = () => undefined): Pause {
   let end = until;
   return {
     until: () => {
@@ -18,7 +19,9 @@ export function createPause(clock: Clock, until = 0): Pause {
       return end > clock.now() ? end : 0;
     },
     extend: (later) => {
-      end = Math.max(end, later);
+      if (later <= end) return;
+      end = later;
+      onExtend(end);
     },
   };
 }
@@ -38,6 +41,7 @@ export function respectPause(transport: Transport, pause: Pause, clock: Clock): 
       const onHead = (head: Head): void => {
         const notBefore = readRetryAfter(head, clock.now());
         if (notBefore !== undefined && head.status >= 300) pause.extend(notBefore);
+        query.onHead?.(head);
       };
       return await transport({ ...query, onHead }, signal);
     },

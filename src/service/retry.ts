@@ -38,10 +38,12 @@ const LONGEST_BACKOFF_MS = 30_000;
  */
 export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadline }: RetryOptions): Promise<T> {
   let failures = 0;
+  let last: RunError | undefined;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
+      if (last !== undefined && error === deadline.signal.reason) throw explain(error, last);
       if (!(error instanceof RunError) || !error.retryable) throw error;
       // Nothing was sent in a pause, so it is no attempt.
       if (!(error instanceof PausedError)) failures += 1;
@@ -51,9 +53,18 @@ export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadl
         error.retryable = false;
         throw error;
       }
+      last = error;
       await clock.sleep(wait, deadline.signal);
     }
   }
+}
+
+/** A run that has no time left says what kept it busy. */
+function explain(error: unknown, last: RunError): unknown {
+  if (!(error instanceof TransportError)) return error;
+  const { httpStatus, serviceMessage, notBefore } = last;
+  const message = `${error.message} What failed before: ${last.message}`;
+  return new TransportError('timeout', false, message, { cause: last, httpStatus, serviceMessage, notBefore });
 }
 
 /** Full jitter: clients that failed together must not come back together. */

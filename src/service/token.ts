@@ -55,5 +55,5 @@ export function msUntilDue(token: Token, clock: Clock, leewayMs: number, bornDea
  */
 export function isDead(token: Token, clock: Clock): boolean {
   if (token.lifetimeMs === undefined || isBornDead(token)) return false;
-  return ageMs(token, clock) >= token.lifetimeMs - Math.min(LAST_USE_MARGIN_MS, token.lifetimeMs / 10);
+  return ageMs(token, clock) >= token.lifetimeMs - Math.min(LAST_USE_MARGIN_MS, token.lifetimeMs / 3);
 }

@@ -41,7 +41,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /** Turns what undici threw into an error of ours; the library's message is not repeated, only its code. */
-export function describeNetworkFault(error: unknown, request: string): TransportError {
+export function describeNetworkFault(error: unknown, request: string, httpStatus?: number): TransportError {
   const code = deepCodeOf(error);
   const fault = FAULTS.find(({ codes }) => codes.test(code));
   const timedOut = /TIMEDOUT|TIMEOUT/.test(code);
@@ -49,7 +49,7 @@ export function describeNetworkFault(error: unknown, request: string): Transport
     timedOut ? 'timeout' : 'network',
     fault?.permanent !== true,
     `${request} failed: ${fault?.what ?? 'the connection failed'} (${code}).`,
-    { cause: error },
+    { cause: error, httpStatus },
   );
 }
 

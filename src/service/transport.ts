@@ -39,13 +39,18 @@ export function createTransport(options: TransportOptions): Transport {
   const dispatcher = createDispatcher(options);
   const send = async (query: Request, signal: AbortSignal): Promise<Answer> => {
     const deadline = AbortSignal.timeout(options.attemptTimeoutMs);
+    let httpStatus: number | undefined;
+    const onHead = (head: Head): void => {
+      httpStatus = head.status;
+      query.onHead?.(head);
+    };
     try {
-      return await exchange(query, options, dispatcher, AbortSignal.any([signal, deadline]));
+      return await exchange({ ...query, onHead }, options, dispatcher, AbortSignal.any([signal, deadline]));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (deadline.aborted) throw overtime(query, options);
+      if (deadline.aborted) throw overtime(query, options, httpStatus);
       if (error instanceof RunError) throw error;
-      throw describeNetworkFault(error, `${query.method} ${options.baseUrl}${query.path}`);
+      throw describeNetworkFault(error, `${query.method} ${options.baseUrl}${query.path}`, httpStatus);
     }
   };
   return Object.assign(send, { [Symbol.asyncDispose]: () => dispatcher.destroy() });
@@ -89,8 +94,10 @@ async function exchange(
   };
   query.onHead?.({ status: statusCode, header });
   try {
-    const received = await readBody(body, options.maxBodyBytes, query);
-    return { status: statusCode, header, body: await decompress(received, header('content-encoding'), options, query) };
+    const answered = { what: `${query.method} ${query.path}`, httpStatus: statusCode };
+    const received = await readBody(body, options.maxBodyBytes, answered);
+    const whole = await decompress(received, header('content-encoding'), options.maxBodyBytes, answered);
+    return { status: statusCode, header, body: whole };
   } catch (error) {
     // A failure is one whatever its body is, and what its status says has to be acted upon.
     if (signal.aborted || isSuccess(statusCode)) throw error;
@@ -102,12 +109,15 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-async function readBody(body: AsyncIterable<Uint8Array>, limit: number, query: Request): Promise<Uint8Array> {
+/** A request whose answer has begun. */
+type Answered = { readonly what: string; readonly httpStatus: number };
+
+async function readBody(body: AsyncIterable<Uint8Array>, limit: number, answered: Answered): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > limit) throw tooLarge(query, limit);
+    if (size > limit) throw tooLarge(answered, limit);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -129,32 +139,43 @@ function isZlib(body: Uint8Array): boolean {
 async function decompress(
   body: Uint8Array,
   encoding: string | undefined,
-  { maxBodyBytes }: TransportOptions,
-  query: Request,
+  limit: number,
+  answered: Answered,
 ): Promise<Uint8Array> {
   const coding = encoding?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity' || coding === '' || body.length === 0) return body;
   const decode = DECODERS[coding];
-  const what = `${query.method} ${query.path}`;
-  if (decode === undefined) throw new ContractError(`The answer to ${what} has an encoding that was not asked for.`);
+  const { what, httpStatus } = answered;
+  if (decode === undefined) {
+    throw new ContractError(`The answer to ${what} has an encoding that was not asked for.`, { httpStatus });
+  }
   try {
-    return await decode(body, { maxOutputLength: maxBodyBytes });
+    return await decode(body, { maxOutputLength: limit });
   } catch (cause) {
-    if (codeOf(cause) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(query, maxBodyBytes);
-    throw new TransportError('network', true, `The answer to ${what} arrived damaged (${coding}).`, { cause });
+    if (codeOf(cause) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(answered, limit);
+    throw new TransportError('network', true, `The answer to ${what} arrived damaged (${coding}).`, {
+      cause,
+      httpStatus,
+    });
   }
 }
 
-function tooLarge({ method, path }: Request, limit: number): ContractError {
+function tooLarge({ what, httpStatus }: Answered, limit: number): ContractError {
   return new ContractError(
-    `The answer to ${method} ${path} is larger than ${limit} bytes; raise LEAGUE_SYNC_MAX_BODY if that is right.`,
+    `The answer to ${what} is larger than ${limit} bytes; raise LEAGUE_SYNC_MAX_BODY if that is right.`,
+    { httpStatus },
   );
 }
 
-function overtime({ method, path }: Request, { baseUrl, attemptTimeoutMs }: TransportOptions): TransportError {
+function overtime(
+  { method, path }: Request,
+  { baseUrl, attemptTimeoutMs }: TransportOptions,
+  httpStatus: number | undefined,
+): TransportError {
   return new TransportError(
     'timeout',
     true,
     `${method} ${baseUrl}${path} took longer than ${attemptTimeoutMs} ms (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`,
+    { httpStatus },
   );
 }

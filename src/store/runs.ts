@@ -21,6 +21,8 @@ export type RunRows = {
   /** Adds a `running` row and gives its id. */
   readonly start: (start: RunStart) => number;
   readonly finish: (id: number, end: RunEnd) => void;
+  /** Remembers, while a run goes on, the instant until which the service asked to be left alone. */
+  readonly notePause: (until: string) => void;
   /** Marks what a killed worker left `running`; gives the number of such rows. */
   readonly interruptRunning: (message: string) => number;
   /** When the last good run of this kind and scope ended. */
@@ -70,6 +72,9 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
         .get().id,
     finish: (id, end) => {
       db.update(runs).set(end).where(eq(runs.id, id)).run();
+    },
+    notePause: (until) => {
+      db.update(runs).set({ not_before: until }).where(eq(runs.outcome, 'running')).run();
     },
     interruptRunning: (message) =>
       db.update(runs).set({ outcome: 'interrupted', error_message: message }).where(eq(runs.outcome, 'running')).run()

@@ -126,6 +126,7 @@ async function applyAll(
       service_timestamp: fetched.timestamp ?? null,
       etag: fetched.etag ?? null,
       last_modified: fetched.lastModified ?? null,
+      not_before: null,
     });
     return { ...result, wrote };
   }, signal);

@@ -18,7 +18,7 @@ import type { Upgrade } from '../store/migrate.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { RunTools } from '../sync/run.ts';
 import type { Copy } from './copier.ts';
-import { createLoginJournal } from './journal.ts';
+import { createJournal } from './journal.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 
 /** The side that talks to the service. */
@@ -36,6 +36,8 @@ export type ServiceOptions = {
   /** Instant (ms) until which the service asked to be left alone, as far as earlier runs know. */
   readonly pausedUntil: number;
   readonly record: (login: LoginRecord) => void;
+  /** Told of the end (ms) of every pause that the service asks for. */
+  readonly notePause?: (until: number) => void;
 };
 
 /** Builds the service side from the settings. Nothing is sent yet. */
@@ -44,7 +46,7 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
   const random = Math.random;
   const secrets = createSecrets();
   const drift = createDriftLog();
-  const pause = createPause(clock, options.pausedUntil);
+  const pause = createPause(clock, options.pausedUntil, options.notePause);
   const ending = new AbortController();
   const plain = createTransport({ ...config, userAgent: `league-sync/${findPackage().version}` });
   const transport = respectPause(plain, pause, clock);
@@ -108,13 +110,14 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const publisher = stack.use(createPublisher({ path, changedAt, target: config.publish, copy, clock, log, stop }));
 
   const fingerprint = fingerprintOf(config);
-  const journal = stack.use(createLoginJournal(store, fingerprint, log));
+  const journal = stack.use(createJournal(store, fingerprint, log));
   const service = stack.use(
     assembleService(config, {
       firstReason: options.firstReason,
       signal: options.signal,
       pausedUntil: lastPause(store, fingerprint),
       record: journal.record,
+      notePause: journal.notePause,
     }),
   );
   const { client, session, pause, drift } = service;

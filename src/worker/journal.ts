@@ -6,25 +6,28 @@ import type { LoginRecord } from '../service/login.ts';
 import type { LoginRow } from '../store/logins.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where logins are written down: a row in the database and a line in the log each. Disposing waits for the rows. */
-export type LoginJournal = AsyncDisposable & { readonly record: (login: LoginRecord) => void };
+/** Where what passes between the runs is written down, without making anything wait. Disposing waits for the rows. */
+export type Journal = AsyncDisposable & {
+  /** A login: a row in the database and a line in the log. */
+  readonly record: (login: LoginRecord) => void;
+  /** A pause that the service asked for (its end, in ms), in the row of the run that goes on. */
+  readonly notePause: (until: number) => void;
+};
 
-/** Writes logins one after the other, without making a login wait for the disk. */
-export function createLoginJournal(store: Store, fingerprint: string, log: Log): LoginJournal {
+export function createJournal(store: Store, fingerprint: string, log: Log): Journal {
   let writing: Promise<void> = Promise.resolve();
-  const write = async (row: LoginRow): Promise<void> => {
-    try {
-      await store.write(() => store.logins.add(row));
-    } catch (error) {
-      log.error({ err: toRunError(error) }, 'a login could not be recorded');
-    }
+  const write = (what: string, change: () => void): void => {
+    writing = writing
+      .then(() => store.write(change))
+      .catch((error: unknown) => log.error({ err: toRunError(error) }, `${what} could not be recorded`));
   };
   return {
     record: (login) => {
       const row = { ...rowOf(login), fingerprint };
-      writing = writing.then(() => write(row));
+      write('a login', () => store.logins.add(row));
       logLogin(log, login);
     },
+    notePause: (until) => write('a pause', () => store.runs.notePause(formatInstant(until))),
     [Symbol.asyncDispose]: () => writing,
   };
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { leagueRequests, setUp } from '../support/bench.ts';
+import { leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
 /** What the simulated service asks for. */
 const RETRY_AFTER_MS = 1_000;
@@ -21,4 +22,29 @@ it('a run that fails at a rate limit is followed by none before the next slot', 
   const gaps = seen.slice(1).map((request, index) => request.at - (seen[index]?.at ?? 0));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(RETRY_AFTER_MS - CLOCK_ROUNDING_MS);
   expect(bench.rows('SELECT outcome, attempts FROM runs')).toEqual([{ outcome: 'failed', attempts: 4 }]);
+});
+
+it('a pause that a run waits out is kept to by the next worker where the first one is killed', async () => {
+  const PAUSE_MS = 6_000;
+  const times: number[] = [];
+  const service = await startService(({ endpoint }, nth) => {
+    times.push(performance.now());
+    if (endpoint === 'login') return grantLogin(`access-token-${nth}`);
+    if (nth > 1) return listLeagues([]);
+    return { status: 429, headers: { 'retry-after': String(PAUSE_MS / 1_000) }, body: { result: 'fail' } };
+  });
+  const bench = setUpFor(service.url);
+  const first = bench.start(['run']);
+  await eventually('the pause is asked for', () => times.length === 2);
+  const pending = () => bench.rows('SELECT not_before FROM runs')[0]?.not_before;
+  await eventually('the pause is written down', () => pending() !== null);
+  await first.stop('SIGKILL');
+
+  await bench.start(['run']).waitForPoll('unchanged');
+  const [, asked = 0, next = 0] = times;
+  expect(next - asked).toBeGreaterThanOrEqual(PAUSE_MS - CLOCK_ROUNDING_MS);
+  expect(bench.rows('SELECT outcome, not_before IS NULL AS over FROM runs')).toEqual([
+    { outcome: 'interrupted', over: 0 },
+    { outcome: 'unchanged', over: 1 },
+  ]);
 });

@@ -12,7 +12,7 @@ import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunTools } from '../../src/sync/run.ts';
-import { createLoginJournal } from '../../src/worker/journal.ts';
+import { createJournal } from '../../src/worker/journal.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { type Watched, watchSlots } from '../../src/worker/schedule.ts';
 import type { CountingService } from './counting-service.ts';
@@ -55,8 +55,12 @@ export async function startWorker(
   const stopping = new AbortController();
   const { signal } = stopping;
   const store = await openStore(options.path, { migrations: 'migrations', clock, stop: signal });
-  const pause = createPause(clock, Date.parse(store.runs.lastNotBefore(FINGERPRINT) ?? '1970-01-01'));
-  const journal = createLoginJournal(store, FINGERPRINT, log);
+  const journal = createJournal(store, FINGERPRINT, log);
+  const pause = createPause(
+    clock,
+    Date.parse(store.runs.lastNotBefore(FINGERPRINT) ?? '1970-01-01'),
+    journal.notePause,
+  );
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
   const record = (login: LoginRecord): void => {
     if (login.notBefore !== undefined) journal.record(login);

@@ -10,7 +10,7 @@ import { openStore, type Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunTools } from '../../src/sync/run.ts';
-import { createLoginJournal } from '../../src/worker/journal.ts';
+import { createJournal } from '../../src/worker/journal.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { STORY_EVENTS, type StoryEvent } from './story-events.ts';
 import { createStoryService, type StoryService } from './story-service.ts';
@@ -78,7 +78,7 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
   const [drift, secrets] = [createDriftLog(), createSecrets()];
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const random = (): number => 0.5;
-  const journal = createLoginJournal(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
+  const journal = createJournal(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
   const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record: journal.record });
   const session = createSession({
     logIn,

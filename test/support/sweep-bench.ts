@@ -12,7 +12,7 @@ import { createTransport } from '../../src/service/transport.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { createLoginJournal, type LoginJournal } from '../../src/worker/journal.ts';
+import { createJournal, type Journal } from '../../src/worker/journal.ts';
 import { type Folder, openBench, PASSWORD, type Row, USERNAME } from './workplace.ts';
 
 /** Whose waits take no time: they are added to what it shows. */
@@ -62,7 +62,7 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
   const bench = opening.use(await openBench(options));
   const log: string[] = [];
   const sink = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
-  const journal = opening.use(createLoginJournal(bench.place.store, bench.tools.fingerprint, sink));
+  const journal = opening.use(createJournal(bench.place.store, bench.tools.fingerprint, sink));
   const reader = opening.adopt(new Database(bench.path, { readonly: true }), (db) => {
     db.close();
   });
@@ -89,11 +89,11 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
 }
 
 /** The side that talks to the service, as the worker wires it, but on the clock of the sweep and without chance. */
-function assembleSide({ url, clock, ...limits }: SweepOptions, journal: LoginJournal, signal: AbortSignal) {
+function assembleSide({ url, clock, ...limits }: SweepOptions, journal: Journal, signal: AbortSignal) {
   const random = () => 0.5;
   const secrets = createSecrets();
   const drift = createDriftLog();
-  const pause = createPause(clock);
+  const pause = createPause(clock, 0, journal.notePause);
   const plain = createTransport({
     baseUrl: url,
     userAgent: 'league-sync/sweep',

@@ -7,7 +7,7 @@ export type Act = (socket: Socket, healthy: Answer, hit: number) => void;
 
 /**
  * What becomes of a request that meets a fault, and with it of its run. `status` is the one that the run's row must
- * tell: null where no whole answer arrived.
+ * tell: null where no answer had begun.
  */
 export type Fate = {
   /**
@@ -43,7 +43,9 @@ export type Fault = {
 
 const HARMLESS: Fate = { is: 'harmless', kind: 'internal', status: 200 };
 export const BROKEN: Fate = { is: 'passes', kind: 'network', status: null };
+export const CUT: Fate = { ...BROKEN, status: 200 };
 export const OVERTIME: Fate = { is: 'passes', kind: 'timeout', status: null };
+export const STALLED: Fate = { ...OVERTIME, status: 200 };
 
 /** The same fate wherever the fault is met. */
 export function everywhere(fate: Fate): Fault['fates'] {

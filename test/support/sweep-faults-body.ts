@@ -15,7 +15,7 @@ const list = (name: string, leagues: unknown): Fault =>
 const profile = (name: string, player: unknown): Fault =>
   change(name, (sent) => ({ ...sent, player }), { profile: fails('contract', 200) });
 const token = (name: string, access_token: unknown): Fault =>
-  change(name, (sent) => ({ ...sent, access_token }), { login: fails('contract', null) });
+  change(name, (sent) => ({ ...sent, access_token }), { login: fails('contract', 200) });
 const expiry = (name: string, expire_datetime: unknown, drift: readonly string[]): Fault => ({
   ...change(name, (sent) => ({ ...sent, expire_datetime }), harmlessLogin),
   drift,
@@ -64,7 +64,7 @@ export const bodyFaults: readonly Fault[] = [
   change('gets no player', ({ player: _, ...rest }) => rest, { profile: fails('contract', 200) }),
   profile('gets a list for its player', []),
   profile('gets a player without an id', { username: 'somebody' }),
-  change('gets no token', ({ access_token: _, ...rest }) => rest, { login: fails('contract', null) }),
+  change('gets no token', ({ access_token: _, ...rest }) => rest, { login: fails('contract', 200) }),
   token('gets an empty token', ''),
   token('gets a number for its token', 17),
   token('gets a token that no header can carry', 'one\r\nx-two: three'),

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Answer } from './sweep-answer.ts';
-import { answers, BROKEN, everywhere, type Fault, fails, harmless } from './sweep-fault.ts';
+import { answers, CUT, everywhere, type Fault, fails, harmless } from './sweep-fault.ts';
 
 const encoded = ({ headers }: Answer, coding: string, body: Uint8Array): Partial<Answer> => ({
   headers: { ...headers, 'content-encoding': coding },
@@ -20,32 +20,32 @@ export const codingFaults: readonly Fault[] = [
   },
   {
     name: 'gets a gzip answer that is damaged',
-    fates: everywhere(BROKEN),
+    fates: everywhere(CUT),
     act: answers((healthy) => encoded(healthy, 'gzip', damaged(gzipSync(healthy.body)))),
   },
   {
     name: 'gets a gzip answer that is cut',
-    fates: everywhere(BROKEN),
+    fates: everywhere(CUT),
     act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(healthy.body).subarray(0, -9))),
   },
   {
     name: 'gets plain text that says it is gzip',
-    fates: everywhere(BROKEN),
+    fates: everywhere(CUT),
     act: answers((healthy) => encoded(healthy, 'gzip', Buffer.from(healthy.body))),
   },
   {
     name: 'gets a gzip bomb',
-    fates: everywhere(fails('contract', null)),
+    fates: everywhere(fails('contract', 200)),
     act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(Buffer.alloc(5_000_000, 0x20)))),
   },
   {
     name: 'gets more than the largest body',
-    fates: everywhere(fails('contract', null)),
+    fates: everywhere(fails('contract', 200)),
     act: answers(({ body }) => ({ body: `${body}${' '.repeat(200_000)}` })),
   },
   {
     name: 'gets an encoding that nobody asked for',
-    fates: everywhere(fails('contract', null)),
+    fates: everywhere(fails('contract', 200)),
     act: answers((healthy) => encoded(healthy, 'zstd', Buffer.from(healthy.body))),
   },
 ];

@@ -5,6 +5,7 @@ import {
   BROKEN,
   bodyAt,
   bytes,
+  CUT,
   everywhere,
   type Fault,
   fails,
@@ -12,6 +13,7 @@ import {
   OVERTIME,
   refused,
   resets,
+  STALLED,
   stalls,
 } from './sweep-fault.ts';
 
@@ -39,9 +41,9 @@ export const wireFaults: readonly Fault[] = [
     act: resets((all) => all.subarray(0, 40)),
   },
   { name: 'is left in the middle of the headers', fates: everywhere(BROKEN), act: bytes((all) => all.subarray(0, 40)) },
-  { name: 'is reset in the middle of the body', fates: everywhere(BROKEN), act: resets(half) },
-  { name: 'is left in the middle of the body', fates: everywhere(BROKEN), act: bytes(half) },
-  { name: 'is left a byte before the end', fates: everywhere(BROKEN), act: bytes((all) => all.subarray(0, -1)) },
+  { name: 'is reset in the middle of the body', fates: everywhere(CUT), act: resets(half) },
+  { name: 'is left in the middle of the body', fates: everywhere(CUT), act: bytes(half) },
+  { name: 'is left a byte before the end', fates: everywhere(CUT), act: bytes((all) => all.subarray(0, -1)) },
   {
     // Whoever still knew the status of the attempt before would tell it here.
     name: 'is answered 503 and hung up on in turn',
@@ -51,14 +53,14 @@ export const wireFaults: readonly Fault[] = [
   { name: 'is never answered', fates: everywhere(OVERTIME), act: () => undefined, hangs: true },
   {
     name: 'gets headers and never a body',
-    fates: everywhere(OVERTIME),
+    fates: everywhere(STALLED),
     act: stalls(headers),
     hangs: true,
   },
-  { name: 'gets half a body and no more', fates: everywhere(OVERTIME), act: stalls(half), hangs: true },
+  { name: 'gets half a body and no more', fates: everywhere(STALLED), act: stalls(half), hangs: true },
   {
     name: 'gets its body byte by byte',
-    fates: everywhere(OVERTIME),
+    fates: everywhere(STALLED),
     act: (socket, healthy) => {
       const body = Buffer.from(healthy.body);
       socket.write(headers(render(healthy)));
@@ -73,7 +75,7 @@ export const wireFaults: readonly Fault[] = [
   },
   {
     name: 'gets a length longer than its body',
-    fates: everywhere(BROKEN),
+    fates: everywhere(CUT),
     act: answers(({ headers, body }) => ({ headers: { ...headers, 'content-length': String(body.length + 1_000) } })),
   },
   {
@@ -98,17 +100,17 @@ export const wireFaults: readonly Fault[] = [
   },
   {
     name: 'gets all chunks but the last',
-    fates: everywhere(BROKEN),
+    fates: everywhere(CUT),
     act: answers((healthy) => chunked(healthy, '')),
   },
   {
     name: 'gets a chunk that is cut',
-    fates: everywhere(BROKEN),
+    fates: everywhere(CUT),
     act: answers((healthy) => chunked(healthy, 'ff\r\n{')),
   },
   {
     name: 'gets a chunk of no length',
-    fates: everywhere(BROKEN),
+    fates: everywhere(CUT),
     act: answers((healthy) => chunked(healthy, 'many\r\n')),
   },
   {

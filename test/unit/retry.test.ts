@@ -88,6 +88,26 @@ describe('an attempt that fails', () => {
     expect((await attempts({ runMs: 1_500 })).moments).toEqual([0, 500]);
   });
 
+  it.each([
+    ['after others have failed', (failure: number) => failure > 1, ' What failed before: The connection broke.'],
+    ['as the first one', () => true, ''],
+  ])('because the run has no time left tells what took it, %s', async (_when, isLate, told) => {
+    const late = new AbortController();
+    late.abort(new TransportError('timeout', false, 'No success within 120000 ms.'));
+    const clock = createTestClock();
+    const deadline = { at: clock.monotonic() + MINUTE, signal: new AbortController().signal };
+    let count = 0;
+    const attempt = () => {
+      count += 1;
+      if (!isLate(count)) return Promise.reject(passing());
+      Object.assign(deadline, { signal: late.signal });
+      return Promise.reject(late.signal.reason);
+    };
+    const ended = rejectionOf(retry(attempt, { clock, random: () => 1, deadline }));
+    await clock.advance(MINUTE);
+    expect(await ended).toMatchObject({ kind: 'timeout', message: `No success within 120000 ms.${told}` });
+  });
+
   it('is not begun again outside once it has been given up inside', async () => {
     const clock = createTestClock();
     const deadline = { at: clock.monotonic() + MINUTE, signal: new AbortController().signal };

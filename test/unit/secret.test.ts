@@ -70,6 +70,12 @@ describe('data cleared of tokens', () => {
     expect(createFilled().scrubTokens(data)).toBe('[secret] [secret] [secret] [secret]');
   });
 
+  it('holds no token whose characters are escaped', () => {
+    const data = String.raw`["\u0061ccess\u002Dabc", "\\u0061 \u00e4 \n", "\u005c\u0022"]`;
+    const clean = createFilled().scrubTokens(data);
+    expect(JSON.parse(clean)).toEqual(['[secret]', ...JSON.parse(data).slice(1)]);
+  });
+
   it('keeps the password, which may be an ordinary word', () => {
     expect(createFilled().scrubTokens('The hunter22 League')).toBe('The hunter22 League');
   });
