@@ -56,6 +56,6 @@ function describeHeld(held: Overview['held_removals']): string {
 
 function runRow(run: RunSummary): readonly string[] {
   const good = run.outcome === 'changed' || run.outcome === 'unchanged' || run.outcome === 'held';
-  const what = good && run.kind === 'leagues' ? describeCounts(run) : '';
+  const what = good && run.kind === 'leagues' ? describeCounts(run, run.http_status) : '';
   return [String(run.id), run.kind, run.trigger, run.started_at, run.outcome, run.error_message ?? what];
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { formatInstant } from '../clock.ts';
 import { ContractError } from '../errors.ts';
 import { isObject, type JsonObject, parseJson } from '../json.ts';
 import { parseHttpDate } from './http-date.ts';
@@ -66,6 +67,17 @@ function decode(body: Uint8Array): string | undefined {
 export function readMessage(body: JsonObject | undefined, scrub: (text: string) => string): string | undefined {
   const message = body?.message;
   return typeof message === 'string' ? scrub(message).slice(0, LONGEST_MESSAGE) : undefined;
+}
+
+/** What an answer that is a failure says beside its status. */
+export type Said = { readonly serviceMessage: string | undefined; readonly notBefore: number | undefined };
+
+/** The service's own words and wishes, for the end of a message. */
+export function quoteSaid({ serviceMessage, notBefore }: Said): string {
+  const words = serviceMessage === undefined ? '' : ` It says: "${serviceMessage}".`;
+  const wish =
+    notBefore === undefined ? '' : ` It asks not to be called before ${formatInstant(notBefore)} (Retry-After).`;
+  return words + wish;
 }
 
 /** The service's clock at the time of the answer, in ms; undefined where a cache answered or no clock was sent. */

@@ -3,7 +3,15 @@ import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
 import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
-import { type Answer, describeNonObject, isTransient, readMessage, readObject, readRetryAfter } from './answer.ts';
+import {
+  type Answer,
+  describeNonObject,
+  isTransient,
+  quoteSaid,
+  readMessage,
+  readObject,
+  readRetryAfter,
+} from './answer.ts';
 import type { Resource } from './rejection.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Session } from './session.ts';
@@ -134,11 +142,11 @@ function isRejected({ answer, body }: Read): boolean {
 }
 
 function rejectedAgain({ answer, body }: Read, { path }: Query, { secrets, clock }: ClientOptions): CredentialsError {
-  const serviceMessage = readMessage(body, secrets.scrub);
+  const said = { serviceMessage: readMessage(body, secrets.scrub), notBefore: readRetryAfter(answer, clock.now()) };
   const failed = body?.result === 'fail' ? ', result=fail' : '';
   return new CredentialsError(
-    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quote(serviceMessage)}`,
-    { httpStatus: answer.status, serviceMessage, notBefore: readRetryAfter(answer, clock.now()) },
+    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quoteSaid(said)}`,
+    { httpStatus: answer.status, ...said },
   );
 }
 
@@ -161,11 +169,9 @@ function readSuccess(
     });
   }
   if (answer.status < 200 || answer.status > 299) {
-    throw new StatusError(isTransient(answer.status), describeStatus(answer, request, secrets) + quote(message), {
-      httpStatus: answer.status,
-      serviceMessage: message,
-      notBefore: readRetryAfter(answer, clock.now()),
-    });
+    const said = { serviceMessage: message, notBefore: readRetryAfter(answer, clock.now()) };
+    const description = describeStatus(answer, request, secrets) + quoteSaid(said);
+    throw new StatusError(isTransient(answer.status), description, { httpStatus: answer.status, ...said });
   }
   if (body === undefined) throw describeNonObject(answer, request, secrets.scrub);
   options.session.accept(resource);
@@ -189,10 +195,6 @@ function describeStatus({ status, header }: Answer, request: string, secrets: Se
 function redirectTarget(location: string | undefined, { scrub }: Secrets): string {
   if (location === undefined || !URL.canParse(location) || scrub(location) !== location) return '';
   return ` to ${new URL(location).origin}`;
-}
-
-function quote(message: string | undefined): string {
-  return message === undefined ? '' : ` It says: "${message}".`;
 }
 
 /** The interface allows any type here (4.3); a text is kept as it is, anything else as its JSON. */

@@ -6,7 +6,7 @@ import { ContractError, CredentialsError, PausedError, StatusError, toRunError }
 import { parseInstant } from '../instant.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../secret.ts';
-import { type Answer, isTransient, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
+import { type Answer, isTransient, quoteSaid, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
 import { unknownFields } from './field.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Token } from './token.ts';
@@ -121,11 +121,14 @@ async function login(signal: AbortSignal, options: LoginOptions): Promise<Token>
 
 /** Throws unless the login succeeded (contract, 4): what passes by itself is no refusal. */
 function refuseFailure(answer: Answer, body: JsonObject | undefined, { secrets, clock }: LoginOptions): void {
-  const serviceMessage = readMessage(body, secrets.scrub);
-  const said = serviceMessage === undefined ? '' : ` It says: "${serviceMessage}".`;
-  const details = { httpStatus: answer.status, serviceMessage, notBefore: readRetryAfter(answer, clock.now()) };
+  const said = { serviceMessage: readMessage(body, secrets.scrub), notBefore: readRetryAfter(answer, clock.now()) };
+  const details = { httpStatus: answer.status, ...said };
   if (isTransient(answer.status)) {
-    throw new StatusError(true, `The service answered the login with status ${answer.status}.${said}`, details);
+    throw new StatusError(
+      true,
+      `The service answered the login with status ${answer.status}.${quoteSaid(said)}`,
+      details,
+    );
   }
   const refused = answer.status === 401 || answer.status === 403 || body?.result !== 'success';
   if (!refused) return;
@@ -133,7 +136,10 @@ function refuseFailure(answer: Answer, body: JsonObject | undefined, { secrets, 
     answer.status === 401 || answer.status === 403 || (body?.result === 'fail' && answer.status !== 404)
       ? 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account'
       : 'that is no login answer; check LEAGUE_SYNC_BASE_URL';
-  throw new CredentialsError(`The service refused the login (status ${answer.status}); ${hint}.${said}`, details);
+  throw new CredentialsError(
+    `The service refused the login (status ${answer.status}); ${hint}.${quoteSaid(said)}`,
+    details,
+  );
 }
 
 /** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */

@@ -10,8 +10,8 @@ export type Answer = {
   readonly delayMs?: number;
   /** How far the `Date` header runs ahead of the simulator's own clock. */
   readonly clockAheadMs?: number;
-  /** `cut` sends half of the announced body and ends the connection, `never` leaves the client waiting. */
-  readonly delivery?: 'whole' | 'cut' | 'never';
+  /** `cut` sends half of the announced body and ends the connection, `hung-up` nothing; `never` leaves it open. */
+  readonly delivery?: 'whole' | 'cut' | 'hung-up' | 'never';
 };
 
 /** A failed answer as the interface marks it (section 7): `result` is `fail`, beside a message for people. */

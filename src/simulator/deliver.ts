@@ -17,6 +17,11 @@ const malformedStatuses: ReadonlyMap<unknown, number> = new Map([
 /** Sends an answer the way it asks to be sent. Rejects where the client leaves during the delay. */
 export async function deliver(answer: Answer, response: ServerResponse, options: DeliverOptions): Promise<void> {
   if (answer.delivery === 'never') return options.onSettled(undefined);
+  if (answer.delivery === 'hung-up') {
+    options.onSettled(undefined);
+    response.destroy();
+    return;
+  }
   if (answer.delayMs !== undefined) await waitWhileOpen(answer.delayMs, response);
   const payload = encodeBody(answer.body);
   const toldAt = options.now() + (answer.clockAheadMs ?? 0);

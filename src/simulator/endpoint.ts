@@ -12,6 +12,7 @@ export type ServiceRequest = {
   readonly query: URLSearchParams;
   readonly token: TokenState;
   readonly basic: BasicCheck;
+  readonly ifNoneMatch: string | undefined;
   /** Undefined where it was larger than the service takes. */
   readonly body: string | undefined;
 };

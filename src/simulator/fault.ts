@@ -1,4 +1,4 @@
-import { type Alteration, alterList, tellExpired, tellWrongTime } from './alteration.ts';
+import { type Alteration, alterList, tagList, tellExpired, tellWrongTime } from './alteration.ts';
 import { type Answer, type Endpoint, failure } from './answer.ts';
 import { addField, breakRows, dropThird, duplicateSome, shuffleLeagues } from './league-fault.ts';
 import type { TokenIssuer } from './token.ts';
@@ -49,6 +49,21 @@ export const faults: readonly Fault[] = [
     instead: atData(failure(429, 'Too many requests', { 'Retry-After': '1' })),
   },
   {
+    name: 'long-pause',
+    description: 'Every request is answered 503 with Retry-After: 600.',
+    instead: () => failure(503, 'Down for maintenance', { 'Retry-After': '600' }),
+  },
+  {
+    name: 'profile-forbidden',
+    description: 'The profile is answered 403, whatever the token.',
+    instead: (endpoint) => (endpoint === 'profile' ? failure(403, 'Not for this account') : undefined),
+  },
+  {
+    name: 'redirect',
+    description: 'Profile and leagues are answered 302 with an address of another origin.',
+    instead: atData({ status: 302, headers: { Location: 'https://elsewhere.example/login' } }),
+  },
+  {
     name: 'always-401',
     description: 'Profile and leagues are answered 401, even with a fresh token.',
     instead: atData(failure(401, 'Access token missing, unknown or expired')),
@@ -94,6 +109,11 @@ export const faults: readonly Fault[] = [
     alter: alterList(shuffleLeagues),
   },
   {
+    name: 'etag',
+    description: 'The list carries an ETag, and a client that has this version is answered 304.',
+    alter: tagList,
+  },
+  {
     name: 'born-expired',
     description: 'Logins say that the token expired a minute ago, though it works.',
     alter: tellExpired,
@@ -112,6 +132,11 @@ export const faults: readonly Fault[] = [
     name: 'cut-body',
     description: 'Answers to profile and leagues break off after half of the announced body.',
     alter: (answer, { endpoint }) => (isData(endpoint) ? { ...answer, delivery: 'cut' } : answer),
+  },
+  {
+    name: 'flapping',
+    description: 'Every other request, by chance, is hung up on.',
+    alter: (answer, { random }) => (random() < 0.5 ? { ...answer, delivery: 'hung-up' } : answer),
   },
   {
     name: 'hang',

@@ -55,7 +55,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
 function answerWithFaults(request: ServiceRequest, { service, switchboard, random }: ListenerParts): Answer {
   const endpoint = findEndpoint(request.path);
   const answer = switchboard.answerInstead(endpoint) ?? answerRequest(request, service);
-  return switchboard.alter(answer, { endpoint, now: service.now(), random });
+  return switchboard.alter(answer, { endpoint, now: service.now(), random, ifNoneMatch: request.ifNoneMatch });
 }
 
 function readHead(request: IncomingMessage, { service, credentials }: ListenerParts): Omit<ServiceRequest, 'body'> {
@@ -65,6 +65,7 @@ function readHead(request: IncomingMessage, { service, credentials }: ListenerPa
     ...readTarget(request),
     token: service.tokens.check(readBearer(authorization), service.now()),
     basic: checkBasic(authorization, credentials),
+    ifNoneMatch: request.headers['if-none-match'],
   };
 }
 

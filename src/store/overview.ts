@@ -30,6 +30,7 @@ export type RunSummary = {
   readonly started_at: string;
   readonly finished_at: string | null;
   readonly outcome: string;
+  readonly http_status: number | null;
   readonly received: number;
   readonly added: number;
   readonly changed: number;
@@ -58,8 +59,8 @@ function overviewOf(db: Database.Database): Overview {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,
     last_runs: db
       .prepare<[number], RunSummary>(
-        `SELECT id, kind, trigger, started_at, finished_at, outcome, received, added, changed, restored, removed,
-            unchanged, rejected, duplicates, held, error_kind, error_message
+        `SELECT id, kind, trigger, started_at, finished_at, outcome, http_status, received, added, changed, restored,
+            removed, unchanged, rejected, duplicates, held, error_kind, error_message
           FROM runs ORDER BY id DESC LIMIT ?`,
       )
       .all(LAST_RUNS),

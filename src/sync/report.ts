@@ -28,6 +28,8 @@ export type RunReport = {
   readonly durationMs: number;
   /** Requests for the leagues or the profile. */
   readonly attempts: number;
+  /** Of the last request, where it was answered. */
+  readonly httpStatus: number | undefined;
   readonly counts: RunCounts;
   /** Whether it changed anything in the database but its own row. */
   readonly wrote: boolean;
@@ -49,15 +51,16 @@ export function logReport(log: Log, report: RunReport): void {
 }
 
 /** A run in one line of words. */
-export function describeReport({ kind, outcome, counts, durationMs, heldBecause }: RunReport): string {
+export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
-  const what = kind === 'leagues' && applied ? `: ${describeCounts(counts)}` : '';
+  const what = kind === 'leagues' && applied ? `: ${describeCounts(counts, httpStatus)}` : '';
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
   return `${kind}: ${outcome}${what} (${formatDuration(durationMs)})${why}`;
 }
 
 /** What a poll received and what became of it, in words. */
-export function describeCounts(counts: RunCounts): string {
+export function describeCounts(counts: RunCounts, httpStatus: number | null | undefined): string {
+  if (httpStatus === 304) return 'the service says that the list is the same';
   const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
   return [`${counts.received} received`, ...parts].join(', ');
 }

@@ -63,6 +63,7 @@ export async function executeRun(
     outcome,
     durationMs: clock.monotonic() - started.monotonic,
     attempts: trace.attempts,
+    httpStatus: error?.httpStatus ?? trace.httpStatus,
     counts,
     wrote: false,
     putOff: (error?.notBefore ?? 0) >= started.wall + tools.runTimeoutMs,

@@ -68,12 +68,13 @@ export function createPoller({ poll, pause, objection, onReport, log, signal }: 
   const request = (kind: RunKind, trigger: Trigger): void => {
     if (signal.aborted) return;
     if (running === kind) {
-      log.warn({ run: kind, trigger }, 'skipped: the run before is still going on');
+      log.warn({ run: kind, trigger }, `${kind}: skipped: the run before is still going on`);
       return;
     }
     if (pause.until() > 0) {
+      const until = formatInstant(pause.until());
       if (!putOff.has(kind))
-        log.warn({ run: kind, until: formatInstant(pause.until()) }, 'put off: the service asked for a pause');
+        log.warn({ run: kind, until }, `${kind}: put off to ${until}: the service asked for a pause`);
       putOff.add(kind);
       return;
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { describeReport } from '../../src/sync/report.ts';
 import {
   failed,
   leaguesAnswer,
@@ -7,6 +8,7 @@ import {
   type ScriptedService,
   startScriptedService,
 } from '../support/scripted-service.ts';
+
 import {
   type Bench,
   type BenchOptions,
@@ -80,11 +82,9 @@ describe('what stands for a version of the list', () => {
       await bench.poll();
       const { runs: _, ...before } = dumpTables(bench.path);
       for (const _poll of [1, 2]) {
-        expect(await bench.poll()).toMatchObject({
-          outcome: 'unchanged',
-          counts: { received: 0, removed: 0 },
-          wrote: false,
-        });
+        const report = await bench.poll();
+        expect(report).toMatchObject({ outcome: 'unchanged', counts: { received: 0, removed: 0 }, wrote: false });
+        expect(describeReport(report)).toMatch(/^leagues: unchanged: the service says that the list is the same \(/);
         expect(conditionsIn(service).etag).toBe(ETAG);
       }
       const { runs, ...after } = dumpTables(bench.path);

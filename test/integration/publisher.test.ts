@@ -22,7 +22,17 @@ const GRACE = 3 * SECOND;
 
 function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leagues'): RunReport {
   const wrote = outcome === 'changed' || outcome === 'held';
-  return { kind, trigger: 'schedule', outcome, durationMs: 0, attempts: 1, counts: NO_COUNTS, wrote, putOff: false };
+  return {
+    kind,
+    trigger: 'schedule',
+    outcome,
+    durationMs: 0,
+    attempts: 1,
+    httpStatus: 200,
+    counts: NO_COUNTS,
+    wrote,
+    putOff: false,
+  };
 }
 
 /** A publisher whose copies are made when the test says so. */

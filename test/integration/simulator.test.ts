@@ -37,10 +37,15 @@ async function takeToken(simulator: Simulator): Promise<string> {
   return LoginAnswer.parse(await response.json()).access_token;
 }
 
-type GetOptions = { token: string; signal?: AbortSignal };
+type GetOptions = {
+  readonly token: string;
+  readonly signal?: AbortSignal;
+  readonly etag?: string;
+};
 
-function get(simulator: Simulator, path: string, { token, signal }: GetOptions): Promise<Response> {
-  return fetch(simulator.url + path, { headers: { Authorization: `Bearer ${token}` }, signal: signal ?? null });
+function get(simulator: Simulator, path: string, { token, signal, etag }: GetOptions): Promise<Response> {
+  const headers = { Authorization: `Bearer ${token}`, ...(etag === undefined ? {} : { 'If-None-Match': etag }) };
+  return fetch(simulator.url + path, { headers, signal: signal ?? null, redirect: 'manual' });
 }
 
 async function listLeagues(simulator: Simulator, token: string, query = '') {
@@ -357,6 +362,32 @@ const faultChecks: Record<string, FaultCheck> = {
   },
   'login-down': (simulator, token) => expectStatuses(simulator, token, [503, 200, 200]),
   'login-refused': (simulator, token) => expectStatuses(simulator, token, [401, 200, 200]),
+  'long-pause': async (simulator, token) => {
+    await expectStatuses(simulator, token, [503, 503, 503]);
+    expect((await logIn(simulator)).headers.get('retry-after')).toBe('600');
+  },
+  'profile-forbidden': (simulator, token) => expectStatuses(simulator, token, [200, 403, 200]),
+  redirect: async (simulator, token) => {
+    const response = await get(simulator, LEAGUES_PATH, { token });
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'https://elsewhere.example/login']);
+  },
+  etag: async (simulator, token) => {
+    const ask = (etag: string) => get(simulator, LEAGUES_PATH, { token, etag });
+    const etag = String((await ask('"another"')).headers.get('etag'));
+    expect(await listRaw(simulator, token)).toEqual(makeLeagues(20));
+    const again = await ask(etag);
+    expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
+    simulator.setLeagues(makeLeagues(19));
+    const changed = await ask(etag);
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get('etag')).not.toBe(etag);
+    simulator.setLeagues(makeLeagues(20));
+  },
+  flapping: async (simulator, token) => {
+    const asked = Array.from({ length: 20 }, () => get(simulator, LEAGUES_PATH, { token }).then(() => 'answered'));
+    const fates = (await Promise.allSettled(asked)).map(({ status }) => status);
+    expect(new Set(fates)).toEqual(new Set(['fulfilled', 'rejected']));
+  },
   'always-401': (simulator, token) => expectStatuses(simulator, token, [200, 401, 401]),
   'revoke-tokens': async (simulator, token) => {
     await expectStatuses(simulator, token, [200, 401, 401]);

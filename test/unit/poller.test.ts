@@ -23,6 +23,7 @@ function reportOf(kind: RunKind, trigger: Trigger, { error, putOff = false }: Pa
     durationMs: 0,
     wrote: false,
     attempts: 1,
+    httpStatus: 200,
     counts: NO_COUNTS,
     putOff,
     ...(error && { error }),
