@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -5,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 export type Clock = {
   /** The wall clock: may step either way. */
   readonly now: () => number;
-  /** Never steps back; on most systems it stands still while the machine is suspended. */
+  /** Never steps, whatever the wall clock does, and counts the time for which the machine was suspended. */
   readonly monotonic: () => number;
   /** Waits; rejects with the signal's reason as soon as it aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -14,9 +15,33 @@ export type Clock = {
 /** Timers take a signed 32-bit count; anything longer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** The two count from different beginnings, and round differently. */
+const ROUNDING_MS = 2_000;
+
+/**
+ * The process's own clock stands still while the machine is suspended, and that of the machine's uptime does not. Where
+ * the latter cannot be read, suspensions are not counted.
+ */
+export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
+  const sinceBoot = (): number => {
+    try {
+      return readUptimeMs() - performance.now();
+    } catch {
+      return Number.NaN;
+    }
+  };
+  const begun = sinceBoot();
+  let suspendedMs = 0;
+  return () => {
+    const aheadMs = sinceBoot() - begun;
+    if (aheadMs > suspendedMs + ROUNDING_MS) suspendedMs = aheadMs;
+    return performance.now() + suspendedMs;
+  };
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: createMonotonic(),
   sleep: async (ms, signal) => {
     let left = ms;
     while (left > 0) {

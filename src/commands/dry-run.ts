@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/fingerprint.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
+import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
-import { readLastNotBefore, readSnapshot } from '../store/snapshot.ts';
+import { readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { visible } from '../table.ts';
 import { assembleService } from '../worker/assembly.ts';
@@ -48,11 +50,11 @@ function hasContent(path: string): boolean {
 }
 
 async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {
-  const notBefore = stored ? readLastNotBefore(config.database, fingerprintOf(config)) : undefined;
+  const pause = stored ? readLastPause(config.database, fingerprintOf(config)) : undefined;
   await using service = assembleService(config, {
     firstReason: 'manual',
     signal: stop,
-    pausedUntil: notBefore === undefined ? 0 : Date.parse(notBefore),
+    pauseLeftMs: msLeftOf(pause, systemClock.now()),
     record: () => undefined,
   });
   using deadline = startDeadline(service, config.runTimeoutMs, stop);

@@ -10,18 +10,31 @@ export type Pause = {
   readonly extend: (until: number) => void;
 };
 
-/** `onExtend` is told of every pause that the service asks for, so that it outlives the process. */
-export function createPause(clock: Clock, until = 0, onExtend: (until: number) => void = () => undefined): Pause {
-  let end = until;
+/** A pause as it was written down: its end, and when it was asked for (ISO 8601). */
+export type RecordedPause = { readonly until: string; readonly askedAt: string };
+
+/** How much of a recorded pause is left; not more than it was long, should the clock have been set back since. */
+export function msLeftOf(pause: RecordedPause | undefined, now: number): number {
+  if (pause === undefined) return 0;
+  const [until, askedAt] = [Date.parse(pause.until), Date.parse(pause.askedAt)];
+  return Math.max(0, Math.min(until - now, until - askedAt));
+}
+
+/**
+ * Lasts for `leftMs` from now, and for what the service asks for later; the wall clock may step meanwhile. `onExtend` is
+ * told of every such wish, so that it outlives the process.
+ */
+export function createPause(clock: Clock, leftMs = 0, onExtend: (until: number) => void = () => undefined): Pause {
+  /** On the monotonic clock, in ms. */
+  let endsAt = clock.monotonic() + Math.min(leftMs, LONGEST_PAUSE_MS);
+  const msLeft = (): number => endsAt - clock.monotonic();
   return {
-    until: () => {
-      end = Math.min(end, clock.now() + LONGEST_PAUSE_MS);
-      return end > clock.now() ? end : 0;
-    },
-    extend: (later) => {
-      if (later <= end) return;
-      end = later;
-      onExtend(end);
+    until: () => (msLeft() > 0 ? clock.now() + msLeft() : 0),
+    extend: (until) => {
+      const wantedMs = Math.min(until - clock.now(), LONGEST_PAUSE_MS);
+      if (wantedMs <= msLeft()) return;
+      endsAt = clock.monotonic() + wantedMs;
+      onExtend(until);
     },
   };
 }

@@ -25,8 +25,11 @@ export type RunRows = {
   readonly notePause: (until: string) => void;
   /** Marks what a killed worker left `running`; gives the number of such rows. */
   readonly interruptRunning: (message: string) => number;
-  /** When the last good run of this kind and scope ended. */
-  readonly lastSuccessAt: (kind: RunKind, scope: RunScope | null) => string | undefined;
+  /** The last good run of this kind and scope. */
+  readonly lastSuccess: (
+    kind: RunKind,
+    scope: RunScope | null,
+  ) => { readonly startedAt: string; readonly finishedAt: string } | undefined;
   /** The last good run of the leagues, of whatever scope: the stored leagues are as it left them. */
   readonly lastApplied: () => Row | undefined;
   /** When a good run of the leagues last ended that was sent the list, and not only told that it is the same. */
@@ -35,15 +38,15 @@ export type RunRows = {
   readonly lastChangedAt: () => string | undefined;
   /** The latest instant that any run was recorded at. */
   readonly lastFinishedAt: () => string | undefined;
-  /** The end of the last pause that this service asked for, of a run or of a login. */
-  readonly lastNotBefore: (fingerprint: string) => string | undefined;
+  /** The pause that ends last of those that this service asked for, and when it did, at a run or at a login. */
+  readonly lastPause: (fingerprint: string) => { readonly until: string; readonly askedAt: string } | undefined;
   /** Deletes runs that ended before the instant, that nothing else names and that are not the last of their kind. */
   readonly prune: (before: string) => number;
 };
 
 export function createRunRows(client: Database.Database, db: BetterSQLite3Database): RunRows {
-  const lastSuccess = client.prepare<[RunKind, RunScope | null], { at: string }>(
-    `SELECT finished_at AS at FROM runs
+  const lastSuccess = client.prepare<[RunKind, RunScope | null], { startedAt: string; finishedAt: string }>(
+    `SELECT started_at AS startedAt, finished_at AS finishedAt FROM runs
       WHERE kind = ? AND scope IS ? AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1`,
   );
   const lastApplied = client.prepare<[], Row>(
@@ -59,9 +62,10 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   const lastFinished = client.prepare<[], { at: string }>(
     'SELECT finished_at AS at FROM runs WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1',
   );
-  const lastPause = client.prepare<[{ it: string }], { at: string | null }>(
-    `SELECT max(not_before) AS at FROM
-      (SELECT not_before FROM runs WHERE fingerprint = @it UNION ALL SELECT not_before FROM logins WHERE fingerprint = @it)`,
+  const lastPause = client.prepare<[{ it: string }], { until: string; askedAt: string }>(
+    `SELECT not_before AS until, started_at AS askedAt FROM runs WHERE fingerprint = @it AND not_before IS NOT NULL
+      UNION ALL SELECT not_before, at FROM logins WHERE fingerprint = @it AND not_before IS NOT NULL
+      ORDER BY until DESC LIMIT 1`,
   );
   return {
     start: (start) =>
@@ -79,12 +83,12 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
     interruptRunning: (message) =>
       db.update(runs).set({ outcome: 'interrupted', error_message: message }).where(eq(runs.outcome, 'running')).run()
         .changes,
-    lastSuccessAt: (kind, scope) => lastSuccess.get(kind, scope)?.at,
+    lastSuccess: (kind, scope) => lastSuccess.get(kind, scope),
     lastApplied: () => lastApplied.get(),
     lastListAt: () => lastList.get()?.at,
     lastChangedAt: () => lastChanged.get()?.at,
     lastFinishedAt: () => lastFinished.get()?.at,
-    lastNotBefore: (fingerprint) => lastPause.get({ it: fingerprint })?.at ?? undefined,
+    lastPause: (fingerprint) => lastPause.get({ it: fingerprint }),
     prune: (before) => db.run(pruneRuns(before)).changes,
   };
 }

@@ -24,9 +24,9 @@ export function readSnapshot<T>(path: string, migrations: string, read: (snapsho
   });
 }
 
-/** The end of the last pause that this service asked for. Throws a DatabaseError. */
-export function readLastNotBefore(path: string, fingerprint: string): string | undefined {
-  return readFrom(path, (client: Database.Database) => runsOf(client).lastNotBefore(fingerprint));
+/** The last pause that this service asked for. Throws a DatabaseError. */
+export function readLastPause(path: string, fingerprint: string): ReturnType<RunRows['lastPause']> {
+  return readFrom(path, (client: Database.Database) => runsOf(client).lastPause(fingerprint));
 }
 
 function runsOf(client: Database.Database): RunRows {

@@ -57,6 +57,7 @@ export async function executeRun(
   const { store, clock } = tools;
   const started = { wall: clock.now(), monotonic: clock.monotonic() };
   const trace: Trace = { attempts: 0 };
+  using deadline = startDeadline(tools, tools.runTimeoutMs, stop);
   const report = (outcome: RunReport['outcome'], counts: RunCounts, error?: RunError): RunReport => ({
     kind,
     trigger,
@@ -66,10 +67,9 @@ export async function executeRun(
     httpStatus: error?.httpStatus ?? trace.httpStatus,
     counts,
     wrote: false,
-    putOff: (error?.notBefore ?? 0) >= started.wall + tools.runTimeoutMs,
+    putOff: (error?.notBefore ?? 0) - clock.now() >= deadline.at - clock.monotonic(),
     ...(error === undefined ? {} : { error }),
   });
-  using deadline = startDeadline(tools, tools.runTimeoutMs, stop);
   let id: number | undefined;
   try {
     const runId = await store.write(() => {

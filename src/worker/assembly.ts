@@ -9,7 +9,7 @@ import { findPackage } from '../package.ts';
 import { createSecrets } from '../secret.ts';
 import { type Client, createClient } from '../service/client.ts';
 import { createLogIn, type LoginReason, type LoginRecord } from '../service/login.ts';
-import { createPause, type Pause, respectPause } from '../service/pause.ts';
+import { createPause, msLeftOf, type Pause, respectPause } from '../service/pause.ts';
 import { createSession, type Session } from '../service/session.ts';
 import { createTransport } from '../service/transport.ts';
 import { prepareFolder } from '../store/folder.ts';
@@ -33,8 +33,8 @@ export type ServiceSide = AsyncDisposable & {
 export type ServiceOptions = {
   readonly firstReason: LoginReason;
   readonly signal: AbortSignal;
-  /** Instant (ms) until which the service asked to be left alone, as far as earlier runs know. */
-  readonly pausedUntil: number;
+  /** How long (ms) the service still wants to be left alone, as far as earlier runs know. */
+  readonly pauseLeftMs: number;
   readonly record: (login: LoginRecord) => void;
   /** Told of the end (ms) of every pause that the service asks for. */
   readonly notePause?: (until: number) => void;
@@ -46,7 +46,7 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
   const random = Math.random;
   const secrets = createSecrets();
   const drift = createDriftLog();
-  const pause = createPause(clock, options.pausedUntil, options.notePause);
+  const pause = createPause(clock, options.pauseLeftMs, options.notePause);
   const ending = new AbortController();
   const plain = createTransport({ ...config, userAgent: `league-sync/${findPackage().version}` });
   const transport = respectPause(plain, pause, clock);
@@ -115,7 +115,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     assembleService(config, {
       firstReason: options.firstReason,
       signal: options.signal,
-      pausedUntil: lastPause(store, fingerprint),
+      pauseLeftMs: msLeftOf(store.runs.lastPause(fingerprint), clock.now()),
       record: journal.record,
       notePause: journal.notePause,
     }),
@@ -141,11 +141,6 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
 
 function logUpgrade(log: Log, upgrade: Upgrade): void {
   log.info(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
-}
-
-function lastPause(store: Store, fingerprint: string): number {
-  const notBefore = store.runs.lastNotBefore(fingerprint);
-  return notBefore === undefined ? 0 : Date.parse(notBefore);
 }
 
 function markInterrupted(store: Store, clock: Clock): Promise<number> {

@@ -84,13 +84,18 @@ function schedulesOf({ schedule, profileSchedule }: Config, poller: Poller): rea
 }
 
 function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workplace, poller: Poller, log: Log): void {
-  const start = (kind: RunKind, last: string | undefined): void => {
-    const age = last === undefined ? Number.POSITIVE_INFINITY : tools.clock.now() - Date.parse(last);
-    if (age >= 0 && age < FRESH_MS) log.info({ run: kind, last }, 'no poll at start: the last good one is seconds old');
-    else poller.request(kind, 'start');
+  const start = (kind: RunKind, last: ReturnType<typeof store.runs.lastSuccess>): void => {
+    if (last === undefined || !isFresh(last, tools.clock.now())) poller.request(kind, 'start');
+    else log.info({ run: kind, last: last.finishedAt }, `${kind}: no poll at start: the last good one is seconds old`);
   };
-  start('leagues', store.runs.lastSuccessAt('leagues', scope));
-  if (profileSchedule !== 'off') start('profile', store.runs.lastSuccessAt('profile', null));
+  start('leagues', store.runs.lastSuccess('leagues', scope));
+  if (profileSchedule !== 'off') start('profile', store.runs.lastSuccess('profile', null));
+}
+
+/** A run whose end lies in the future, since the clock was set back, is as old as its start says. */
+function isFresh({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }, now: number): boolean {
+  const ages = [startedAt, finishedAt].map((at) => now - Date.parse(at));
+  return ages.some((age) => age >= 0 && age < FRESH_MS);
 }
 
 type Pruning = { readonly look: () => void; readonly idle: () => Promise<void> };

@@ -5,7 +5,7 @@ import { StoppedError } from '../../src/errors.ts';
 import { createSecrets } from '../../src/secret.ts';
 import { createClient } from '../../src/service/client.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
-import { createPause, type Pause, respectPause } from '../../src/service/pause.ts';
+import { createPause, msLeftOf, type Pause, respectPause } from '../../src/service/pause.ts';
 import { createSession } from '../../src/service/session.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
@@ -56,11 +56,7 @@ export async function startWorker(
   const { signal } = stopping;
   const store = await openStore(options.path, { migrations: 'migrations', clock, stop: signal });
   const journal = createJournal(store, FINGERPRINT, log);
-  const pause = createPause(
-    clock,
-    Date.parse(store.runs.lastNotBefore(FINGERPRINT) ?? '1970-01-01'),
-    journal.notePause,
-  );
+  const pause = createPause(clock, msLeftOf(store.runs.lastPause(FINGERPRINT), clock.now()), journal.notePause);
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
   const record = (login: LoginRecord): void => {
     if (login.notBefore !== undefined) journal.record(login);
@@ -79,7 +75,7 @@ export async function startWorker(
     signal,
   });
   for (const kind of ['leagues', 'profile'] as const) {
-    const last = store.runs.lastSuccessAt(kind, kind === 'leagues' ? 'all' : null);
+    const last = store.runs.lastSuccess(kind, kind === 'leagues' ? 'all' : null)?.finishedAt;
     const age = last === undefined ? FRESH_MS : clock.now() - Date.parse(last);
     if (age < 0 || age >= FRESH_MS) poller.request(kind, 'start');
   }

@@ -51,7 +51,7 @@ export async function published(bench: PublishingBench, leagues: number): Promis
 /** A worker on a database that has been filled just now, so that it does not poll at start. */
 export async function startFresh(bench: PublishingBench): Promise<RunningProgram> {
   const worker = bench.start(['run']);
-  await worker.waitForLog(({ msg }) => String(msg).startsWith('no poll at start'));
+  await worker.waitForLog(({ msg }) => String(msg).includes('no poll at start'));
   return worker;
 }
 

@@ -10,6 +10,8 @@ export type Reply = {
   /** Rewrites the JSON text that is sent, into another form of the same. */
   readonly spell?: (text: string) => string;
   readonly delayMs?: number;
+  /** Whether it carries a `Date`, as every answer should. */
+  readonly dated?: boolean;
 };
 
 /** One request as a service made by hand saw it. Instants by the monotonic clock, in ms. */
@@ -59,7 +61,9 @@ function readRequest({ url = '', headers }: IncomingMessage): Seen {
   };
 }
 
-function send(response: ServerResponse, { status = 200, headers = {}, body, spell = (text) => text }: Reply): void {
+function send(response: ServerResponse, reply: Reply): void {
+  const { status = 200, headers = {}, body, spell = (text) => text, dated = true } = reply;
+  response.sendDate = dated;
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(spell(JSON.stringify(body)));
 }

@@ -1,0 +1,41 @@
+import { beforeEach, expect, it } from 'vitest';
+import { EVERY_SECOND, setUp } from '../support/bench.ts';
+import { makeFakeClock, missingFaketime, runUnder, TWO_HOURS_MS } from '../support/fake-clock.ts';
+
+const WAIT_MS = 60_000;
+/** Instants in the log may be this old by the time that they are looked at. */
+const LATE_MS = 10_000;
+const OFFSETS = [
+  ['+2h', TWO_HOURS_MS],
+  ['-2h', -TWO_HOURS_MS],
+  ['+0', 0],
+] as const;
+
+beforeEach(({ skip }) => {
+  const why = missingFaketime();
+  skip(why !== undefined, why);
+});
+
+it('refused credentials are not tried again before the minute is over, however the clock is set meanwhile', async () => {
+  const bench = await setUp();
+  const clock = makeFakeClock(bench.folder, '+0');
+  const worker = runUnder(clock, bench, { LEAGUE_SYNC_PASSWORD: 'wrong', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+  await worker.waitForPoll('failed');
+  for (const [offset, offMs] of OFFSETS) {
+    clock.set(offset);
+    // The run of the very moment may have begun before; the later ones speak by the new clock.
+    for (let polls = 0; polls < 2; polls += 1) await worker.waitForPoll('failed');
+    const { err } = await worker.waitForPoll('failed');
+    const leftMs = nextTry(err) - (Date.now() + offMs);
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThanOrEqual(WAIT_MS + LATE_MS);
+  }
+  expect((await worker.stop()).code).toBe(0);
+  expect(bench.simulator.requests).toHaveLength(1);
+});
+
+/** The instant that the message of a failed run promises, in ms. */
+function nextTry(error: unknown): number {
+  const message = typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : '';
+  return Date.parse(/The next try is at (\S+),/.exec(message)?.[1] ?? message);
+}

@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, setUpFor } from '../support/bench.ts';
+import { startExpiringService } from '../support/expiring-service.ts';
+import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/fake-clock.ts';
+import { eventually, type RunningProgram } from '../support/program.ts';
+import { grantLogin, listLeagues, makeLeague, type Reply, startService } from '../support/service.ts';
+
+const EVERY_2_SECONDS = { LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *' };
+const SLOT_MS = 2_000;
+const LIFE_MS = 6_000;
+/** Past the first renewal of a token that was born expired, after 10 s. */
+const WATCHED_MS = 13_000;
+
+beforeEach(({ skip }) => {
+  const why = missingFaketime();
+  skip(why !== undefined, why);
+});
+
+describe.each<{ sentence: string; offset: Offset }>([
+  { sentence: 'two hours ahead', offset: '+2h' },
+  { sentence: 'two hours behind', offset: '-2h' },
+])('a clock that is $sentence', ({ offset }) => {
+  it('waits for a date in Retry-After as the service means it, in a run and past it', async () => {
+    const IN_THE_RUN_MS = 2_000;
+    const PAST_THE_RUN_MS = 7_000;
+    /** When the service may be called again, on the monotonic clock. */
+    const promised: number[] = [];
+    const ask = (ms: number): Reply => {
+      const until = new Date(Date.now() + ms).toUTCString();
+      promised.push(performance.now() + Date.parse(until) - Date.now());
+      return { status: 503, headers: { 'retry-after': until }, body: { result: 'fail' } };
+    };
+    const service = await startService(({ endpoint }, nth) => {
+      if (endpoint === 'login') return nth === 1 ? ask(IN_THE_RUN_MS) : grantLogin('token');
+      return nth === 1 ? ask(PAST_THE_RUN_MS) : listLeagues([makeLeague('a')]);
+    });
+    const bench = setUpFor(service.url);
+    const worker = startWith(offset, bench, { LEAGUE_SYNC_RUN_TIMEOUT: '6s' });
+    await worker.waitForPoll('failed');
+    await worker.waitForPoll('changed');
+    await worker.stop();
+
+    expect(service.seen.map((seen) => seen.endpoint)).toEqual(['login', 'login', 'leagues', 'leagues']);
+    expect(service.seen[1]?.beganAt).toBeGreaterThanOrEqual(promised[0] ?? Infinity);
+    expect(service.seen[3]?.beganAt).toBeGreaterThanOrEqual(promised[1] ?? Infinity);
+    expect(bench.rows('SELECT trigger, outcome FROM runs ORDER BY id')).toEqual([
+      { trigger: 'start', outcome: 'failed' },
+      { trigger: 'catch-up', outcome: 'changed' },
+    ]);
+  });
+});
+
+describe('without a clock of the service to go by', () => {
+  it('a token that looks long expired is used, and renewed ever less often', async () => {
+    const service = await startExpiringService({ lifeMs: 3_600_000, login: { dated: false } });
+    const bench = setUpFor(service.url);
+    const worker = startWith('+2h', bench, EVERY_2_SECONDS);
+    await worker.waitForPoll('changed');
+    await watchFor(WATCHED_MS);
+    const [polls, logins] = [service.polls().length, service.logins().length];
+    await worker.stop();
+
+    expect(polls).toBeGreaterThan(WATCHED_MS / SLOT_MS / 2);
+    // The first, and one after 10 s.
+    expect(logins).toBeLessThanOrEqual(2);
+    expectNoSkew(bench, worker);
+    expect(failures(bench)).toEqual([]);
+    expect(bench.rows('SELECT expires_at FROM logins ORDER BY id').map((row) => row.expires_at)).toEqual(
+      service.expiries,
+    );
+  });
+
+  it('a token that looks alive for hours is used until it is rejected, once, and the poll goes on', async () => {
+    // The `Date` of an answer out of a cache is none of the present.
+    const service = await startExpiringService({ lifeMs: LIFE_MS, login: { headers: { age: '0' } } });
+    const bench = setUpFor(service.url);
+    const worker = startWith('-2h', bench, EVERY_2_SECONDS);
+    await worker.waitForPoll('changed');
+    await eventually('two tokens were rejected', () => service.late().length === 2 && service.logins().length === 3);
+    await worker.waitForPoll('unchanged');
+    await worker.stop();
+
+    expect(new Set(service.late().map((seen) => seen.authorization)).size).toBe(service.late().length);
+    expect(service.logins().length).toBe(1 + service.late().length);
+    expectNoSkew(bench, worker);
+    expect(failures(bench)).toEqual([]);
+    expect(bench.rows('SELECT reason FROM logins ORDER BY id').map((row) => row.reason)).toEqual([
+      'start',
+      ...service.late().map(() => 'rejected-token'),
+    ]);
+  });
+});
+
+function startWith(offset: Offset, bench: Bench, env: Readonly<Record<string, string>>): RunningProgram {
+  return runUnder(makeFakeClock(bench.folder, offset), bench, env);
+}
+
+function failures({ rows }: Bench) {
+  return rows("SELECT id, outcome, error_message FROM runs WHERE outcome = 'failed'");
+}
+
+function expectNoSkew({ rows }: Bench, worker: RunningProgram): void {
+  expect(rows('SELECT DISTINCT clock_skew_ms FROM logins')).toEqual([{ clock_skew_ms: null }]);
+  expect(worker.log().filter((line) => /its clock is/.test(String(line.msg)))).toEqual([]);
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { createMonotonic } from '../../src/clock.ts';
+
+const HOUR = 3_600_000;
+/** Far more than passes between two looks, and far less than what is looked for. */
+const MOMENTS_MS = 1_000;
+
+describe('the monotonic clock', () => {
+  /** How far it moves while the uptime of the machine moves by itself, beside the time that passes in truth. */
+  function movedBy(...leapsMs: readonly number[]): readonly number[] {
+    let leapt = 0;
+    const monotonic = createMonotonic(() => performance.now() + leapt);
+    const begun = monotonic();
+    return leapsMs.map((leap) => {
+      leapt += leap;
+      return monotonic() - begun;
+    });
+  }
+
+  it('counts the time for which the machine was suspended, each time', () => {
+    const [first = 0, second = 0] = movedBy(8 * HOUR, HOUR);
+    expect(Math.abs(first - 8 * HOUR)).toBeLessThan(MOMENTS_MS);
+    expect(Math.abs(second - 9 * HOUR)).toBeLessThan(MOMENTS_MS);
+  });
+
+  it.each([
+    ['the rounding of an uptime in whole seconds', 1_000],
+    ['an uptime that goes back', -HOUR],
+  ])('ignores %s', (_what, leapMs) => {
+    expect(Math.abs(movedBy(leapMs)[0] ?? HOUR)).toBeLessThan(MOMENTS_MS);
+  });
+
+  it('goes on where the uptime cannot be read', () => {
+    const monotonic = createMonotonic(() => {
+      throw new Error('not permitted');
+    });
+    const begun = monotonic();
+    expect(monotonic()).toBeGreaterThanOrEqual(begun);
+  });
+
+  it('goes with the true time', async () => {
+    const monotonic = createMonotonic();
+    const [begun, truth] = [monotonic(), performance.now()];
+    await new Promise((wake) => setTimeout(wake, 50));
+    expect(Math.abs(monotonic() - begun - (performance.now() - truth))).toBeLessThan(50);
+  });
+});
