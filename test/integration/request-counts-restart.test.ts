@@ -1,0 +1,179 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Config, loadConfig } from '../../src/config/config.ts';
+import { StoppedError } from '../../src/errors.ts';
+import { runWorker } from '../../src/worker/worker.ts';
+import { createStage, MINUTE, SECOND, type Stage } from '../support/counting.ts';
+import { ATTEMPTS, expectRecovery, gaps } from '../support/counting-bounds.ts';
+import { fail, type Mood, usual } from '../support/counting-service.ts';
+import { failed, granted, startScriptedService } from '../support/scripted-service.ts';
+import { makeFolder } from '../support/workplace.ts';
+
+/** Every start has a session of its own, and tokens live in memory only (contract, 4): a login a start is the least. */
+describe('a worker that is started anew every 10 s for 10 minutes', () => {
+  const everyMs = MINUTE;
+  const STARTS = 60;
+  const LIFE_MS = 10 * SECOND;
+  const STORM_MS = STARTS * LIFE_MS;
+  /** Contract, 5: no poll at start where the last good one is under 30 s old. */
+  const POLLS_AT_START = STORM_MS / (30 * SECOND) + 1;
+  const SLOTS = STORM_MS / everyMs;
+
+  async function storm(mood: Mood, plot: (stage: Stage) => Promise<void>): Promise<void> {
+    await using stage = createStage({ everyMs });
+    stage.service.feel(mood);
+    for (let start = 0; start < STARTS; start += 1) {
+      const worker = await stage.start();
+      await stage.world.advance(LIFE_MS);
+      await worker.stop();
+    }
+    await plot(stage);
+    expect(stage.service.loginsAtOnce()).toBe(1);
+  }
+
+  async function expectGoodStart(stage: Stage): Promise<void> {
+    await stage.start();
+    await expectRecovery(stage, 0);
+  }
+
+  it('polls a service that is well twice a minute and at its slots, and logs in once a start', async () => {
+    await storm(usual, async ({ world, count, goodPolls }) => {
+      expect(count('login')).toBe(STARTS);
+      expect(count('leagues')).toBeLessThanOrEqual(POLLS_AT_START + SLOTS);
+      expect(count('profile')).toBeLessThanOrEqual(POLLS_AT_START + 1);
+      expect(Math.max(...gaps([...goodPolls(), world.elapsed()]))).toBeLessThanOrEqual(30 * SECOND + LIFE_MS);
+    });
+  });
+
+  it('sends a service that is down what each life may, which is bounded by the backoff of its session', async () => {
+    // The first poll and the session share a login. Then come the profile's, a slot's, and the session's own, whose
+    // waits are at least 0.5, 1, 2 and 4 s: four of them in ten seconds.
+    const mostALife = ATTEMPTS * (1 + 1 + 1 + 4);
+    await storm(
+      () => fail(503),
+      async (stage) => {
+        expect(stage.service.seen.length).toBeLessThanOrEqual(STARTS * mostALife);
+        expect(stage.count('leagues')).toBe(0);
+        stage.service.feel(usual);
+        await expectGoodStart(stage);
+      },
+    );
+  });
+
+  it('sends a service that refuses one login a start', async () => {
+    await storm(
+      (kind) => (kind === 'login' ? fail(401) : undefined),
+      async (stage) => {
+        expect(stage.service.seen).toHaveLength(STARTS);
+        stage.service.feel(usual);
+        await expectGoodStart(stage);
+      },
+    );
+  });
+
+  it('sends leagues that reject every token two requests and two logins a start', async () => {
+    await storm(
+      (kind) => (kind === 'leagues' ? fail(401) : undefined),
+      async (stage) => {
+        expect(stage.count('leagues')).toBeLessThanOrEqual(2 * STARTS);
+        expect(stage.count('login')).toBeLessThanOrEqual(2 * STARTS);
+        stage.service.feel(usual);
+        await expectGoodStart(stage);
+      },
+    );
+  });
+
+  it.each(['leagues', 'login'] as const)('sends nothing at all once the %s have asked for a pause', async (asked) => {
+    await storm(
+      (kind) => (kind === asked ? fail(429, { 'retry-after': '900' }) : undefined),
+      async (stage) => {
+        // A login, and the leagues where it was granted.
+        expect(stage.service.seen).toHaveLength(asked === 'login' ? 1 : 2);
+        await stage.start();
+        await expectRecovery(stage, 15 * MINUTE - STORM_MS);
+      },
+    );
+  });
+});
+
+describe('the worker itself', () => {
+  const settings = (url: string, path: string, more: Readonly<Record<string, string>> = {}) =>
+    loadConfig({
+      LEAGUE_SYNC_BASE_URL: url,
+      LEAGUE_SYNC_USERNAME: 'player',
+      LEAGUE_SYNC_PASSWORD: 'secret-password',
+      LEAGUE_SYNC_DATABASE: path,
+      // No slot comes meanwhile, whenever this is run.
+      LEAGUE_SYNC_SCHEDULE: '0 0 29 2 *',
+      ...more,
+    });
+  type Life = { readonly logged: (pattern: RegExp, times: number) => Promise<void>; readonly pollNow: () => void };
+
+  /** One life over real HTTP, ended by a stop once the plot is over. */
+  async function live(config: Config, plot: (life: Life) => Promise<void>): Promise<void> {
+    const stopping = new AbortController();
+    const lines: string[] = [];
+    let pollNow = (): void => undefined;
+    const running = runWorker(config, {
+      log: pino({}, { write: (line: string) => lines.push(line) }),
+      pid: process.pid,
+      signal: stopping.signal,
+      onPollNow: (poll) => {
+        pollNow = poll;
+      },
+      copy: () => Promise.reject(new Error('nothing is copied here')),
+    });
+    const logged = async (pattern: RegExp, times: number): Promise<void> => {
+      while (lines.filter((line) => pattern.test(line)).length < times) await wait(2);
+    };
+    await plot({ logged, pollNow: () => pollNow() }).finally(() => stopping.abort(new StoppedError()));
+    await running;
+  }
+
+  it('started anew every 10 s for 10 minutes polls twice a minute, and logs in once a start', async () => {
+    // Only the date is moved by hand: it is all that the start looks at, and the network needs its timers.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-20T12:02:03.456Z') });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const STARTS = 60;
+    /** Contract, 5: none where the last good one is under 30 s old. */
+    const POLLS = (STARTS * 10 * SECOND) / (30 * SECOND);
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const config = settings(service.url, folder.file('leagues.db'));
+    for (let start = 0; start < STARTS; start += 1) {
+      service.script('login', granted({}, { date: new Date().toUTCString() }));
+      await live(config, async ({ logged }) => {
+        await logged(/"msg":"logged in/, 1);
+        await logged(/no poll at start|"outcome":"(changed|unchanged)"/, 2);
+      });
+      vi.setSystemTime(Date.now() + 10 * SECOND);
+    }
+    expect(service.seen('login')).toHaveLength(STARTS);
+    expect(service.seen('leagues')).toHaveLength(POLLS);
+    expect(service.seen('profile')).toHaveLength(POLLS);
+  });
+
+  it('whose credentials are refused logs in once for each SIGHUP, and polls with the one that is granted', async () => {
+    const HANGUPS = 5;
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    service.script('login', failed(401));
+    const config = settings(service.url, folder.file('leagues.db'), { LEAGUE_SYNC_PROFILE_SCHEDULE: 'off' });
+    await live(config, async ({ logged, pollNow }) => {
+      await logged(/"run":"leagues".*"outcome":"failed"/, 1);
+      for (let hangup = 1; hangup <= HANGUPS; hangup += 1) {
+        pollNow();
+        await logged(/"run":"leagues".*"outcome":"failed"/, 1 + hangup);
+      }
+      expect(service.requests).toHaveLength(1 + HANGUPS);
+      service.script('login', granted());
+      pollNow();
+      await logged(/"run":"leagues".*"outcome":"unchanged"/, 1);
+      expect(service.seen('login')).toHaveLength(1 + HANGUPS + 1);
+      expect(service.seen('leagues')).toHaveLength(1);
+    });
+  });
+});

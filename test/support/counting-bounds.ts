@@ -1,0 +1,73 @@
+import { expect } from 'vitest';
+import { createStage, HOUR, MINUTE, SECOND, type Stage, type StageOptions } from './counting.ts';
+import { type Mood, usual } from './counting-service.ts';
+import type { CountingWorker } from './counting-worker.ts';
+
+/** Contract, 5.1: at most four attempts, of a poll as of a login. */
+export const ATTEMPTS = 4;
+/** A run's waits between its attempts (0.5, 1 and 2 s at most), its requests' ways, and a look at the clock. */
+export const RUN_MS = 5 * SECOND;
+/** Contract, 4: the secret is looked at every 10 s. */
+export const SECRET_LOOK_MS = 10 * SECOND;
+/** The poll of the profile at start, and the one at the full hour. */
+export const PROFILES_AN_HOUR = 2;
+/** A token of an hour is made at the start and falls due after 55 minutes (contract, 4). */
+export const LOGINS_AN_HOUR = 2;
+/** The poll at start and those of one hour's slots. */
+export const pollsAnHour = (everyMs: number): number => 1 + HOUR / everyMs;
+
+/**
+ * The session's own tries while there is no token: 0.5, 1, 2 … 64 and 128 s apart at least, which makes ten in the first
+ * five minutes, and 150 s apart from then on. Each is a login of up to four attempts, and so is each run's.
+ */
+export const KEEPING_AT_FIRST = 10;
+export const KEEPING_AN_HOUR = KEEPING_AT_FIRST + HOUR / (150 * SECOND);
+export const loginsWhileDown = (everyMs: number): number =>
+  ATTEMPTS * (KEEPING_AN_HOUR + pollsAnHour(everyMs) + PROFILES_AN_HOUR);
+
+/** Contract, 4: no hammering. Renewed after 10, 20, 40, 80, 160 s and then every 5 minutes. */
+export const BORN_EXPIRED_AN_HOUR = 1 + 5 + HOUR / (5 * MINUTE);
+
+/** Contract, 4: after a refusal 1 min, doubling to 1 h. So tries come at 0, 1, 3, 7, 15, 31, 63 min and hourly after. */
+export function triesAfterRefusal(withinMs: number): number {
+  let tries = 0;
+  let wait = MINUTE;
+  for (let at = 0; at < withinMs; at += wait, wait = Math.min(HOUR, 2 * wait)) tries += 1;
+  return tries;
+}
+
+export const SCHEDULES = [
+  ['every 5 minutes', 5 * MINUTE],
+  ['every minute', MINUTE],
+] as const;
+/** The least and the most that jitter can be, and something between. */
+export const CHANCES: readonly [string, StageOptions][] = [
+  ['by chance', {}],
+  ['as short as can be', { random: () => 0 }],
+  ['as long as can be', { random: () => 0.999_999 }],
+];
+
+export type Play = Stage & { readonly worker: CountingWorker };
+
+/** Starts a worker under a mood of the service, and checks at the end what holds whatever happens. */
+export async function play(options: StageOptions, mood: Mood, plot: (play: Play) => Promise<void>): Promise<void> {
+  await using stage = createStage(options);
+  stage.service.feel(mood);
+  const worker = await stage.start();
+  await plot({ ...stage, worker });
+  // Contract, 4: one login at a time, whoever asks.
+  expect(stage.service.loginsAtOnce()).toBe(1);
+}
+
+/** The service is well from now on: a good poll comes within the time, by default of one slot. */
+export async function expectRecovery({ world, service, goodPolls }: Stage, withinMs: number): Promise<void> {
+  const from = world.elapsed();
+  service.feel(usual);
+  await world.advance(withinMs + RUN_MS);
+  expect(goodPolls().filter((at) => at > from)).not.toEqual([]);
+}
+
+/** The times between each and the next. */
+export function gaps(times: readonly number[]): readonly number[] {
+  return times.slice(1).map((at, index) => at - (times[index] ?? 0));
+}
