@@ -10,6 +10,8 @@ if (Number.parseInt(process.versions.node, 10) < ${NEEDED_NODE}) {
   process.stderr.write('league-sync needs Node ${NEEDED_NODE} or newer; this is Node ' + process.versions.node + '. In a checkout, "npx league-sync" brings its own.\\n');
   process.exit(78);
 }
+// A diagnostic report of Node would hold the environment, and with it the password; told before anything can fail.
+if (process.report) process.report.excludeEnv = true;
 require('node:module').enableCompileCache?.();
 const bundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 

@@ -83,6 +83,8 @@ function listenToSignals(): void {
       stopping.abort(new StoppedError());
     });
   }
+  // Node would open its debugger to whoever is on this machine, and with it everything in memory.
+  process.on('SIGUSR1', () => undefined);
   process.on('SIGHUP', () => {
     for (const hangup of hangups) hangup();
   });

@@ -11,7 +11,7 @@ import type { Command } from './host.ts';
 
 /** Logs in, prints the player's profile, stores it. */
 export const profile: Command<{ readonly json?: boolean }> = async (host, { json }) => {
-  const config = loadConfig(host.settings());
+  const config = loadConfig(host.settings(), host.environment);
   const log = await host.openLog(config.log, 2);
   for (const warning of config.warnings) log.warn(warning);
   const { pid, stop: signal } = host;

@@ -6,7 +6,7 @@ import type { Command } from './host.ts';
 
 /** The worker, until it is stopped. */
 export const run: Command<unknown> = async (host) => {
-  const config = loadConfig(host.settings());
+  const config = loadConfig(host.settings(), host.environment);
   const log = await host.openLog(config.log, 1);
   const { pid, stop: signal, onHangup: onPollNow } = host;
   await runWorker(config, { log, pid, signal, onPollNow, copy: createCopy(host) });

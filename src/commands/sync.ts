@@ -9,7 +9,7 @@ import type { Command } from './host.ts';
 
 /** One poll now. */
 export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRun: isDry }) => {
-  const config = loadConfig(host.settings());
+  const config = loadConfig(host.settings(), host.environment);
   const log = await host.openLog(config.log, 2);
   for (const warning of config.warnings) log.warn(warning);
   if (isDry === true) return dryRun(config, host);

@@ -6,6 +6,7 @@ import { type Credentials, createCredentials, readSecret, type SecretSource } fr
 import { besides } from './database.ts';
 import { type Environment, mergeEnvironment, SECRET_NAMES, warnOfUnknown } from './environment.ts';
 import { SETTING_NAMES } from './name.ts';
+import { chooseProxy, type ProxyServer } from './proxy.ts';
 import { type ListenAddress, maySendCredentials, readSchedule, settingsSchema } from './settings.ts';
 
 export type Scope = 'all' | 'active' | 'inactive';
@@ -20,6 +21,8 @@ export type LogConfig = {
 export type Config = {
   /** {base_url} of the interface, without a slash at its end. */
   readonly baseUrl: string;
+  /** The way to the service, where it is not direct. */
+  readonly proxy: ProxyServer | undefined;
   readonly credentials: Credentials;
   readonly database: string;
   readonly schedule: Schedule;
@@ -43,8 +46,11 @@ export type Config = {
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Reads the settings of section 2 of the contract. Throws a SettingsError that names every fault at once. */
-export function loadConfig(settings: Settings): Config {
+/**
+ * Reads the settings of section 2 of the contract, and the proxy variables of the environment. Throws a SettingsError
+ * that names every fault at once.
+ */
+export function loadConfig(settings: Settings, environment: Environment = {}): Config {
   const faults: string[] = [];
   const read = settingsSchema.safeParse(settings);
   if (!read.success) faults.push(...read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
@@ -53,6 +59,8 @@ export function loadConfig(settings: Settings): Config {
   const schedule = scheduleSetting(settings, 'LEAGUE_SYNC_SCHEDULE', faults);
   const off = settings.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
   const profileSchedule = off ? 'off' : scheduleSetting(settings, 'LEAGUE_SYNC_PROFILE_SCHEDULE', faults);
+  const address = shape.LEAGUE_SYNC_BASE_URL.safeParse(settings.LEAGUE_SYNC_BASE_URL).data;
+  const proxy = address && chooseProxy(address, environment, faults);
   refuseClearText(settings, faults);
   refusePublishingOverDatabase(settings, faults);
 
@@ -62,6 +70,7 @@ export function loadConfig(settings: Settings): Config {
   const all = read.data;
   return {
     baseUrl: all.LEAGUE_SYNC_BASE_URL.href.replace(/\/+$/, ''),
+    proxy,
     credentials: createCredentials(username, password),
     database: all.LEAGUE_SYNC_DATABASE,
     schedule,

@@ -44,21 +44,17 @@ export function createPause(clock: Clock, leftMs = 0, onExtend: (until: number) 
  * then it rejects with a PausedError that says when.
  */
 export function respectPause(transport: Transport, pause: Pause, clock: Clock): Transport {
-  const send: typeof transport = Object.assign(
-    async (...[query, signal]: Parameters<Transport>) => {
-      const until = pause.until();
-      if (until > 0) {
-        const message = `The service asked not to be called before ${formatInstant(until)} (Retry-After); nothing is sent until then.`;
-        throw new PausedError(message, until);
-      }
-      const onHead = (head: Head): void => {
-        const notBefore = readRetryAfter(head, clock.now());
-        if (notBefore !== undefined && head.status >= 300) pause.extend(notBefore);
-        query.onHead?.(head);
-      };
-      return await transport({ ...query, onHead }, signal);
-    },
-    { [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() },
-  );
-  return send;
+  return async (query, signal) => {
+    const until = pause.until();
+    if (until > 0) {
+      const message = `The service asked not to be called before ${formatInstant(until)} (Retry-After); nothing is sent until then.`;
+      throw new PausedError(message, until);
+    }
+    const onHead = (head: Head): void => {
+      const notBefore = readRetryAfter(head, clock.now());
+      if (notBefore !== undefined && head.status >= 300) pause.extend(notBefore);
+      query.onHead?.(head);
+    };
+    return await transport({ ...query, onHead }, signal);
+  };
 }

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
 import { CredentialsError, RunError } from '../errors.ts';
@@ -66,7 +67,7 @@ export function createSession(options: SessionOptions): Session {
   let pair: CredentialPair | undefined;
   /** Logins in a row that gave a token which had expired already. */
   let bornDead = 0;
-  /** Aborts when a login has changed what `keep` waits for. */
+  /** Aborts when `keep` has to look again before its wait is over. */
   let news = new AbortController();
 
   const settle = (token: Token): Token => {
@@ -127,11 +128,12 @@ export function createSession(options: SessionOptions): Session {
     token,
     objection,
     keep: async (signal) => {
+      signal.addEventListener('abort', () => news.abort(), { once: true });
       while (!signal.aborted) {
         const dueMs = current === undefined ? 0 : msUntilDue(current, clock, options.leewayMs, bornDead);
         const waitMs = Math.max(dueMs, refusals.leftMs(), pace.leftMs());
         if (waitMs > 0) {
-          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, AbortSignal.any([signal, news.signal]));
+          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, news.signal);
           forgetRotated();
         } else {
           await logInOnce().catch(() => undefined);
@@ -176,16 +178,4 @@ function readPair(credentials: Credentials): CredentialPair | undefined {
 /** Sleeps, and wakes without a word when the signal aborts. */
 async function rest(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal).catch(() => undefined);
-}
-
-/** The promise's value, unless the one who waits gives up first; what he waited for goes on for the others. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

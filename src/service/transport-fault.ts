@@ -1,14 +1,38 @@
+import type { ProxyServer } from '../config/proxy.ts';
 import { codeOf, TransportError } from '../errors.ts';
 
-type Fault = { readonly codes: RegExp; readonly what: string; readonly permanent?: true };
+type Fault = {
+  readonly codes: RegExp;
+  readonly what: string;
+  /** Where there is a proxy, it is the proxy that this says something about. */
+  readonly atProxy?: string;
+  readonly permanent?: true;
+};
 
 /** What a broken connection means, by the code that Node or undici gives it. The first match counts. */
 const FAULTS: readonly Fault[] = [
-  { codes: /^(ENOTFOUND|EAI_AGAIN)$/, what: 'the host name cannot be resolved; check LEAGUE_SYNC_BASE_URL and DNS' },
-  { codes: /^ECONNREFUSED$/, what: 'the connection was refused; is the service running there?' },
+  {
+    codes: /^(ENOTFOUND|EAI_AGAIN)$/,
+    what: 'the host name cannot be resolved; check LEAGUE_SYNC_BASE_URL and DNS',
+    atProxy: 'the host name of the proxy cannot be resolved; check it, and DNS',
+  },
+  {
+    codes: /^ECONNREFUSED$/,
+    what: 'the connection was refused; is the service running there?',
+    atProxy: 'the connection to the proxy was refused; is it running there?',
+  },
+  { codes: /^UND_ERR_PRX_CONN$/, what: 'the connection to the proxy broke' },
   { codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, what: 'the connection broke before the answer was complete' },
-  { codes: /^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/, what: 'there is no route to the host' },
-  { codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, what: 'no connection could be made in time' },
+  {
+    codes: /^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/,
+    what: 'there is no route to the host',
+    atProxy: 'there is no route to the proxy',
+  },
+  {
+    codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
+    what: 'no connection could be made in time',
+    atProxy: 'no connection to the proxy could be made in time',
+  },
   {
     codes: /^CERT_HAS_EXPIRED$/,
     what: 'its TLS certificate has expired; the service has to renew it, or the clock of this machine is wrong',
@@ -24,6 +48,7 @@ const FAULTS: readonly Fault[] = [
     what: 'its TLS certificate is for another host name; check LEAGUE_SYNC_BASE_URL',
     permanent: true,
   },
+  { codes: /^UND_ERR_PRX_TLS$/, what: 'the TLS certificate of the proxy is not for its host name', permanent: true },
   {
     codes: /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/,
     what: 'its TLS certificate is signed by nobody that is trusted here; name its authority in NODE_EXTRA_CA_CERTS',
@@ -32,6 +57,7 @@ const FAULTS: readonly Fault[] = [
   {
     codes: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
     what: 'no TLS is spoken there; check whether LEAGUE_SYNC_BASE_URL should begin with http, or name another port',
+    atProxy: 'no TLS is spoken there; check whether the proxy, or LEAGUE_SYNC_BASE_URL, should begin with http',
     permanent: true,
   },
   { codes: /^(ERR_TLS|ERR_SSL)/, what: 'the two sides found no common TLS', permanent: true },
@@ -40,17 +66,41 @@ const FAULTS: readonly Fault[] = [
   { codes: /^UND_ERR_HEADERS_OVERFLOW$/, what: 'its headers are larger than any that make sense' },
 ];
 
+type Circumstances = {
+  /** Of the answer, where it had begun. */
+  readonly httpStatus?: number | undefined;
+  readonly proxy?: ProxyServer | undefined;
+};
+
 /** Turns what undici threw into an error of ours; the library's message is not repeated, only its code. */
-export function describeNetworkFault(error: unknown, request: string, httpStatus?: number): TransportError {
+export function describeNetworkFault(
+  error: unknown,
+  request: string,
+  { httpStatus, proxy }: Circumstances = {},
+): TransportError {
   const code = deepCodeOf(error);
   const fault = FAULTS.find(({ codes }) => codes.test(code));
+  const refusal = proxy === undefined ? undefined : statusOfProxy(error, code);
+  const what =
+    refusal === undefined
+      ? ((proxy && fault?.atProxy) ?? fault?.what ?? 'the connection failed')
+      : `the proxy refused it with status ${refusal}${refusal === 407 ? '; it wants other credentials' : ''}`;
+  const passes = refusal === undefined ? fault?.permanent !== true : refusal >= 500;
   const timedOut = /TIMEDOUT|TIMEOUT/.test(code);
-  return new TransportError(
-    timedOut ? 'timeout' : 'network',
-    fault?.permanent !== true,
-    `${request} failed: ${fault?.what ?? 'the connection failed'} (${code}).`,
-    { cause: error, httpStatus },
-  );
+  const message = `${request}${throughProxy(proxy)} failed: ${what} (${code}).`;
+  return new TransportError(timedOut ? 'timeout' : 'network', passes, message, { cause: bare(error), httpStatus });
+}
+
+/** Where a request goes through, for messages. */
+export function throughProxy(proxy: ProxyServer | undefined): string {
+  return proxy === undefined ? '' : ` through the proxy ${proxy.label}`;
+}
+
+/** undici says the status of a proxy that opens no way in its message alone. */
+function statusOfProxy(error: unknown, code: string): number | undefined {
+  if (!(error instanceof Error) || !/^UND_ERR_(ABORTED|INVALID_ARG)$/.test(code)) return undefined;
+  const status = /Proxy.*\((\d{3})\)/.exec(error.message)?.[1];
+  return status === undefined ? undefined : Number(status);
 }
 
 function deepCodeOf(error: unknown): string {
@@ -58,4 +108,11 @@ function deepCodeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors[0] !== undefined) return deepCodeOf(error.errors[0]);
   if (codeOf(error) !== '') return codeOf(error);
   return error.cause instanceof Error ? deepCodeOf(error.cause) : error.name;
+}
+
+/** Errors of libraries carry requests and pieces of answers, and with them tokens. */
+function bare(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined;
+  const { name, stack } = error;
+  return Object.assign(new Error(deepCodeOf(error)), { name, stack, code: deepCodeOf(error) });
 }

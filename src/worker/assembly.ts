@@ -66,7 +66,6 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
   const end = async (): Promise<void> => {
     ending.abort(new StoppedError());
     await session.settled();
-    await plain[Symbol.asyncDispose]();
   };
   return { client, session, pause, drift, clock, [Symbol.asyncDispose]: end };
 }

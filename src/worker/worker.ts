@@ -2,6 +2,7 @@ import { formatInstant } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { throughProxy } from '../service/transport-fault.ts';
 import type { RunKind } from '../store/runs.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
@@ -67,13 +68,13 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow, c
 
 function announce(config: Config, { store }: Workplace, log: Log): void {
   for (const warning of config.warnings) log.warn(warning);
-  const { baseUrl: service, schedule, profileSchedule, scope } = config;
+  const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
   const { expression, timezone } = schedule;
   const profile = profileSchedule === 'off' ? 'off' : profileSchedule.expression;
   const nextSlot = formatInstant(schedule.nextSlot());
   log.info(
-    { service, database: store.path, schedule: expression, profile, timezone, scope, nextSlot },
-    `worker started: polls ${service} at "${expression}" (${timezone}), next at ${nextSlot}, into ${store.path}`,
+    { service, proxy: proxy?.label, database: store.path, schedule: expression, profile, timezone, scope, nextSlot },
+    `worker started: polls ${service}${throughProxy(proxy)} at "${expression}" (${timezone}), next at ${nextSlot}, into ${store.path}`,
   );
 }
 

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../support/bench.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 import { type Kind, type Reply, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, readRows } from '../support/workplace.ts';
+import { readRows } from '../support/workplace.ts';
 
 const MEGABYTE = 1_000_000;
 const BOMB_MB = 300;
@@ -60,23 +62,23 @@ describe.each<[string, Kind, () => Promise<Reply>]>([
   ['70 MB of a login as they are', 'login', flood],
 ])('%s', (_what, kind, make) => {
   it('end a sync with a failure that names the limit, after one request', async () => {
-    using folder = makeFolder();
+    const cwd = makeFolder();
     await using service = await startScriptedService();
     service.script(kind, await make());
-    const { code, stderr } = await runProgram(['sync'], { cwd: folder.path, env: settingsFor(service) });
+    const { code, stderr } = await runProgram(['sync'], { cwd, env: settingsFor(service) });
     expect(code).toBe(1);
     expect(stderr).toMatch(FAILURE);
     expect(service.seen(kind)).toHaveLength(1);
-    expect(readRows(folder.file('leagues.db'), 'SELECT outcome, error_kind FROM runs')).toEqual([
+    expect(readRows(join(cwd, 'leagues.db'), 'SELECT outcome, error_kind FROM runs')).toEqual([
       { outcome: 'failed', error_kind: 'contract' },
     ]);
   });
 
   it.skipIf(process.platform !== 'linux')('leave a worker alive, and small', async () => {
-    using folder = makeFolder();
+    const cwd = makeFolder();
     await using service = await startScriptedService();
     service.script(kind, await make());
-    const worker = startProgram(['run'], { cwd: folder.path, env: settingsFor(service) });
+    const worker = startProgram(['run'], { cwd, env: settingsFor(service) });
     expect(String((await worker.waitForPoll('failed')).msg)).toMatch(FAILURE);
     // Read of the process that lives on, so nothing of its peak is missed.
     expect(peakMemoryBytes(worker.pid)).toBeLessThan(MOST_MEMORY_BYTES);

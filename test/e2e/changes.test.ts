@@ -194,7 +194,7 @@ describe('changes', { timeout: 60_000 }, () => {
     const leagues = 700;
     const { url } = await startService(({ endpoint }, nth) =>
       endpoint === 'login'
-        ? grantLogin('token')
+        ? grantLogin('only-token')
         : listLeagues(Array.from({ length: leagues }, (_, index) => makeLeague(`l${index}`, { city: `City ${nth}` }))),
     );
     const bench = setUpFor(url);

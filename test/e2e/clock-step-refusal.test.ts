@@ -19,7 +19,7 @@ beforeEach(({ skip }) => {
 it('refused credentials are not tried again before the minute is over, however the clock is set meanwhile', async () => {
   const bench = await setUp();
   const clock = makeFakeClock(bench.folder, '+0');
-  const worker = runUnder(clock, bench, { LEAGUE_SYNC_PASSWORD: 'wrong', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+  const worker = runUnder(clock, bench, { LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
   await worker.waitForPoll('failed');
   for (const [offset, offMs] of OFFSETS) {
     clock.set(offset);

@@ -129,7 +129,7 @@ describe('a pause that the service asked for, in seconds', () => {
 
   async function stepInPause(offset: Offset) {
     const service = await startService(({ endpoint }, nth) => {
-      if (endpoint === 'login') return grantLogin('token');
+      if (endpoint === 'login') return grantLogin('access-token');
       if (nth > 1) return listLeagues([makeLeague('a')]);
       return { status: 503, headers: { 'retry-after': String(PAUSE_S) }, body: { result: 'fail' } };
     });

@@ -65,7 +65,7 @@ const NAME = `a reader of 20,000 leagues that all flip to and fro sees one list 
 
 it(NAME, { timeout: 240_000 }, async ({ annotate }) => {
   const service = await startService(({ endpoint }, nth) =>
-    endpoint === 'login' ? grantLogin('token') : { body: undefined, spell: () => LISTS[nth % 2] ?? '' },
+    endpoint === 'login' ? grantLogin('only-token') : { body: undefined, spell: () => LISTS[nth % 2] ?? '' },
   );
   const bench = setUpFor(service.url);
   const start = () => bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });

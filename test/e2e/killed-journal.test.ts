@@ -1,11 +1,10 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { makeFolder, setUp } from '../support/bench.ts';
 import { OUTSIDERS } from '../support/outsider.ts';
-import { PROGRAM } from '../support/program.ts';
+import { runProgram } from '../support/program.ts';
 
 const [ANOTHER_USER] = OUTSIDERS;
 const ALL = [{ n: 124 }];
@@ -54,14 +53,7 @@ describe('a sync that is killed at one of its calls to the disk', () => {
 /** Whether it got as far as that call. */
 async function killAt(call: string, nth: number, cwd: string, env: Readonly<Record<string, string>>): Promise<boolean> {
   const trace = ['-f', '-qq', '-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${nth}`];
-  try {
-    await promisify(execFile)('strace', [...trace, process.execPath, PROGRAM, 'sync'], {
-      cwd,
-      env: { PATH: process.env.PATH, ...env },
-    });
-    return false;
-  } catch (error) {
-    if (error instanceof Error && 'signal' in error && error.signal === 'SIGKILL') return true;
-    throw error;
-  }
+  const { code, signal } = await runProgram(['sync'], { cwd, env, through: ['strace', ...trace] });
+  if (signal !== 'SIGKILL') expect(code, `${call} ${nth}`).toBe(0);
+  return signal === 'SIGKILL';
 }

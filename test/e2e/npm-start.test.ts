@@ -5,24 +5,27 @@ import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { makeFolder } from '../support/bench.ts';
+import { watchProgram } from '../support/leak.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 
 it('hands a signal to npm start on to the worker, which ends cleanly', async () => {
   await using service = await startSimulator();
   const folder = makeFolder();
+  const env = {
+    LEAGUE_SYNC_BASE_URL: service.url,
+    LEAGUE_SYNC_USERNAME: 'player',
+    LEAGUE_SYNC_PASSWORD: 'secret-password',
+    LEAGUE_SYNC_DATABASE: join(folder, 'leagues.db'),
+  };
   const npm = spawn('npm', ['start'], {
     cwd: PROJECT,
-    env: {
-      ...process.env,
-      LEAGUE_SYNC_BASE_URL: service.url,
-      LEAGUE_SYNC_USERNAME: 'player',
-      LEAGUE_SYNC_PASSWORD: 'secret-password',
-      LEAGUE_SYNC_DATABASE: join(folder, 'leagues.db'),
-    },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });
+  let log = '';
+  watchProgram({ args: ['run'], cwd: folder, env }, () => ({ stdout: log }), once(npm, 'close'));
   // The whole group, so that an orphan does not outlive a failed test.
   onTestFinished(() => {
     try {
@@ -31,7 +34,6 @@ it('hands a signal to npm start on to the worker, which ends cleanly', async () 
       // Nobody is left, as it should be.
     }
   });
-  let log = '';
   for await (const chunk of npm.stdout) {
     log += String(chunk);
     if (log.includes('"run":"profile"') && !npm.killed) npm.kill('SIGTERM');

@@ -8,7 +8,7 @@ const POLLS = 3;
 
 it('polls never overlap when the service is slower than the schedule, and skipped slots are said', async () => {
   const service = await startService(({ endpoint }) =>
-    endpoint === 'login' ? grantLogin('token') : { ...listLeagues([makeLeague('a')]), delayMs: SLOW_MS },
+    endpoint === 'login' ? grantLogin('only-token') : { ...listLeagues([makeLeague('a')]), delayMs: SLOW_MS },
   );
   const worker = setUpFor(service.url).start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
   const polls = await eventually('some polls have ended', () => {

@@ -108,7 +108,7 @@ describe('status', () => {
 
   it('exits 0 however bad the last polls were', async () => {
     const bench = await setUp();
-    await bench.run(['sync'], { LEAGUE_SYNC_PASSWORD: 'wrong' });
+    await bench.run(['sync'], { LEAGUE_SYNC_PASSWORD: 'wrong-password' });
     const { code, stdout } = await bench.run(['status']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/refused/);

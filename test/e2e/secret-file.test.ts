@@ -8,7 +8,7 @@ import { grantLogin, listLeagues, makeLeague, type Seen, startService } from '..
 describe('a secret file', () => {
   it('is read anew at every login', async () => {
     const service = await startService(({ endpoint }, nth) =>
-      endpoint === 'login' ? grantLogin(`token-${nth}`, 3_000) : listLeagues([makeLeague('a')]),
+      endpoint === 'login' ? grantLogin(`token-no-${nth}`, 3_000) : listLeagues([makeLeague('a')]),
     );
     const bench = setUpFor(service.url);
     const file = join(bench.folder, 'password');
@@ -27,7 +27,7 @@ describe('a secret file', () => {
   it('ends the wait after a refusal as soon as it changes, and a poll follows', async () => {
     const bench = await setUp();
     const file = join(bench.folder, 'password');
-    writeFileSync(file, 'wrong\n');
+    writeFileSync(file, 'wrong-password\n');
     const worker = bench.start(['run'], { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: file });
     await worker.waitForPoll('failed');
     replaceFile(file, `${PASSWORD}\n`);

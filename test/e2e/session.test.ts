@@ -27,7 +27,7 @@ describe('the session', () => {
 describe('wrong credentials', () => {
   it('end sync with 77 after exactly one login, which is recorded as refused', async () => {
     const bench = await setUp();
-    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PASSWORD: 'wrong' });
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PASSWORD: 'wrong-password' });
 
     expect(code).toBe(77);
     expect(stderr).toContain('LEAGUE_SYNC_PASSWORD');
@@ -43,14 +43,14 @@ describe('wrong credentials', () => {
 
   it.each(['profile', 'sync --dry-run'])('end %s with 77 after exactly one login', async (command) => {
     const bench = await setUp();
-    const { code } = await bench.run(command.split(' '), { LEAGUE_SYNC_PASSWORD: 'wrong' });
+    const { code } = await bench.run(command.split(' '), { LEAGUE_SYNC_PASSWORD: 'wrong-password' });
     expect(code).toBe(77);
     expect(countLogins(bench.simulator)).toBe(1);
   });
 
   it('leave run up and silent towards the service, even with a slot every second', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_PASSWORD: 'wrong', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const worker = bench.start(['run'], { LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     for (let failures = 0; failures < 4; failures += 1) await worker.waitForPoll('failed');
 
     expect(worker.alive()).toBe(true);

@@ -133,19 +133,19 @@ describe('a .env file', () => {
     const bench = await setUp();
     writeFileSync(
       join(bench.folder, '.env'),
-      'LEAGUE_SYNC_PASSWORD=wrong\nLEAGUE_SYNC_BASE_URL=http://127.0.0.1:1\nLEAGUE_SYNC_STATUS=inactive\n',
+      'LEAGUE_SYNC_PASSWORD=wrong-password\nLEAGUE_SYNC_BASE_URL=http://127.0.0.1:1\nLEAGUE_SYNC_STATUS=inactive\n',
     );
     expect((await bench.run(['sync'])).code).toBe(0);
     expect(leagueRequests(bench.simulator).map((seen) => seen.path)).toEqual(['/events/v1/leagues/?status=inactive']);
   });
 
   it.each([
-    ['LEAGUE_SYNC_PASSWORD_FILE=/nowhere', {}],
-    ['LEAGUE_SYNC_PASSWORD=wrong', { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: 'secret' }],
+    ['LEAGUE_SYNC_PASSWORD_FILE=/nowhere', { LEAGUE_SYNC_PASSWORD: PASSWORD }],
+    ['LEAGUE_SYNC_PASSWORD=wrong-password', { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: 'secret' }],
   ])('with %s gives way to the other form in the environment', async (line, env) => {
     const bench = await setUp();
     writeFileSync(join(bench.folder, '.env'), `${line}\n`);
-    writeFileSync(join(bench.folder, 'secret'), `${PASSWORD}\n`);
+    if ('LEAGUE_SYNC_PASSWORD_FILE' in env) writeFileSync(join(bench.folder, 'secret'), `${PASSWORD}\n`);
     expect((await bench.run(['sync'], env)).code).toBe(0);
     expect(countLogins(bench.simulator)).toBe(1);
   });

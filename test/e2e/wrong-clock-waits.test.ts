@@ -31,7 +31,7 @@ describe.each<{ sentence: string; offset: Offset }>([
       return { status: 503, headers: { 'retry-after': until }, body: { result: 'fail' } };
     };
     const service = await startService(({ endpoint }, nth) => {
-      if (endpoint === 'login') return nth === 1 ? ask(IN_THE_RUN_MS) : grantLogin('token');
+      if (endpoint === 'login') return nth === 1 ? ask(IN_THE_RUN_MS) : grantLogin('access-token');
       return nth === 1 ? ask(PAST_THE_RUN_MS) : listLeagues([makeLeague('a')]);
     });
     const bench = setUpFor(service.url);

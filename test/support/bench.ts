@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { ask, type Row } from './database.ts';
+import { watchFolder } from './leak.ts';
 import {
   type Environment,
   type Exit,
@@ -33,10 +34,10 @@ type Outlet = Pick<ProgramOptions, 'stdout' | 'into'>;
 
 export type SimulatedBench = Bench & { readonly simulator: Simulator };
 
-/** An empty folder that is gone after the test. */
+/** An empty folder that is gone after the test, and searched for secrets before that. */
 export function makeFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'league-sync-e2e-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  watchFolder(folder, () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
 }
 

@@ -115,7 +115,7 @@ export function createCountingService(world: World, options: ServiceOptions = {}
     });
   };
   return {
-    transport: Object.assign(send, { [Symbol.asyncDispose]: async () => undefined }),
+    transport: send,
     seen,
     times: (kind) => seen.filter((request) => request.kind === kind).map(({ at }) => at),
     feel: (next) => {

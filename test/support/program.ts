@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { watchProgram } from './leak.ts';
 
 /** The program as it ships. */
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs');
@@ -25,6 +26,8 @@ export type ProgramOptions = {
   readonly stdout?: number;
   /** A shell command that reads stdout in place of the test. `Exit` tells its output, and the program's own code. */
   readonly into?: string;
+  /** A command, with its arguments, that runs the program in place of the test. */
+  readonly through?: readonly string[];
 };
 
 export type Exit = {
@@ -64,7 +67,7 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
   return startProgram(args, options).waitForExit();
 }
 
-/** Starts the program; whatever still runs at the end of the test is killed. */
+/** Starts the program. Whatever still runs at the end of the test is killed, and a secret that it has said fails the test. */
 export function startProgram(args: readonly string[], options: ProgramOptions): RunningProgram {
   const child = spawnProgram(args, options);
   const output = { stdout: '', stderr: '' };
@@ -90,6 +93,10 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   });
   // A test that has failed already is not interested any more.
   exited.catch(() => undefined);
+  watchProgram({ args, cwd: options.cwd, env: options.env ?? {} }, () => output, exited);
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
   const waitForExit = (): Promise<Exit> => {
     const overtime = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
     return exited.finally(() => clearTimeout(overtime));
@@ -120,8 +127,11 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   };
 }
 
-function spawnProgram(args: readonly string[], { env = {}, cwd, input, node, stdout, into }: ProgramOptions) {
-  const program = [node ?? process.execPath, PROGRAM, ...args];
+function spawnProgram(
+  args: readonly string[],
+  { env = {}, cwd, input, node, stdout, into, through = [] }: ProgramOptions,
+) {
+  const program = [...through, node ?? process.execPath, PROGRAM, ...args];
   const [command = '', ...rest] = into === undefined ? program : ['sh', '-c', pipeline(into), 'sh', ...program];
   const child: ChildProcess = spawn(command, rest, {
     cwd,
@@ -129,9 +139,6 @@ function spawnProgram(args: readonly string[], { env = {}, cwd, input, node, std
     stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
   });
   children.add(child);
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
   // A program that ends without reading its input is no fault of the test.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input ?? '');

@@ -70,7 +70,7 @@ export function createStoryService(clock: Clock): StoryService {
     return { status, header: (name: string) => headers[name], body: Buffer.from(JSON.stringify(body)) };
   };
   return {
-    transport: Object.assign(send, { [Symbol.asyncDispose]: async () => undefined }),
+    transport: send,
     add: (name, fields = {}) => listed.set(name, { ...bundled.get(name), ...fields }),
     change: (fields, ...names) => {
       const last_update_datetime = new Date(clock.now()).toISOString().replace('Z', '000');

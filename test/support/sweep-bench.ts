@@ -45,6 +45,8 @@ export type SweepBench = AsyncDisposable & {
   /** What a query by one other connection, which stays open, gives. */
   readonly read: (sql: string) => readonly Row[];
   readonly log: readonly string[];
+  /** Whatever was thrown by a request or a login, or reported by a run, oldest first. */
+  readonly errors: readonly unknown[];
 };
 
 export type SweepOptions = {
@@ -68,20 +70,25 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
   });
   const stack = opening.move();
   const { signal } = new AbortController();
+  const errors: unknown[] = [];
   const begin = () => {
-    const { transport, ...side } = assembleSide(options, journal, signal);
-    stack.use(transport);
+    const side = assembleSide(options, journal, signal, errors);
     return { ...bench.tools, ...side, runTimeoutMs: options.runTimeoutMs, unrecorded: new Map() };
   };
   let tools = begin();
+  const noted = (report: RunReport): RunReport => {
+    if (report.error !== undefined) errors.push(report.error);
+    return report;
+  };
   return {
     begin: () => {
       tools = begin();
     },
     log,
+    errors,
     read: (sql) => reader.prepare<[], Row>(sql).all(),
-    poll: () => pollLeagues(tools, 'manual', signal),
-    pollProfile: async () => (await pollProfile(tools, 'manual', signal)).report,
+    poll: async () => noted(await pollLeagues(tools, 'manual', signal)),
+    pollProfile: async () => noted((await pollProfile(tools, 'manual', signal)).report),
     // What it waits for is what was begun before the call, so it may be asked for again and again.
     flush: () => Promise.resolve(journal[Symbol.asyncDispose]()),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -89,7 +96,12 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
 }
 
 /** The side that talks to the service, as the worker wires it, but on the clock of the sweep and without chance. */
-function assembleSide({ url, clock, ...limits }: SweepOptions, journal: Journal, signal: AbortSignal) {
+function assembleSide(
+  { url, clock, ...limits }: SweepOptions,
+  journal: Journal,
+  signal: AbortSignal,
+  errors: unknown[],
+) {
   const random = () => 0.5;
   const secrets = createSecrets();
   const drift = createDriftLog();
@@ -102,13 +114,26 @@ function assembleSide({ url, clock, ...limits }: SweepOptions, journal: Journal,
       return limits.attemptTimeoutMs();
     },
   });
-  const transport = respectPause(plain, pause, clock);
+  const transport = respectPause(noting(plain, errors), pause, clock);
   const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
-  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record: journal.record });
+  const login = { transport, credentials, secrets, drift, clock, random, record: journal.record };
+  const logIn = noting(createLogIn(login), errors);
   const times = { leewayMs: LEEWAY_MS, loginTimeoutMs: limits.runTimeoutMs };
   const session = createSession({ logIn, credentials, clock, random, firstReason: 'manual', ...times, signal });
   const client = createClient({ transport, session, secrets, clock, random });
-  return { transport, client, drift, pausedUntil: pause.until };
+  return { client, drift, pausedUntil: pause.until };
+}
+
+/** The same function, whose errors are noted on their way. */
+function noting<Args extends readonly unknown[], T>(work: (...args: Args) => Promise<T>, errors: unknown[]) {
+  return async (...args: Args): Promise<T> => {
+    try {
+      return await work(...args);
+    } catch (error) {
+      errors.push(error);
+      throw error;
+    }
+  };
 }
 
 const LEEWAY_MS = 300_000;

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
 import type { RunReport } from '../../src/sync/report.ts';
+import { printEverything } from './error-print.ts';
+import { spellingsOf } from './spelling.ts';
 import type { SweepBench, SwiftClock } from './sweep-bench.ts';
 import { type Course, loginOutcome, VISIT } from './sweep-course.ts';
 import type { Fault } from './sweep-fault.ts';
@@ -20,12 +22,8 @@ export type Case = {
 const SLACK_MS = 2;
 /** Far more than passes between two looks at anything, and far less than any pause. */
 const MOMENTS_MS = 30_000;
-const SECRETS = [
-  PASSWORD,
-  Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64'),
-  'access-token-',
-  'refresh-token-',
-];
+const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`, 'access-token-', 'refresh-token-'];
+const SPELLINGS = SECRETS.flatMap((secret) => [...spellingsOf(secret)]);
 
 /** The row of the last run, which tells the same as its report. */
 export function rowOf({ read }: SweepBench, report: RunReport): Row {
@@ -76,8 +74,9 @@ export function expectSound(bench: SweepBench, ...allowed: readonly Leg[]): void
   expect(allowed.map(({ state }) => state.players)).toContainEqual(players);
 }
 
-/** No secret in the log, nor in what is told of runs and logins. */
-export function expectDiscreet({ read, log }: SweepBench): void {
+/** No secret in the log, in what is told of runs and logins, nor anywhere in an error, however deep. */
+export function expectDiscreet({ read, log, errors }: SweepBench): void {
   const told = JSON.stringify([log, read('SELECT * FROM runs'), read('SELECT * FROM logins')]);
-  expect(SECRETS.filter((secret) => told.includes(secret))).toEqual([]);
+  const printed = [...new Set(errors)].map(printEverything);
+  expect([told, ...printed].flatMap((text) => SPELLINGS.filter((secret) => text.includes(secret)))).toEqual([]);
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
+import { watchProgram } from './leak.ts';
 import { type Environment, eventually, PROGRAM } from './program.ts';
 
 /** The program at a terminal, and whoever sits there. */
@@ -40,9 +41,13 @@ export function startAtTerminal(
     screen += String(error);
     code = -1;
   });
-  child.once('close', (ended) => {
-    code = ended ?? -1;
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', (ended) => {
+      code = ended ?? -1;
+      resolve();
+    });
   });
+  watchProgram({ args: args.split(' '), cwd, env }, () => ({ 'the screen': screen }), closed);
   onTestFinished(() => {
     // Whoever is left sees the terminal vanish.
     child.kill('SIGKILL');

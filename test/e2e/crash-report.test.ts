@@ -1,0 +1,112 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { type Exit, eventually, type RunningProgram } from '../support/program.ts';
+import { spellingsOf } from '../support/spelling.ts';
+
+const USERNAME = 'canary-name';
+const PASSWORD = 'canary-password-4711';
+const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`].flatMap((secret) => [...spellingsOf(secret)]);
+
+/** Everything that Node offers to write about a process that ends badly, or that is asked to. */
+const REPORTS = '--report-on-signal --report-on-fatalerror --report-uncaught-exception';
+/** More than the program needs, and soon used up. */
+const HEAP = '--max-old-space-size=64';
+/** What goes wrong on SIGUSR1, which Node itself leaves alone as soon as somebody listens to it. */
+const FAULTS = {
+  exception: "throw new Error('a fault')",
+  rejection: "void Promise.reject(new Error('a fault'))",
+  memory: 'for (const all = []; ; ) all.push(new Array(100_000).fill(all.length))',
+} as const;
+
+type Crash = { readonly exit: Exit; readonly reports: readonly string[] };
+
+/** A worker that has a token, and what it leaves after something has happened to it. */
+async function crash(
+  fault: keyof typeof FAULTS,
+  bring: (worker: RunningProgram, place: string) => Promise<Exit>,
+): Promise<Crash> {
+  const bench = await setUp({ username: USERNAME, password: PASSWORD });
+  const place = makeReportFolder();
+  const preload = join(bench.folder, 'fault.cjs');
+  writeFileSync(preload, `process.on('SIGUSR1', () => { ${FAULTS[fault]} });\n`);
+  const options = `--require ${preload} ${REPORTS} --report-directory=${place} ${HEAP}`;
+  const worker = bench.start(['run'], { ...settingsOf(bench), NODE_OPTIONS: options });
+  await worker.waitForPoll('changed');
+  const exit = await bring(worker, place);
+  return { exit, reports: readdirSync(place).map((name) => readFileSync(join(place, name), 'utf8')) };
+}
+
+/** Apart from the bench: what is found there is what these tests are about. */
+function makeReportFolder(): string {
+  const place = mkdtempSync(join(tmpdir(), 'league-sync-report-'));
+  onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+  return place;
+}
+
+function settingsOf({ env }: SimulatedBench) {
+  return { ...env, LEAGUE_SYNC_USERNAME: USERNAME, LEAGUE_SYNC_PASSWORD: PASSWORD, LEAGUE_SYNC_LOG_LEVEL: 'trace' };
+}
+
+const byFault = (worker: RunningProgram): Promise<Exit> => worker.stop('SIGUSR1');
+
+async function bySignal(worker: RunningProgram, place: string): Promise<Exit> {
+  worker.send('SIGUSR2');
+  await eventually('the report is begun', () => readdirSync(place).length > 0);
+  return worker.stop();
+}
+
+const CRASHES = [
+  ['that it is asked for by a signal', 'exception', bySignal, 'Signal'],
+  ['about a heap that is full', 'memory', byFault, 'OOMError'],
+] as const;
+
+describe('a diagnostic report of Node', () => {
+  it.each(CRASHES)('%s is written', async (_what, fault, bring, trigger) => {
+    const { reports } = await crash(fault, bring);
+    expect(reports.map((report) => JSON.parse(report).header.trigger)).toEqual([trigger]);
+  });
+
+  it.each(CRASHES)('%s holds no secret', async (_what, fault, bring) => {
+    const { reports } = await crash(fault, bring);
+    expect(SECRETS.filter((secret) => reports.join('\n').includes(secret))).toEqual([]);
+  });
+
+  it.each(['exception', 'rejection'] as const)(
+    'is not written where the program catches it itself: %s',
+    async (fault) => {
+      const { exit, reports } = await crash(fault, byFault);
+      expect(exit.code).toBe(1);
+      expect(exit.stderr).toContain('a fault');
+      expect(reports).toEqual([]);
+    },
+  );
+
+  it('is not written on SIGABRT', async () => {
+    const { exit, reports } = await crash('exception', (worker) => worker.stop('SIGABRT'));
+    expect(exit.signal).toBe('SIGABRT');
+    expect(reports).toEqual([]);
+  });
+});
+
+/** What whoever looks for a fault switches on; the bench itself sees to it that no stream and no file holds a secret. */
+const TRACES: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
+  ['NODE_DEBUG', { NODE_DEBUG: '*' }, /^NET \d+: /m],
+  ['NODE_DEBUG for HTTP alone', { NODE_DEBUG: 'http,https,net,tls,undici,fetch' }, /^NET \d+: /m],
+  ['NODE_DEBUG_NATIVE', { NODE_DEBUG_NATIVE: 'ALL,TLS,HTTP_CLIENT' }, /./],
+  ['--trace-warnings', { NODE_OPTIONS: '--trace-warnings --trace-deprecation --trace-uncaught' }, /^/],
+  ['--trace-env', { NODE_OPTIONS: '--trace-env' }, /LEAGUE_SYNC_PASSWORD/],
+  ['--inspect', { NODE_OPTIONS: '--inspect=127.0.0.1:0' }, /Debugger listening/],
+];
+
+describe('no secret is said', () => {
+  it.each(TRACES)('where %s is set', async (_name, env, sign) => {
+    const bench = await setUp({ username: USERNAME, password: PASSWORD });
+    const { code, stdout, stderr } = await bench.run(['sync'], { ...settingsOf(bench), ...env });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(sign);
+    expect(SECRETS.filter((secret) => (stdout + stderr).includes(secret))).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'vitest';
+import { type Bench, PASSWORD, setUpFor, USERNAME } from '../support/bench.ts';
+import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+
+const TOKEN = 'token-of-this-test';
+const REFRESH = 'renewal-of-this-test';
+/** Known from nothing but a request, as a password that was rotated twice. */
+const SENT = { password: 'rotated-long-ago', token: 'issued-by-somebody' };
+const PAIR = `${USERNAME}:${PASSWORD}`;
+
+/** A bench on whose database a sync has run, so that its secrets have been used. */
+async function setUpSynced(): Promise<Bench> {
+  const granted = grantLogin(TOKEN).body;
+  const login = { body: { ...(granted as object), refresh_token: REFRESH } };
+  const service = await startService(({ endpoint }) => (endpoint === 'login' ? login : listLeagues([makeLeague('a')])));
+  const bench = setUpFor(service.url);
+  for (const authorization of [`Basic ${btoa(`${USERNAME}:${SENT.password}`)}`, `Bearer ${SENT.token}`])
+    await (await fetch(service.url, { headers: { authorization } })).text();
+  await bench.run(['sync']);
+  return bench;
+}
+
+const SECRETS = [
+  ['the password', PASSWORD],
+  ['the password as base64', btoa(PASSWORD)],
+  ['the Basic pair', btoa(PAIR)],
+  ['the Basic pair without its padding', btoa(PAIR).replace(/=+$/, '')],
+  ['the Basic pair in a URL', encodeURIComponent(btoa(PAIR))],
+  ['the Basic pair before it is encoded', PAIR],
+  ['an access token', TOKEN],
+  ['a refresh token, which is never sent', REFRESH],
+  ['a password that was sent', SENT.password],
+  ['a token that was sent', SENT.token],
+] as const;
+
+/** Each is tried with a word that is no secret, too: it is the secret alone that fails a test. */
+const WAYS: readonly (readonly [string, (bench: Bench, word: string) => unknown])[] = [
+  ['says on stdout', (bench, word) => bench.run(['query', `SELECT '${word}' AS said`])],
+  ['says on stderr', (bench, word) => bench.run(['query', `SELECT "${word}"`])],
+  ['leaves in a file', ({ folder }, word) => writeFileSync(join(folder, 'data', 'left'), `\u0001${word}\u0002`)],
+];
+
+describe.each(WAYS)('a test in which the program %s', (_way, tell) => {
+  it('a word that is no secret passes', async () => {
+    await tell(await setUpSynced(), 'no-secret-at-all');
+  });
+
+  it.fails.each(SECRETS)('%s fails', async (_name, secret) => {
+    await tell(await setUpSynced(), secret);
+  });
+});
+
+it.fails('a test whose password is too short to be searched for fails', async () => {
+  const bench = setUpFor('http://127.0.0.1:9');
+  await bench.run(['status'], { LEAGUE_SYNC_PASSWORD: 'short' });
+});

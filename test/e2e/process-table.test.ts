@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Bench, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
+import { type FrozenCopy, freezeCopy, pad } from '../support/copying.ts';
+import type { Environment } from '../support/program.ts';
+import { spellingsOf } from '../support/spelling.ts';
+
+const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`].flatMap((secret) => [...spellingsOf(secret)]);
+
+/** Where the password is, beside `.env`; each gives the settings that say so. */
+const PLACES: readonly (readonly [string, (bench: Bench) => Environment])[] = [
+  ['the environment', () => ({})],
+  ['a file', writeSecretFile],
+];
+
+function writeSecretFile({ folder }: Bench): Environment {
+  writeFileSync(join(folder, 'password'), `${PASSWORD}\n`);
+  return { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: 'password' };
+}
+
+function expectDiscreet(told: string): void {
+  expect(told).not.toBe('');
+  expect(SECRETS.filter((secret) => told.includes(secret))).toEqual([]);
+}
+
+function readProcess(pid: number, what: 'cmdline' | 'environ'): string {
+  return readFileSync(`/proc/${pid}/${what}`, 'latin1');
+}
+
+/** A bench whose database takes long to copy, and whose password is in `.env`, too. */
+async function setUpLarge(): Promise<Bench & { readonly copies: string }> {
+  const bench = await setUp();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  pad(bench.database);
+  writeFileSync(join(bench.folder, '.env'), `LEAGUE_SYNC_PASSWORD=${PASSWORD}\n`);
+  const copies = join(bench.folder, 'copies');
+  mkdirSync(copies);
+  return { ...bench, copies };
+}
+
+/** The copying process has what it needs, and nothing that it has no use for. */
+function expectBare({ argv, environment }: FrozenCopy): void {
+  expectDiscreet(argv);
+  expectDiscreet(environment);
+  expect(environment).toContain('PATH=');
+  expect(environment).not.toContain('LEAGUE_SYNC_');
+}
+
+describe.skipIf(process.platform !== 'linux')('other programs of the same user', () => {
+  it.each(PLACES)(
+    'see no secret of a worker in its command line and its lock, with the password in %s',
+    async (_where, give) => {
+      const bench = await setUp();
+      const worker = bench.start(['run'], give(bench));
+      await worker.waitForPoll('changed');
+      expectDiscreet(readProcess(worker.pid, 'cmdline'));
+      expectDiscreet(readFileSync(`${bench.database}.lock`, 'latin1'));
+      expect((await worker.stop()).code).toBe(0);
+    },
+  );
+
+  it('see no secret in the environment of a worker whose password is in a file', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run'], writeSecretFile(bench));
+    await worker.waitForPoll('changed');
+    expectDiscreet(readProcess(worker.pid, 'environ'));
+  });
+
+  it('see no secret in the process that copies for backup', async () => {
+    const bench = await setUpLarge();
+    const backup = bench.start(['backup', 'copies/copy.db']);
+    const copying = await freezeCopy(backup.pid, bench.copies);
+    expectBare(copying);
+    copying.goOn();
+    expect((await backup.waitForExit()).code).toBe(0);
+  });
+
+  it.each(PLACES)(
+    'see no secret in the process that copies for sync, with the password in %s',
+    async (_where, give) => {
+      const bench = await setUpLarge();
+      const sync = bench.start(['sync'], { ...give(bench), LEAGUE_SYNC_PUBLISH: 'copies/copy.db' });
+      const copying = await freezeCopy(sync.pid, bench.copies);
+      expectBare(copying);
+      copying.goOn();
+      expect((await sync.waitForExit()).code).toBe(0);
+    },
+  );
+});

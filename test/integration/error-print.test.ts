@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTransport } from '../../src/service/transport.ts';
+import { printEverything } from '../support/error-print.ts';
+import { spellingsOf } from '../support/spelling.ts';
+import { rejectionOf } from '../support/unit-error.ts';
+
+const TOKEN = 'canary-token-4711';
+const LOGIN = { method: 'POST', path: '/players/v1/authenticate/login', headers: {}, body: '{}' } as const;
+
+function namesSecret(text: string): boolean {
+  return [...spellingsOf(TOKEN)].some((spelling) => text.includes(spelling));
+}
+
+/** A service that answers whatever it is sent with these bytes. */
+async function startRawService(answer: string): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(answer));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${address === null || typeof address === 'string' ? 0 : address.port}`;
+}
+
+/** What a login throws that is answered so. */
+async function errorOf(answer: string): Promise<unknown> {
+  const limits = { attemptTimeoutMs: 20_000, maxBodyBytes: 100_000 };
+  const transport = createTransport({
+    baseUrl: await startRawService(answer),
+    userAgent: 'league-sync/test',
+    ...limits,
+  });
+  return await rejectionOf(transport(LOGIN, new AbortController().signal));
+}
+
+describe('a search of all that can be printed of an error finds a secret', () => {
+  const hidden = new Error('hidden');
+  Object.defineProperty(hidden, 'token', { value: TOKEN, enumerable: false });
+  it.each<[string, unknown]>([
+    ['in its message', new Error(`with ${TOKEN}`)],
+    ['in a cause of its cause', new Error('a', { cause: new Error('b', { cause: new Error(TOKEN) }) })],
+    ['among those that it sums up', new AggregateError([new Error('a'), new Error('b', { cause: TOKEN })])],
+    ['in a property that is not listed', new Error('a', { cause: hidden })],
+    ['deep in what it carries', Object.assign(new Error('a'), { request: { a: { b: { c: { d: [TOKEN] } } } } })],
+    ['in the bytes that it carries', Object.assign(new Error('a'), { data: Buffer.from(`${' '.repeat(99)}${TOKEN}`) })],
+    ['in a map', Object.assign(new Error('a'), { headers: new Map([['authorization', `Bearer ${TOKEN}`]]) })],
+    ['as base64', new Error(Buffer.from(TOKEN).toString('base64'))],
+  ])('%s', (_where, error) => {
+    expect(namesSecret(printEverything(error))).toBe(true);
+  });
+
+  it('and none where there is none', () => {
+    expect(namesSecret(printEverything(new Error('a', { cause: new AggregateError([hidden.message]) })))).toBe(false);
+  });
+});
+
+describe('an answer to a login that is no HTTP', () => {
+  const body = `{"access_token":"${TOKEN}"}`;
+  const answers = [
+    ['a length that is no number', `HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n${body}`],
+    ['a header without a name', `HTTP/1.1 200 OK\r\n: x\r\n\r\n${body}`],
+    ['no status', `HTTP/1.1 OK\r\n\r\n${body}`],
+    ['a chunk whose length is no number', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n${body}`],
+  ] as const;
+
+  it.each(answers)('with %s is a fault of the network', async (_what, answer) => {
+    expect(await errorOf(answer)).toMatchObject({ kind: 'network', retryable: true });
+  });
+
+  it.each(answers)('with %s leaves no token on its error', async (_what, answer) => {
+    expect(namesSecret(printEverything(await errorOf(answer)))).toBe(false);
+  });
+});

@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from './bench.ts';
+
+/** What a TLS server shows, and the key by which it proves that it is its own; both as PEM. */
+export type Certificate = { readonly cert: string; readonly key: string };
+
+export type CertificateOptions = {
+  /** As OpenSSL writes them, such as `DNS:localhost,IP:127.0.0.1`. */
+  readonly names: string;
+  /** The first and the last day of its life, counted from now; negative ones are over. */
+  readonly from?: number;
+  readonly until?: number;
+};
+
+/** A certificate authority that nobody trusts who is not told to. */
+export type Authority = {
+  /** Its own certificate, as NODE_EXTRA_CA_CERTS takes it. */
+  readonly file: string;
+  readonly issue: (options: CertificateOptions) => Certificate;
+};
+
+/** Debian's package of the same name. */
+const OPENSSL = 'openssl';
+/** The kind that is made quickest. */
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+const DAY_MS = 86_400_000;
+
+/** What `openssl ca` wants to know: the one command of every OpenSSL 3 that takes the day on which a life begins. */
+const CONFIG = `[ca]
+default_ca = authority
+[authority]
+database = issued.txt
+new_certs_dir = .
+policy = names
+default_md = sha256
+rand_serial = yes
+unique_subject = no
+[names]
+commonName = supplied
+`;
+
+/** Why no certificates can be made here; undefined where they can. */
+export function noCertificates(): string | undefined {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'openssl is not here';
+  }
+}
+
+/** Makes an authority in a folder of its own, which is gone after the test. */
+export function makeAuthority(): Authority {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'ca.cnf'), CONFIG);
+  writeFileSync(join(folder, 'issued.txt'), '');
+  openssl(folder, ['req', '-x509', ...NEW_KEY, '-subj', '/CN=Authority', '-keyout', 'ca.key', '-out', 'ca.pem']);
+  let issued = 0;
+  return {
+    file: join(folder, 'ca.pem'),
+    issue: (options) => {
+      issued += 1;
+      return issue(folder, String(issued), options);
+    },
+  };
+}
+
+function issue(folder: string, name: string, { names, from = -1, until = 1 }: CertificateOptions): Certificate {
+  const [key, request, cert, extensions] = [`${name}.key`, `${name}.csr`, `${name}.pem`, `${name}.cnf`];
+  writeFileSync(join(folder, extensions), `subjectAltName=${names}\n`);
+  openssl(folder, ['req', ...NEW_KEY, '-subj', '/CN=Service', '-keyout', key, '-out', request]);
+  const authority = ['-config', 'ca.cnf', '-cert', 'ca.pem', '-keyfile', 'ca.key', '-batch', '-notext'];
+  const life = ['-startdate', formatDay(from), '-enddate', formatDay(until)];
+  openssl(folder, ['ca', ...authority, ...life, '-extfile', extensions, '-in', request, '-out', cert]);
+  return readPair(folder, cert, key);
+}
+
+/** Makes a certificate that nobody but itself vouches for. */
+export function makeSelfSigned(names: string): Certificate {
+  const folder = makeFolder();
+  const [key, cert] = ['own.key', 'own.pem'];
+  const subject = ['-subj', '/CN=Service', '-addext', `subjectAltName=${names}`];
+  openssl(folder, ['req', '-x509', ...NEW_KEY, ...subject, '-keyout', key, '-out', cert]);
+  return readPair(folder, cert, key);
+}
+
+function openssl(cwd: string, args: readonly string[]): void {
+  execFileSync(OPENSSL, args, { cwd, stdio: 'pipe' });
+}
+
+function readPair(folder: string, cert: string, key: string): Certificate {
+  return { cert: readFileSync(join(folder, cert), 'utf8'), key: readFileSync(join(folder, key), 'utf8') };
+}
+
+/** As ASN.1 writes an instant: digits and a Z. */
+function formatDay(days: number): string {
+  const instant = new Date(Date.now() + days * DAY_MS).toISOString();
+  return `${instant.slice(0, 19).replaceAll(/\D/g, '')}Z`;
+}

@@ -1,0 +1,56 @@
+import buffer from 'node:buffer';
+import { inspect } from 'node:util';
+import { pino } from 'pino';
+
+/** Everything there is, hidden properties too. */
+const ALL = { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null, maxStringLength: null };
+
+/** All that anybody could print of an error, of its causes and of those that it sums up, by the tools of this house. */
+export function printEverything(error: unknown): string {
+  return familyOf(error)
+    .flatMap((one) => [inspectWhole(one), String(one), asJson(one), asJson(ownValues(one)), logged(one)])
+    .join('\n');
+}
+
+/** The error itself, its causes, and what an AggregateError holds. */
+function familyOf(error: unknown, known = new Set<unknown>()): readonly unknown[] {
+  if (typeof error !== 'object' || error === null || known.has(error)) return [...known];
+  known.add(error);
+  if ('cause' in error) familyOf(error.cause, known);
+  if ('errors' in error && Array.isArray(error.errors)) for (const one of error.errors) familyOf(one, known);
+  return [...known];
+}
+
+/** Node shows no more than the first bytes of a buffer, unless it is asked to. */
+function inspectWhole(value: unknown): string {
+  const usual = buffer.INSPECT_MAX_BYTES;
+  buffer.INSPECT_MAX_BYTES = Number.POSITIVE_INFINITY;
+  try {
+    return inspect(value, ALL);
+  } finally {
+    buffer.INSPECT_MAX_BYTES = usual;
+  }
+}
+
+function ownValues(value: unknown): readonly unknown[] {
+  return typeof value === 'object' && value !== null
+    ? Reflect.ownKeys(value).map((key) => Reflect.get(value, key))
+    : [value];
+}
+
+/** Nothing for what JSON cannot hold; `inspectWhole` shows that, too. */
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function logged(error: unknown): string {
+  const lines: string[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
+  log.trace({ err: error, error }, 'as pino prints an error where nobody tells it how');
+  if (error instanceof Error) log.trace(error);
+  return lines.join('');
+}

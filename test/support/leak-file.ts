@@ -1,0 +1,19 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Every ordinary file below the folder, but for what the kernel leaves of a process: all its memory. */
+export function filesBelow(folder: string): readonly string[] {
+  if (!existsSync(folder)) throw new Error(`${folder} was removed before it could be searched for secrets.`);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/^core(\.\d+)?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Nothing where nothing can be read: a disk may be gone, and a file may be somebody else's. */
+export function readWhatIsThere(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

@@ -1,0 +1,86 @@
+import { resolve, sep } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { filesBelow, readWhatIsThere } from './leak-file.ts';
+import { createSecrets, type Secrets, type Start } from './secrets.ts';
+
+/** How long whoever has inherited a pipe of the program is waited for. */
+const LONGEST_DRAIN_MS = 1_000;
+/** How the simulated service makes its tokens: nobody else knows those of one that is a process of its own. */
+const SIMULATED_TOKEN = /(?<![\w-])[\w-]{43}(?![\w-])/;
+
+const folders = new Set<string>();
+/** What will still be looked at in the test that runs. */
+let pending = 0;
+let secrets: Secrets | undefined;
+
+/** Calls back at the end of the test, and forgets the test's secrets after the last such call. */
+function atEndOfTest(look: (secrets: Secrets) => void | Promise<void>): Secrets {
+  secrets ??= createSecrets();
+  const known = secrets;
+  pending += 1;
+  onTestFinished(async () => {
+    try {
+      await look(known);
+    } finally {
+      pending -= 1;
+      if (pending === 0) known.forget();
+    }
+  });
+  return known;
+}
+
+/** Fails the test where a file below the folder holds a secret at its end; `remove` is called after that. */
+export function watchFolder(folder: string, remove: () => void): void {
+  folders.add(folder);
+  atEndOfTest((known) => {
+    try {
+      for (const file of filesBelow(folder)) {
+        if (!known.isSource(file)) expectClean(known, file.slice(folder.length + 1), readWhatIsThere(file));
+      }
+    } finally {
+      folders.delete(folder);
+      remove();
+    }
+  });
+}
+
+/**
+ * Fails the test where the program says a secret: one that it was given, or one that went over the wire. `output` is
+ * asked for its streams by name at the end of the test, after `ended`.
+ */
+export function watchProgram(
+  start: Start,
+  output: () => Readonly<Record<string, string>>,
+  ended: Promise<unknown>,
+): void {
+  const place = resolve(start.cwd);
+  if (![...folders].some((folder) => `${place}${sep}`.startsWith(`${folder}${sep}`)))
+    throw new Error('Start the program in a folder of makeFolder, so that what it leaves is searched for secrets.');
+  const known = atEndOfTest(async () => {
+    await drain(ended);
+    // A secret file may have been rotated meanwhile.
+    known.collect(start);
+    for (const [stream, text] of Object.entries(output())) {
+      const what = `${stream} of ${start.args.join(' ')}`;
+      expectClean(known, what, Buffer.from(text));
+      if (issuesTokens(start) && SIMULATED_TOKEN.test(text)) throw new Error(`${what} holds a token.`);
+    }
+  });
+  known.collect(start);
+}
+
+function issuesTokens({ args: [command] }: Start): boolean {
+  return command === 'demo' || command === 'simulate';
+}
+
+async function drain(ended: Promise<unknown>): Promise<void> {
+  const { promise, resolve: giveUp } = Promise.withResolvers<void>();
+  const timer = setTimeout(giveUp, LONGEST_DRAIN_MS);
+  await Promise.race([ended.catch(() => undefined), promise]);
+  clearTimeout(timer);
+}
+
+function expectClean(known: Secrets, what: string, bytes: Buffer): void {
+  const found = known.findIn(bytes);
+  if (found !== undefined) throw new Error(`${what} holds ${found}.`);
+}

@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { couple, openPort, type Port } from './port.ts';
+
+/** A request as the proxy saw it. */
+export type Asked = {
+  readonly method: string;
+  /** The whole address; of a tunnel its `host:port`. */
+  readonly target: string;
+  /** The header that is for the proxy itself. */
+  readonly authorization: string | undefined;
+};
+
+/**
+ * What a proxy does with a request: hands it on, never answers, breaks the connection, breaks it as soon as the service
+ * has said something, or answers with a status of its own.
+ */
+export type Conduct = 'relay' | 'hang' | 'break' | 'cut' | number;
+
+export type ProxyServer = Port & {
+  readonly url: string;
+  readonly asked: readonly Asked[];
+  /** Every byte that went through its tunnels, both ways. */
+  readonly tunnelled: () => string;
+};
+
+const PAGE = '<html><h1>Blocked by the proxy</h1></html>';
+
+/**
+ * A proxy on loopback, which ends with the test. It takes every host for the one service that listens on this port of
+ * loopback, so that names that nobody resolves will do and no test needs a network.
+ */
+export async function startProxy(
+  service: number,
+  conduct: (nth: number) => Conduct = () => 'relay',
+): Promise<ProxyServer> {
+  const asked: Asked[] = [];
+  const chunks: Buffer[] = [];
+  const note = ({ method = '', url = '', headers }: IncomingMessage): Conduct => {
+    asked.push({ method, target: url, authorization: headers['proxy-authorization'] });
+    return conduct(asked.length);
+  };
+  const server = createServer((query, response) => forward(query, response, note(query), service));
+  server.on('connect', (query: IncomingMessage, client: Socket) => {
+    const record = (chunk: Buffer) => chunks.push(chunk);
+    openTunnel(client, note(query), { service, record });
+  });
+  const own = await openPort(server);
+  return {
+    ...own,
+    url: `http://127.0.0.1:${own.port}`,
+    asked,
+    tunnelled: () => Buffer.concat(chunks).toString('latin1'),
+  };
+}
+
+function forward(query: IncomingMessage, response: ServerResponse, conduct: Conduct, service: number): void {
+  if (typeof conduct === 'number') response.writeHead(conduct, headersOf(conduct)).end(PAGE);
+  else if (conduct === 'break') query.socket.destroy();
+  else if (conduct !== 'hang') handOn(query, response, conduct, service);
+}
+
+function handOn(query: IncomingMessage, response: ServerResponse, conduct: 'relay' | 'cut', service: number): void {
+  const { pathname, search } = new URL(query.url ?? '');
+  const { 'proxy-authorization': _, ...headers } = query.headers;
+  const options = { host: '127.0.0.1', port: service, method: query.method, path: pathname + search, headers };
+  const onward = request(options, (answer) => {
+    if (conduct === 'relay') answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+    else response.writeHead(200, { 'content-length': PAGE.length }).write('{', () => query.socket.destroy());
+  });
+  onward.on('error', () => query.socket.destroy());
+  query.pipe(onward);
+}
+
+type Tunnel = { readonly service: number; readonly record: (chunk: Buffer) => void };
+
+function openTunnel(client: Socket, conduct: Conduct, { service, record }: Tunnel): void {
+  client.on('error', () => undefined);
+  if (conduct === 'hang') return;
+  if (conduct === 'break') {
+    client.destroy();
+    return;
+  }
+  if (typeof conduct === 'number') {
+    const headers = Object.entries(headersOf(conduct)).map(([name, value]) => `${name}: ${value}\r\n`);
+    client.end(`HTTP/1.1 ${conduct} No\r\n${headers.join('')}\r\n${PAGE}`);
+    return;
+  }
+  const onward = connect(service, '127.0.0.1', () => client.write('HTTP/1.1 200 Connection established\r\n\r\n'));
+  if (conduct === 'cut') onward.once('data', () => client.destroy());
+  for (const side of [client, onward]) side.on('data', record);
+  couple(client, onward);
+}
+
+/** Of a refusal. Who asks for a password says for what: RFC 9110, 15.5.8. */
+function headersOf(status: number): Readonly<Record<string, string | number>> {
+  const page = { 'content-type': 'text/html', 'content-length': PAGE.length };
+  return status === 407 ? { ...page, 'proxy-authenticate': 'Basic realm="office"' } : page;
+}

@@ -1,0 +1,88 @@
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readWhatIsThere } from './leak-file.ts';
+import { encodedSpellingsOf, plainSpellingsOf } from './spelling.ts';
+import { tapServers } from './wiretap.ts';
+
+/** How a test starts the program. */
+export type Start = {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** The secrets that are in play in the test that runs. */
+export type Secrets = {
+  /** Adds those that a program is given: by its environment, by `.env`, by files, and on its command line. */
+  readonly collect: (start: Start) => void;
+  /** Whether the test has put a secret into this file itself. */
+  readonly isSource: (file: string) => boolean;
+  /** The name of a secret that is in there, however it is written. Throws where one is too short to be searched for. */
+  readonly findIn: (bytes: Buffer) => string | undefined;
+  readonly forget: () => void;
+};
+
+/** Anything shorter is part of ordinary words, and nobody could tell whether it was found. */
+const SHORTEST_SECRET = 8;
+const PASSWORD = 'LEAGUE_SYNC_PASSWORD';
+const USERNAME = 'LEAGUE_SYNC_USERNAME';
+/** What the demo logs in with. */
+const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
+
+/** Beside what `collect` finds, whatever goes over the wire to and from the HTTP servers of this process is one. */
+export function createSecrets(): Secrets {
+  const names = new Map<string, string>();
+  const sources = new Set<string>();
+  const known = new Set<string>();
+  let short: string | undefined;
+  const keep = (name: string, secret: string): void => {
+    if (secret === '' || known.has(secret)) return;
+    known.add(secret);
+    if (secret.length < SHORTEST_SECRET) short = name;
+    for (const spelling of plainSpellingsOf(secret)) names.set(spelling, name);
+  };
+  const keepCredential = (name: string, secret: string): void => {
+    keep(name, secret);
+    if (secret !== '') for (const spelling of encodedSpellingsOf(secret)) names.set(spelling, name);
+  };
+  tapServers({ onToken: keep, onCredential: keepCredential });
+  /** Whatever holds another one needs no search of its own, and databases are large. */
+  const shortest = (): readonly (readonly [string, string])[] => {
+    const all = [...names.keys()];
+    return [...names].filter(([one]) => !all.some((other) => other !== one && one.includes(other)));
+  };
+
+  /** A setting in both of its forms. */
+  const read = (name: string, settings: Readonly<Record<string, string | undefined>>, cwd: string) => {
+    const path = settings[`${name}_FILE`] ?? '';
+    const file = resolve(cwd, path);
+    if (path !== '') sources.add(file);
+    const [line = ''] = path === '' ? [] : readWhatIsThere(file).toString().split(/\r?\n/, 1);
+    return [settings[name] ?? '', line].filter((value) => value !== '');
+  };
+  return {
+    collect: ({ args, cwd, env }) => {
+      const dotenv = join(cwd, '.env');
+      sources.add(dotenv);
+      const given = { ...parseEnv(readWhatIsThere(dotenv).toString()), ...env };
+      const settings = args[0] === 'demo' ? DEMO : given;
+      const usernames = read(USERNAME, settings, cwd);
+      for (const password of read(PASSWORD, settings, cwd)) {
+        keepCredential(PASSWORD, password);
+        for (const username of usernames) keepCredential('the Basic pair', `${username}:${password}`);
+      }
+      const option = args.indexOf('--password');
+      if (option >= 0) keepCredential('--password', args[option + 1] ?? '');
+    },
+    isSource: (file) => sources.has(file),
+    findIn: (bytes) => {
+      if (short !== undefined) throw new Error(`${short} has to be at least ${SHORTEST_SECRET} characters long here.`);
+      for (const [spelling, name] of shortest()) if (bytes.includes(spelling)) return name;
+      return undefined;
+    },
+    forget: () => {
+      short = undefined;
+      for (const remembered of [names, sources, known]) remembered.clear();
+    },
+  };
+}

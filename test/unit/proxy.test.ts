@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { chooseProxy } from '../../src/config/proxy.ts';
+
+const PROXY = { http_proxy: 'http://proxy.example.test:3128' };
+const HTTPS = new URL('https://api.example.com/base');
+
+function choose(target: URL | string, environment: Readonly<Record<string, string>>) {
+  const faults: string[] = [];
+  return { proxy: chooseProxy(new URL(target), environment, faults), faults };
+}
+
+describe('the proxy to a service', () => {
+  it.each([
+    [{ https_proxy: 'http://a:1', HTTPS_PROXY: 'http://b:1', http_proxy: 'http://c:1' }, 'http://a:1 (https_proxy)'],
+    [{ HTTPS_PROXY: 'http://b:1', http_proxy: 'http://c:1' }, 'http://b:1 (HTTPS_PROXY)'],
+    [{ https_proxy: '', HTTPS_PROXY: '', http_proxy: 'http://c:1' }, 'http://c:1 (http_proxy)'],
+    [{ https_proxy: 'https://user:secret@a:1' }, 'https://a:1 (https_proxy)'],
+    [{ https_proxy: 'a.example:3128' }, 'http://a.example:3128 (https_proxy)'],
+    [{}, undefined],
+  ])('over https is named by %j', (environment, label) => {
+    expect(choose(HTTPS, environment)).toEqual({ proxy: label && expect.objectContaining({ label }), faults: [] });
+  });
+
+  it('over http is not the one for https', () => {
+    expect(choose('http://api.example.com', { https_proxy: 'http://a:1' }).proxy).toBeUndefined();
+  });
+
+  it.each(['http://localhost', 'http://localhost.:8080', 'http://127.1.2.3', 'http://[::1]:1', 'https://a.localhost'])(
+    'at %s is none, whatever the variables say',
+    (target) => {
+      expect(choose(target, { http_proxy: 'nonsense', https_proxy: 'nonsense' })).toEqual({
+        proxy: undefined,
+        faults: [],
+      });
+    },
+  );
+
+  it.each<[string, string, boolean]>([
+    ['*', 'https://api.example.com', true],
+    ['api.example.com', 'https://api.example.com', true],
+    ['API.Example.com.', 'https://api.example.com', true],
+    ['example.com', 'https://api.example.com', true],
+    ['.example.com', 'https://api.example.com', true],
+    ['*.example.com', 'https://api.example.com', true],
+    ['other.test,example.com', 'https://api.example.com', true],
+    ['other.test  example.com', 'https://api.example.com', true],
+    ['example.com:443', 'https://api.example.com', true],
+    ['example.com:8443', 'https://api.example.com:8443', true],
+    ['[2001:db8::1]:8443', 'https://[2001:db8::1]:8443', true],
+    ['2001:db8::1', 'https://[2001:db8::1]', true],
+    ['192.0.2.7', 'https://192.0.2.7', true],
+    ['example.com:80', 'https://api.example.com', false],
+    ['ple.com', 'https://api.example.com', false],
+    ['api.example.com.evil.test', 'https://api.example.com', false],
+    ['[2001:db8::2]', 'https://[2001:db8::1]', false],
+    [',', 'https://api.example.com', false],
+  ])('is kept out by no_proxy=%s at %s: %s', (exemptions, target, out) => {
+    for (const name of ['no_proxy', 'NO_PROXY']) {
+      expect(choose(target, { ...PROXY, [name]: exemptions }).proxy === undefined).toBe(out);
+    }
+  });
+
+  it.each([
+    'nonsense',
+    'ftp://a:1',
+    'http://a:1/path',
+    'http://a:99999',
+    'http://%zz@a:1',
+    'http://a:1?x',
+    'http://a:1#x',
+  ])('cannot be %s, and the fault names the variable and not its value', (value) => {
+    const { proxy, faults } = choose(HTTPS, { https_proxy: value });
+    expect(proxy).toBeUndefined();
+    expect(faults).toEqual([expect.stringMatching(/^https_proxy: no proxy can be made of it; write it as http:/)]);
+    expect(faults.join()).not.toContain(value);
+  });
+
+  it('that is kept out need not be usable', () => {
+    expect(choose(HTTPS, { https_proxy: 'nonsense', no_proxy: 'example.com' }).faults).toEqual([]);
+  });
+});
