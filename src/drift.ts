@@ -6,7 +6,7 @@ export type Drift = {
   readonly detail: string;
 };
 
-/** Collects departures, each once. */
+/** Collects departures, each once, up to a number that no service reaches that means well. */
 export type DriftLog = {
   readonly note: (departures: readonly Drift[]) => void;
   readonly list: () => readonly Drift[];
@@ -14,12 +14,17 @@ export type DriftLog = {
   readonly forget: (stored: readonly Drift[]) => void;
 };
 
+const MOST_DEPARTURES = 1_000;
+
 export function createDriftLog(): DriftLog {
   const noted = new Map<string, Drift>();
   const keyOf = (drift: Drift): string => JSON.stringify([drift.field, drift.kind, drift.detail]);
   return {
     note: (departures) => {
-      for (const drift of departures) noted.set(keyOf(drift), drift);
+      for (const drift of departures) {
+        if (noted.size >= MOST_DEPARTURES) return;
+        noted.set(keyOf(drift), drift);
+      }
     },
     list: () => [...noted.values()],
     forget: (stored) => {

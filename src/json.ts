@@ -21,6 +21,21 @@ const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[
 const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
+/** More lists and objects than any list of leagues has, unless each of them is of some length. */
+const MANY_CONTAINERS = 5_000_000;
+const LEAST_BYTES_EACH = 32;
+
+/** Whether reading this JSON would take many times the memory of its text: each list, however empty, takes some. */
+export function isMostlyContainers(json: Uint8Array): boolean {
+  if (json.length < 2 * MANY_CONTAINERS) return false;
+  let containers = 0;
+  for (const byte of json) if (byte === OPENING_BRACKET || byte === OPENING_BRACE) containers += 1;
+  return containers > MANY_CONTAINERS && containers * LEAST_BYTES_EACH > json.length;
+}
+
+const OPENING_BRACKET = 0x5b;
+const OPENING_BRACE = 0x7b;
+
 /** Reads JSON without losing a digit of any number. Throws a SyntaxError. */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);

@@ -14,32 +14,41 @@ export type Secrets = {
 
 /** Two tokens a login, and the last logins are the ones that a service can still echo. */
 const REMEMBERED_TOKENS = 8;
+/** Nor is one forgotten that a request may still be under way with. */
+const REMEMBERED_MS = 600_000;
+const MOST_TOKENS = 1_000;
 /** Anything shorter would turn ordinary words into gaps. */
 const SHORTEST_SECRET = 4;
 const SHORTEST_TOKEN_IN_DATA = 8;
 const GAP = '[secret]';
 
-export function createSecrets(): Secrets {
+export function createSecrets(now = (): number => performance.now()): Secrets {
   const credentials = new Set<string>();
-  const tokens = new Set<string>();
+  /** When each was added, oldest first. */
+  const added = new Map<string, number>();
   let pairs: readonly string[] = [];
   return {
     addCredentials: (username, password, basicPair) => {
       pairs = spellings(basicPair, basicPair.replace(/=+$/, ''), `${username}:${password}`);
       for (const secret of [...spellings(password), ...pairs]) credentials.add(secret);
     },
-    addTokens: (...added) => {
-      for (const token of added) {
-        tokens.delete(token);
-        tokens.add(token);
+    addTokens: (...tokens) => {
+      for (const token of tokens) {
+        added.delete(token);
+        added.set(token, now());
       }
-      for (const oldest of tokens) {
-        if (tokens.size <= REMEMBERED_TOKENS) break;
-        tokens.delete(oldest);
+      for (const [oldest, at] of added) {
+        if (added.size <= REMEMBERED_TOKENS || (added.size <= MOST_TOKENS && now() - at < REMEMBERED_MS)) break;
+        added.delete(oldest);
       }
     },
-    scrub: (text) => replaceAll(text, [...credentials, ...spellings(...tokens)], SHORTEST_SECRET),
-    scrubTokens: (json) => replaceAll(unescapeAscii(json), [...pairs, ...spellings(...tokens)], SHORTEST_TOKEN_IN_DATA),
+    scrub: (text) => replaceAll(text, [...credentials, ...spellings(...added.keys())], SHORTEST_SECRET),
+    scrubTokens: (json) =>
+      replaceAll(
+        unescapeAscii(json),
+        [...pairs, ...spellings(...[...added.keys()].filter(isRandom))],
+        SHORTEST_TOKEN_IN_DATA,
+      ),
   };
 }
 
@@ -51,11 +60,20 @@ function spellings(...secrets: readonly string[]): readonly string[] {
   });
 }
 
+/** Whether replacing it in data destroys nothing else: a service may hand out a word, or a number, for a token. */
+function isRandom(token: string): boolean {
+  return !/^(?:[a-z_]{1,20}|[\d.]{1,20})$/i.test(token);
+}
+
 /** The same JSON with no escape in it for a character that needs none: `\u0041` is `A`. */
 function unescapeAscii(json: string): string {
-  if (!/\\u00[2-7]/i.test(json)) return json;
+  if (!/\\(?:u00[2-7]|\/)/i.test(json)) return json;
   return json.replace(/\\(?:u(00[2-7][0-9a-f])|.)/gis, (whole, code: string | undefined) =>
-    code === undefined ? whole : JSON.stringify(String.fromCharCode(Number.parseInt(code, 16))).slice(1, -1),
+    code === undefined
+      ? whole === '\\/'
+        ? '/'
+        : whole
+      : JSON.stringify(String.fromCharCode(Number.parseInt(code, 16))).slice(1, -1),
   );
 }
 

@@ -9,7 +9,7 @@ import {
   isKnown,
   readFeed,
 } from '../store/feed.ts';
-import { visible } from '../table.ts';
+import { visible } from '../visible.ts';
 import { describeEntry } from './entry.ts';
 import type { Command } from './host.ts';
 

@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import { RunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type FeedEntry, findStretch, readFeed } from '../store/feed.ts';
-import { visible } from '../table.ts';
+import { visible } from '../visible.ts';
 import { describeFields } from './entry.ts';
 
 const LOOK_MS = 500;

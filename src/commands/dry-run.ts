@@ -9,7 +9,7 @@ import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
 import { readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
-import { visible } from '../table.ts';
+import { visible } from '../visible.ts';
 import { assembleService } from '../worker/assembly.ts';
 import type { Host } from './host.ts';
 import { describePlan } from './plan.ts';

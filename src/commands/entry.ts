@@ -1,7 +1,7 @@
 import { LEAGUE_MEMBERS } from '../league.ts';
 import type { FieldType } from '../record.ts';
 import type { FeedEntry } from '../store/feed.ts';
-import { visible } from '../table.ts';
+import { visible } from '../visible.ts';
 
 const LONGEST_VALUE = 60;
 /** Whatever else changes, this does too, and says nothing by itself. */

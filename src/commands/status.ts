@@ -3,7 +3,8 @@ import { formatDuration } from '../duration.ts';
 import { EXIT } from '../errors.ts';
 import { type Overview, type RunSummary, readOverview } from '../store/overview.ts';
 import { describeCounts } from '../sync/report.ts';
-import { formatTable, visible } from '../table.ts';
+import { formatTable } from '../table.ts';
+import { visible } from '../visible.ts';
 import type { Command } from './host.ts';
 
 /** What the database says of itself. Exits 0 however stale it is. */

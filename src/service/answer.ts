@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { formatInstant } from '../clock.ts';
 import { ContractError } from '../errors.ts';
-import { isObject, type JsonObject, parseJson } from '../json.ts';
+import { isMostlyContainers, isObject, type JsonObject, parseJson } from '../json.ts';
 import { parseHttpDate } from './http-date.ts';
 
 /** What comes before the body. */
 export type Head = {
   readonly status: number;
-  /** A header of the answer; the first one where it was sent more than once, but all times of `retry-after`. */
+  /** A header of the answer; the first one where it was sent more than once, but a line each of `retry-after`. */
   readonly header: (name: string) => string | undefined;
 };
 
@@ -30,7 +29,7 @@ export function isTransient(status: number): boolean {
 /** The body as a JSON object, or undefined where it is anything else. `clean` sees the text before it is read. */
 export function readObject(answer: Answer, clean = (text: string): string => text): JsonObject | undefined {
   const text = decode(answer.body);
-  if (text === undefined) return undefined;
+  if (text === undefined || isMostlyContainers(answer.body)) return undefined;
   try {
     const value = parseJson(clean(text));
     return isObject(value) ? value : undefined;
@@ -50,7 +49,9 @@ export function describeNonObject(answer: Answer, request: string, scrub: (text:
         ? 'a body that is not UTF-8'
         : /^\s*</.test(text)
           ? 'a page of HTML'
-          : 'a body that is no JSON object';
+          : isMostlyContainers(answer.body)
+            ? 'made of lists and objects with next to nothing in them'
+            : 'a body that is no JSON object';
   return new ContractError(
     `The answer to ${request} (status ${answer.status}, ${type}) is ${what}; does LEAGUE_SYNC_BASE_URL name the service?`,
     { httpStatus: answer.status },
@@ -69,37 +70,27 @@ export function readMessage(body: JsonObject | undefined, scrub: (text: string) 
   return typeof message === 'string' ? scrub(message).slice(0, LONGEST_MESSAGE) : undefined;
 }
 
-/** What an answer that is a failure says beside its status. */
-export type Said = { readonly serviceMessage: string | undefined; readonly notBefore: number | undefined };
-
-/** The service's own words and wishes, for the end of a message. */
-export function quoteSaid({ serviceMessage, notBefore }: Said): string {
-  const words = serviceMessage === undefined ? '' : ` It says: "${serviceMessage}".`;
-  const wish =
-    notBefore === undefined ? '' : ` It asks not to be called before ${formatInstant(notBefore)} (Retry-After).`;
-  return words + wish;
-}
-
 /** The service's clock at the time of the answer, in ms; undefined where a cache answered or no clock was sent. */
 export function serverClock({ header }: Head, now: number): number | undefined {
   if (header('age') !== undefined) return undefined;
   return parseHttpDate(header('date'), now);
 }
 
-const SECONDS = /^\d+(?:\s*,\s*\d+)*$/;
-
 /**
  * The instant (ms, local clock) that a `Retry-After` names, the last one where there are several; undefined without one
  * that can be read.
  */
 export function readRetryAfter(head: Head, now: number): number | undefined {
-  const text = head.header('retry-after')?.trim();
-  if (text === undefined) return undefined;
-  const date = parseHttpDate(text, now);
-  const waitMs = SECONDS.test(text)
-    ? Math.max(...text.split(',').map(Number)) * 1_000
-    : date === undefined
-      ? undefined
-      : date - (serverClock(head, now) ?? now);
-  return waitMs === undefined || waitMs < 0 ? undefined : now + Math.min(waitMs, LONGEST_PAUSE_MS);
+  const clock = serverClock(head, now) ?? now;
+  const waits = (head.header('retry-after') ?? '').split('\n').flatMap((text) => readWaitMs(text.trim(), clock) ?? []);
+  const waitMs = Math.max(...waits);
+  return waitMs < 0 ? undefined : now + Math.min(waitMs, LONGEST_PAUSE_MS);
+}
+
+const SECONDS = /^\d+(?:\s*,\s*\d+)*$/;
+
+function readWaitMs(text: string, clock: number): number | undefined {
+  if (SECONDS.test(text)) return Math.max(...text.split(',').map(Number)) * 1_000;
+  const date = parseHttpDate(text, clock);
+  return date === undefined ? undefined : date - clock;
 }

@@ -21,13 +21,14 @@ export async function readBody(
   return Buffer.concat(chunks, size);
 }
 
-const DECODERS: Readonly<Record<string, (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>>> =
-  {
-    gzip: promisify(gunzip),
-    'x-gzip': promisify(gunzip),
-    deflate: (body, options) => (isZlib(body) ? promisify(inflate) : promisify(inflateRaw))(body, options),
-    br: promisify(brotliDecompress),
-  };
+type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', (body, options) => (isZlib(body) ? promisify(inflate) : promisify(inflateRaw))(body, options)],
+  ['br', promisify(brotliDecompress)],
+]);
 
 /** Some servers send bare deflate data under that name, which HTTP gives to the zlib format. */
 function isZlib(body: Uint8Array): boolean {
@@ -43,7 +44,7 @@ export async function decompress(
 ): Promise<Uint8Array> {
   const coding = encoding?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity' || coding === '' || body.length === 0) return body;
-  const decode = DECODERS[coding];
+  const decode = DECODERS.get(coding);
   const { what, httpStatus } = answered;
   if (decode === undefined) {
     throw new ContractError(`The answer to ${what} has an encoding that was not asked for.`, { httpStatus });

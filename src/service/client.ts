@@ -3,17 +3,11 @@ import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
 import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
-import {
-  type Answer,
-  describeNonObject,
-  isTransient,
-  quoteSaid,
-  readMessage,
-  readObject,
-  readRetryAfter,
-} from './answer.ts';
+import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
+import type { Pause } from './pause.ts';
 import type { Resource } from './rejection.ts';
 import { type Deadline, retry } from './retry.ts';
+import { listen, quoteSaid } from './said.ts';
 import type { Session } from './session.ts';
 import type { Token } from './token.ts';
 import type { Transport } from './transport.ts';
@@ -55,6 +49,7 @@ export type ClientOptions = {
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly pause: Pause;
 };
 
 export function createClient(options: ClientOptions): Client {
@@ -106,6 +101,8 @@ async function authorizedGet(
   const first = await session.token(query.resource, signal);
   const answer = await send(query, first, signal, trace, options);
   if (!isRejected(answer)) return readSuccess(answer, query, options);
+  // A pause that this answer asks for holds for the login, too.
+  listen(answer.answer, answer.body, options);
 
   const second = await session.replace(query.resource, first, signal);
   if (second === undefined) throw session.giveUp(query.resource, first, rejectedAgain(answer, query, options));
@@ -141,8 +138,8 @@ function isRejected({ answer, body }: Read): boolean {
   return body?.result === 'fail' && !isTransient(answer.status);
 }
 
-function rejectedAgain({ answer, body }: Read, { path }: Query, { secrets, clock }: ClientOptions): CredentialsError {
-  const said = { serviceMessage: readMessage(body, secrets.scrub), notBefore: readRetryAfter(answer, clock.now()) };
+function rejectedAgain({ answer, body }: Read, { path }: Query, options: ClientOptions): CredentialsError {
+  const said = listen(answer, body, options);
   const failed = body?.result === 'fail' ? ', result=fail' : '';
   return new CredentialsError(
     `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quoteSaid(said)}`,
@@ -156,7 +153,7 @@ function readSuccess(
   { resource, path, conditions }: Query,
   options: ClientOptions,
 ): Fetched | undefined {
-  const { secrets, clock } = options;
+  const { secrets } = options;
   const request = `GET ${path}`;
   const message = readMessage(body, secrets.scrub);
   if (answer.status === 304) {
@@ -169,7 +166,7 @@ function readSuccess(
     });
   }
   if (answer.status < 200 || answer.status > 299) {
-    const said = { serviceMessage: message, notBefore: readRetryAfter(answer, clock.now()) };
+    const said = listen(answer, body, options);
     const description = describeStatus(answer, request, secrets) + quoteSaid(said);
     throw new StatusError(isTransient(answer.status), description, { httpStatus: answer.status, ...said });
   }
@@ -193,8 +190,10 @@ function describeStatus({ status, header }: Answer, request: string, secrets: Se
 
 /** The origin alone: the rest of a location may carry anything. */
 function redirectTarget(location: string | undefined, { scrub }: Secrets): string {
-  if (location === undefined || !URL.canParse(location) || scrub(location) !== location) return '';
-  return ` to ${new URL(location).origin}`;
+  const origin = location === undefined ? undefined : URL.parse(location)?.origin;
+  // What is spelt out in the host may be a secret that the text as it was sent hides.
+  const isClean = origin !== undefined && scrub(`${location} ${origin}`) === `${location} ${origin}`;
+  return isClean ? ` to ${origin}` : '';
 }
 
 /** The interface allows any type here (4.3); a text is kept as it is, anything else as its JSON. */

@@ -27,6 +27,9 @@ const DECLARED: Readonly<Record<FieldType, string>> = {
 /** A name longer than this is no name, and may be anything that was put in its place. */
 const LONGEST_NAME = 120;
 
+/** More of them are no fields, but a list in the wrong place. */
+const MOST_UNKNOWN = 100;
+
 /** The fields of an answer that the interface does not name, as drift. */
 export function unknownFields(
   answer: JsonObject,
@@ -36,6 +39,7 @@ export function unknownFields(
 ): readonly Drift[] {
   return Object.keys(answer)
     .filter((name) => !known.includes(name))
+    .slice(0, MOST_UNKNOWN)
     .map((name) => unknownField(`${answerName}.${scrub(name)}`, answer[name]));
 }
 

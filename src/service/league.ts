@@ -46,6 +46,7 @@ const PROBLEMS_SHOWN = 3;
 export function parseLeagues(answer: JsonObject, scope: Scope): LeagueList {
   const sent = answer.leagues;
   if (!Array.isArray(sent)) throw new ContractError('The leagues answer holds no list in "leagues".');
+  refuseMostlyNothing(sent);
   const drift = createDriftLog();
   drift.note(unknownFields(answer, ANSWER_FIELDS, 'leagues'));
   const elements = sent.map((element: JsonValue, position) => readElement(element, position, drift.note));
@@ -127,11 +128,38 @@ function contradiction(element: Element, leagueId: string): Rejection {
   return { leagueId, position: element.position, raw: canonicalJson(element.sent), problems };
 }
 
+/**
+ * A list of millions that are no leagues would take minutes and gigabytes to describe: the few that a failure describes
+ * are enough, where a look at each tells that it will be one.
+ */
+function refuseMostlyNothing(sent: readonly JsonValue[]): void {
+  if (sent.length < MANY_ELEMENTS) return;
+  let hopeless = 0;
+  const first: Rejection[] = [];
+  for (const [position, element] of sent.entries()) {
+    if (isObject(element) && REQUIRED.every((name) => (element[name] ?? null) !== null)) continue;
+    hopeless += 1;
+    if (hopeless > PROBLEMS_SHOWN) continue;
+    const read = readElement(element, position, () => undefined);
+    if ('rejected' in read) first.push(read.rejected);
+  }
+  if (hopeless * 2 > sent.length) throw mostlyRejected(hopeless, sent.length, first);
+}
+
+const MANY_ELEMENTS = 100_000;
+/** Null, or absent, these reject an element. */
+const REQUIRED: readonly string[] = LEAGUE_FIELDS.flatMap(({ name, presence }) =>
+  presence === 'required' ? [name] : [],
+);
+
 function refuseMostlyRejected({ received, rejections }: Omit<LeagueList, 'drift'>): void {
-  if (rejections.length * 2 <= received) return;
-  const shown = rejections.slice(0, PROBLEMS_SHOWN).map(describe);
-  throw new ContractError(
-    `${rejections.length} of ${received} leagues cannot be stored, more than half, so nothing was applied: ${shown.join('; ')}${rejections.length > PROBLEMS_SHOWN ? '; …' : ''}`,
+  if (rejections.length * 2 > received) throw mostlyRejected(rejections.length, received, rejections);
+}
+
+function mostlyRejected(rejected: number, received: number, first: readonly Rejection[]): ContractError {
+  const shown = first.slice(0, PROBLEMS_SHOWN).map(describe);
+  return new ContractError(
+    `${rejected} of ${received} leagues cannot be stored, more than half, so nothing was applied: ${shown.join('; ')}${rejected > PROBLEMS_SHOWN ? '; …' : ''}`,
   );
 }
 

@@ -6,9 +6,11 @@ import { ContractError, CredentialsError, PausedError, StatusError, toRunError }
 import { parseInstant } from '../instant.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../secret.ts';
-import { type Answer, isTransient, quoteSaid, readMessage, readObject, readRetryAfter, serverClock } from './answer.ts';
+import { type Answer, isTransient, readObject, serverClock } from './answer.ts';
 import { unknownFields } from './field.ts';
+import type { Pause } from './pause.ts';
 import { type Deadline, retry } from './retry.ts';
+import { listen, quoteSaid } from './said.ts';
 import type { Token } from './token.ts';
 import type { Transport } from './transport.ts';
 
@@ -36,6 +38,7 @@ export type LoginOptions = {
   readonly drift: DriftLog;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly pause: Pause;
   /** Called once for every login that was sent, retries included. */
   readonly record: (login: LoginRecord) => void;
 };
@@ -76,11 +79,16 @@ async function recordedLogin(reason: LoginReason, signal: AbortSignal, options: 
       reason,
       // A secret that cannot be read has not been refused by anybody: no answer, no refusal.
       outcome: failure instanceof CredentialsError && failure.httpStatus !== undefined ? 'refused' : 'failed',
-      errorMessage: failure?.message ?? 'The login was cut short: its time was up, or the worker stopped.',
+      errorMessage: failure?.message ?? describeEnd(signal.reason),
       notBefore: failure?.notBefore,
     });
     throw failure ?? error;
   }
+}
+
+/** Why a login that was under way was cut short. */
+function describeEnd(reason: unknown): string {
+  return reason instanceof Error ? `The login was cut short. ${reason.message}` : 'The login was cut short.';
 }
 
 async function login(signal: AbortSignal, options: LoginOptions): Promise<Token> {
@@ -113,6 +121,7 @@ async function login(signal: AbortSignal, options: LoginOptions): Promise<Token>
   return {
     accessToken: tokens.data.access_token,
     sentAt,
+    tookMs: clock.monotonic() - sentAt.monotonic,
     expiresAt,
     lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (server ?? sentAt.wall),
     clockSkewMs: server === undefined ? undefined : Math.round(server + HALF_A_SECOND_MS - middle),
@@ -120,26 +129,20 @@ async function login(signal: AbortSignal, options: LoginOptions): Promise<Token>
 }
 
 /** Throws unless the login succeeded (contract, 4): what passes by itself is no refusal. */
-function refuseFailure(answer: Answer, body: JsonObject | undefined, { secrets, clock }: LoginOptions): void {
-  const said = { serviceMessage: readMessage(body, secrets.scrub), notBefore: readRetryAfter(answer, clock.now()) };
-  const details = { httpStatus: answer.status, ...said };
-  if (isTransient(answer.status)) {
-    throw new StatusError(
-      true,
-      `The service answered the login with status ${answer.status}.${quoteSaid(said)}`,
-      details,
-    );
+function refuseFailure(answer: Answer, body: JsonObject | undefined, options: LoginOptions): void {
+  const { status } = answer;
+  const refused = status === 401 || status === 403 || body?.result !== 'success';
+  if (!refused && !isTransient(status)) return;
+  const said = listen(answer, body, options);
+  const details = { httpStatus: status, ...said };
+  if (isTransient(status)) {
+    throw new StatusError(true, `The service answered the login with status ${status}.${quoteSaid(said)}`, details);
   }
-  const refused = answer.status === 401 || answer.status === 403 || body?.result !== 'success';
-  if (!refused) return;
-  const hint =
-    answer.status === 401 || answer.status === 403 || (body?.result === 'fail' && answer.status !== 404)
-      ? 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account'
-      : 'that is no login answer; check LEAGUE_SYNC_BASE_URL';
-  throw new CredentialsError(
-    `The service refused the login (status ${answer.status}); ${hint}.${quoteSaid(said)}`,
-    details,
-  );
+  const isAnswer = status === 401 || status === 403 || (body?.result === 'fail' && status !== 404);
+  const what = isAnswer
+    ? `The service refused the login (status ${status}); check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account`
+    : `The login was answered with status ${status} and no login result; check LEAGUE_SYNC_BASE_URL`;
+  throw new CredentialsError(`${what}.${quoteSaid(said)}`, details);
 }
 
 /** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */

@@ -13,11 +13,12 @@ export type Pause = {
 /** A pause as it was written down: its end, and when it was asked for (ISO 8601). */
 export type RecordedPause = { readonly until: string; readonly askedAt: string };
 
-/** How much of a recorded pause is left; not more than it was long, should the clock have been set back since. */
+/** How much (ms) of a recorded pause is left; not more than it was long, should the clock have been set back since. */
 export function msLeftOf(pause: RecordedPause | undefined, now: number): number {
   if (pause === undefined) return 0;
   const [until, askedAt] = [Date.parse(pause.until), Date.parse(pause.askedAt)];
-  return Math.max(0, Math.min(until - now, until - askedAt));
+  const lengthMs = until > askedAt ? until - askedAt : Number.POSITIVE_INFINITY;
+  return Math.max(0, Math.min(until - now, lengthMs));
 }
 
 /**

@@ -5,6 +5,8 @@ export type Token = {
   readonly accessToken: string;
   /** Both clocks at the moment the login was sent: the token's life began after it. */
   readonly sentAt: { readonly wall: number; readonly monotonic: number };
+  /** How long the login took, in ms. */
+  readonly tookMs: number;
   /** By the service's clock, in ms; undefined where the service's word on it cannot be read. */
   readonly lifetimeMs: number | undefined;
   /** `expire_datetime`, in ms by the service's clock. */
@@ -29,9 +31,9 @@ function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
 }
 
-/** Whether a token had expired, or all but, when it was given out. */
+/** Whether a token had expired, or all but, when it arrived. */
 export function isBornDead(token: Token): boolean {
-  return token.lifetimeMs !== undefined && token.lifetimeMs < SHORTEST_LIFE_MS;
+  return token.lifetimeMs !== undefined && token.lifetimeMs - token.tookMs < SHORTEST_LIFE_MS;
 }
 
 /** How long after its login a token falls due: at expiry − min(leeway, a third of the lifetime). */

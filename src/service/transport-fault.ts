@@ -62,7 +62,10 @@ const FAULTS: readonly Fault[] = [
   },
   { codes: /^(ERR_TLS|ERR_SSL)/, what: 'the two sides found no common TLS', permanent: true },
   { codes: /^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, what: 'the answer was shorter or longer than it said' },
-  { codes: /^(HPE_|HTTPParserError)/, what: 'what answers there does not speak HTTP; check LEAGUE_SYNC_BASE_URL' },
+  {
+    codes: /^(HPE_|HTTPParserError|ERR_ASSERTION)/,
+    what: 'what answers there does not speak HTTP; check LEAGUE_SYNC_BASE_URL',
+  },
   { codes: /^UND_ERR_HEADERS_OVERFLOW$/, what: 'its headers are larger than any that make sense' },
 ];
 

@@ -40,10 +40,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export function createTransport(options: TransportOptions): Transport {
   return async (query: Request, signal: AbortSignal): Promise<Answer> => {
     const deadline = AbortSignal.timeout(options.attemptTimeoutMs);
-    let httpStatus: number | undefined;
-    const onHead = (head: Head): void => {
-      httpStatus = head.status;
-      query.onHead?.(head);
+    let head: Head | undefined;
+    const onHead = (arrived: Head): void => {
+      head = arrived;
+      query.onHead?.(arrived);
     };
     const ended = AbortSignal.any([signal, deadline]);
     const dispatcher = createDispatcher(options);
@@ -52,6 +52,9 @@ export function createTransport(options: TransportOptions): Transport {
       return await unlessAborted(exchange({ ...query, onHead }, options, dispatcher, ended), ended);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      // A failure is one whatever its body is, and what its head says has to be acted upon.
+      if (head !== undefined && !isSuccess(head.status)) return { ...head, body: new Uint8Array() };
+      const httpStatus = head?.status;
       if (deadline.aborted) throw overtime(query, options, httpStatus);
       if (error instanceof RunError) throw error;
       const { proxy } = options;
@@ -97,19 +100,13 @@ async function exchange(
   const header = (name: string): string | undefined => {
     const value = headers[name];
     if (!Array.isArray(value)) return value;
-    return name === 'retry-after' ? value.join(', ') : value[0];
+    return name === 'retry-after' ? value.join('\n') : value[0];
   };
   query.onHead?.({ status: statusCode, header });
-  try {
-    const answered = { what: `${query.method} ${query.path}`, httpStatus: statusCode };
-    const received = await readBody(body, options.maxBodyBytes, answered);
-    const whole = await decompress(received, header('content-encoding'), options.maxBodyBytes, answered);
-    return { status: statusCode, header, body: whole };
-  } catch (error) {
-    // A failure is one whatever its body is, and what its status says has to be acted upon.
-    if (signal.aborted || isSuccess(statusCode)) throw error;
-    return { status: statusCode, header, body: new Uint8Array() };
-  }
+  const answered = { what: `${query.method} ${query.path}`, httpStatus: statusCode };
+  const received = await readBody(body, options.maxBodyBytes, answered);
+  const whole = await decompress(received, header('content-encoding'), options.maxBodyBytes, answered);
+  return { status: statusCode, header, body: whole };
 }
 
 function isSuccess(status: number): boolean {

@@ -21,8 +21,6 @@ export type RunRows = {
   /** Adds a `running` row and gives its id. */
   readonly start: (start: RunStart) => number;
   readonly finish: (id: number, end: RunEnd) => void;
-  /** Remembers, while a run goes on, the instant until which the service asked to be left alone. */
-  readonly notePause: (until: string) => void;
   /** Marks what a killed worker left `running`; gives the number of such rows. */
   readonly interruptRunning: (message: string) => number;
   /** The last good run of this kind and scope. */
@@ -38,8 +36,6 @@ export type RunRows = {
   readonly lastChangedAt: () => string | undefined;
   /** The latest instant that any run was recorded at. */
   readonly lastFinishedAt: () => string | undefined;
-  /** The pause that ends last of those that this service asked for, and when it did, at a run or at a login. */
-  readonly lastPause: (fingerprint: string) => { readonly until: string; readonly askedAt: string } | undefined;
   /** Deletes runs that ended before the instant, that nothing else names and that are not the last of their kind. */
   readonly prune: (before: string) => number;
 };
@@ -62,11 +58,6 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   const lastFinished = client.prepare<[], { at: string }>(
     'SELECT finished_at AS at FROM runs WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1',
   );
-  const lastPause = client.prepare<[{ it: string }], { until: string; askedAt: string }>(
-    `SELECT not_before AS until, started_at AS askedAt FROM runs WHERE fingerprint = @it AND not_before IS NOT NULL
-      UNION ALL SELECT not_before, at FROM logins WHERE fingerprint = @it AND not_before IS NOT NULL
-      ORDER BY until DESC LIMIT 1`,
-  );
   return {
     start: (start) =>
       db
@@ -77,9 +68,6 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
     finish: (id, end) => {
       db.update(runs).set(end).where(eq(runs.id, id)).run();
     },
-    notePause: (until) => {
-      db.update(runs).set({ not_before: until }).where(eq(runs.outcome, 'running')).run();
-    },
     interruptRunning: (message) =>
       db.update(runs).set({ outcome: 'interrupted', error_message: message }).where(eq(runs.outcome, 'running')).run()
         .changes,
@@ -88,7 +76,6 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
     lastListAt: () => lastList.get()?.at,
     lastChangedAt: () => lastChanged.get()?.at,
     lastFinishedAt: () => lastFinished.get()?.at,
-    lastPause: (fingerprint) => lastPause.get({ it: fingerprint }),
     prune: (before) => db.run(pruneRuns(before)).changes,
   };
 }

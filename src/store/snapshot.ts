@@ -1,10 +1,9 @@
-import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { createHoldRows, type HoldRows } from './holds.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { readMigrations, refuseOther } from './migrate.ts';
 import { readFrom } from './open.ts';
-import { createRunRows, type RunRows } from './runs.ts';
+import { createPauseRows, type RecordedPause } from './pauses.ts';
 
 /** The database as somebody sees it who may not write: what a poll would start from, at one instant. */
 export type Snapshot = {
@@ -25,10 +24,6 @@ export function readSnapshot<T>(path: string, migrations: string, read: (snapsho
 }
 
 /** The last pause that this service asked for. Throws a DatabaseError. */
-export function readLastPause(path: string, fingerprint: string): ReturnType<RunRows['lastPause']> {
-  return readFrom(path, (client: Database.Database) => runsOf(client).lastPause(fingerprint));
-}
-
-function runsOf(client: Database.Database): RunRows {
-  return createRunRows(client, drizzle({ client }));
+export function readLastPause(path: string, fingerprint: string): RecordedPause | undefined {
+  return readFrom(path, (client) => createPauseRows(client).last(fingerprint));
 }

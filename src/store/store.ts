@@ -12,6 +12,7 @@ import { createLoginRows, type LoginRows } from './logins.ts';
 import { keepCopy, migrate, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
 import { openForWriting } from './open.ts';
 import { createPatience, type Patience } from './patience.ts';
+import { createPauseRows, type PauseRows } from './pauses.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
 import { createRejectionRows, type RejectionRows } from './rejections.ts';
 import { createRunRows, type RunRows } from './runs.ts';
@@ -24,6 +25,7 @@ export type Store = AsyncDisposable & {
   readonly upgrade: Upgrade | undefined;
   readonly leagues: LeagueRows;
   readonly runs: RunRows;
+  readonly pauses: PauseRows;
   readonly logins: LoginRows;
   readonly players: PlayerRows;
   readonly rejections: RejectionRows;
@@ -85,6 +87,7 @@ function createStore(client: Database.Database, path: string, patience: Patience
     upgrade,
     leagues: createLeagueRows(client, db),
     runs,
+    pauses: createPauseRows(client),
     logins: createLoginRows(db),
     players: createPlayerRows(db),
     rejections: createRejectionRows(db),

@@ -104,7 +104,7 @@ function startOf(tools: RunTools, kind: RunKind, trigger: Trigger, now: number):
 
 /** In one transaction: the change itself, the departures from the interface, and the end of the run's row. */
 async function applyAll(
-  { store, drift, clock }: RunTools,
+  { store, drift, clock, pausedUntil }: RunTools,
   runId: number,
   fetched: Said,
   trace: Trace,
@@ -127,7 +127,7 @@ async function applyAll(
       service_timestamp: fetched.timestamp ?? null,
       etag: fetched.etag ?? null,
       last_modified: fetched.lastModified ?? null,
-      not_before: null,
+      not_before: instantOf(pausedUntil()),
     });
     return { ...result, wrote };
   }, signal);
@@ -152,7 +152,7 @@ async function recordEnd(
     error_kind: error?.kind ?? null,
     error_message: error?.message ?? new StoppedError().message,
     service_message: error?.serviceMessage ?? null,
-    not_before: notBefore === 0 ? null : formatInstant(notBefore),
+    not_before: instantOf(notBefore),
   };
   try {
     await store.write(() => store.runs.finish(runId, end));
@@ -161,6 +161,11 @@ async function recordEnd(
     unrecorded.set(runId, end);
     return toRunError(failure);
   }
+}
+
+/** Null where there is no pause. */
+function instantOf(pausedUntil: number): string | null {
+  return pausedUntil === 0 ? null : formatInstant(pausedUntil);
 }
 
 function traceColumns(trace: Trace) {

@@ -51,7 +51,7 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
   const plain = createTransport({ ...config, userAgent: `league-sync/${findPackage().version}` });
   const transport = respectPause(plain, pause, clock);
   const { credentials } = config;
-  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record: options.record });
+  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, pause, record: options.record });
   const session = createSession({
     logIn,
     credentials,
@@ -62,7 +62,7 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
     loginTimeoutMs: config.runTimeoutMs,
     signal: AbortSignal.any([options.signal, ending.signal]),
   });
-  const client = createClient({ transport, session, secrets, clock, random });
+  const client = createClient({ transport, session, secrets, clock, random, pause });
   const end = async (): Promise<void> => {
     ending.abort(new StoppedError());
     await session.settled();
@@ -102,6 +102,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const { version, migrations } = findPackage();
   const store = stack.use(await openStore(path, { migrations, clock, stop: options.signal }));
   const interrupted = await markInterrupted(store, clock);
+  await store.write(() => store.pauses.beginAnew(formatInstant(clock.now())));
   const { copy, log, signal: stop } = options;
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
   const changedAt = store.runs.lastChangedAt();
@@ -114,7 +115,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     assembleService(config, {
       firstReason: options.firstReason,
       signal: options.signal,
-      pauseLeftMs: msLeftOf(store.runs.lastPause(fingerprint), clock.now()),
+      pauseLeftMs: msLeftOf(store.pauses.last(fingerprint), clock.now()),
       record: journal.record,
       notePause: journal.notePause,
     }),

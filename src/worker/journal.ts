@@ -27,7 +27,7 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
       write('a login', () => store.logins.add(row));
       logLogin(log, login);
     },
-    notePause: (until) => write('a pause', () => store.runs.notePause(formatInstant(until))),
+    notePause: (until) => write('a pause', () => store.pauses.note(formatInstant(until))),
     [Symbol.asyncDispose]: () => writing,
   };
 }

@@ -56,7 +56,7 @@ export async function startWorker(
   const { signal } = stopping;
   const store = await openStore(options.path, { migrations: 'migrations', clock, stop: signal });
   const journal = createJournal(store, FINGERPRINT, log);
-  const pause = createPause(clock, msLeftOf(store.runs.lastPause(FINGERPRINT), clock.now()), journal.notePause);
+  const pause = createPause(clock, msLeftOf(store.pauses.last(FINGERPRINT), clock.now()), journal.notePause);
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
   const record = (login: LoginRecord): void => {
     if (login.notBefore !== undefined) journal.record(login);
@@ -114,7 +114,7 @@ function equip(world: World, service: CountingService, options: WorkerOptions, p
   const transport = respectPause(service.transport, pause, clock);
   const [drift, secrets] = [createDriftLog(), createSecrets()];
   const credentials = { read: options.readPair };
-  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record });
+  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, pause, record });
   const session = createSession({
     logIn,
     credentials,
@@ -127,7 +127,7 @@ function equip(world: World, service: CountingService, options: WorkerOptions, p
   });
   const tools: RunTools = {
     store,
-    client: createClient({ transport, session, secrets, clock, random }),
+    client: createClient({ transport, session, secrets, clock, random, pause }),
     drift,
     clock,
     scope: 'all',

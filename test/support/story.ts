@@ -5,6 +5,7 @@ import { StoppedError } from '../../src/errors.ts';
 import { createSecrets } from '../../src/secret.ts';
 import { createClient } from '../../src/service/client.ts';
 import { createLogIn } from '../../src/service/login.ts';
+import { createPause } from '../../src/service/pause.ts';
 import { createSession } from '../../src/service/session.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
@@ -79,7 +80,16 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const random = (): number => 0.5;
   const journal = createJournal(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
-  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, record: journal.record });
+  const logIn = createLogIn({
+    transport,
+    credentials,
+    secrets,
+    drift,
+    clock,
+    random,
+    pause: createPause(clock),
+    record: journal.record,
+  });
   const session = createSession({
     logIn,
     credentials,
@@ -92,7 +102,7 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
   });
   const tools: RunTools = {
     store,
-    client: createClient({ transport, session, secrets, clock, random }),
+    client: createClient({ transport, session, secrets, clock, random, pause: createPause(clock) }),
     drift,
     clock,
     scope: 'all',

@@ -116,11 +116,11 @@ function assembleSide(
   });
   const transport = respectPause(noting(plain, errors), pause, clock);
   const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
-  const login = { transport, credentials, secrets, drift, clock, random, record: journal.record };
+  const login = { transport, credentials, secrets, drift, clock, random, pause, record: journal.record };
   const logIn = noting(createLogIn(login), errors);
   const times = { leewayMs: LEEWAY_MS, loginTimeoutMs: limits.runTimeoutMs };
   const session = createSession({ logIn, credentials, clock, random, firstReason: 'manual', ...times, signal });
-  const client = createClient({ transport, session, secrets, clock, random });
+  const client = createClient({ transport, session, secrets, clock, random, pause });
   return { client, drift, pausedUntil: pause.until };
 }
 

@@ -51,6 +51,16 @@ describe('Retry-After', () => {
     expect(readRetryAfter(createAnswer('{}', { headers: { 'retry-after': text } }), NOON)).toBeUndefined();
   });
 
+  it.each([
+    ['Fri, 20 Nov 2026 12:02:00 GMT\nFri, 20 Nov 2026 12:01:00 GMT', 120],
+    ['60\nFri, 20 Nov 2026 12:02:00 GMT', 120],
+    ['Fri, 20 Nov 2026 12:01:00 GMT\n120', 120],
+    ['soon\n120', 120],
+  ])('that was sent more than once is the longest: %j', (text, seconds) => {
+    const answer = createAnswer('{}', { headers: { 'retry-after': text } });
+    expect(readRetryAfter(answer, NOON)).toBe(NOON + seconds * SECOND);
+  });
+
   it('that is not there is none', () => {
     expect(readRetryAfter(createAnswer(), NOON)).toBeUndefined();
   });

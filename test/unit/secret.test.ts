@@ -45,10 +45,20 @@ describe('a text cleared of secrets', () => {
     );
   });
 
-  it('forgets the oldest tokens rather than growing for ever', () => {
-    const secrets = createSecrets();
+  it('forgets the oldest tokens after ten minutes, all but the last eight', () => {
+    let now = 0;
+    const secrets = createSecrets(() => now);
     for (let login = 0; login < 9; login += 1) secrets.addTokens(`access-${login}-end`);
-    expect(secrets.scrub('access-0-end access-1-end access-8-end')).toBe('access-0-end [secret] [secret]');
+    expect(secrets.scrub('access-0-end access-8-end')).toBe('[secret] [secret]');
+    now += 600_000;
+    secrets.addTokens('access-9-end');
+    expect(secrets.scrub('access-1-end access-2-end access-9-end')).toBe('access-1-end [secret] [secret]');
+  });
+
+  it('forgets the oldest of a thousand tokens rather than growing for ever', () => {
+    const secrets = createSecrets(() => 0);
+    for (let login = 0; login < 1_001; login += 1) secrets.addTokens(`access-${login}-end`);
+    expect(secrets.scrub('access-0-end access-1-end')).toBe('access-0-end [secret]');
   });
 
   it('counts a token that is given again as new', () => {
@@ -78,6 +88,20 @@ describe('data cleared of tokens', () => {
 
   it('keeps the password, which may be an ordinary word', () => {
     expect(createFilled().scrubTokens('The hunter22 League')).toBe('The hunter22 League');
+  });
+
+  it('holds no token whose slashes are escaped, all or some of them', () => {
+    const secrets = createSecrets();
+    secrets.addTokens('AbCd/EfGh/IjKl');
+    for (const spelling of ['AbCd\\/EfGh\\/IjKl', 'AbCd\\/EfGh/IjKl', 'AbCd\\u002fEfGh\\/IjKl'])
+      expect(JSON.parse(secrets.scrubTokens(`"${spelling}"`))).toBe('[secret]');
+  });
+
+  it('keeps tokens that are numbers, or words', () => {
+    const secrets = createSecrets();
+    secrets.addTokens('00000000', 'league_name');
+    const data = '{"league_name":"a","id":1000000000000}';
+    expect(secrets.scrubTokens(data)).toBe(data);
   });
 
   it('keeps tokens that are too short to be random', () => {

@@ -47,6 +47,7 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     return {
       accessToken: `token-${number}`,
       sentAt,
+      tookMs: loginTakesMs,
       lifetimeMs: lifeMs,
       expiresAt: lifeMs === undefined ? undefined : sentAt.wall + lifeMs,
       clockSkewMs: undefined,

@@ -10,9 +10,9 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 const LEEWAY = 5 * MINUTE;
 
-function issue(clock: TestClock, lifetimeMs: number | undefined): Token {
+function issue(clock: TestClock, lifetimeMs: number | undefined, tookMs = 0): Token {
   const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
-  return { accessToken: 'token', sentAt, lifetimeMs, expiresAt: undefined, clockSkewMs: undefined };
+  return { accessToken: 'token', sentAt, tookMs, lifetimeMs, expiresAt: undefined, clockSkewMs: undefined };
 }
 
 describe('a token', () => {
@@ -48,6 +48,11 @@ describe('a token', () => {
     [undefined, false],
   ])('with a life of %s ms was born dead: %s', (life, expected) => {
     expect(isBornDead(issue(createTestClock(), life))).toBe(expected);
+  });
+
+  it('that lived for less than a second when it arrived was born dead', () => {
+    expect(isBornDead(issue(createTestClock(), 3 * SECOND, 2_001))).toBe(true);
+    expect(isBornDead(issue(createTestClock(), 3 * SECOND, 2_000))).toBe(false);
   });
 
   it.each<[string, number | undefined, (clock: TestClock) => void | Promise<void>, boolean]>([
