@@ -220,13 +220,14 @@ WHERE change.kind IN ('changed', 'restored');
 --> statement-breakpoint
 CREATE VIEW `freshness` AS
 WITH success AS (
-	SELECT id, finished_at FROM runs
+	-- An end that lies in the future is kept up by the order of instants, after the clock was set back.
+	SELECT id, finished_at, iif(unixepoch(finished_at) > unixepoch('now'), started_at, finished_at) AS at FROM runs
 	WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
 	ORDER BY id DESC LIMIT 1
 )
 SELECT
 	(SELECT finished_at FROM success) AS last_success_at,
-	(SELECT max(0, unixepoch('now') - unixepoch(finished_at)) FROM success) AS age_seconds,
+	(SELECT max(0, unixepoch('now') - unixepoch(at)) FROM success) AS age_seconds,
 	(SELECT outcome FROM runs WHERE kind = 'leagues' AND outcome <> 'running' ORDER BY id DESC LIMIT 1) AS last_outcome,
 	(SELECT count(*) FROM runs WHERE kind = 'leagues' AND outcome = 'failed'
 		AND id > coalesce((SELECT id FROM success), 0)) AS consecutive_failures,

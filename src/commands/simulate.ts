@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
 import type { Command } from './host.ts';
 
-export type SimulateOptions = Omit<SimulatorOptions, 'onRequest' | 'now' | 'leagues' | 'host'> & {
+export type SimulateOptions = Omit<SimulatorOptions, 'onRequest' | 'onSwitched' | 'now' | 'leagues' | 'host'> & {
   readonly leaguesFile?: string;
 };
 
@@ -19,6 +19,7 @@ export const simulate: Command<SimulateOptions> = async (host, { leaguesFile, ..
     ...options,
     ...leagues,
     onRequest: (seen) => log.debug({ ...seen }, 'request'),
+    onSwitched: (active) => log.info({ faults: active }, `faults that are on: ${active.join(', ') || 'none'}`),
   });
   announceSimulator(log, simulator, options.faults ?? []);
   // The service's own socket keeps the process alive until then.
@@ -32,7 +33,9 @@ function announceSimulator(log: Log, simulator: Simulator, faults: readonly stri
     { url: simulator.url, leagues: simulator.leagues().length, faults },
     `simulated service listens on ${simulator.url}`,
   );
-  log.info(`switch a fault on with: curl -X PUT ${simulator.url}/_faults/drop-third (and off with DELETE)`);
+  log.info(
+    `switch a fault on with: curl -X PUT ${simulator.url}/_faults/drop-third (and off with DELETE; all of them: DELETE /_faults)`,
+  );
 }
 
 async function startOrExplain(options: SimulatorOptions): Promise<Simulator> {

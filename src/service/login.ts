@@ -11,7 +11,7 @@ import { unknownFields } from './field.ts';
 import type { Pause } from './pause.ts';
 import { type Deadline, retry } from './retry.ts';
 import { listen, quoteSaid } from './said.ts';
-import type { Token } from './token.ts';
+import { isBornDead, type Token } from './token.ts';
 import type { Transport } from './transport.ts';
 
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
@@ -23,6 +23,8 @@ export type LoginRecord = {
   readonly outcome: 'ok' | 'refused' | 'failed';
   readonly expiresAt?: number | undefined;
   readonly clockSkewMs?: number | undefined;
+  /** The token had expired, or all but, when it arrived. */
+  readonly bornDead?: boolean;
   readonly errorMessage?: string;
   /** Instant (ms) before which the service asked not to be called again. */
   readonly notBefore?: number | undefined;
@@ -69,7 +71,8 @@ async function recordedLogin(reason: LoginReason, signal: AbortSignal, options: 
   const at = options.clock.now();
   try {
     const token = await login(signal, options);
-    options.record({ at, reason, outcome: 'ok', expiresAt: token.expiresAt, clockSkewMs: token.clockSkewMs });
+    const { expiresAt, clockSkewMs } = token;
+    options.record({ at, reason, outcome: 'ok', expiresAt, clockSkewMs, bornDead: isBornDead(token) });
     return token;
   } catch (error) {
     if (error instanceof PausedError) throw error;

@@ -27,26 +27,35 @@ type Wait = {
   readonly error: CredentialsError;
   /** On the monotonic clock, in ms. */
   readonly endsAt: number;
+  /** On the wall clock as it was at the beginning. */
+  readonly until: number;
   readonly pair: CredentialPair | undefined;
 };
 
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
+/** Less is the rounding of two clocks. */
+const CLOCK_STEP_MS = 1_000;
 
 export function createRefusalBackoff(clock: Clock): RefusalBackoff {
   let wait: Wait | undefined;
   let count = 0;
   const leftMs = (): number => (wait === undefined ? 0 : Math.max(0, wait.endsAt - clock.monotonic()));
+  /** The same instant each time that it is told, unless the clock was set meanwhile. */
+  const untilOf = ({ until }: Wait): number => {
+    const now = clock.now() + leftMs();
+    return Math.abs(now - until) < CLOCK_STEP_MS ? until : now;
+  };
   return {
     leftMs,
     refuse: (error, pair) => {
       count += 1;
       const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (count - 1));
-      wait = { error, endsAt: clock.monotonic() + waitMs, pair };
+      wait = { error, endsAt: clock.monotonic() + waitMs, until: clock.now() + waitMs, pair };
       return error;
     },
-    objection: () => (wait === undefined || leftMs() === 0 ? undefined : postpone(wait.error, clock.now() + leftMs())),
-    current: () => (wait === undefined ? undefined : { error: wait.error, until: clock.now() + leftMs() }),
+    objection: () => (wait === undefined || leftMs() === 0 ? undefined : postpone(wait.error, untilOf(wait))),
+    current: () => (wait === undefined ? undefined : { error: wait.error, until: untilOf(wait) }),
     clear: () => {
       wait = undefined;
     },
@@ -61,7 +70,7 @@ export function createRefusalBackoff(clock: Clock): RefusalBackoff {
 }
 
 function postpone(error: CredentialsError, until: number): CredentialsError {
-  const message = `${error.message} The next try is at ${formatInstant(until)}, or when the secret changes.`;
+  const message = `${error.message} The next try is at ${formatInstant(until)}; SIGHUP, or a change of a secret file, makes it at once.`;
   return new CredentialsError(message, {
     cause: error,
     httpStatus: error.httpStatus,

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
-import { CredentialsError, RunError } from '../errors.ts';
+import { CredentialsError, RunError, TransportError } from '../errors.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { createPace } from './pace.ts';
 import { createRefusalBackoff, type Refusal } from './refusal.ts';
@@ -112,7 +112,9 @@ export function createSession(options: SessionOptions): Session {
     const held = usable(resource);
     if (held !== undefined) return held;
     if (current !== undefined && rejections.isSpent(resource, current)) reason = 'rejected-token';
-    const fresh = await unlessAborted(logInOnce(), signal);
+    const fresh = await unlessAborted(logInOnce(), signal).catch((error: unknown) => {
+      throw error === signal.reason ? namingLogin(error) : error;
+    });
     rejections.probe(resource, fresh);
     return fresh;
   };
@@ -163,6 +165,12 @@ export function createSession(options: SessionOptions): Session {
     current: () => current,
     refusal,
   };
+}
+
+/** A run whose time is up says that it was spent on the login. */
+function namingLogin(reason: unknown): unknown {
+  if (!(reason instanceof TransportError)) return reason;
+  return new TransportError('timeout', false, `${reason.message} The login was still under way.`);
 }
 
 /** Undefined where the secret cannot be read at present; the login itself says so. */

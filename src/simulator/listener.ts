@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Answer } from './answer.ts';
 import { type Credentials, checkBasic, readBearer } from './authorization.ts';
-import { answerControl } from './control.ts';
+import { answerControl, type Controls } from './control.ts';
 import { deliver } from './deliver.ts';
 import { answerRequest, findEndpoint, type Service, type ServiceRequest } from './endpoint.ts';
 import type { Random } from './random.ts';
@@ -14,6 +14,7 @@ type ListenerParts = {
   readonly service: Service;
   readonly credentials: Credentials;
   readonly switchboard: Switchboard;
+  readonly onSwitched: Controls['onSwitched'];
   readonly record: RequestRecord;
   readonly random: Random;
 };
@@ -22,8 +23,7 @@ type ListenerParts = {
 export function createListener(parts: ListenerParts): RequestListener {
   return (request, response) => {
     const { path } = readTarget(request);
-    const controls = { switchboard: parts.switchboard, requests: parts.record.requests };
-    const control = answerControl(request.method ?? '', path, controls);
+    const control = answerControl(request.method ?? '', path, { ...parts, requests: parts.record.requests });
     const handled =
       control === undefined
         ? serve(request, response, parts)

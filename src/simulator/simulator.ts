@@ -28,6 +28,8 @@ export type SimulatorOptions = {
   readonly port?: number;
   readonly host?: string;
   readonly onRequest?: (seen: SeenRequest) => void;
+  /** Told of the faults that are on, after every switching over HTTP. */
+  readonly onSwitched?: (active: readonly string[]) => void;
   readonly now?: () => number;
 };
 
@@ -55,7 +57,7 @@ export type Simulator = AsyncDisposable & {
  * Throws a RangeError for an unknown fault, and what node throws where the address cannot be bound.
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const { username = 'player', password = 'secret-password', now = Date.now } = options;
+  const { username = 'player', password = 'secret-password', now = Date.now, onSwitched = () => {} } = options;
   const tokens = createTokenIssuer(options.tokenLifeMs ?? TOKEN_LIFE_MS);
   const switchboard = createSwitchboard(tokens);
   for (const name of options.faults ?? []) switchboard.set(name, true);
@@ -65,7 +67,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   const service = { username, tokens, leagues: () => state.listed, now };
   const server = createPlainServer(
-    createListener({ service, credentials: { username, password }, switchboard, record, random }),
+    createListener({ service, credentials: { username, password }, switchboard, onSwitched, record, random }),
   );
   const url = await listen(server, options);
   const stopChurn = every(options.churnMs ?? 0, () => {

@@ -7,6 +7,8 @@ export type Switchboard = {
   /** Throws a RangeError, naming the known faults, where there is no such fault. */
   set(name: string, on: boolean): void;
   has(name: string): boolean;
+  /** Switches all of them off. */
+  clear(): void;
   /** The names of the faults that are on, in the table's order. */
   active(): string[];
   /** What a fault answers in place of the service, if one does. */
@@ -30,6 +32,7 @@ export function createSwitchboard(tokens: TokenIssuer): Switchboard {
       on.add(name);
       fault.onSwitchedOn?.(tokens);
     },
+    clear: () => on.clear(),
     has: (name) => faults.some((known) => known.name === name),
     active: () => activeFaults().map((fault) => fault.name),
     answerInstead(endpoint) {

@@ -32,13 +32,18 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
   };
 }
 
-function logLogin(log: Log, { reason, outcome, expiresAt, clockSkewMs, errorMessage }: LoginRecord): void {
+function logLogin(log: Log, { reason, outcome, expiresAt, clockSkewMs, bornDead, errorMessage }: LoginRecord): void {
   const line = { reason, outcome, expiresAt: instantOf(expiresAt) ?? null, clockSkewMs };
   if (outcome !== 'ok') log.warn(line, `login ${outcome} (${reason}): ${errorMessage ?? ''}`);
   else if (expiresAt === undefined) {
     log.warn(
       line,
       `logged in (${reason}), but the service says no readable expiry; the token is renewed every 30 minutes`,
+    );
+  } else if (bornDead) {
+    log.warn(
+      line,
+      `logged in (${reason}), but the token has expired already (${line.expiresAt}); it is used until it is rejected`,
     );
   } else if (Math.abs(clockSkewMs ?? 0) > NOTABLE_SKEW_MS) {
     log.warn(line, `logged in (${reason}); the token expires ${line.expiresAt}${describeSkew(clockSkewMs ?? 0)}`);

@@ -30,7 +30,8 @@ const PRUNE_EVERY_MS = 24 * 3_600_000;
  * The worker: keeps a valid token, polls on schedule, until the signal aborts. Rejects only where it cannot start (a
  * LockedError, a DatabaseError); whatever happens later is recorded, logged and made up for.
  */
-export async function runWorker(config: Config, { log, pid, signal, onPollNow, copy }: WorkerOptions): Promise<void> {
+export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
+  const { log, pid, signal, onPollNow, copy } = options;
   await using place = await openWorkplace(config, { log, pid, signal, firstReason: 'start', copy });
   const { tools, session, pause, publisher } = place;
   if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
@@ -52,7 +53,7 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow, c
     poller.request('leagues', 'manual');
   });
 
-  announce(config, place, log);
+  announce(config, place, options);
   pollAtStart(config, place, poller, log);
   const pruning = createPruning(config, place, log);
   const keeping = session.keep(signal);
@@ -66,7 +67,7 @@ export async function runWorker(config: Config, { log, pid, signal, onPollNow, c
   await Promise.all([poller.idle(), keeping, pruning.idle()]);
 }
 
-function announce(config: Config, { store }: Workplace, log: Log): void {
+function announce(config: Config, { store }: Workplace, { log, pid }: WorkerOptions): void {
   for (const warning of config.warnings) log.warn(warning);
   const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
   const { expression, timezone } = schedule;
@@ -74,7 +75,7 @@ function announce(config: Config, { store }: Workplace, log: Log): void {
   const nextSlot = formatInstant(schedule.nextSlot());
   log.info(
     { service, proxy: proxy?.label, database: store.path, schedule: expression, profile, timezone, scope, nextSlot },
-    `worker started: polls ${service}${throughProxy(proxy)} at "${expression}" (${timezone}), next at ${nextSlot}, into ${store.path}`,
+    `worker started (process ${pid}): polls ${service}${throughProxy(proxy)} at "${expression}" (${timezone}), next at ${nextSlot}, into ${store.path}`,
   );
 }
 

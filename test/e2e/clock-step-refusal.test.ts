@@ -37,5 +37,5 @@ it('refused credentials are not tried again before the minute is over, however t
 /** The instant that the message of a failed run promises, in ms. */
 function nextTry(error: unknown): number {
   const message = typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : '';
-  return Date.parse(/The next try is at (\S+),/.exec(message)?.[1] ?? message);
+  return Date.parse(/The next try is at (\S+);/.exec(message)?.[1] ?? message);
 }

@@ -258,7 +258,7 @@ describe('of the proxy variables', () => {
     const { bench, proxy } = await startOffice('http');
     const worker = bench.start(['run'], { http_proxy: proxy.url.replace('http://', '') });
     const { msg } = await worker.waitForLog((line) => String(line.msg).startsWith('worker started'));
-    expect(msg).toContain(`polls ${ADDRESS.http} through the proxy ${proxy.url} (http_proxy)`);
+    expect(msg).toContain(`): polls ${ADDRESS.http} through the proxy ${proxy.url} (http_proxy)`);
     await worker.waitForPoll('changed');
   });
 

@@ -13,6 +13,7 @@ import {
   type Row,
   readExactRows,
   wallClock,
+  withDatabase,
 } from '../support/workplace.ts';
 
 /** One poll that is answered with these elements. */
@@ -492,6 +493,19 @@ describe('the views', () => {
     expect(Number(freshness()[0]?.age_seconds)).toBeLessThan(30);
     await pollWith(service, bench, makeLeagues(2));
     expect(freshness()).toMatchObject([{ last_outcome: 'unchanged', consecutive_failures: 0, open_rejections: 0 }]);
+  });
+
+  it('tell in freshness the true age of a poll whose end lies in the future, since the clock was set back', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(3));
+    withDatabase(bench.path, (db) => {
+      const at = (modifier: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${modifier}')`;
+      db.exec(`UPDATE runs SET started_at = ${at('-10 minutes')}, finished_at = ${at('+1 day')}`);
+    });
+    const [freshness] = bench.rows('SELECT age_seconds FROM freshness');
+    expect(Math.abs(Number(freshness?.age_seconds) - 600)).toBeLessThan(30);
   });
 
   it('give in league_field_changes one row for each field, in the forms of the columns', async () => {

@@ -522,14 +522,24 @@ describe('faults', () => {
     expect(simulator.requests).toHaveLength(1);
   });
 
-  it('of an unknown name are answered 404 with the known ones, and other methods 405', async () => {
+  it('are all switched off by DELETE, and whoever runs it hears of every switching', async () => {
+    const heard: (readonly string[])[] = [];
+    await using simulator = await startSimulator({ faults: ['slow'], onSwitched: (active) => heard.push(active) });
+    const url = `${simulator.url}/_faults`;
+    await fetch(`${url}/down`, { method: 'PUT' });
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(204);
+    expect(simulator.faults()).toEqual([]);
+    expect(heard).toEqual([['down', 'slow'], []]);
+    const posted = await fetch(url, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, DELETE']);
+  });
+
+  it('of an unknown name are answered 404 and where the known ones are, and other methods 405', async () => {
     await using simulator = await startSimulator();
     const unknown = await fetch(`${simulator.url}/_faults/gremlins`, { method: 'PUT' });
     expect(unknown.status).toBe(404);
-    expect(await unknown.json()).toMatchObject({
-      result: 'fail',
-      known: expect.arrayContaining([{ name: 'down', description: expect.any(String) }]),
-    });
+    const message = 'No fault is called gremlins; GET /_faults lists them';
+    expect(await unknown.json()).toEqual({ result: 'fail', message });
     const posted = await fetch(`${simulator.url}/_faults/down`, { method: 'POST' });
     expect(posted.status).toBe(405);
     expect(posted.headers.get('allow')).toBe('PUT, DELETE');
