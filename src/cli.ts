@@ -7,7 +7,6 @@ import type { Host } from './commands/host.ts';
 import { mergeEnvironment } from './config/environment.ts';
 import { codeOf, EXIT, exitCodeOf, RunError, SettingsError, StoppedError } from './errors.ts';
 import { createProgram, type Execute } from './program.ts';
-import { visible } from './visible.ts';
 
 /** The program's one door to the process: arguments, environment, signals, exit code. */
 const stopping = new AbortController();
@@ -124,13 +123,8 @@ function explain(error: unknown): number {
   const code = exitCodeOf(error);
   const foreseen = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
   if (!(error instanceof Error)) process.stderr.write('league-sync failed for an unknown reason.\n');
-  else process.stderr.write(`league-sync: ${foreseen ? messageOf(error) : (error.stack ?? error.message)}\n`);
+  else process.stderr.write(`league-sync: ${foreseen ? error.message : (error.stack ?? error.message)}\n`);
   return code;
-}
-
-/** What a service has put into a message must not be obeyed by the terminal. */
-function messageOf(error: Error): string {
-  return error instanceof RunError ? visible(error.message) : error.message;
 }
 
 async function main(): Promise<void> {

@@ -62,13 +62,15 @@ function spellings(...secrets: readonly string[]): readonly string[] {
 
 /** Whether replacing it in data destroys nothing else: a service may hand out a word, or a number, for a token. */
 function isRandom(token: string): boolean {
-  return !/^(?:[a-z_]{1,20}|[\d.]{1,20})$/i.test(token);
+  return !/^(?:[a-z_]{1,12}|[\d.]{1,13})$/i.test(token);
 }
 
 /** The same JSON with no escape in it for a character that needs none: `\u0041` is `A`. */
 function unescapeAscii(json: string): string {
-  if (!/\\(?:u00[2-7]|\/)/i.test(json)) return json;
-  return json.replace(/\\(?:u(00[2-7][0-9a-f])|.)/gis, (whole, code: string | undefined) =>
+  if (!/\\(?:u00[2-7]|\/)/.test(json)) return json;
+  // Most escapes are those of slashes, and this is much the fastest where no other backslash stands before one.
+  if (!/\\(?:u00[2-7]|\\)/.test(json)) return json.replaceAll('\\/', '/');
+  return json.replace(/\\(?:u(00[2-7][0-9a-fA-F])|.)/gs, (whole, code: string | undefined) =>
     code === undefined
       ? whole === '\\/'
         ? '/'

@@ -39,14 +39,15 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
   explain(log, forMs);
 
   const signal = forMs === undefined ? host.stop : stopAfter(forMs, host.stop);
-  const config = loadConfig({
+  const settings = {
     LEAGUE_SYNC_BASE_URL: simulator.url,
     LEAGUE_SYNC_USERNAME: 'demo',
     LEAGUE_SYNC_PASSWORD: PASSWORD,
     LEAGUE_SYNC_DATABASE: DATABASE,
     LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *',
     LEAGUE_SYNC_PROFILE_SCHEDULE: '*/10 * * * * *',
-  });
+  };
+  const config = loadConfig(settings, host.environment);
   const showing = showChanges(path, log, signal);
   await runWorker(config, { log, pid: host.pid, signal, onPollNow: host.onHangup, copy: createCopy(host) });
   await showing;

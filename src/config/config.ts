@@ -50,7 +50,7 @@ type Settings = Readonly<Record<string, string>>;
  * Reads the settings of section 2 of the contract, and the proxy variables of the environment. Throws a SettingsError
  * that names every fault at once.
  */
-export function loadConfig(settings: Settings, environment: Environment = {}): Config {
+export function loadConfig(settings: Settings, environment: Environment): Config {
   const faults: string[] = [];
   const read = settingsSchema.safeParse(settings);
   if (!read.success) faults.push(...read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
@@ -61,7 +61,7 @@ export function loadConfig(settings: Settings, environment: Environment = {}): C
   const profileSchedule = off ? 'off' : scheduleSetting(settings, 'LEAGUE_SYNC_PROFILE_SCHEDULE', faults);
   const address = shape.LEAGUE_SYNC_BASE_URL.safeParse(settings.LEAGUE_SYNC_BASE_URL).data;
   const proxy = address && chooseProxy(address, environment, faults);
-  refuseClearText(settings, faults);
+  refuseClearText(address, settings, faults);
   refusePublishingOverDatabase(settings, faults);
 
   const warnings = warnOfUnknown(settings, SETTING_NAMES);
@@ -114,8 +114,7 @@ function scheduleSetting(
   return undefined;
 }
 
-function refuseClearText(settings: Settings, faults: string[]): void {
-  const url = shape.LEAGUE_SYNC_BASE_URL.safeParse(settings.LEAGUE_SYNC_BASE_URL).data;
+function refuseClearText(url: URL | undefined, settings: Settings, faults: string[]): void {
   const allowed = shape.LEAGUE_SYNC_ALLOW_HTTP.safeParse(settings.LEAGUE_SYNC_ALLOW_HTTP).data ?? false;
   if (url === undefined || maySendCredentials(url, allowed)) return;
   faults.push(

@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** A host name of a URL in the one form that can be compared: small, without brackets and without the root's dot. */
+/** A host name of a URL in the one form that can be compared: in lower case, without brackets and without the root's dot. */
 export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')

@@ -36,6 +36,11 @@ export function chooseProxy(target: URL, environment: Environment, faults: strin
   return undefined;
 }
 
+/** Where a request goes through, for messages. */
+export function throughProxy(proxy: ProxyServer | undefined): string {
+  return proxy === undefined ? '' : ` through the proxy ${proxy.label}`;
+}
+
 function firstSet(names: readonly string[], environment: Environment): string | undefined {
   return names.find((name) => environment[name] !== undefined && environment[name] !== '');
 }

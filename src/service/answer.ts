@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ContractError } from '../errors.ts';
-import { isMostlyContainers, isObject, type JsonObject, parseJson } from '../json.ts';
+import { isMostlyNothing, isObject, type JsonObject, parseJson } from '../json.ts';
+import { visible } from '../visible.ts';
 import { parseHttpDate } from './http-date.ts';
 
 /** What comes before the body. */
@@ -14,8 +15,12 @@ export type Head = {
 export type Answer = Head & {
   /** The body, decompressed. */
   readonly body: Uint8Array;
+  /** Instant (ms) that a `Retry-After` named when the head came. */
+  readonly notBefore?: number | undefined;
 };
 
+/** Content types are short; this one may be anything. */
+const LONGEST_TYPE = 100;
 /** Longest piece of the service's own words that is kept. */
 const LONGEST_MESSAGE = 500;
 /** No service may silence the worker for longer, nor may a clock that has stepped back since. */
@@ -29,7 +34,7 @@ export function isTransient(status: number): boolean {
 /** The body as a JSON object, or undefined where it is anything else. `clean` sees the text before it is read. */
 export function readObject(answer: Answer, clean = (text: string): string => text): JsonObject | undefined {
   const text = decode(answer.body);
-  if (text === undefined || isMostlyContainers(answer.body)) return undefined;
+  if (text === undefined || isMostlyNothing(answer.body)) return undefined;
   try {
     const value = parseJson(clean(text));
     return isObject(value) ? value : undefined;
@@ -40,7 +45,10 @@ export function readObject(answer: Answer, clean = (text: string): string => tex
 
 /** Why a body is no JSON object, in words that name the likely cause. */
 export function describeNonObject(answer: Answer, request: string, scrub: (text: string) => string): ContractError {
-  const type = scrub(answer.header('content-type')?.split(';', 1)[0] ?? 'no content type');
+  const type = visible(scrub(answer.header('content-type')?.split(';', 1)[0] ?? 'no content type')).slice(
+    0,
+    LONGEST_TYPE,
+  );
   const text = decode(answer.body);
   const what =
     answer.body.length === 0
@@ -49,8 +57,8 @@ export function describeNonObject(answer: Answer, request: string, scrub: (text:
         ? 'a body that is not UTF-8'
         : /^\s*</.test(text)
           ? 'a page of HTML'
-          : isMostlyContainers(answer.body)
-            ? 'made of lists and objects with next to nothing in them'
+          : isMostlyNothing(answer.body)
+            ? 'made of millions of values with next to nothing in them'
             : 'a body that is no JSON object';
   return new ContractError(
     `The answer to ${request} (status ${answer.status}, ${type}) is ${what}; does LEAGUE_SYNC_BASE_URL name the service?`,
@@ -77,8 +85,8 @@ export function serverClock({ header }: Head, now: number): number | undefined {
 }
 
 /**
- * The instant (ms, local clock) that a `Retry-After` names, the last one where there are several; undefined without one
- * that can be read.
+ * The instant (ms, local clock) that a `Retry-After` names, the latest where there are several; undefined without one that
+ * can be read.
  */
 export function readRetryAfter(head: Head, now: number): number | undefined {
   const clock = serverClock(head, now) ?? now;

@@ -4,10 +4,10 @@ import { ContractError, CredentialsError, PausedError, StatusError } from '../er
 import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
 import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
+import type { Resource } from './bar.ts';
+import { heed, quote } from './failure.ts';
 import type { Pause } from './pause.ts';
-import type { Resource } from './rejection.ts';
 import { type Deadline, retry } from './retry.ts';
-import { listen, quoteSaid } from './said.ts';
 import type { Session } from './session.ts';
 import type { Token } from './token.ts';
 import type { Transport } from './transport.ts';
@@ -102,7 +102,7 @@ async function authorizedGet(
   const answer = await send(query, first, signal, trace, options);
   if (!isRejected(answer)) return readSuccess(answer, query, options);
   // A pause that this answer asks for holds for the login, too.
-  listen(answer.answer, answer.body, options);
+  heed(answer.answer, answer.body, options);
 
   const second = await session.replace(query.resource, first, signal);
   if (second === undefined) throw session.giveUp(query.resource, first, rejectedAgain(answer, query, options));
@@ -139,11 +139,11 @@ function isRejected({ answer, body }: Read): boolean {
 }
 
 function rejectedAgain({ answer, body }: Read, { path }: Query, options: ClientOptions): CredentialsError {
-  const said = listen(answer, body, options);
+  const words = heed(answer, body, options);
   const failed = body?.result === 'fail' ? ', result=fail' : '';
   return new CredentialsError(
-    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quoteSaid(said)}`,
-    { httpStatus: answer.status, ...said },
+    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quote(words)}`,
+    { httpStatus: answer.status, ...words },
   );
 }
 
@@ -166,11 +166,14 @@ function readSuccess(
     });
   }
   if (answer.status < 200 || answer.status > 299) {
-    const said = listen(answer, body, options);
-    const description = describeStatus(answer, request, secrets) + quoteSaid(said);
-    throw new StatusError(isTransient(answer.status), description, { httpStatus: answer.status, ...said });
+    const words = heed(answer, body, options);
+    const description = describeStatus(answer, request, secrets) + quote(words);
+    throw new StatusError(isTransient(answer.status), description, { httpStatus: answer.status, ...words });
   }
-  if (body === undefined) throw describeNonObject(answer, request, secrets.scrub);
+  if (body === undefined) {
+    heed(answer, body, options);
+    throw describeNonObject(answer, request, secrets.scrub);
+  }
   options.session.accept(resource);
   return {
     body,

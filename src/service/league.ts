@@ -61,31 +61,30 @@ export function parseLeagues(answer: JsonObject, scope: Scope): LeagueList {
 }
 
 function readElement(sent: JsonValue, position: number, note: (drift: readonly Drift[]) => void): Element {
-  if (isDeeperThan(sent, DEEPEST_JSON)) {
-    const raw = canonicalJson({ league_id: readableId(sent), note: 'nested too deeply to be kept' });
-    return {
-      position,
-      sent,
-      rejected: { leagueId: readableId(sent), position, raw, problems: [problem('', 'is nested too deeply')] },
-    };
+  const unfit = whyUnfit(sent);
+  if (unfit !== undefined) {
+    return reject(sent, position, [problem('', unfit)], { league_id: readableId(sent), note: `${unfit} to be kept` });
   }
-  if (!isObject(sent)) {
-    const problems = [problem('', 'is not an object')];
-    return { position, sent, rejected: { leagueId: null, position, raw: canonicalJson(sent), problems } };
-  }
+  if (!isObject(sent)) return reject(sent, position, [problem('', 'is not an object')]);
   const { values, extra, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   note(drift);
   const all = values.league_id === '' ? [problem('league_id', 'is empty'), ...problems] : problems;
-  if (all.length > 0) {
-    return {
-      position,
-      sent,
-      rejected: { leagueId: readableId(sent), position, raw: canonicalJson(sent), problems: all },
-    };
-  }
+  if (all.length > 0) return reject(sent, position, all);
   // Every required field has a value of its column's type here, and every other one has it or null.
   const league = { ...values, extra } as League;
   return { position, sent, read: { league, hash: contentHash(league) } };
+}
+
+/** An element of this many fields is none of a league, and would be as large in every row that speaks of it. */
+const MOST_FIELDS = 10_000;
+
+function whyUnfit(sent: JsonValue): string | undefined {
+  if (isDeeperThan(sent, DEEPEST_JSON)) return 'is nested too deeply';
+  return isObject(sent) && Object.keys(sent).length > MOST_FIELDS ? 'has too many fields' : undefined;
+}
+
+function reject(sent: JsonValue, position: number, problems: readonly Problem[], kept = sent): Element {
+  return { position, sent, rejected: { leagueId: readableId(sent), position, raw: canonicalJson(kept), problems } };
 }
 
 /** The id of an element that cannot be stored; null where even that cannot be read. */
@@ -128,6 +127,12 @@ function contradiction(element: Element, leagueId: string): Rejection {
   return { leagueId, position: element.position, raw: canonicalJson(element.sent), problems };
 }
 
+const MANY_ELEMENTS = 100_000;
+/** Null, or absent, these reject an element. */
+const REQUIRED: readonly string[] = LEAGUE_FIELDS.flatMap(({ name, presence }) =>
+  presence === 'required' ? [name] : [],
+);
+
 /**
  * A list of millions that are no leagues would take minutes and gigabytes to describe: the few that a failure describes
  * are enough, where a look at each tells that it will be one.
@@ -145,12 +150,6 @@ function refuseMostlyNothing(sent: readonly JsonValue[]): void {
   }
   if (hopeless * 2 > sent.length) throw mostlyRejected(hopeless, sent.length, first);
 }
-
-const MANY_ELEMENTS = 100_000;
-/** Null, or absent, these reject an element. */
-const REQUIRED: readonly string[] = LEAGUE_FIELDS.flatMap(({ name, presence }) =>
-  presence === 'required' ? [name] : [],
-);
 
 function refuseMostlyRejected({ received, rejections }: Omit<LeagueList, 'drift'>): void {
   if (rejections.length * 2 > received) throw mostlyRejected(rejections.length, received, rejections);

@@ -7,10 +7,10 @@ import { parseInstant } from '../instant.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../secret.ts';
 import { type Answer, isTransient, readObject, serverClock } from './answer.ts';
+import { heed, quote } from './failure.ts';
 import { unknownFields } from './field.ts';
 import type { Pause } from './pause.ts';
 import { type Deadline, retry } from './retry.ts';
-import { listen, quoteSaid } from './said.ts';
 import { isBornDead, type Token } from './token.ts';
 import type { Transport } from './transport.ts';
 
@@ -30,12 +30,14 @@ export type LoginRecord = {
   readonly notBefore?: number | undefined;
 };
 
-/** Logs in, retrying what passes. Rejects with a CredentialsError where the service refuses. */
-export type LogIn = (reason: LoginReason, deadline: Deadline) => Promise<Token>;
+/**
+ * Logs in, retrying what passes; the credentials are read anew for each attempt. Rejects with a CredentialsError where
+ * the service refuses, or where they cannot be read.
+ */
+export type LogIn = (reason: LoginReason, deadline: Deadline, credentials: Credentials) => Promise<Token>;
 
 export type LoginOptions = {
   readonly transport: Transport;
-  readonly credentials: Credentials;
   readonly secrets: Secrets;
   readonly drift: DriftLog;
   readonly clock: Clock;
@@ -64,13 +66,19 @@ const success = z.looseObject({
 });
 
 export function createLogIn(options: LoginOptions): LogIn {
-  return (reason, deadline) => retry(() => recordedLogin(reason, deadline.signal, options), { ...options, deadline });
+  return (reason, deadline, credentials) => {
+    const attempt = { reason, credentials, signal: deadline.signal };
+    return retry(() => recordedLogin(attempt, options), { ...options, deadline });
+  };
 }
 
-async function recordedLogin(reason: LoginReason, signal: AbortSignal, options: LoginOptions): Promise<Token> {
+type Attempt = { readonly reason: LoginReason; readonly credentials: Credentials; readonly signal: AbortSignal };
+
+async function recordedLogin(attempt: Attempt, options: LoginOptions): Promise<Token> {
+  const { reason, signal } = attempt;
   const at = options.clock.now();
   try {
-    const token = await login(signal, options);
+    const token = await login(attempt, options);
     const { expiresAt, clockSkewMs } = token;
     options.record({ at, reason, outcome: 'ok', expiresAt, clockSkewMs, bornDead: isBornDead(token) });
     return token;
@@ -94,9 +102,9 @@ function describeEnd(reason: unknown): string {
   return reason instanceof Error ? `The login was cut short. ${reason.message}` : 'The login was cut short.';
 }
 
-async function login(signal: AbortSignal, options: LoginOptions): Promise<Token> {
+async function login({ credentials, signal }: Attempt, options: LoginOptions): Promise<Token> {
   const { clock, secrets } = options;
-  const { username, password } = options.credentials.read();
+  const { username, password } = credentials.read();
   const pair = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
   secrets.addCredentials(username, password, pair);
 
@@ -136,16 +144,16 @@ function refuseFailure(answer: Answer, body: JsonObject | undefined, options: Lo
   const { status } = answer;
   const refused = status === 401 || status === 403 || body?.result !== 'success';
   if (!refused && !isTransient(status)) return;
-  const said = listen(answer, body, options);
-  const details = { httpStatus: status, ...said };
+  const words = heed(answer, body, options);
+  const details = { httpStatus: status, ...words };
   if (isTransient(status)) {
-    throw new StatusError(true, `The service answered the login with status ${status}.${quoteSaid(said)}`, details);
+    throw new StatusError(true, `The service answered the login with status ${status}.${quote(words)}`, details);
   }
   const isAnswer = status === 401 || status === 403 || (body?.result === 'fail' && status !== 404);
   const what = isAnswer
     ? `The service refused the login (status ${status}); check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account`
     : `The login was answered with status ${status} and no login result; check LEAGUE_SYNC_BASE_URL`;
-  throw new CredentialsError(`${what}.${quoteSaid(said)}`, details);
+  throw new CredentialsError(`${what}.${quote(words)}`, details);
 }
 
 /** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */

@@ -10,15 +10,14 @@ export type Pause = {
   readonly extend: (until: number) => void;
 };
 
-/** A pause as it was written down: its end, and when it was asked for (ISO 8601). */
-export type RecordedPause = { readonly until: string; readonly askedAt: string };
+/** A pause as it was written down: its end, and when it was on at the latest (ISO 8601). */
+type Recorded = { readonly until: string; readonly askedAt: string };
 
 /** How much (ms) of a recorded pause is left; not more than it was long, should the clock have been set back since. */
-export function msLeftOf(pause: RecordedPause | undefined, now: number): number {
+export function msLeftOf(pause: Recorded | undefined, now: number): number {
   if (pause === undefined) return 0;
   const [until, askedAt] = [Date.parse(pause.until), Date.parse(pause.askedAt)];
-  const lengthMs = until > askedAt ? until - askedAt : Number.POSITIVE_INFINITY;
-  return Math.max(0, Math.min(until - now, lengthMs));
+  return Math.max(0, Math.min(until - now, until - askedAt));
 }
 
 /**
@@ -51,11 +50,19 @@ export function respectPause(transport: Transport, pause: Pause, clock: Clock): 
       const message = `The service asked not to be called before ${formatInstant(until)} (Retry-After); nothing is sent until then.`;
       throw new PausedError(message, until);
     }
+    let notBefore: number | undefined;
     const onHead = (head: Head): void => {
-      const notBefore = readRetryAfter(head, clock.now());
+      notBefore = readRetryAfter(head, clock.now());
+      // At once, since the body of a failure may be long in coming; that of a success has to be read first.
       if (notBefore !== undefined && head.status >= 300) pause.extend(notBefore);
       query.onHead?.(head);
     };
-    return await transport({ ...query, onHead }, signal);
+    try {
+      return { ...(await transport({ ...query, onHead }, signal)), notBefore };
+    } catch (error) {
+      // A success that does not come whole is none, either.
+      if (notBefore !== undefined) pause.extend(notBefore);
+      throw error;
+    }
   };
 }

@@ -2,18 +2,19 @@ import { unlessAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
 import { CredentialsError, RunError, TransportError } from '../errors.ts';
+import { createBars, type Resource } from './bar.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { createPace } from './pace.ts';
 import { createRefusalBackoff, type Refusal } from './refusal.ts';
-import { createRejections, type Resource } from './rejection.ts';
 import { startDeadline } from './retry.ts';
 import { isBornDead, isDead, msUntilDue, type Token } from './token.ts';
 
 /** The holder of the current token: a cached login. It knows nothing of HTTP. */
 export type Session = {
   /**
-   * A token that is alive and that the resource has not rejected, logging in where there is none; one login at a time,
-   * whoever asks. Rejects with a CredentialsError while a wait after a refusal speaks against it.
+   * A token that is alive and that the resource has not refused, logging in where there is none; one login at a time,
+   * whoever asks. Rejects with a CredentialsError while a wait after a refusal speaks against it, and else with the
+   * error of the login, or the signal's reason.
    */
   readonly token: (resource: Resource, signal: AbortSignal) => Promise<Token>;
   /** The service took a request for the resource with a token of this session. */
@@ -56,21 +57,20 @@ export type SessionOptions = {
 const LOOK_AGAIN_MS = 10_000;
 
 export function createSession(options: SessionOptions): Session {
-  const { clock, credentials } = options;
+  const { clock } = options;
   const refusals = createRefusalBackoff(clock);
-  const rejections = createRejections(clock);
+  const bars = createBars(clock);
   const pace = createPace(options);
+  const credentials = rememberLast(options.credentials);
   let current: Token | undefined;
   let pending: Promise<Token> | undefined;
   let reason: LoginReason = options.firstReason;
-  /** The credentials of the last login: those that a refusal is about. */
-  let pair: CredentialPair | undefined;
   /** Logins in a row that gave a token which had expired already. */
   let bornDead = 0;
   /** Aborts when `keep` has to look again before its wait is over. */
-  let news = new AbortController();
+  let wake = new AbortController();
 
-  const settle = (token: Token): Token => {
+  const adopt = (token: Token): Token => {
     current = token;
     bornDead = isBornDead(token) ? bornDead + 1 : 0;
     reason = 'due';
@@ -78,85 +78,78 @@ export function createSession(options: SessionOptions): Session {
     pace.reset();
     return token;
   };
-  const fail = (error: unknown): unknown => {
-    if (error instanceof CredentialsError) return refusals.refuse(error, pair);
-    pace.slowDown(error);
-    return error;
+  const slowDown = (error: unknown): void => {
+    if (error instanceof CredentialsError) refusals.refuse(error, credentials.last());
+    else pace.slowDown(error);
   };
   const logIn = async (): Promise<Token> => {
-    pair = readPair(credentials);
     using deadline = startDeadline(options, options.loginTimeoutMs, options.signal);
     try {
-      return settle(await options.logIn(reason, deadline));
+      return adopt(await options.logIn(reason, deadline, credentials));
     } catch (error) {
-      throw fail(error);
-    } finally {
-      pending = undefined;
-      news.abort();
-      news = new AbortController();
+      slowDown(error);
+      throw error;
     }
   };
   const logInOnce = (): Promise<Token> => {
-    pending ??= logIn();
+    pending ??= logIn().finally(() => {
+      pending = undefined;
+      wake.abort();
+      wake = new AbortController();
+    });
     return pending;
   };
-  /** The current token, unless it is dead or the resource has rejected it. */
+  /** The current token, unless it is dead or the resource has refused it. */
   const usable = (resource: Resource): Token | undefined =>
-    current === undefined || isDead(current, clock) || rejections.isSpent(resource, current) ? undefined : current;
+    current === undefined || isDead(current, clock) || bars.isSpent(resource, current) ? undefined : current;
   const objection = (resource: Resource): CredentialsError | undefined =>
-    rejections.objection(resource) ?? (usable(resource) === undefined ? refusals.objection() : undefined);
+    bars.objection(resource) ?? (usable(resource) === undefined ? refusals.objection() : undefined);
   const token = async (resource: Resource, signal: AbortSignal): Promise<Token> => {
     signal.throwIfAborted();
     const against = objection(resource);
     if (against !== undefined) throw against;
-    const held = usable(resource);
-    if (held !== undefined) return held;
-    if (current !== undefined && rejections.isSpent(resource, current)) reason = 'rejected-token';
-    const fresh = await unlessAborted(logInOnce(), signal).catch((error: unknown) => {
-      throw error === signal.reason ? namingLogin(error) : error;
-    });
-    rejections.probe(resource, fresh);
-    return fresh;
+    if (current !== undefined && bars.isSpent(resource, current)) reason = 'rejected-token';
+    const given = usable(resource) ?? (await untilLoggedIn(logInOnce(), signal));
+    bars.probe(resource, given);
+    return given;
   };
-  const refusal = (): Refusal | undefined => refusals.current() ?? rejections.current();
+  const refusal = (): Refusal | undefined => refusals.current() ?? bars.current();
   const forgetRotated = (): void => {
-    const now = refusal() === undefined ? undefined : readPair(credentials);
+    const now = refusal() === undefined ? undefined : credentials.peek();
     if (now === undefined) return;
     refusals.clearIfRotated(now);
-    rejections.clearIfRotated(now);
+    bars.clearIfRotated(now);
   };
 
   return {
     token,
     objection,
     keep: async (signal) => {
-      signal.addEventListener('abort', () => news.abort(), { once: true });
+      signal.addEventListener('abort', () => wake.abort(), { once: true });
       while (!signal.aborted) {
         const dueMs = current === undefined ? 0 : msUntilDue(current, clock, options.leewayMs, bornDead);
         const waitMs = Math.max(dueMs, refusals.leftMs(), pace.leftMs());
         if (waitMs > 0) {
-          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, news.signal);
+          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, wake.signal);
           forgetRotated();
         } else {
           await logInOnce().catch(() => undefined);
         }
       }
     },
-    accept: (resource) => {
-      rejections.lift(resource);
-    },
+    accept: bars.lift,
     replace: async (resource, rejected, signal) => {
-      if (rejections.isProbe(resource, rejected)) return undefined;
+      if (bars.isProbe(resource, rejected)) return undefined;
       if (rejected === current) {
         current = undefined;
         reason = 'rejected-token';
       }
       return token(resource, signal);
     },
-    giveUp: (resource, rejected, error) => rejections.bar(resource, rejected, error, pair),
+    giveUp: (resource, rejected, error) => bars.set(resource, { token: rejected, error, pair: credentials.last() }),
     retryNow: () => {
       refusals.clear();
-      rejections.clear();
+      bars.clear();
       if (current === undefined) reason = 'manual';
     },
     settled: async () => {
@@ -167,19 +160,41 @@ export function createSession(options: SessionOptions): Session {
   };
 }
 
-/** A run whose time is up says that it was spent on the login. */
-function namingLogin(reason: unknown): unknown {
-  if (!(reason instanceof TransportError)) return reason;
-  return new TransportError('timeout', false, `${reason.message} The login was still under way.`);
+/** Credentials that tell what was read of them last: what a refusal is about. */
+type RememberedCredentials = Credentials & {
+  /** Undefined where they could not be read. */
+  readonly last: () => CredentialPair | undefined;
+  /** What they are now, unless they cannot be read at present; `last` stays as it is. */
+  readonly peek: () => CredentialPair | undefined;
+};
+
+function rememberLast({ read }: Credentials): RememberedCredentials {
+  let last: CredentialPair | undefined;
+  return {
+    read: () => {
+      last = undefined;
+      last = read();
+      return last;
+    },
+    last: () => last,
+    peek: () => {
+      try {
+        return read();
+      } catch (error) {
+        if (error instanceof RunError) return undefined;
+        throw error;
+      }
+    },
+  };
 }
 
-/** Undefined where the secret cannot be read at present; the login itself says so. */
-function readPair(credentials: Credentials): CredentialPair | undefined {
+/** A run whose time is up while it waits for a login says so. */
+async function untilLoggedIn(login: Promise<Token>, signal: AbortSignal): Promise<Token> {
   try {
-    return credentials.read();
+    return await unlessAborted(login, signal);
   } catch (error) {
-    if (error instanceof RunError) return undefined;
-    throw error;
+    if (error !== signal.reason || !(error instanceof TransportError)) throw error;
+    throw new TransportError('timeout', false, `${error.message} The login was still under way.`);
   }
 }
 

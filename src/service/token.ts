@@ -24,8 +24,8 @@ const LONGEST_BORN_DEAD_RENEWAL_MS = 300_000;
 const LAST_USE_MARGIN_MS = 1_000;
 
 /**
- * How old a token is by either clock, whichever says more: the wall clock alone fails when it steps back, the
- * monotonic one alone when the machine was suspended.
+ * How old a token is by either clock, whichever says more: the wall clock alone fails when it steps back, the monotonic
+ * one alone when the machine was suspended and its uptime cannot be read.
  */
 function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
@@ -56,6 +56,8 @@ export function msUntilDue(token: Token, clock: Clock, leewayMs: number, bornDea
  * better one, and its word on the expiry may be the part that is wrong.
  */
 export function isDead(token: Token, clock: Clock): boolean {
-  if (token.lifetimeMs === undefined || isBornDead(token)) return false;
-  return ageMs(token, clock) >= token.lifetimeMs - Math.min(LAST_USE_MARGIN_MS, token.lifetimeMs / 3);
+  if (token.lifetimeMs === undefined || token.lifetimeMs < SHORTEST_LIFE_MS) return false;
+  // One that is only dead because its login took so long may as well have been made at the end of it.
+  const age = ageMs(token, clock) - (isBornDead(token) ? token.tookMs : 0);
+  return age >= token.lifetimeMs - Math.min(LAST_USE_MARGIN_MS, token.lifetimeMs / 3);
 }

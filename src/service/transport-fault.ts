@@ -1,5 +1,6 @@
-import type { ProxyServer } from '../config/proxy.ts';
+import { type ProxyServer, throughProxy } from '../config/proxy.ts';
 import { codeOf, TransportError } from '../errors.ts';
+import { isTransient } from './answer.ts';
 
 type Fault = {
   readonly codes: RegExp;
@@ -88,15 +89,10 @@ export function describeNetworkFault(
     refusal === undefined
       ? ((proxy && fault?.atProxy) ?? fault?.what ?? 'the connection failed')
       : `the proxy refused it with status ${refusal}${refusal === 407 ? '; it wants other credentials' : ''}`;
-  const passes = refusal === undefined ? fault?.permanent !== true : refusal >= 500;
+  const passes = refusal === undefined ? fault?.permanent !== true : isTransient(refusal);
   const timedOut = /TIMEDOUT|TIMEOUT/.test(code);
   const message = `${request}${throughProxy(proxy)} failed: ${what} (${code}).`;
   return new TransportError(timedOut ? 'timeout' : 'network', passes, message, { cause: bare(error), httpStatus });
-}
-
-/** Where a request goes through, for messages. */
-export function throughProxy(proxy: ProxyServer | undefined): string {
-  return proxy === undefined ? '' : ` through the proxy ${proxy.label}`;
 }
 
 /** undici says the status of a proxy that opens no way in its message alone. */

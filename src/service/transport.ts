@@ -1,10 +1,10 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { unlessAborted } from '../abort.ts';
-import type { ProxyServer } from '../config/proxy.ts';
+import { type ProxyServer, throughProxy } from '../config/proxy.ts';
 import { RunError, TransportError } from '../errors.ts';
 import type { Answer, Head } from './answer.ts';
 import { decompress, readBody } from './body.ts';
-import { describeNetworkFault, throughProxy } from './transport-fault.ts';
+import { describeNetworkFault } from './transport-fault.ts';
 
 /** One request, relative to {base_url}. */
 export type Request = {

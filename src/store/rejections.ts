@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { eq, isNull } from 'drizzle-orm';
+import { eq, isNull, placeholder } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { JsonText } from '../record.ts';
 import type { RunScope, Sighting } from './runs.ts';
@@ -44,11 +44,22 @@ function settle(
       db.update(rejectedLeagues).set({ resolved_at: at }).where(eq(id, row.id)).run();
     }
   }
-  for (const [rawHash, { leagueId, position, problems, raw }] of sent) {
-    const row = { league_id: leagueId, position, problems: JSON.stringify(problems), raw, raw_hash: rawHash, scope };
-    db.insert(rejectedLeagues)
-      .values({ ...row, first_run_id: runId, first_seen_at: at })
-      .onConflictDoUpdate({ target: rejectedLeagues.raw_hash, set: { resolved_at: null, scope } })
-      .run();
+  if (sent.size === 0) return;
+  const add = db
+    .insert(rejectedLeagues)
+    .values({
+      first_run_id: runId,
+      first_seen_at: at,
+      scope,
+      league_id: placeholder('leagueId'),
+      position: placeholder('position'),
+      problems: placeholder('problems'),
+      raw: placeholder('raw'),
+      raw_hash: placeholder('rawHash'),
+    })
+    .onConflictDoUpdate({ target: rejectedLeagues.raw_hash, set: { resolved_at: null, scope } })
+    .prepare();
+  for (const [rawHash, { problems, ...rejection }] of sent) {
+    add.run({ ...rejection, rawHash, problems: JSON.stringify(problems) });
   }
 }

@@ -12,10 +12,11 @@ export type RunScope = NonNullable<Row['scope']>;
 export type Sighting = { readonly runId: number; readonly at: string };
 
 /** What is known of a run when it starts. */
-export type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'>;
+export type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'> &
+  Partial<Pick<Row, 'not_before'>>;
 /** What is known of a run when it ends; what is left out stays as it is. */
 export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> &
-  Partial<Omit<Row, 'id' | 'finished_at' | 'outcome' | keyof RunStart>>;
+  Partial<Omit<Row, 'id' | 'finished_at' | 'outcome' | Exclude<keyof RunStart, 'not_before'>>>;
 
 export type RunRows = {
   /** Adds a `running` row and gives its id. */
@@ -37,7 +38,7 @@ export type RunRows = {
   /** The latest instant that any run was recorded at. */
   readonly lastFinishedAt: () => string | undefined;
   /** Deletes runs that ended before the instant, that nothing else names and that are not the last of their kind. */
-  readonly prune: (before: string) => number;
+  readonly prune: (before: string, now: string) => number;
 };
 
 export function createRunRows(client: Database.Database, db: BetterSQLite3Database): RunRows {
@@ -76,7 +77,7 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
     lastListAt: () => lastList.get()?.at,
     lastChangedAt: () => lastChanged.get()?.at,
     lastFinishedAt: () => lastFinished.get()?.at,
-    prune: (before) => db.run(pruneRuns(before)).changes,
+    prune: (before, now) => db.run(pruneRuns(before, now)).changes,
   };
 }
 
@@ -85,11 +86,11 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
  * has counted its changes. The newest row stays, so that ids are never given twice, and so does the last good run of
  * each kind and scope, which freshness and restarts look at.
  */
-function pruneRuns(before: string) {
+function pruneRuns(before: string, now: string) {
   return sql`DELETE FROM runs
     WHERE started_at < ${before} AND outcome <> 'running'
       AND (kind = 'profile' OR added + changed + restored + removed = 0)
-      AND coalesce(not_before, '') < strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+      AND coalesce(not_before, '') < ${now}
       AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
       AND id NOT IN (SELECT first_run_id FROM held_removals)
       AND id NOT IN (SELECT first_run_id FROM drift)

@@ -3,7 +3,7 @@ import { createHoldRows, type HoldRows } from './holds.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { readMigrations, refuseOther } from './migrate.ts';
 import { readFrom } from './open.ts';
-import { createPauseRows, type RecordedPause } from './pauses.ts';
+import { createPauseRows, type PauseRows } from './pauses.ts';
 
 /** The database as somebody sees it who may not write: what a poll would start from, at one instant. */
 export type Snapshot = {
@@ -24,6 +24,6 @@ export function readSnapshot<T>(path: string, migrations: string, read: (snapsho
 }
 
 /** The last pause that this service asked for. Throws a DatabaseError. */
-export function readLastPause(path: string, fingerprint: string): RecordedPause | undefined {
+export function readLastPause(path: string, fingerprint: string): ReturnType<PauseRows['last']> {
   return readFrom(path, (client) => createPauseRows(client).last(fingerprint));
 }

@@ -38,10 +38,13 @@ export type Applied = {
 export type Apply = (seen: Sighting) => Applied;
 
 /** Fetches an answer and reads it; what it gives back is then applied in one transaction. */
-export type Work = (deadline: Deadline, trace: Trace) => Promise<{ readonly fetched: Said; readonly apply: Apply }>;
+export type Work = (
+  deadline: Deadline,
+  trace: Trace,
+) => Promise<{ readonly fetched: AnswerNotes; readonly apply: Apply }>;
 
 /** What a service says beside what was asked for; its row keeps it. */
-export type Said = Partial<Omit<Fetched, 'body'>>;
+export type AnswerNotes = Partial<Omit<Fetched, 'body'>>;
 
 /**
  * One run from start to recorded outcome: its row is written when it starts, and ended in the same transaction as what
@@ -58,6 +61,14 @@ export async function executeRun(
   const started = { wall: clock.now(), monotonic: clock.monotonic() };
   const trace: Trace = { attempts: 0 };
   using deadline = startDeadline(tools, tools.runTimeoutMs, stop);
+  /**
+   * A poll follows the end of a pause. One that follows already is itself followed only where the pause reaches past the
+   * time that it had: a service that asks for a second each time is not asked every second.
+   */
+  const isPutOff = (pausedUntil: number): boolean => {
+    const leftMs = pausedUntil - clock.now();
+    return leftMs > 0 && (trigger !== 'catch-up' || leftMs >= deadline.at - clock.monotonic());
+  };
   const report = (outcome: RunReport['outcome'], counts: RunCounts, error?: RunError): RunReport => ({
     kind,
     trigger,
@@ -67,7 +78,7 @@ export async function executeRun(
     httpStatus: error?.httpStatus ?? trace.httpStatus,
     counts,
     wrote: false,
-    putOff: (error?.notBefore ?? 0) - clock.now() >= deadline.at - clock.monotonic(),
+    putOff: error !== undefined && isPutOff(Math.max(error.notBefore ?? 0, tools.pausedUntil())),
     ...(error === undefined ? {} : { error }),
   });
   let id: number | undefined;
@@ -99,6 +110,7 @@ function startOf(tools: RunTools, kind: RunKind, trigger: Trigger, now: number):
     started_at: formatInstant(now),
     fingerprint: tools.fingerprint,
     program_version: tools.programVersion,
+    not_before: instantOf(tools.pausedUntil()),
   };
 }
 
@@ -106,7 +118,7 @@ function startOf(tools: RunTools, kind: RunKind, trigger: Trigger, now: number):
 async function applyAll(
   { store, drift, clock, pausedUntil }: RunTools,
   runId: number,
-  fetched: Said,
+  fetched: AnswerNotes,
   trace: Trace,
   apply: Apply,
   signal: AbortSignal,

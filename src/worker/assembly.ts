@@ -37,7 +37,7 @@ export type ServiceOptions = {
   readonly pauseLeftMs: number;
   readonly record: (login: LoginRecord) => void;
   /** Told of the end (ms) of every pause that the service asks for. */
-  readonly notePause?: (until: number) => void;
+  readonly recordPause?: (until: number) => void;
 };
 
 /** Builds the service side from the settings. Nothing is sent yet. */
@@ -46,12 +46,14 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
   const random = Math.random;
   const secrets = createSecrets();
   const drift = createDriftLog();
-  const pause = createPause(clock, options.pauseLeftMs, options.notePause);
+  const pause = createPause(clock, options.pauseLeftMs, options.recordPause);
   const ending = new AbortController();
-  const plain = createTransport({ ...config, userAgent: `league-sync/${findPackage().version}` });
+  const { baseUrl, proxy, attemptTimeoutMs, maxBodyBytes } = config;
+  const userAgent = `league-sync/${findPackage().version}`;
+  const plain = createTransport({ baseUrl, proxy, attemptTimeoutMs, maxBodyBytes, userAgent });
   const transport = respectPause(plain, pause, clock);
   const { credentials } = config;
-  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, pause, record: options.record });
+  const logIn = createLogIn({ transport, secrets, drift, clock, random, pause, record: options.record });
   const session = createSession({
     logIn,
     credentials,
@@ -102,7 +104,6 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const { version, migrations } = findPackage();
   const store = stack.use(await openStore(path, { migrations, clock, stop: options.signal }));
   const interrupted = await markInterrupted(store, clock);
-  await store.write(() => store.pauses.beginAnew(formatInstant(clock.now())));
   const { copy, log, signal: stop } = options;
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
   const changedAt = store.runs.lastChangedAt();
@@ -116,8 +117,8 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
       firstReason: options.firstReason,
       signal: options.signal,
       pauseLeftMs: msLeftOf(store.pauses.last(fingerprint), clock.now()),
-      record: journal.record,
-      notePause: journal.notePause,
+      record: journal.recordLogin,
+      recordPause: journal.recordPause,
     }),
   );
   const { client, session, pause, drift } = service;

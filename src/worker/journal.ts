@@ -9,9 +9,9 @@ import type { Store } from '../store/store.ts';
 /** Where what passes between the runs is written down, without making anything wait. Disposing waits for the rows. */
 export type Journal = AsyncDisposable & {
   /** A login: a row in the database and a line in the log. */
-  readonly record: (login: LoginRecord) => void;
-  /** A pause that the service asked for (its end, in ms), in the row of the run that goes on. */
-  readonly notePause: (until: number) => void;
+  readonly recordLogin: (login: LoginRecord) => void;
+  /** A pause that the service asked for (its end, in ms), in the row of the last run. */
+  readonly recordPause: (until: number) => void;
 };
 
 export function createJournal(store: Store, fingerprint: string, log: Log): Journal {
@@ -22,12 +22,12 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
       .catch((error: unknown) => log.error({ err: toRunError(error) }, `${what} could not be recorded`));
   };
   return {
-    record: (login) => {
+    recordLogin: (login) => {
       const row = { ...rowOf(login), fingerprint };
       write('a login', () => store.logins.add(row));
       logLogin(log, login);
     },
-    notePause: (until) => write('a pause', () => store.pauses.note(formatInstant(until))),
+    recordPause: (until) => write('a pause', () => store.pauses.note(fingerprint, formatInstant(until))),
     [Symbol.asyncDispose]: () => writing,
   };
 }

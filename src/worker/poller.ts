@@ -67,7 +67,8 @@ export function createPoller({ poll, pause, objection, onReport, log, signal }: 
   };
   const request = (kind: RunKind, trigger: Trigger): void => {
     if (signal.aborted) return;
-    if (running === kind) {
+    // What is to be made up was missed, whatever goes on now: a run may have begun before the machine was suspended.
+    if (running === kind && trigger !== 'catch-up') {
       log.warn({ run: kind, trigger }, `${kind}: skipped: the run before is still going on`);
       return;
     }
@@ -87,9 +88,13 @@ export function createPoller({ poll, pause, objection, onReport, log, signal }: 
     request,
     resume: () => {
       if (pause.until() > 0) return;
-      const isTaken = (kind: RunKind): boolean => objection(kind) === undefined && refused.delete(kind);
-      const kinds = ORDER.filter((kind) => putOff.delete(kind) || isTaken(kind));
-      for (const kind of kinds) request(kind, 'catch-up');
+      const mayTryAgain = (kind: RunKind): boolean => refused.has(kind) && objection(kind) === undefined;
+      const kinds = ORDER.filter((kind) => putOff.has(kind) || mayTryAgain(kind));
+      for (const kind of kinds) {
+        putOff.delete(kind);
+        refused.delete(kind);
+        request(kind, 'catch-up');
+      }
     },
     last: (kind) => reports.get(kind),
     running: () => running,

@@ -1,8 +1,8 @@
 import { formatInstant } from '../clock.ts';
 import type { Config } from '../config/config.ts';
+import { throughProxy } from '../config/proxy.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { throughProxy } from '../service/transport-fault.ts';
 import type { RunKind } from '../store/runs.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
@@ -22,7 +22,7 @@ export type WorkerOptions = {
   readonly copy: Copy;
 };
 
-/** Restarts must not hammer the service: a list this young is good enough to start with. */
+/** Restarts must not hammer the service. */
 const FRESH_MS = 30_000;
 const PRUNE_EVERY_MS = 24 * 3_600_000;
 
@@ -94,8 +94,8 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
   if (profileSchedule !== 'off') start('profile', store.runs.lastSuccess('profile', null));
 }
 
-/** A run whose end lies in the future, since the clock was set back, is as old as its start says. */
-function isFresh({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }, now: number): boolean {
+/** Whether a list is young enough to start with. A run whose end lies in the future, since the clock was set back, is as old as its start says. */
+export function isFresh({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }, now: number): boolean {
   const ages = [startedAt, finishedAt].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);
 }
@@ -108,9 +108,13 @@ function createPruning({ runRetentionMs }: Config, { store, tools }: Workplace, 
   let nextAt = Number.NEGATIVE_INFINITY;
   let pruning: Promise<void> = Promise.resolve();
   const prune = async (): Promise<void> => {
+    const now = formatInstant(clock.now());
     const before = formatInstant(clock.now() - runRetentionMs);
     try {
-      const deleted = await store.write(() => ({ runs: store.runs.prune(before), logins: store.logins.prune(before) }));
+      const deleted = await store.write(() => ({
+        runs: store.runs.prune(before, now),
+        logins: store.logins.prune(before),
+      }));
       if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
     } catch (error) {
       log.warn({ err: toRunError(error) }, 'old runs could not be deleted; tried again tomorrow');

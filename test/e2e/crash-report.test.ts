@@ -95,11 +95,21 @@ describe('a diagnostic report of Node', () => {
 const TRACES: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
   ['NODE_DEBUG', { NODE_DEBUG: '*' }, /^NET \d+: /m],
   ['NODE_DEBUG for HTTP alone', { NODE_DEBUG: 'http,https,net,tls,undici,fetch' }, /^NET \d+: /m],
-  ['NODE_DEBUG_NATIVE', { NODE_DEBUG_NATIVE: 'ALL,TLS,HTTP_CLIENT' }, /./],
-  ['--trace-warnings', { NODE_OPTIONS: '--trace-warnings --trace-deprecation --trace-uncaught' }, /^/],
   ['--trace-env', { NODE_OPTIONS: '--trace-env' }, /LEAGUE_SYNC_PASSWORD/],
   ['--inspect', { NODE_OPTIONS: '--inspect=127.0.0.1:0' }, /Debugger listening/],
 ];
+
+it('a worker that gets SIGUSR1 opens no debugger, and goes on', async () => {
+  const bench = await setUp({ username: USERNAME, password: PASSWORD });
+  const worker = bench.start(['run'], settingsOf(bench));
+  await worker.waitForPoll('changed');
+  worker.send('SIGUSR1');
+  worker.send('SIGHUP');
+  await worker.waitForPoll('unchanged');
+  const { code, stderr } = await worker.stop();
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('Debugger');
+});
 
 describe('no secret is said', () => {
   it.each(TRACES)('where %s is set', async (_name, env, sign) => {

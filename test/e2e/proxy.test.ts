@@ -71,7 +71,9 @@ describe('loopback is never proxied', () => {
     const { simulator } = await setUp();
     const proxy = await startProxy(Number(new URL(simulator.url).port));
     const bench = setUpFor(simulator.url.replace('127.0.0.1', 'localhost.'));
-    await bench.run(['sync'], { ...everywhere(proxy.url), ...SHORT_RUN, LEAGUE_SYNC_ALLOW_HTTP: 'true' });
+    const { code } = await bench.run(['sync'], { ...everywhere(proxy.url), ...SHORT_RUN });
+    // Whether that name leads anywhere is for the resolver of this machine to say; it is no fault of the settings.
+    expect([0, 1]).toContain(code);
     expect(proxy.connections()).toBe(0);
   });
 

@@ -124,7 +124,9 @@ describe('a service over TLS', () => {
       const { address, elsewhere, simulator, env } = await startRedirecting('login', scheme);
       const failed = await failToSync(setUpFor(address), env);
       expect(failed).toMatchObject({ code: 77, kind: 'credentials', logins: [failed.message] });
-      expect(failed.message).toContain('(status 307); that is no login answer; check LEAGUE_SYNC_BASE_URL');
+      expect(failed.message).toContain(
+        'The login was answered with status 307 and no login result; check LEAGUE_SYNC_BASE_URL',
+      );
       expect(elsewhere.connections()).toBe(0);
       expect(simulator.requests).toEqual([]);
     },

@@ -52,18 +52,19 @@ describe.each([AHEAD, BEHIND])('a clock that is $sentence', ({ offset, skewMs, s
       expect(Math.abs(lifeMs - LIFE_MS)).toBeLessThan(SKEW_TOLERANCE_MS);
     }
   });
+});
 
-  it('takes one login for a token of an hour, however many polls follow', async () => {
-    const bench = await setUp();
-    const worker = startWith(offset, bench, EVERY_2_SECONDS);
-    await worker.waitForPoll('changed');
-    // A token that looked expired from the first would be renewed after 10 s.
-    for (let polls = 0; polls < 7; polls += 1) await worker.waitForPoll('unchanged');
-    expect((await worker.stop()).code).toBe(0);
+// Only by a clock that is ahead does such a token look expired.
+it('a clock that is two hours ahead takes one login for a token of an hour, however many polls follow', async () => {
+  const bench = await setUp();
+  const worker = startWith('+2h', bench, EVERY_2_SECONDS);
+  await worker.waitForPoll('changed');
+  // A token that looked expired from the first would be renewed after 10 s.
+  for (let polls = 0; polls < 7; polls += 1) await worker.waitForPoll('unchanged');
+  expect((await worker.stop()).code).toBe(0);
 
-    expect(refused(bench)).toEqual([]);
-    expect(bench.rows('SELECT outcome, reason FROM logins')).toEqual([{ outcome: 'ok', reason: 'start' }]);
-  });
+  expect(refused(bench)).toEqual([]);
+  expect(bench.rows('SELECT outcome, reason FROM logins')).toEqual([{ outcome: 'ok', reason: 'start' }]);
 });
 
 describe('an expire_datetime without a zone', () => {

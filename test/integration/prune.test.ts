@@ -6,6 +6,7 @@ import { makeFolder, readRows, withDatabase } from '../support/workplace.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
 const LIMIT = '2026-01-01T00:00:00.000Z';
+const NOW = new Date().toISOString();
 const NEW = '2026-06-01T00:00:00.000Z';
 
 type Run = {
@@ -36,7 +37,7 @@ async function prune(runs: readonly Run[], more = '', logins: readonly string[] 
     for (const at of logins) login.run(at);
     db.exec(more);
   });
-  const deleted = await store.write(() => ({ runs: store.runs.prune(LIMIT), logins: store.logins.prune(LIMIT) }));
+  const deleted = await store.write(() => ({ runs: store.runs.prune(LIMIT, NOW), logins: store.logins.prune(LIMIT) }));
   const idsOf = (table: string) => readRows(path, `SELECT id FROM ${table} ORDER BY id`).map(({ id }) => id);
   expect(idsOf('runs')).toHaveLength(runs.length - deleted.runs);
   expect(idsOf('logins')).toHaveLength(logins.length - deleted.logins);

@@ -10,11 +10,11 @@ const RUN_MS = 60_000;
 
 describe('a run', () => {
   it.each([
-    ['past its own time', NOON + 3_600_000, true],
-    ['up to the end of its own time', NOON + RUN_MS, true],
-    ['that ends before that', NOON + RUN_MS / 2, false],
-    ['that is over', NOON - 1, false],
-    ['of no length, since none was asked for', undefined, false],
+    ['past its own time', NOON + 3_600_000, { manual: true, 'catch-up': true }],
+    ['up to the end of its own time', NOON + RUN_MS, { manual: true, 'catch-up': true }],
+    ['that ends before that', NOON + RUN_MS / 2, { manual: true, 'catch-up': false }],
+    ['that is over', NOON - 1, { manual: false, 'catch-up': false }],
+    ['of no length, since none was asked for', undefined, { manual: false, 'catch-up': false }],
   ])('that fails by a pause %s is put off accordingly', async (_, notBefore, putOff) => {
     using folder = makeFolder();
     await using service = await startScriptedService();
@@ -22,8 +22,10 @@ describe('a run', () => {
     const settings = { RUN_TIMEOUT: `${RUN_MS / 1_000}s` };
     await using bench = await openBench({ folder, url: service.url, settings, clock });
     const work = () => Promise.reject(new StatusError(false, 'The service answered with status 503.', { notBefore }));
-    const report = await executeRun(bench.tools, 'leagues', 'manual', new AbortController().signal, work);
-    expect(report).toMatchObject({ outcome: 'failed', putOff });
+    for (const trigger of ['manual', 'catch-up'] as const) {
+      const report = await executeRun(bench.tools, 'leagues', trigger, new AbortController().signal, work);
+      expect(report).toMatchObject({ outcome: 'failed', putOff: putOff[trigger] });
+    }
   });
 
   it('is put off by an answer that asks for it, and so is the next, which sends nothing', async () => {

@@ -99,15 +99,18 @@ describe('a worker that is started anew every 10 s for 10 minutes', () => {
 
 describe('the worker itself', () => {
   const settings = (url: string, path: string, more: Readonly<Record<string, string>> = {}) =>
-    loadConfig({
-      LEAGUE_SYNC_BASE_URL: url,
-      LEAGUE_SYNC_USERNAME: 'player',
-      LEAGUE_SYNC_PASSWORD: 'secret-password',
-      LEAGUE_SYNC_DATABASE: path,
-      // No slot comes meanwhile, whenever this is run.
-      LEAGUE_SYNC_SCHEDULE: '0 0 29 2 *',
-      ...more,
-    });
+    loadConfig(
+      {
+        LEAGUE_SYNC_BASE_URL: url,
+        LEAGUE_SYNC_USERNAME: 'player',
+        LEAGUE_SYNC_PASSWORD: 'secret-password',
+        LEAGUE_SYNC_DATABASE: path,
+        // No slot comes meanwhile, whenever this is run.
+        LEAGUE_SYNC_SCHEDULE: '0 0 29 2 *',
+        ...more,
+      },
+      {},
+    );
   type Life = { readonly logged: (pattern: RegExp, times: number) => Promise<void>; readonly pollNow: () => void };
 
   /** One life over real HTTP, ended by a stop once the plot is over. */

@@ -15,6 +15,7 @@ import type { RunTools } from '../../src/sync/run.ts';
 import { createJournal } from '../../src/worker/journal.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { type Watched, watchSlots } from '../../src/worker/schedule.ts';
+import { isFresh } from '../../src/worker/worker.ts';
 import type { CountingService } from './counting-service.ts';
 import type { World } from './world.ts';
 
@@ -41,7 +42,6 @@ export type WorkerOptions = {
 const MINUTE_MS = 60_000;
 const LEEWAY_MS = 5 * MINUTE_MS;
 const RUN_TIMEOUT_MS = 2 * MINUTE_MS;
-const FRESH_MS = 30_000;
 const FINGERPRINT = 'counting';
 const log = pino({ level: 'silent' });
 
@@ -56,10 +56,10 @@ export async function startWorker(
   const { signal } = stopping;
   const store = await openStore(options.path, { migrations: 'migrations', clock, stop: signal });
   const journal = createJournal(store, FINGERPRINT, log);
-  const pause = createPause(clock, msLeftOf(store.pauses.last(FINGERPRINT), clock.now()), journal.notePause);
+  const pause = createPause(clock, msLeftOf(store.pauses.last(FINGERPRINT), clock.now()), journal.recordPause);
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
   const record = (login: LoginRecord): void => {
-    if (login.notBefore !== undefined) journal.record(login);
+    if (login.notBefore !== undefined) journal.recordLogin(login);
   };
   const { session, tools } = equip(world, service, options, { store, pause, record, signal });
   const ended: Ended[] = [];
@@ -75,9 +75,8 @@ export async function startWorker(
     signal,
   });
   for (const kind of ['leagues', 'profile'] as const) {
-    const last = store.runs.lastSuccess(kind, kind === 'leagues' ? 'all' : null)?.finishedAt;
-    const age = last === undefined ? FRESH_MS : clock.now() - Date.parse(last);
-    if (age < 0 || age >= FRESH_MS) poller.request(kind, 'start');
+    const last = store.runs.lastSuccess(kind, kind === 'leagues' ? 'all' : null);
+    if (last === undefined || !isFresh(last, clock.now())) poller.request(kind, 'start');
   }
   const keeping = session.keep(signal);
   const watched = [
@@ -114,7 +113,7 @@ function equip(world: World, service: CountingService, options: WorkerOptions, p
   const transport = respectPause(service.transport, pause, clock);
   const [drift, secrets] = [createDriftLog(), createSecrets()];
   const credentials = { read: options.readPair };
-  const logIn = createLogIn({ transport, credentials, secrets, drift, clock, random, pause, record });
+  const logIn = createLogIn({ transport, secrets, drift, clock, random, pause, record });
   const session = createSession({
     logIn,
     credentials,

@@ -82,13 +82,12 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
   const journal = createJournal(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
   const logIn = createLogIn({
     transport,
-    credentials,
     secrets,
     drift,
     clock,
     random,
     pause: createPause(clock),
-    record: journal.record,
+    record: journal.recordLogin,
   });
   const session = createSession({
     logIn,

@@ -105,7 +105,7 @@ function assembleSide(
   const random = () => 0.5;
   const secrets = createSecrets();
   const drift = createDriftLog();
-  const pause = createPause(clock, 0, journal.notePause);
+  const pause = createPause(clock, 0, journal.recordPause);
   const plain = createTransport({
     baseUrl: url,
     userAgent: 'league-sync/sweep',
@@ -116,7 +116,7 @@ function assembleSide(
   });
   const transport = respectPause(noting(plain, errors), pause, clock);
   const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
-  const login = { transport, credentials, secrets, drift, clock, random, pause, record: journal.record };
+  const login = { transport, secrets, drift, clock, random, pause, record: journal.recordLogin };
   const logIn = noting(createLogIn(login), errors);
   const times = { leewayMs: LEEWAY_MS, loginTimeoutMs: limits.runTimeoutMs };
   const session = createSession({ logIn, credentials, clock, random, firstReason: 'manual', ...times, signal });

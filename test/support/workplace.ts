@@ -59,7 +59,7 @@ export async function openBench({ folder, url, settings = {}, clock, copy }: Ben
   const path = folder.file('leagues.db');
   const log: string[] = [];
   const stopping = new AbortController();
-  const place = await openWorkplace(loadConfig(settingsFor(path, url, settings)), {
+  const place = await openWorkplace(loadConfig(settingsFor(path, url, settings), {}), {
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
     pid: process.pid,
     firstReason: 'manual',

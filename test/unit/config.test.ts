@@ -11,10 +11,10 @@ const REQUIRED = {
   LEAGUE_SYNC_PASSWORD: 'correct horse',
 };
 
-const load = (settings: Readonly<Record<string, string>> = {}): Config => loadConfig({ ...REQUIRED, ...settings });
+const load = (settings: Readonly<Record<string, string>> = {}): Config => loadConfig({ ...REQUIRED, ...settings }, {});
 
 function faultsOf(settings: Readonly<Record<string, string>>): readonly string[] {
-  const error = thrownBy(() => loadConfig(settings));
+  const error = thrownBy(() => loadConfig(settings, {}));
   if (!(error instanceof SettingsError)) throw error;
   return error.faults;
 }
@@ -186,7 +186,7 @@ describe('the settings', () => {
     const settings = { ...REQUIRED, LEAGUE_SYNC_BASE_URL: url };
     expect(namesOf(faultsOf(settings))).toEqual(['LEAGUE_SYNC_BASE_URL']);
     expect(namesOf(faultsOf({ ...settings, LEAGUE_SYNC_ALLOW_HTTP: 'false' }))).toEqual(['LEAGUE_SYNC_BASE_URL']);
-    expect(loadConfig({ ...settings, LEAGUE_SYNC_ALLOW_HTTP: 'true' }).baseUrl).toBe(url);
+    expect(loadConfig({ ...settings, LEAGUE_SYNC_ALLOW_HTTP: 'true' }, {}).baseUrl).toBe(url);
   });
 
   it('warn of a name that is none, with the nearest one, and never with its value', () => {

@@ -51,14 +51,17 @@ describe('a secret in a file', () => {
 describe('the settings of a secret', () => {
   it('may name its file', () => {
     using folder = createTestFolder();
-    const config = loadConfig({ ...SETTINGS, LEAGUE_SYNC_PASSWORD_FILE: folder.write('secret', 'correct horse\n') });
+    const config = loadConfig(
+      { ...SETTINGS, LEAGUE_SYNC_PASSWORD_FILE: folder.write('secret', 'correct horse\n') },
+      {},
+    );
     expect(config.credentials.read()).toEqual({ username: 'player', password: 'correct horse' });
   });
 
   it('name the file that is missing, under the setting that names it', () => {
     using folder = createTestFolder();
     const file = folder.path('none');
-    expect(() => loadConfig({ ...SETTINGS, LEAGUE_SYNC_PASSWORD_FILE: file })).toThrow(
+    expect(() => loadConfig({ ...SETTINGS, LEAGUE_SYNC_PASSWORD_FILE: file }, {})).toThrow(
       new SettingsError([
         `LEAGUE_SYNC_PASSWORD_FILE: The file ${file} cannot be read (ENOENT); check its path and permissions.`,
       ]),
@@ -67,15 +70,15 @@ describe('the settings of a secret', () => {
 
   it('take one form, not both', () => {
     const both = { ...SETTINGS, LEAGUE_SYNC_PASSWORD: 'hunter22', LEAGUE_SYNC_PASSWORD_FILE: '/none' };
-    expect(() => loadConfig(both)).toThrow(
+    expect(() => loadConfig(both, {})).toThrow(
       new SettingsError(['LEAGUE_SYNC_PASSWORD: both it and LEAGUE_SYNC_PASSWORD_FILE are set; keep one']),
     );
   });
 
   it('take a colon in the password, and none in the username', () => {
-    const config = loadConfig({ ...SETTINGS, LEAGUE_SYNC_PASSWORD: 'a:b' });
+    const config = loadConfig({ ...SETTINGS, LEAGUE_SYNC_PASSWORD: 'a:b' }, {});
     expect(config.credentials.read().password).toBe('a:b');
     const wrong = { ...SETTINGS, LEAGUE_SYNC_USERNAME: 'a:b', LEAGUE_SYNC_PASSWORD: 'p' };
-    expect(() => loadConfig(wrong)).toThrow(/LEAGUE_SYNC_USERNAME: a username with a colon/);
+    expect(() => loadConfig(wrong, {})).toThrow(/LEAGUE_SYNC_USERNAME: a username with a colon/);
   });
 });

@@ -45,11 +45,6 @@ describe('what is left of a pause that was written down', () => {
     expect(msLeftOf(recorded, ASKED_AT + laterMs)).toBe(leftMs);
   });
 
-  it('is what its end says, where that lies before the instant at which it was asked for', () => {
-    const anew = { until: recorded.until, askedAt: new Date(ASKED_AT + DAY).toISOString() };
-    expect(msLeftOf(anew, ASKED_AT + 20 * MINUTE)).toBe(40 * MINUTE);
-  });
-
   it('is nothing where there was none', () => {
     expect(msLeftOf(undefined, ASKED_AT)).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CredentialsError, PausedError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
+import type { Resource } from '../../src/service/bar.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
-import type { Resource } from '../../src/service/rejection.ts';
 import { createSession } from '../../src/service/session.ts';
 import type { Token } from '../../src/service/token.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -36,7 +36,8 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
   const logins: { reason: LoginReason; at: number }[] = [];
   const pair = { username: 'player', password: 'old' };
   let failing = fails;
-  const logIn: LogIn = async (reason, deadline): Promise<Token> => {
+  const logIn: LogIn = async (reason, deadline, credentials): Promise<Token> => {
+    credentials.read();
     logins.push({ reason, at: clock.monotonic() - begun });
     const number = logins.length;
     if (number > MOST_LOGINS) stop.abort(new StoppedError());
