@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { type Clock, formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/fingerprint.ts';
@@ -12,6 +13,7 @@ import { createLogIn, type LoginReason, type LoginRecord } from '../service/logi
 import { createPause, msLeftOf, type Pause, respectPause } from '../service/pause.ts';
 import { createSession, type Session } from '../service/session.ts';
 import { createTransport } from '../service/transport.ts';
+import { networkFileSystemOf } from '../store/filesystem.ts';
 import { prepareFolder } from '../store/folder.ts';
 import { acquireLock } from '../store/lock.ts';
 import type { Upgrade } from '../store/migrate.ts';
@@ -105,6 +107,8 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const store = stack.use(await openStore(path, { migrations, clock, stop: options.signal }));
   const interrupted = await markInterrupted(store, clock);
   const { copy, log, signal: stop } = options;
+  const network = networkFileSystemOf(dirname(path));
+  if (network !== undefined) log.warn({ network }, describeNetwork(path, network));
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
   const changedAt = store.runs.lastChangedAt();
   // Above the store: a copy under way is a reader, and the last one to leave leaves one file.
@@ -138,6 +142,10 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   };
   const held = stack.move();
   return { tools, store, session, pause, publisher, interrupted, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+function describeNetwork(path: string, network: string): string {
+  return `${path} lies on a network file system (${network}), where SQLite cannot be relied upon: put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines`;
 }
 
 function logUpgrade(log: Log, upgrade: Upgrade): void {

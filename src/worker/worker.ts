@@ -10,6 +10,7 @@ import { openWorkplace, type Workplace } from './assembly.ts';
 import type { Copy } from './copier.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { type Watched, watchSlots } from './schedule.ts';
+import { createWalWatch } from './wal-watch.ts';
 
 export type WorkerOptions = {
   readonly log: Log;
@@ -36,6 +37,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
   const { tools, session, pause, publisher } = place;
   if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
 
+  const wal = createWalWatch(place.store.path, log);
   const poller = createPoller({
     poll: {
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
@@ -43,7 +45,10 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
     },
     pause,
     objection: session.objection,
-    onReport: publisher.noteRun,
+    onReport: (report) => {
+      publisher.noteRun(report);
+      wal.look();
+    },
     log,
     signal,
   });
