@@ -15,6 +15,8 @@ const logs: (() => Promise<void>)[] = [];
 let stoppedBy: 'SIGTERM' | 'SIGINT' | undefined;
 let exitCode: number = EXIT.done;
 let onlyReads = false;
+/** What somebody was to read could not be written: the command has not done all that it was asked for. */
+let outputFailed = false;
 
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 /** What still hangs about when everything has been closed must not keep the process from ending. */
@@ -90,9 +92,13 @@ function listenToSignals(): void {
   });
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
-      if (codeOf(error) !== 'EPIPE') throw error;
-      // Who only reads has nothing left to do for a reader that went away.
-      if (onlyReads) endAtOnce(EXIT.done);
+      const code = codeOf(error);
+      if (code !== 'EPIPE' && !outputFailed) {
+        outputFailed = true;
+        process.stderr.write(`league-sync: The output could not be written (${code}); send it where there is room.\n`);
+      }
+      // Who only reads has nothing left to do; others end their work first.
+      if (onlyReads) endAtOnce(outputFailed ? EXIT.failed : EXIT.done);
     });
   }
   process.on('uncaughtException', (error) => {
@@ -136,6 +142,7 @@ async function main(): Promise<void> {
     else exitCode = explain(error);
   }
   for (const close of logs) await close();
+  if (outputFailed && exitCode === EXIT.done) exitCode = EXIT.failed;
   process.exitCode = exitCode;
   setTimeout(() => endAtOnce(exitCode), LINGER_MS).unref();
 }
