@@ -49,6 +49,72 @@ describe('a schedule', () => {
     expect(slotsAfter('2026-12-01T00:00:00Z', '0 9 * * *', 'Europe/Berlin', 1)).toEqual(['2026-12-01T08:00:00Z']);
   });
 
+  it.each<[string, string, string, string, readonly string[]]>([
+    [
+      'twice in the hour that comes twice, where every hour has some',
+      '*/20 * * * *',
+      'Europe/Berlin',
+      '2026-10-24T23:50:00Z',
+      ['00:00', '00:20', '00:40', '01:00', '01:20', '01:40', '02:00'],
+    ],
+    ['at each full hour of it', '0 * * * *', 'Europe/Berlin', '2026-10-24T23:30:00Z', ['00:00', '01:00', '02:00']],
+    ['once in it, where one hour is named', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['01:30', '01:30']],
+    ['as ever before it', '30 1 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['23:30', '00:30']],
+    ['as ever after it', '30 3 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['02:30', '02:30']],
+    [
+      'in the hour that does not exist, as if it did',
+      '30 2 * * *',
+      'Europe/Berlin',
+      '2026-03-28T12:00:00Z',
+      ['01:30', '00:30'],
+    ],
+    [
+      'without a gap over it',
+      '*/30 * * * *',
+      'Europe/Berlin',
+      '2026-03-29T00:10:00Z',
+      ['00:30', '01:00', '01:30', '02:00'],
+    ],
+    ['as ever after it', '0 4 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', ['02:00', '02:00']],
+    [
+      'where the change is half an hour',
+      '15 * * * *',
+      'Australia/Lord_Howe',
+      '2026-04-04T13:20:00Z',
+      ['14:15', '15:45', '16:45'],
+    ],
+    ['west of UTC', '30 2 * * *', 'America/New_York', '2026-03-08T00:00:00Z', ['07:30', '06:30']],
+    [
+      'west of UTC, in the hour that comes twice',
+      '*/30 * * * *',
+      'America/New_York',
+      '2026-11-01T05:10:00Z',
+      ['05:30', '06:00', '06:30', '07:00'],
+    ],
+  ])('at a change of summer time names slots %s: "%s" in %s after %s', (_, expression, timezone, from, times) => {
+    vi.setSystemTime(from);
+    const { nextSlot } = parseSchedule(expression, timezone);
+    const named = times.map(() => {
+      const slot = nextSlot();
+      vi.setSystemTime(slot);
+      return new Date(slot).toISOString().slice(11, 16);
+    });
+    expect(named).toEqual(times);
+  });
+
+  it('names in each zone, over a year, slots of every quarter of an hour without a gap', () => {
+    for (const timezone of ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Africa/Casablanca']) {
+      const { nextSlot } = parseSchedule('*/15 * * * *', timezone);
+      for (let month = 0; month < 12; month += 1) {
+        for (let day = 1; day <= 28; day += 1) {
+          const at = Date.UTC(2026, month, day, (day * 7) % 24, 1);
+          vi.setSystemTime(at);
+          expect(nextSlot(), `${timezone} ${new Date(at).toISOString()}`).toBe(at + 14 * 60_000);
+        }
+      }
+    }
+  });
+
   it('names slots after the moment it is asked, not the moment it was made', () => {
     vi.setSystemTime('2026-11-20T12:01:00Z');
     const schedule = parseSchedule('*/5 * * * *', 'UTC');
