@@ -35,6 +35,8 @@ export type RunRows = {
   readonly lastListAt: () => string | undefined;
   /** When a run last ended that had anything to apply, or to hold. */
   readonly lastChangedAt: () => string | undefined;
+  /** When the last run was begun. */
+  readonly lastStartedAt: () => string | undefined;
   /** The latest instant that any run was recorded at. */
   readonly lastFinishedAt: () => string | undefined;
   /** Deletes runs that ended before the instant, that nothing else names and that are not the last of their kind. */
@@ -56,6 +58,7 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   const lastChanged = client.prepare<[], { at: string }>(
     "SELECT finished_at AS at FROM runs WHERE outcome IN ('changed', 'held') ORDER BY id DESC LIMIT 1",
   );
+  const lastStarted = client.prepare<[], { at: string }>('SELECT started_at AS at FROM runs ORDER BY id DESC LIMIT 1');
   const lastFinished = client.prepare<[], { at: string }>(
     'SELECT finished_at AS at FROM runs WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1',
   );
@@ -76,6 +79,7 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
     lastApplied: () => lastApplied.get(),
     lastListAt: () => lastList.get()?.at,
     lastChangedAt: () => lastChanged.get()?.at,
+    lastStartedAt: () => lastStarted.get()?.at,
     lastFinishedAt: () => lastFinished.get()?.at,
     prune: (before, now) => db.run(pruneRuns(before, now)).changes,
   };

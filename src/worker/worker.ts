@@ -107,11 +107,20 @@ export function isFresh({ startedAt, finishedAt }: { startedAt: string; finished
 
 type Pruning = { readonly look: () => void; readonly idle: () => Promise<void> };
 
-/** Deletes old rows of `runs` and `logins` at start and once a day. */
+/**
+ * Deletes old rows of `runs` and `logins` at start and once a day. Not at a start that finds all of them old: a clock that
+ * is far ahead must not cost the history.
+ */
 function createPruning({ runRetentionMs }: Config, { store, tools }: Workplace, log: Log): Pruning {
   const { clock } = tools;
+  const newest = Date.parse(store.read(() => store.runs.lastStartedAt()) ?? formatInstant(clock.now()));
   let nextAt = Number.NEGATIVE_INFINITY;
   let pruning: Promise<void> = Promise.resolve();
+  if (newest < clock.now() - runRetentionMs) {
+    nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+    const last = formatInstant(newest);
+    log.warn({ last }, `no old runs are deleted today, since all are old, the last of ${last}: is the clock right?`);
+  }
   const prune = async (): Promise<void> => {
     const now = formatInstant(clock.now());
     const before = formatInstant(clock.now() - runRetentionMs);

@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest';
 import type { Bench } from './bench.ts';
 import { type Environment, eventually, type RunningProgram } from './program.ts';
 
-/** How far the wall clock is off: `+2h`, `-2h`, `+0`. */
-export type Offset = '+2h' | '-2h' | '+0';
+/** How far the wall clock is off, or where it stands, as libfaketime writes it. */
+export type Offset = '+2h' | '-2h' | '+0' | '+365d' | '@1970-01-01 00:01:00';
 
 export const TWO_HOURS_MS = 7_200_000;
 
