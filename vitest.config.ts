@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/{unit,integration,e2e}/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
     // Child processes, as the program is run: the addon, signals and file locks behave as they do in earnest.
     pool: 'forks',
