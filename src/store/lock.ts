@@ -47,9 +47,14 @@ function tryLock(file: string, path: string, self: Holder): Lock | undefined {
   }
   return {
     [Symbol.dispose]: () => {
-      // Removed while still held: whoever opened it meanwhile sees that the file is another one now.
-      rmSync(file, { force: true });
-      db.close();
+      try {
+        // Removed while still held: whoever opened it meanwhile sees that the file is another one now.
+        rmSync(file, { force: true });
+      } catch {
+        // The file alone locks nothing, and what was done under the lock is done.
+      } finally {
+        db.close();
+      }
     },
   };
 }

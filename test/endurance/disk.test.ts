@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { NO_MOUNT } from '../support/copying.ts';
+import { outlastFullDisk, setUpDisk, startOnDisk } from '../support/full-disk.ts';
+import { missingStrace } from '../support/syscall.ts';
+import { setUpSyscalls } from '../support/syscall-bench.ts';
+import { pickCalls, sweep } from '../support/syscall-sweep.ts';
+import { countWorkerCalls, outlast } from '../support/syscall-worker.ts';
+
+/** Room for so many pages: a poll of the whole list wants more. */
+const PAGES = [0, 1, 2, 3, 5, 8, 13, 20];
+/** Calls that fail one after the other: enough for one or two polls, and for whatever the worker tries after those. */
+const IN_A_ROW = 3;
+
+describe('a worker on a disk of 2 MB that fills up and is freed', () => {
+  // A disk for each, since every list makes the feed longer.
+  it.each(PAGES)('is not restarted and catches up, where there was room for %i pages', async (pages) => {
+    const bench = await setUpDisk();
+    if (bench === undefined) throw new Error(NO_MOUNT);
+    const worker = await startOnDisk(bench);
+    await outlastFullDisk(bench, worker, pages);
+    await outlastFullDisk(bench, worker, pages);
+    expect((await worker.stop()).code).toBe(0);
+  });
+});
+
+describe('a worker whose disk fails for some calls from the n-th on', () => {
+  it.each([
+    ['pwrite64', 'EIO'],
+    ['pwrite64', 'ENOSPC'],
+    // What a file system says that the kernel has made read-only under its users.
+    ['pwrite64', 'EROFS'],
+    ['fsync', 'EIO'],
+    ['ftruncate', 'EIO'],
+  ] as const)('is not restarted and catches up, or says at its start what is wrong: %s, %s', async (call, error) => {
+    expect(missingStrace()).toBeUndefined();
+    const bench = await setUpSyscalls('the old list');
+    const count = (await countWorkerCalls(bench)).get(call) ?? 0;
+    const injections = pickCalls(count).map((nth) => ({ call, error, nth, upTo: IN_A_ROW }));
+    const { results, failures } = await sweep(injections, (injection) => outlast(bench, injection));
+    const told = results.map((failed) => failed ?? 'not started').join(' ');
+    console.info(`worker, ${call}, ${error}: ${count} calls, failed polls: ${told}`);
+    expect(failures).toEqual([]);
+    expect(count).toBeGreaterThan(0);
+    if (call !== 'ftruncate') expect(results.some((failed) => failed !== undefined && failed > 0)).toBe(true);
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { CALLS, missingStrace } from '../support/syscall.ts';
+import { STARTS, setUpSyscalls } from '../support/syscall-bench.ts';
+import { meetInjection } from '../support/syscall-check.ts';
+import { pickCalls, sweep } from '../support/syscall-sweep.ts';
+
+const ERRORS = ['EIO', 'ENOSPC'] as const;
+const EXTENTS = ['once', 'for ever'] as const;
+/** The others are there for a SQLite, or a Node, that makes use of them one day. */
+const USED: readonly string[] = ['pwrite64', 'fsync', 'ftruncate'];
+
+const SWEEPS = STARTS.flatMap((start) =>
+  CALLS.flatMap((call) => ERRORS.flatMap((error) => EXTENTS.map((upTo) => ({ start, call, error, upTo })))),
+);
+
+describe('a sync whose n-th call fails tells the truth, and the next one mends what it left', () => {
+  it.each(SWEEPS)('from $start, where $call says $error $upTo', async ({ start, call, error, upTo }) => {
+    expect(missingStrace()).toBeUndefined();
+    const bench = await setUpSyscalls(start);
+    const count = bench.counts.get(call) ?? 0;
+    const injections = pickCalls(count).map((nth) => ({ call, error, nth, upTo }));
+    const { results, failures } = await sweep(injections, (injection) => meetInjection(bench, injection));
+    console.info(`${start}, ${call}, ${error} ${upTo}: ${count} calls, exit codes ${results.join(' ')}`);
+    expect(failures).toEqual([]);
+    expect(count > 0).toBe(USED.includes(call));
+    if (call === 'pwrite64' || call === 'fsync') expect(results).toContain(74);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect } from 'vitest';
+import { makeFolder } from './bench.ts';
+import { ask } from './database.ts';
+import type { RunningProgram } from './program.ts';
+import { type Call, counting, countsIn, describeInjection, failing, type Injection } from './syscall.ts';
+import { type Place, type SyscallBench, stateOf } from './syscall-bench.ts';
+import { expectDocumentedEnd, expectSound } from './syscall-check.ts';
+
+/** Far more polls than a few failures can spoil. */
+const MOST_POLLS = 20;
+
+/** How often a worker that nothing happens to makes each kind of call, from its start to its end. */
+export async function countWorkerCalls({ place }: SyscallBench): Promise<ReadonlyMap<Call, number>> {
+  const { launch, database } = place();
+  const folder = makeFolder();
+  const worker = launch('run', counting(database, folder));
+  expect(await pollUntilChanged(worker)).toBe('changed');
+  expect((await worker.stop()).code).toBe(0);
+  return countsIn(folder);
+}
+
+/**
+ * Runs the worker while some calls fail, and asks it to poll until the new list is there. Gives its failed polls, or
+ * undefined where it could not even start, and had to say so.
+ */
+export async function outlast(bench: SyscallBench, injection: Injection): Promise<number | undefined> {
+  const where = describeInjection(injection);
+  const place = bench.place();
+  const worker = place.launch('run', failing(place.database, injection));
+  const outcome = await pollUntilChanged(worker);
+  if (outcome === 'ended') {
+    const exit = await worker.waitForExit();
+    expect(exit.code, where).toBe(74);
+    expectDocumentedEnd(place, exit, where);
+    expect((await place.run('sync')).code, where).toBe(0);
+    expectAfter(bench, place, where);
+    return undefined;
+  }
+  expect(outcome, where).toBe('changed');
+  expect(worker.alive(), where).toBe(true);
+  expect(stateOf(place.database), where).toBe(bench.after);
+  const { code, stderr } = await worker.stop();
+  expect([code, stderr], where).toEqual([0, '']);
+  // It may have been at its end that the calls failed, and what it could not tidy up then is tidied up now.
+  expect((await place.run('sync')).code, where).toBe(0);
+  expectAfter(bench, place, where);
+  return worker.log().filter((line) => line.run === 'leagues' && line.outcome === 'failed').length;
+}
+
+async function pollUntilChanged(worker: RunningProgram): Promise<'changed' | 'failed' | 'ended'> {
+  try {
+    await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
+  } catch {
+    return 'ended';
+  }
+  for (let polls = 0; polls < MOST_POLLS; polls += 1) {
+    worker.send('SIGHUP');
+    if ((await worker.waitForPoll()).outcome === 'changed') return 'changed';
+  }
+  return 'failed';
+}
+
+/** Every run that failed says so, and none is left open. */
+function expectAfter(bench: SyscallBench, place: Place, where: string): void {
+  const { database } = place;
+  expect(stateOf(database), where).toBe(bench.after);
+  expectSound(place, where);
+  const runs = ask(database, `SELECT outcome, error_kind FROM runs WHERE id > ${bench.lastRun} ORDER BY id`);
+  const failed = runs.filter(({ outcome }) => outcome !== 'changed' && outcome !== 'unchanged');
+  for (const run of failed) expect(run, where).toEqual({ outcome: 'failed', error_kind: 'database' });
+  expect(runs.filter(({ outcome }) => outcome === 'changed').length, where).toBe(1);
+}

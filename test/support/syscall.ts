@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the program asks the kernel to do to a file, as far as it can be made to fail. */
+export const CALLS = ['pwrite64', 'write', 'fsync', 'fdatasync', 'ftruncate'] as const;
+export type Call = (typeof CALLS)[number];
+
+/** One kind of call that fails: only the n-th, or that and all after it, or as many as `upTo` says. */
+export type Injection = {
+  readonly call: Call | 'unlink';
+  readonly error: 'EIO' | 'ENOSPC' | 'EROFS';
+  readonly nth: number;
+  readonly upTo: 'once' | 'for ever' | number;
+};
+
+/** Why nothing can be made to fail here; undefined where it can. */
+export function missingStrace(): string | undefined {
+  try {
+    execFileSync(STRACE, ['-qq', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'strace is not here, or may not trace: no call to the disk was made to fail';
+  }
+}
+
+/** The command before the program under which these calls on the database and the files beside it fail. */
+export function failing(database: string, injection: Injection): readonly string[] {
+  const { call, error } = injection;
+  return [
+    ...trace(database, [call]),
+    '-o',
+    '/dev/null',
+    '-e',
+    `inject=${call}:error=${error}:when=${whenOf(injection)}`,
+  ];
+}
+
+function whenOf({ nth, upTo }: Injection): string {
+  if (upTo === 'once') return `${nth}`;
+  return upTo === 'for ever' ? `${nth}+` : `${nth}..${nth + upTo - 1}`;
+}
+
+/** The command before the program under which its calls on the database are counted in this folder. */
+export function counting(database: string, folder: string): readonly string[] {
+  return [...trace(database, CALLS), '-o', join(folder, COUNTED)];
+}
+
+/** How often each kind of call was made by the program that was counted. */
+export function countsIn(folder: string): ReadonlyMap<Call, number> {
+  const lines = readFileSync(join(folder, COUNTED), 'utf8').split('\n');
+  return new Map(CALLS.map((call) => [call, lines.filter((line) => line.includes(` ${call}(`)).length]));
+}
+
+const STRACE = 'strace';
+const COUNTED = 'counted.txt';
+/** Every file that SQLite keeps for the database and its lock. */
+const FILES = ['', '-wal', '-shm', '-journal', '.lock', '.lock-wal', '.lock-shm', '.lock-journal'];
+
+/** With `-D` the program keeps its place as our child, so that signals reach it and its exit code is its own. */
+function trace(database: string, calls: readonly string[]): readonly string[] {
+  const paths = FILES.flatMap((end) => ['-P', `${database}${end}`]);
+  return [STRACE, '-D', '-f', '-qq', ...paths, '-e', `trace=${calls.join(',')}`, '-e', 'signal=none'];
+}
+
+/** For the name of a test or of a case in it. */
+export function describeInjection({ call, error, nth, upTo }: Injection): string {
+  const extent = typeof upTo === 'number' ? `${upTo} times` : upTo;
+  return `${call} ${nth} fails with ${error} ${extent}`;
+}
