@@ -71,6 +71,7 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
 export function startProgram(args: readonly string[], options: ProgramOptions): RunningProgram {
   const child = spawnProgram(args, options);
   const output = { stdout: '', stderr: '' };
+  const lines = createLines();
   const watchers = new Set<() => void>();
   const wake = () => {
     for (const watcher of watchers) watcher();
@@ -78,6 +79,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
+      if (name === 'stdout') lines.add(text);
       wake();
     });
   }
@@ -104,7 +106,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   const send = (signal: NodeJS.Signals): void => {
     child.kill(signal);
   };
-  const log = () => readLines(output.stdout);
+  const log = () => lines.all;
   const waitForLog = createLogWait({ log, output, watchers, ended: () => ended });
   return {
     pid: child.pid ?? 0,
@@ -194,18 +196,27 @@ function createLogWait({ log, output, watchers, ended }: Watched): RunningProgra
     });
 }
 
-function readLines(text: string): readonly LogLine[] {
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line): LogLine => {
-      try {
-        const value: unknown = JSON.parse(line);
-        return typeof value === 'object' && value !== null ? { ...value } : { msg: line };
-      } catch {
-        return { msg: line };
-      }
-    });
+/** Lines are read as they come: whoever waits for each of thousands must not have all of them read again each time. */
+function createLines() {
+  const all: LogLine[] = [];
+  let rest = '';
+  return {
+    all: all as readonly LogLine[],
+    add: (text: string): void => {
+      const parts = (rest + text).split('\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) all.push(readLine(part));
+    },
+  };
+}
+
+function readLine(text: string): LogLine {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : { msg: text };
+  } catch {
+    return { msg: text };
+  }
 }
 
 function describe({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {

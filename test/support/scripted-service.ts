@@ -86,7 +86,8 @@ async function read(request: IncomingMessage): Promise<SeenRequest> {
   return { method, path: url, headers, body: Buffer.concat(chunks).toString('utf8'), at };
 }
 
-function send(response: ServerResponse, reply: Reply): void {
+/** Gives the answer. */
+export function send(response: ServerResponse, reply: Reply): void {
   if (typeof reply === 'function') {
     reply(response);
     return;
