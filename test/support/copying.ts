@@ -72,7 +72,7 @@ function end(pid: number): void {
 }
 
 /** The process that has been started by `parent` and got as far as being the program itself. */
-function copierOf(parent: number): number | undefined {
+export function copierOf(parent: number): number | undefined {
   const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').split(' ').map(Number);
   return children.find((pid) => pid > 0 && readOrNothing(`/proc/${pid}/cmdline`).includes('\0copy\0'));
 }

@@ -210,6 +210,13 @@ function createLines() {
   };
 }
 
+/** The lines of a log that has ended. */
+export function readLines(text: string): readonly LogLine[] {
+  const lines = createLines();
+  lines.add(text);
+  return lines.all;
+}
+
 function readLine(text: string): LogLine {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,0 +1,218 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { createRandom, type Random, shuffleItems } from '../../src/simulator/random.ts';
+import { type Bench, EVERY_SECOND, setUpFor } from './bench.ts';
+import { createLedger, type Ledger, type Problem, type Report } from './kill-ledger.ts';
+import { lookAt } from './kill-look.ts';
+import { freeze, MOMENTS, type Moment, type Pace, reach, type Victim } from './kill-moment.ts';
+import { countHit, countProblems, type Tally } from './kill-tally.ts';
+import { type Trace, traceOf } from './kill-trace.ts';
+import { readVersion, startVersions, type VersionedService } from './kill-version.ts';
+import { type Exit, eventually, type LogLine, type RunningProgram, readLines } from './program.ts';
+
+export type Round = {
+  readonly seed: number;
+  readonly leagues: number;
+  readonly kills: number;
+  /** What the kills are aimed at, in this order; by chance where it is left out. */
+  readonly moments?: readonly Moment[];
+  readonly tally: Tally;
+};
+
+type Scene = {
+  readonly bench: Bench;
+  readonly copy: string;
+  readonly service: VersionedService;
+  readonly ledger: Ledger;
+  readonly pace: Pace;
+  readonly random: Random;
+  readonly tally: Tally;
+  /** Throws where anything is wrong, after it has been counted. */
+  readonly expectNone: (problems: readonly Problem[], when: string) => void;
+};
+
+/** A quarter of the kills meet a worker that still mends what the one before has left. */
+const SHARE_OF_SECOND_KILLS = 0.25;
+/** A sync is likely to be over by then. */
+const STAYING: ReadonlySet<Moment> = new Set(['checkpoint', 'report', 'publish', 'copier']);
+/** Whoever restarts a worker expects it to be at work by then. */
+const LONGEST_RESTART_MS = 10_000;
+/** What a restart may warn of. */
+const EXPECTED_WARNINGS = /had been cut short|skipped: the run before is still going on/;
+
+/** Kills workers on one database, as often as that, and looks at all that they leave. */
+export async function playRound({ seed, leagues, kills, moments, tally }: Round): Promise<void> {
+  const scene = await setUpScene(leagues, createRandom(seed), tally, seed);
+  const next = moments === undefined ? byChance(scene.random) : moments.values();
+  for (let hits = 0; hits < kills; ) {
+    const moment = next.next().value ?? 'transaction';
+    const hit = await killOnce(moment, scene);
+    if (hit) hits += 1;
+    if (hits === kills || scene.random() > SHARE_OF_SECOND_KILLS) await recover(scene);
+  }
+  const { ledger, bench, expectNone } = scene;
+  expectNone(ledger.judgeFeed(await lookAt(bench.database, 0)), 'at the end');
+  tally.polls += ledger.applied().length;
+  await eventually('every copying process has ended', () => !readdirSync('/proc').some((pid) => copiesTo(pid, bench)));
+}
+
+/** Whether that process copies the bench's database, for whomever. */
+function copiesTo(pid: string, { database }: Bench): boolean {
+  try {
+    const argv = readFileSync(join('/proc', pid, 'cmdline'), 'latin1').split('\0');
+    return argv.includes('copy') && argv.includes(database);
+  } catch {
+    return false;
+  }
+}
+
+async function setUpScene(leagues: number, random: Random, tally: Tally, seed: number): Promise<Scene> {
+  const service = await startVersions(leagues);
+  const bench = setUpFor(service.url);
+  // Only then can another user look at what is left.
+  chmodSync(bench.folder, 0o755);
+  return {
+    bench,
+    copy: join(bench.folder, 'shared', 'copy.db'),
+    service,
+    ledger: createLedger(leagues),
+    pace: { startMs: 400, applyMs: 300, copyMs: 300 },
+    random,
+    tally,
+    expectNone: (problems, when) => {
+      countProblems(tally, problems);
+      expect(problems, `${when} (kill ${tally.kills}, TEST_SEED=${seed})`).toEqual([]);
+    },
+  };
+}
+
+/** Every moment as often as every other, in an order of chance. */
+function* byChance(random: Random): Generator<Moment, Moment> {
+  for (;;) yield* shuffleItems(MOMENTS, random);
+}
+
+function startVictim({ bench, service }: Scene, command: Victim['command']): Victim {
+  const program = bench.start([command], {
+    LEAGUE_SYNC_SCHEDULE: EVERY_SECOND,
+    LEAGUE_SYNC_PUBLISH: 'shared/copy.db',
+  });
+  return { program, command, earlier: service.seen.length, service, database: bench.database };
+}
+
+/** Whether the kill came while the program ran. Either way everything is looked at. */
+async function killOnce(moment: Moment, scene: Scene): Promise<boolean> {
+  const { bench, copy, ledger, service, tally, expectNone, random } = scene;
+  const before = ledger.applied().length;
+  const command = STAYING.has(moment) || random() < 0.6 ? 'run' : 'sync';
+  const victim = startVictim(scene, command);
+  await reach(moment, victim, scene.pace, random);
+  if (moment === 'copier') tally.copierKills += 1;
+  const copied = moment === 'copier' ? await lookAt(copy, 0) : undefined;
+  // A stopped process can be asked where it is; but a call to the disk is cut short only where it was not stopped.
+  if (random() < 0.5) await freeze(victim.program);
+  const alive = traceOf(bench.database, victim.program.pid);
+  const exit = await victim.program.stop('SIGKILL');
+  const reports = reportsOf(exit);
+  const trace = { ...traceOf(bench.database), inTransaction: alive.inTransaction };
+  const isHit = exit.signal === 'SIGKILL';
+  if (isHit) tally.kills += 1;
+  else tally.missed += 1;
+  const when = `aimed at ${moment} of ${command}`;
+
+  const look = await lookAt(bench.database, ledger.lastSeq());
+  expectNone(ledger.learn(look, service.latest()), when);
+  if (isHit) countHit(tally, placeOf(moment, victim, trace, reports.length, ledger.applied().length - before));
+  expectNone(ledger.judgeReports(reports, before), when);
+  if (command === 'sync' && exit.code === 0) expect(ledger.applied().length, when).toBe(before + 1);
+  if (copied !== undefined) expectNone(ledger.judgeCopy(copied), `${when}, the copy`);
+  expectNone(ledger.judgeCopy(await lookAt(copy, 0)), `${when}, the copy`);
+  return isHit;
+}
+
+function placeOf(
+  moment: Moment,
+  { service, earlier }: Victim,
+  { inTransaction, inHeader, inCommit, inCheckpoint }: Trace,
+  reported: number,
+  applied: number,
+): string {
+  const seen = service.seen.slice(earlier).filter(({ endpoint }) => endpoint === 'leagues');
+  if (inHeader) return 'between the header of the log and its first page';
+  if (inCommit) return 'in the commit: pages of half a transaction in the log';
+  if (inCheckpoint) return 'in a checkpoint';
+  if (inTransaction) return 'in a transaction, before its commit';
+  if (moment === 'stop') return 'in the stop';
+  if (service.seen.length === earlier) return 'before the first request';
+  if (seen.length === 0) return 'in the login';
+  if (applied > reported) return 'after the transaction, before the report';
+  if (seen.length > applied) return 'after the request, before or in the transaction';
+  return 'after the report';
+}
+
+/** The polls that the log says are done. */
+function reportsOf(exit: Exit): readonly Report[] {
+  return linesOf(exit)
+    .filter(isPoll)
+    .map(({ added, changed, removed, restored }) => ({ added, changed, removed, restored }));
+}
+
+/** A worker logs on stdout, a command on stderr. */
+function linesOf({ stdout, stderr }: Exit): readonly LogLine[] {
+  return [...readLines(stdout), ...readLines(stderr)];
+}
+
+function isPoll({ run, outcome }: LogLine): boolean {
+  return run === 'leagues' && outcome === 'changed';
+}
+
+/** The next start after a kill: it mends what was left, polls, publishes, and ends well. */
+async function recover(scene: Scene): Promise<void> {
+  const { bench, copy, ledger, service, tally, expectNone, random } = scene;
+  const [before, left, latest] = [ledger.applied().length, ledger.running(), service.latest()];
+  const startedAt = performance.now();
+  const victim = startVictim(scene, random() < 0.5 ? 'run' : 'sync');
+  if (victim.command === 'run') await pollNow(victim.program);
+  const exit = await (victim.command === 'run' ? victim.program.stop() : victim.program.waitForExit());
+  expectClean(exit);
+  learnPace(scene, victim, startedAt, exit);
+
+  const look = await lookAt(bench.database, ledger.lastSeq());
+  expectNone(ledger.learn(look, service.latest()), 'after a restart');
+  expectNone(ledger.judgeReports(reportsOf(exit), before), 'after a restart');
+  expect(ledger.running()).toEqual([]);
+  expect(left.map(ledger.outcomeOf)).toEqual(left.map(() => 'interrupted'));
+  expect(readVersion(ledger.applied().at(-1)?.message)).toBeGreaterThan(latest);
+  expectNone(ledger.judgeCopy(await lookAt(copy, 0)), 'after a restart, the copy');
+  expect(ledger.published()).toBe(ledger.applied().length);
+  tally.copies += 1;
+  // A copying process of a killed worker may be a reader still, so that there is a log; it is empty then.
+  expect(existsSync(`${bench.database}.lock`)).toBe(false);
+  expect(statSync(`${bench.database}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
+}
+
+async function pollNow(worker: RunningProgram): Promise<void> {
+  await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
+  worker.send('SIGHUP');
+  await worker.waitForPoll('changed');
+}
+
+function expectClean(exit: Exit): void {
+  const warned = linesOf(exit).filter(
+    ({ level, msg }) => Number(level) >= WARNING && !EXPECTED_WARNINGS.test(String(msg)),
+  );
+  expect([exit.code, warned]).toEqual([0, []]);
+}
+
+const WARNING = 40;
+
+/** What a start takes, up to the first request, which comes after the lock, the database and the mending. */
+function learnPace({ service, pace, tally }: Scene, { earlier }: Victim, startedAt: number, exit: Exit): void {
+  const startMs = (service.seen[earlier]?.beganAt ?? Number.POSITIVE_INFINITY) - startedAt;
+  expect(startMs).toBeLessThan(LONGEST_RESTART_MS);
+  pace.startMs = startMs;
+  const [line] = linesOf(exit).filter(isPoll);
+  pace.applyMs = Number(line?.durationMs);
+  tally.restarts += 1;
+  tally.slowestRestartMs = Math.max(tally.slowestRestartMs, startMs);
+}
