@@ -22,11 +22,11 @@ describe(`a soak by chance (TEST_SEED=${SEED})`, () => {
     expect(done.code).toBe(0);
   });
 
-  it('of 2,000 polls with a published copy leaves no process, file or memory behind', async () => {
+  it('of 1,000 polls with a published copy leaves no process, file or memory behind', async () => {
     const seen = new Set<number>();
     const published = (folder: string): string => join(folder, 'copy.db');
     const done = await soak({
-      lookAt: [50, ...hundreds(5, 20, 5)],
+      lookAt: [50, ...hundreds(5, 10, 5)],
       from: SETTLED,
       env: { LEAGUE_SYNC_PUBLISH: 'copy.db' },
       settle: async ({ pid }, { folder }) => {

@@ -4,7 +4,7 @@ import { describeInjection, type Injection } from './syscall.ts';
 const LANES = 4;
 
 /** More of each kind only in a run that is told to try them all: they are hours. */
-const MOST_TRIED = 16;
+const MOST_TRIED = 8;
 
 /**
  * Which calls are to fail, of so many that are made: at even distances from a first one that is another each time, or that
