@@ -6,15 +6,15 @@ export type Secrets = {
   /** For words that are shown or recorded as the service's own: every secret is replaced. */
   readonly scrub: (text: string) => string;
   /**
-   * For data that is stored, as JSON text: tokens and the Basic pair are replaced, which are random and long. The password is not: it
-   * may be an ordinary word, and leagues are named in ordinary words.
+   * For data that is stored, as JSON text: tokens and the Basic pair are replaced, which are random and long. The
+   * password is not: it may be an ordinary word, and leagues are named in ordinary words.
    */
   readonly scrubTokens: (json: string) => string;
 };
 
 /** Two tokens a login, and the last logins are the ones that a service can still echo. */
 const REMEMBERED_TOKENS = 8;
-/** Nor is one forgotten that a request may still be under way with. */
+/** Nor is one forgotten that a request may still be under way with; few runs have more time. */
 const REMEMBERED_MS = 600_000;
 const MOST_TOKENS = 1_000;
 /** Anything shorter would turn ordinary words into gaps. */

@@ -99,7 +99,10 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
   if (profileSchedule !== 'off') start('profile', store.runs.lastSuccess('profile', null));
 }
 
-/** Whether a list is young enough to start with. A run whose end lies in the future, since the clock was set back, is as old as its start says. */
+/**
+ * Whether a list is young enough to start with. A run whose end lies in the future, since the clock was set back, is as
+ * old as its start says.
+ */
 export function isFresh({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }, now: number): boolean {
   const ages = [startedAt, finishedAt].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);

@@ -29,8 +29,8 @@ export type Bench = {
   readonly rows: (sql: string) => readonly Row[];
 };
 
-/** Where stdout goes, if not to the test. */
-type Outlet = Pick<ProgramOptions, 'stdout' | 'into'>;
+/** Where stdout goes, if not to the test, and what runs the program. */
+type Outlet = Pick<ProgramOptions, 'stdout' | 'into' | 'through'>;
 
 export type SimulatedBench = Bench & { readonly simulator: Simulator };
 
