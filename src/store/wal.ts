@@ -1,4 +1,14 @@
-import { accessSync, closeSync, constants, fchmodSync, fchownSync, openSync, type Stats, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  openSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
@@ -11,6 +21,8 @@ const CLOSING_REST_MS = 50;
 /** So many of them wait until no reader is there at all; after that, an emptied log is good enough. */
 const ONE_FILE_TRIES = 20;
 const PERMISSIONS = 0o777;
+/** More than the header of the log, so that it is never all that is there. */
+const BLANK_LOG = Buffer.alloc(64);
 
 /**
  * Begins the write-ahead log: readers neither wait for the worker nor make it wait, and never see half of a poll. A
@@ -27,6 +39,25 @@ export function beginWal(db: Database.Database): void {
   // A later connection to a WAL file would get NORMAL, and a reported poll could be lost with the power.
   db.pragma('synchronous = FULL');
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  layOutLog(db);
+}
+
+/**
+ * Gives an empty log a few bytes that mean nothing. SQLite writes the header of an empty one first, and what it says
+ * after that; a kill in between leaves a log of the header alone, with which a reader who may not write tries again and
+ * again until SQLite gives up. With anything behind the header it reads on.
+ */
+function layOutLog(db: Database.Database): void {
+  const log = `${db.name}-wal`;
+  // Nobody else may begin the log meanwhile.
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    if (statSync(log).size === 0) writeFileSync(log, BLANK_LOG, { flag: 'r+' });
+  } catch {
+    // The disk has no room, perhaps; whoever writes to the log next says so.
+  } finally {
+    db.exec('ROLLBACK');
+  }
 }
 
 /**

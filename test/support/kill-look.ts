@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { askSqlite3, type Row } from './database.ts';
 import { cellsOf, SENT, type Stored, type Table } from './kill-table.ts';
-import { hasHeaderOnly } from './kill-trace.ts';
 import { OUTSIDERS } from './outsider.ts';
 
 /** A run as its row tells it. */
@@ -70,7 +69,7 @@ export async function lookAt(path: string, sinceSeq: number): Promise<Look | und
 
 async function readWhole(path: string, sinceSeq: number): Promise<Look | undefined> {
   const [outsider] = OUTSIDERS;
-  const asOutsider = outsider !== undefined && missingReader(dirname(path)) === undefined && !hasHeaderOnly(path);
+  const asOutsider = outsider !== undefined && missingReader(dirname(path)) === undefined;
   const ask = async (sql: string): Promise<Row> => {
     const rows = asOutsider ? await outsider.ask(path, sql) : askSqlite3(path, sql);
     return rows[0] ?? {};

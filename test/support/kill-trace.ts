@@ -20,23 +20,30 @@ const CHECKPOINTER = 121;
 /** Fields of the index: how many pages were moved, and how many had been begun with. */
 const MOVED = 96;
 const BEGUN = 128;
+/** In the header of the log. */
+const PAGE_SIZE = 8;
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /** What lies there now, and the locks that a process holds if it still lives. */
 export function traceOf(database: string, pid?: number): Trace {
   const locks = pid === undefined ? new Set<number>() : locksOn(`${database}-shm`, pid);
+  const log = readOrNothing(`${database}-wal`);
   return {
     inTransaction: locks.has(WRITER),
-    inHeader: hasHeaderOnly(database),
-    inCommit: hasUnfinished(readOrNothing(`${database}-wal`)),
+    inHeader: hasHeaderOnly(log),
+    inCommit: hasUnfinished(log),
     inCheckpoint: locks.has(CHECKPOINTER) || isMoving(readOrNothing(`${database}-shm`)),
   };
 }
 
-/** What no other user can read: test/e2e/killed-log-header.test.ts. */
-export function hasHeaderOnly(database: string): boolean {
-  return statSync(`${database}-wal`, { throwIfNoEntry: false })?.size === LOG_HEADER_BYTES;
+function hasHeaderOnly(log: Buffer): boolean {
+  return hasHeader(log) && log.length < LOG_HEADER_BYTES + FRAME_HEADER_BYTES + log.readUInt32BE(PAGE_SIZE);
+}
+
+/** An empty log, or one that was only laid out, has none. */
+function hasHeader(log: Buffer): boolean {
+  return log.length >= LOG_HEADER_BYTES && log.readUInt32BE(PAGE_SIZE) > 0;
 }
 
 function readOrNothing(path: string): Buffer {
@@ -49,9 +56,9 @@ function readOrNothing(path: string): Buffer {
 
 /** Frames of this round of the log (they carry its salts) that no frame with the mark of a commit follows. */
 function hasUnfinished(log: Buffer): boolean {
-  if (log.length < LOG_HEADER_BYTES) return false;
+  if (!hasHeader(log)) return false;
   const salts = log.subarray(16, 24);
-  const frameBytes = FRAME_HEADER_BYTES + log.readUInt32BE(8);
+  const frameBytes = FRAME_HEADER_BYTES + log.readUInt32BE(PAGE_SIZE);
   let unfinished = false;
   for (let at = LOG_HEADER_BYTES; at + FRAME_HEADER_BYTES <= log.length; at += frameBytes) {
     if (!log.subarray(at + 8, at + 16).equals(salts)) break;
