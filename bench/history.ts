@@ -2,11 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { systemClock } from '../src/clock.ts';
 import { formatSize } from '../src/duration.ts';
-import { findPackage } from '../src/package.ts';
-import { openStore } from '../src/store/store.ts';
 import { formatTable } from '../src/table.ts';
+import { openTestStore } from '../test/support/store.ts';
 
 // How long questions about the past take when the change feed is long. The feed is made by hand, in the form in which
 // the worker writes it; the questions are the cookbook's, and those that other programs ask again and again.
@@ -22,8 +20,7 @@ const instantOf = (index: number): string => new Date(BEGIN_MS + index * EVERY_M
 type Row = Readonly<Record<string, unknown>>;
 
 async function makeDatabase(path: string): Promise<void> {
-  const stop = new AbortController().signal;
-  const store = await openStore(path, { migrations: findPackage().migrations, clock: systemClock, stop });
+  const store = await openTestStore(path);
   await store[Symbol.asyncDispose]();
 }
 

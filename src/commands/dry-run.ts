@@ -7,6 +7,7 @@ import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
 import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
+import { isOrdinaryFile } from '../store/folder.ts';
 import { readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { visible } from '../visible.ts';
@@ -46,7 +47,7 @@ function plan(stored: Readable, list: LeagueList, config: Config) {
 }
 
 function hasContent(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return isOrdinaryFile(path) && statSync(path).size > 0;
 }
 
 async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {

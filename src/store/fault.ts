@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { codeOf, DatabaseError } from '../errors.ts';
 
 type Fault = { readonly code: RegExp; readonly what: string; readonly mend: string; readonly busy?: true };
@@ -12,14 +14,19 @@ const FAULTS: readonly Fault[] = [
   },
   { code: /^SQLITE_FULL|^ENOSPC|^EDQUOT/, what: 'cannot grow: the disk is full', mend: 'free some space' },
   {
-    code: /^SQLITE_READONLY|^EROFS|^EACCES|^EPERM/,
+    code: /EROFS/,
+    what: 'lies on a read-only file system',
+    mend: 'mount that writable, or name a place on another one',
+  },
+  {
+    code: /^SQLITE_READONLY|EACCES|EPERM/,
     what: 'cannot be written',
     mend: 'give this user write permission on the file and its folder',
   },
   {
     code: /^SQLITE_CANTOPEN|^ENOENT|^ENOTDIR|^EISDIR|^ELOOP|^ENAMETOOLONG/,
     what: 'cannot be opened',
-    mend: 'check its path and the permissions of the folder',
+    mend: 'check its path, and the permissions of the file and its folder',
   },
   {
     code: /^SQLITE_NOTADB/,
@@ -37,7 +44,7 @@ const FAULTS: readonly Fault[] = [
 /** Turns what SQLite or the file system threw into an error that names the file and the mend. */
 export function toDatabaseError(error: unknown, path: string, what: 'database' | 'copy' = 'database'): DatabaseError {
   if (error instanceof DatabaseError) return error;
-  const code = codeOf(error);
+  const code = withCause(codeOf(error), path);
   const fault = FAULTS.find((candidate) => candidate.code.test(code));
   if (fault === undefined) {
     const detail = error instanceof Error ? error.message : 'unknown error';
@@ -45,4 +52,24 @@ export function toDatabaseError(error: unknown, path: string, what: 'database' |
   }
   const message = `The ${what} ${path} ${fault.what} (${code}); ${fault.mend}.`;
   return new DatabaseError(message, { cause: error, busy: fault.busy ?? false });
+}
+
+/** SQLite says that it cannot, and the file system why, where it is about writing. */
+function withCause(code: string, path: string): string {
+  if (!/^SQLITE_(CANTOPEN|READONLY)/.test(code)) return code;
+  if (denial(path, constants.R_OK) === 'EACCES') return code;
+  const file = denial(path, constants.W_OK);
+  // What is not there yet may be made, where the folder allows it.
+  const reason = file === undefined || file === 'ENOENT' ? denial(dirname(path), constants.W_OK) : file;
+  return reason === undefined ? code : `${code}, ${reason}`;
+}
+
+/** The code of the file system that says no; undefined where it does not. */
+function denial(path: string, right: number): string | undefined {
+  try {
+    accessSync(path, right);
+    return undefined;
+  } catch (error) {
+    return codeOf(error);
+  }
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
@@ -11,10 +11,19 @@ export function prepareFolder(path: string): string {
   try {
     const absolute = followLinks(resolve(path));
     makeFolders(dirname(absolute));
+    isOrdinaryFile(absolute);
     return join(realpathSync(dirname(absolute)), basename(absolute));
   } catch (error) {
     throw toDatabaseError(error, path);
   }
+}
+
+/** Whether there is a file; throws a DatabaseError where there is something else, on which opening may wait for ever. */
+export function isOrdinaryFile(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return found !== undefined;
+  const what = found.isDirectory() ? 'a folder' : 'no ordinary file';
+  throw new DatabaseError(`What is at ${path} is ${what}; name a file for the database in LEAGUE_SYNC_DATABASE.`);
 }
 
 /** Makes a folder and those above it. Node's own way never ends where a folder says that it is not there, as in /proc. */

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
-import { partOf, replaceCopy } from './copy.ts';
 import { APPLICATION_ID } from './identity.ts';
 
 /** One step of the schema, as it lies in `migrations/`. */
@@ -42,16 +41,15 @@ function readPart(file: string): string {
 /** How a database that holds something came to the present schema; `copy` is the database as it was. */
 export type Upgrade = { readonly from: number; readonly to: number; readonly copy: string };
 
-/**
- * Copies a database that holds something and is of an older schema to where the copy is found again: beside it. A copy
- * of an earlier try is replaced. Throws a DatabaseError.
- */
-export function keepCopy(db: Database.Database, migrations: readonly Migration[], path: string): Upgrade | undefined {
+/** The upgrade that is due: of a database that holds something and is of an older schema. Its copy goes beside it. */
+export function pendingUpgrade(
+  db: Database.Database,
+  migrations: readonly Migration[],
+  path: string,
+): Upgrade | undefined {
   const from = schemaVersion(db);
   if (from === 0 || from === migrations.length || isEmpty(db)) return undefined;
-  const copy = `${path}.schema-${from}`;
-  replaceCopy(db, copy, partOf(copy));
-  return { from, to: migrations.length, copy };
+  return { from, to: migrations.length, copy: `${path}.schema-${from}` };
 }
 
 /** Whether no run has ever written to it. */

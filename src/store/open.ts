@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DatabaseError, UsageError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
+import { isOrdinaryFile } from './folder.ts';
 import { foreign, isForeign, refuseForeign, rememberOwn } from './foreign.ts';
 import { APPLICATION_ID } from './identity.ts';
 import { beginWal, closeBehindReader, leaveOneFile } from './wal.ts';
@@ -12,21 +12,25 @@ const BUSY_TIMEOUT_MS = 50;
 const READER_TIMEOUT_MS = 2_000;
 
 /**
- * Opens the database for the worker, making it where there is none. `prepare` may refuse it, and brings its schema up
- * to date; a file that is refused, or that is not ours, is left byte for byte as it is. Throws a DatabaseError that
- * names the file and the mend.
+ * Opens the database for the worker, making it where there is none. `prepare` brings its schema up to date; it may
+ * refuse the file by throwing, or put the opening off by saying false, and nothing is opened then. A file that is
+ * refused, put off, or not ours is left byte for byte as it is. Throws a DatabaseError that names the file and the mend.
  */
-export function openForWriting(path: string, prepare: (db: Database.Database) => void): Database.Database {
+export function openForWriting(
+  path: string,
+  prepare: (db: Database.Database) => boolean,
+): Database.Database | undefined {
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     refuseForeign(db, path);
     rememberOwn(path);
     // Before the log is begun, so that a file with a log beside it and without our mark is never one of ours.
-    prepare(db);
-    beginWal(db);
-    return db;
-  } catch (error) {
+    const isReady = prepare(db);
+    if (isReady) beginWal(db);
     // A plain closing would apply a log that lies there, and take it away.
+    else closeBehindReader(db);
+    return isReady ? db : undefined;
+  } catch (error) {
     closeBehindReader(db);
     throw toDatabaseError(error, path);
   }
@@ -92,13 +96,11 @@ function open(path: string, options: Database.Options): Database.Database {
 }
 
 function requireFile(path: string): void {
-  let found: unknown;
   try {
-    found = statSync(path, { throwIfNoEntry: false });
+    if (isOrdinaryFile(path)) return;
   } catch (error) {
     throw toDatabaseError(error, path);
   }
-  if (found !== undefined) return;
   throw new DatabaseError(
     `There is no database at ${path}; set LEAGUE_SYNC_DATABASE, or let the worker make it first.`,
   );

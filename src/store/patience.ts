@@ -8,11 +8,17 @@ import { DatabaseError } from '../errors.ts';
 export type Patience = <T>(work: () => T, signal?: AbortSignal) => Promise<T>;
 
 const LOOK_AGAIN_MS = 100;
+const LONG_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 /** All waits together after the worker was told to stop: it has 10 s in all. */
 const LONGEST_WAIT_WHEN_STOPPING_MS = 3_000;
 
-export function createPatience(clock: Clock, stop: AbortSignal): Patience {
+/** `onLongWait` is told, once in each wait, that it has become one that somebody might wonder about. */
+export function createPatience(
+  clock: Clock,
+  stop: AbortSignal,
+  onLongWait: (error: DatabaseError) => void = () => undefined,
+): Patience {
   let stoppingUntil = Number.POSITIVE_INFINITY;
   const limitStopping = (): void => {
     stoppingUntil = clock.monotonic() + LONGEST_WAIT_WHEN_STOPPING_MS;
@@ -21,13 +27,19 @@ export function createPatience(clock: Clock, stop: AbortSignal): Patience {
   else stop.addEventListener('abort', limitStopping, { once: true });
 
   return async (work, signal) => {
-    const until = clock.monotonic() + LONGEST_WAIT_MS;
+    const begun = clock.monotonic();
+    let told = false;
     for (;;) {
       try {
         return work();
       } catch (error) {
-        const over = clock.monotonic() >= Math.min(until, stoppingUntil);
+        const now = clock.monotonic();
+        const over = now >= Math.min(begun + LONGEST_WAIT_MS, stoppingUntil);
         if (!(error instanceof DatabaseError) || !error.busy || over) throw error;
+        if (!told && now >= begun + LONG_WAIT_MS) {
+          told = true;
+          onLongWait(error);
+        }
         await clock.sleep(LOOK_AGAIN_MS, signal);
       }
     }

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { type Clock, formatInstant } from '../clock.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
+import { createBacklog } from './backlog.ts';
 import { describeDatabase } from './dictionary.ts';
 import { createDriftRows, type DriftRows } from './drift.ts';
 import { toDatabaseError } from './fault.ts';
@@ -9,7 +10,7 @@ import { createHoldRows, type HoldRows } from './holds.ts';
 import { inodeOf } from './identity.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { createLoginRows, type LoginRows } from './logins.ts';
-import { keepCopy, migrate, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
+import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
 import { openForWriting } from './open.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { createPauseRows, type PauseRows } from './pauses.ts';
@@ -36,6 +37,8 @@ export type Store = AsyncDisposable & {
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
    */
   readonly write: Patience;
+  /** Keeps work that could not be written. It is the first thing in the next transaction, or done when the store ends. */
+  readonly defer: (work: () => void) => void;
   /** Reads outside of a transaction. Throws a DatabaseError. */
   readonly read: <T>(work: () => T) => T;
   /** How many rows this store has inserted, updated and deleted so far. */
@@ -53,27 +56,49 @@ export type StoreOptions = {
   readonly clock: Clock;
   /** Aborts when the worker is to end: nothing waits for long after that. */
   readonly stop: AbortSignal;
+  /** Copies the database to where it is found again as it was, before an upgrade begins. */
+  readonly keepCopy: (upgrade: Upgrade) => Promise<void>;
+  /** Told when another program has been in the way for seconds. */
+  readonly onLongWait: (error: DatabaseError) => void;
 };
 
-/** Opens the database, making and migrating it where needed. The caller must hold its lock. Rejects with a DatabaseError. */
-export function openStore(path: string, { migrations, clock, stop }: StoreOptions): Promise<Store> {
-  const patience = createPatience(clock, stop);
-  const known = readMigrations(migrations);
-  let upgrade: Upgrade | undefined;
-  return patience(() => {
-    const client = openForWriting(path, (db) => {
-      refuseOther(db, known, path);
-      upgrade ??= keepCopy(db, known, path);
-      migrate(db, known, formatInstant(clock.now()));
-      describeDatabase(db);
-    });
-    try {
-      return createStore(client, path, patience, upgrade);
-    } catch (error) {
-      client.close();
-      throw toDatabaseError(error, path);
+/**
+ * Opens the database, making and migrating it where needed. The caller must hold its lock. Rejects with a
+ * DatabaseError, or with the reason of `stop`.
+ */
+export async function openStore(path: string, options: StoreOptions): Promise<Store> {
+  const { clock, stop } = options;
+  const patience = createPatience(clock, stop, options.onLongWait);
+  const known = readMigrations(options.migrations);
+  let upgrade = undefined as Upgrade | undefined;
+  const prepare = (db: Database.Database): boolean => {
+    refuseOther(db, known, path);
+    const pending = pendingUpgrade(db, known, path);
+    if (pending !== undefined && upgrade === undefined) {
+      upgrade = pending;
+      return false;
     }
-  });
+    migrate(db, known, formatInstant(clock.now()));
+    describeDatabase(db);
+    return true;
+  };
+  for (;;) {
+    const store = await patience(() => {
+      const client = openForWriting(path, prepare);
+      return client === undefined ? undefined : storeOn(client, path, patience, upgrade);
+    }, stop);
+    if (store !== undefined) return store;
+    if (upgrade !== undefined) await options.keepCopy(upgrade);
+  }
+}
+
+function storeOn(client: Database.Database, path: string, patience: Patience, upgrade: Upgrade | undefined): Store {
+  try {
+    return createStore(client, path, patience, upgrade);
+  } catch (error) {
+    client.close();
+    throw toDatabaseError(error, path);
+  }
 }
 
 function createStore(client: Database.Database, path: string, patience: Patience, upgrade: Upgrade | undefined): Store {
@@ -81,7 +106,24 @@ function createStore(client: Database.Database, path: string, patience: Patience
   const runs = createRunRows(client, db);
   const rowsWritten = client.prepare('SELECT total_changes()').pluck();
   const file = inodeOf(path);
+  const backlog = createBacklog(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
+  const write: Patience = (work, signal) =>
+    patience(() => {
+      try {
+        if (inodeOf(path) !== file) throw replaced(path);
+        const result = client
+          .transaction(() => {
+            backlog.apply();
+            return work();
+          })
+          .immediate();
+        backlog.forget();
+        return result;
+      } catch (error) {
+        throw isSqliteError(error) ? toDatabaseError(error, path) : error;
+      }
+    }, signal);
   return {
     path,
     upgrade,
@@ -93,15 +135,8 @@ function createStore(client: Database.Database, path: string, patience: Patience
     rejections: createRejectionRows(db),
     holds: createHoldRows(db),
     drift: createDriftRows(db),
-    write: (work, signal) =>
-      patience(() => {
-        try {
-          if (inodeOf(path) !== file) throw replaced(path);
-          return client.transaction(work).immediate();
-        } catch (error) {
-          throw isSqliteError(error) ? toDatabaseError(error, path) : error;
-        }
-      }, signal),
+    write,
+    defer: backlog.add,
     rowsWritten: () => Number(rowsWritten.get()),
     read: (work) => {
       try {
@@ -115,6 +150,8 @@ function createStore(client: Database.Database, path: string, patience: Patience
       return formatInstant(lastInstant);
     },
     [Symbol.asyncDispose]: async () => {
+      // What cannot be written now either is in the log of the process alone.
+      if (!backlog.isEmpty()) await write(() => undefined).catch(() => undefined);
       // The log beside a file that took our file's place is not ours to empty.
       if (inodeOf(path) === file) await closeForReaders(client);
       else client.close();

@@ -19,8 +19,6 @@ export type RunTools = {
   readonly runTimeoutMs: number;
   /** The instant (ms) until which the service asked to be left alone; 0 where it did not. */
   readonly pausedUntil: () => number;
-  /** Ends of runs that could not be written yet; the next run writes them first. */
-  readonly unrecorded: Map<number, RunEnd>;
   /** Which service and account the runs are of; never a secret. */
   readonly fingerprint: string;
   readonly programVersion: string;
@@ -81,13 +79,10 @@ export async function executeRun(
     putOff: error !== undefined && isPutOff(Math.max(error.notBefore ?? 0, tools.pausedUntil())),
     ...(error === undefined ? {} : { error }),
   });
+  const start = startOf(tools, kind, trigger, started.wall);
   let id: number | undefined;
   try {
-    const runId = await store.write(() => {
-      for (const [earlier, end] of tools.unrecorded) store.runs.finish(earlier, end);
-      return store.runs.start(startOf(tools, kind, trigger, started.wall));
-    }, deadline.signal);
-    tools.unrecorded.clear();
+    const runId = await store.write(() => store.runs.start(start), deadline.signal);
     id = runId;
     const { fetched, apply } = await work(deadline, trace);
     const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
@@ -97,7 +92,7 @@ export async function executeRun(
     const stopped = stop.aborted && error === stop.reason;
     const failure = stopped ? undefined : toRunError(error);
     const outcome = stopped ? 'interrupted' : 'failed';
-    const unrecorded = id === undefined ? undefined : await recordEnd(tools, id, outcome, failure, trace);
+    const unrecorded = await recordEnd(tools, id ?? start, endOf(tools, outcome, failure, trace));
     return report(outcome, NO_COUNTS, failure ?? unrecorded);
   }
 }
@@ -147,16 +142,34 @@ async function applyAll(
   return applied;
 }
 
-/** Ends the row of a run that applied nothing. Gives the error where even that could not be written. */
-async function recordEnd(
-  { store, clock, pausedUntil, unrecorded }: RunTools,
-  runId: number,
+/**
+ * Ends the row of a run that applied nothing. Where that cannot be written it is put off, and so is the whole row of a
+ * run whose start could not be; gives the error of the former.
+ */
+async function recordEnd({ store }: RunTools, run: number | RunStart, end: RunEnd): Promise<RunError | undefined> {
+  if (typeof run !== 'number') {
+    store.defer(() => store.runs.finish(store.runs.start(run), end));
+    return undefined;
+  }
+  const finish = (): void => store.runs.finish(run, end);
+  try {
+    await store.write(finish);
+    return undefined;
+  } catch (failure) {
+    store.defer(finish);
+    return toRunError(failure);
+  }
+}
+
+/** How a run ends that applied nothing. */
+function endOf(
+  { store, clock, pausedUntil }: RunTools,
   outcome: 'failed' | 'interrupted',
   error: RunError | undefined,
   trace: Trace,
-): Promise<RunError | undefined> {
+): RunEnd {
   const notBefore = Math.max(error?.notBefore ?? 0, pausedUntil());
-  const end: RunEnd = {
+  return {
     finished_at: store.nextInstant(clock.now()),
     outcome,
     ...traceColumns(trace),
@@ -166,13 +179,6 @@ async function recordEnd(
     service_message: error?.serviceMessage ?? null,
     not_before: instantOf(notBefore),
   };
-  try {
-    await store.write(() => store.runs.finish(runId, end));
-    return undefined;
-  } catch (failure) {
-    unrecorded.set(runId, end);
-    return toRunError(failure);
-  }
 }
 
 /** Null where there is no pause. */

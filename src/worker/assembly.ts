@@ -4,7 +4,7 @@ import { type Clock, formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/fingerprint.ts';
 import { createDriftLog, type DriftLog } from '../drift.ts';
-import { StoppedError } from '../errors.ts';
+import { type DatabaseError, StoppedError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
 import { createSecrets } from '../secret.ts';
@@ -104,9 +104,15 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const path = prepareFolder(config.database);
   stack.use(acquireLock(path, { pid: options.pid, host: hostname(), since: formatInstant(clock.now()) }));
   const { version, migrations } = findPackage();
-  const store = stack.use(await openStore(path, { migrations, clock, stop: options.signal }));
-  const interrupted = await markInterrupted(store, clock);
   const { copy, log, signal: stop } = options;
+  const keepCopy = async (upgrade: Upgrade): Promise<void> => {
+    log.info(upgrade, `the schema of the database is an older one: first it is copied, as it is, to ${upgrade.copy}`);
+    await copy(path, upgrade.copy, { replace: true, signal: stop });
+  };
+  const onLongWait = ({ message }: DatabaseError): void =>
+    log.warn({ database: path }, `waiting, for at most a minute: ${message}`);
+  const store = stack.use(await openStore(path, { migrations, clock, stop, keepCopy, onLongWait }));
+  const interrupted = await markInterrupted(store, clock);
   const network = networkFileSystemOf(dirname(path));
   if (network !== undefined) log.warn({ network }, describeNetwork(path, network));
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
@@ -136,7 +142,6 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     removalLimit,
     runTimeoutMs,
     pausedUntil: pause.until,
-    unrecorded: new Map(),
     fingerprint,
     programVersion: version,
   };

@@ -1,6 +1,6 @@
 import { formatInstant } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
-import { toRunError } from '../errors.ts';
+import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { LoginRow } from '../store/logins.ts';
@@ -16,18 +16,25 @@ export type Journal = AsyncDisposable & {
 
 export function createJournal(store: Store, fingerprint: string, log: Log): Journal {
   let writing: Promise<void> = Promise.resolve();
-  const write = (what: string, change: () => void): void => {
-    writing = writing
-      .then(() => store.write(change))
-      .catch((error: unknown) => log.error({ err: toRunError(error) }, `${what} could not be recorded`));
+  const write = (change: () => void, onFailure: (err: RunError) => void): void => {
+    writing = writing.then(() => store.write(change)).catch((error: unknown) => onFailure(toRunError(error)));
   };
   return {
     recordLogin: (login) => {
       const row = { ...rowOf(login), fingerprint };
-      write('a login', () => store.logins.add(row));
+      const add = (): void => store.logins.add(row);
+      write(add, (err) => {
+        store.defer(add);
+        log.error({ err }, 'a login could not be recorded yet; its row is written as soon as the database can be');
+      });
       logLogin(log, login);
     },
-    recordPause: (until) => write('a pause', () => store.pauses.note(fingerprint, formatInstant(until))),
+    recordPause: (until) =>
+      // Each run writes it down, too.
+      write(
+        () => store.pauses.note(fingerprint, formatInstant(until)),
+        (err) => log.error({ err }, 'a pause could not be recorded'),
+      ),
     [Symbol.asyncDispose]: () => writing,
   };
 }

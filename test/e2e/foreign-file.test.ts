@@ -1,4 +1,5 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
@@ -119,6 +120,25 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
 
   it('a folder in the place of the database is refused with 74', async () => {
     const bench = await setUpWith((path) => mkdirSync(path));
-    await expectRefusals(bench, WRITING);
+    await expectRefusals(bench, [...WRITING, ...READING]);
   });
+
+  it.each([...WRITING, ...READING])(
+    'a pipe or a device is refused with 74 by %s, which waits for nobody',
+    async (command) => {
+      const bench = await setUpWith((path) => {
+        execFileSync('mkfifo', [path]);
+        symlinkSync('/dev/null', `${path}-device`);
+      });
+      const args = command === 'query SELECT' ? ['query', 'SELECT 1'] : command.split(' ');
+      for (const database of [bench.database, `${bench.database}-device`]) {
+        const { code, stderr } = await bench.run(args, { LEAGUE_SYNC_DATABASE: database });
+        expect([code, stderr]).toEqual([
+          74,
+          expect.stringMatching(/is no ordinary file; name a file for the database/),
+        ]);
+      }
+      rmSync(bench.database);
+    },
+  );
 });

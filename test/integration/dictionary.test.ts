@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { findPackage } from '../../src/package.ts';
 import { dictionaryRows } from '../../src/store/dictionary.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openTestStore } from '../support/store.ts';
 import { dumpTables, type Folder, makeFolder, readRows, withDatabase } from '../support/workplace.ts';
 
 let folder: Folder;
@@ -16,8 +14,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.dispose]());
 
 async function openAndClose(): Promise<void> {
-  const stop = new AbortController().signal;
-  const store = await openStore(path, { migrations: findPackage().migrations, clock: systemClock, stop });
+  const store = await openTestStore(path);
   await store[Symbol.asyncDispose]();
 }
 

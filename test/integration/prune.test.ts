@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { findPackage } from '../../src/package.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openTestStore } from '../support/store.ts';
 import { makeFolder, readRows, withDatabase } from '../support/workplace.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
@@ -22,8 +20,7 @@ type Run = {
 async function prune(runs: readonly Run[], more = '', logins: readonly string[] = []) {
   using folder = makeFolder();
   const path = folder.file('leagues.db');
-  const stop = new AbortController().signal;
-  await using store = await openStore(path, { migrations: findPackage().migrations, clock: systemClock, stop });
+  await using store = await openTestStore(path);
   withDatabase(path, (db) => {
     const insert =
       db.prepare(`INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, added, received, not_before)

@@ -4,14 +4,13 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../src/clock.ts';
 import { DatabaseError, StoppedError } from '../../src/errors.ts';
-import { findPackage } from '../../src/package.ts';
 import { partOf, replaceCopy } from '../../src/store/copy.ts';
 import { readFrom } from '../../src/store/open.ts';
-import { openStore } from '../../src/store/store.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import type { Copy } from '../../src/worker/copier.ts';
 import { createPublisher } from '../../src/worker/publisher.ts';
 import { createTestClock } from '../support/clock.ts';
+import { openTestStore } from '../support/store.ts';
 import { type Folder, makeFolder } from '../support/workplace.ts';
 
 const SECOND = 1_000;
@@ -44,7 +43,7 @@ async function createStage(
   const stop = new AbortController();
   const path = folder.file('leagues.db');
   const target = folder.file('copy.db');
-  const store = await openStore(path, { migrations: findPackage().migrations, clock, stop: stop.signal });
+  const store = await openTestStore(path, { clock, stop: stop.signal });
   await store[Symbol.asyncDispose]();
   const made = new Date(clock.now() - (age ?? 0));
   if (age !== undefined) {

@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { findPackage } from '../../src/package.ts';
 import * as schema from '../../src/store/schema.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openTestStore } from '../support/store.ts';
 import { type Folder, makeFolder, readRows, withDatabase } from '../support/workplace.ts';
 
 const INSTANT = '2026-11-20T12:00:00.000Z';
@@ -19,8 +17,7 @@ let path = '';
 beforeAll(async () => {
   folder = makeFolder();
   path = folder.file('leagues.db');
-  const stop = new AbortController().signal;
-  const store = await openStore(path, { migrations: findPackage().migrations, clock: systemClock, stop });
+  const store = await openTestStore(path);
   await store[Symbol.asyncDispose]();
   withDatabase(path, (db) => db.exec(SAMPLE));
 });

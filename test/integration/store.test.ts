@@ -13,7 +13,8 @@ import { APPLICATION_ID } from '../../src/store/identity.ts';
 import { acquireLock } from '../../src/store/lock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import { openForWriting, readFrom } from '../../src/store/open.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openTestStore } from '../support/store.ts';
 import { rejectionOf, thrownBy } from '../support/unit-error.ts';
 import { type Folder, makeFolder, readRows, wallClock, withDatabase } from '../support/workplace.ts';
 
@@ -24,7 +25,7 @@ const HOLDER = { pid: 4711, host: 'here', since: '2026-11-20T12:00:00.000Z' };
 const CLOCK = wallClock(systemClock, () => NOW);
 
 function openAt(path: string, { stop = new AbortController().signal, folder = migrations } = {}): Promise<Store> {
-  return openStore(path, { migrations: folder, clock: CLOCK, stop });
+  return openTestStore(path, { migrations: folder, clock: CLOCK, stop });
 }
 
 /** Opens the database as a worker does and ends it as cleanly. */
@@ -38,7 +39,11 @@ async function makeDatabase(folder: Folder): Promise<string> {
   return path;
 }
 
-const refuseNone = (): void => undefined;
+function openReady(path: string): Database.Database {
+  const db = openForWriting(path, () => true);
+  if (db === undefined) throw new Error('It was put off.');
+  return db;
+}
 
 function pragma(path: string, name: string): unknown {
   return withDatabase(path, (db) => db.pragma(name, { simple: true }));
@@ -107,7 +112,7 @@ describe('opening a database', () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     for (let time = 1; time < times; time += 1) await openAndClose(path);
-    const db = openForWriting(path, refuseNone);
+    const db = openReady(path);
     expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
     expect(db.pragma('synchronous', { simple: true })).toBe(2);
     db.close();
@@ -117,7 +122,7 @@ describe('opening a database', () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     withDatabase(path, (db) => db.pragma('journal_mode = WAL'));
-    const db = openForWriting(path, refuseNone);
+    const db = openReady(path);
     expect(db.pragma('synchronous', { simple: true })).toBe(2);
     db.close();
   });
@@ -200,7 +205,7 @@ describe('a schema that this version cannot keep', () => {
   it('leaves nothing behind where a migration fails', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
-    const db = openForWriting(path, refuseNone);
+    const db = openReady(path);
     db.close();
     withDatabase(path, (other) => other.exec('CREATE TABLE drift (a); DROP TABLE drift'));
     const broken = folder.file('broken');
@@ -277,6 +282,19 @@ describe.concurrent('other programs in the way', () => {
     expect(performance.now() - stoppedAt).toBeLessThan(5_000);
     writer[Symbol.dispose]();
     await store[Symbol.asyncDispose]();
+  });
+
+  it('a reader who does not end is left alone when the one who opens is stopped', async () => {
+    using folder = makeFolder();
+    const path = await makeDatabase(folder);
+    const reader = new Database(path, { readonly: true });
+    reader.exec('BEGIN; SELECT count(*) FROM leagues');
+    const stop = new AbortController();
+    const opening = rejectionOf(openAt(path, { stop: stop.signal }));
+    await sleep(200);
+    stop.abort(new StoppedError());
+    expect(await opening).toBe(stop.signal.reason);
+    reader.close();
   });
 
   it('a writer is waited for only as long as the one who writes wants to', async () => {

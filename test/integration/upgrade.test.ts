@@ -16,16 +16,16 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
 import { partOf } from '../../src/store/copy.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { makeFolder as makePlace } from '../support/bench.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copying.ts';
 import { PROGRAM } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { openTestStore } from '../support/store.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 import {
   dumpTables,
@@ -69,7 +69,7 @@ function addMigration(folder: Folder, name: string, statements: readonly string[
 }
 
 function open(path: string, folder: string): Promise<Store> {
-  return openStore(path, { migrations: folder, clock: systemClock, stop: new AbortController().signal });
+  return openTestStore(path, { migrations: folder });
 }
 
 async function openAndClose(path: string, folder = migrations) {

@@ -7,7 +7,7 @@ import { createClient } from '../../src/service/client.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
 import { createPause, msLeftOf, type Pause, respectPause } from '../../src/service/pause.ts';
 import { createSession } from '../../src/service/session.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
@@ -17,6 +17,7 @@ import { createPoller } from '../../src/worker/poller.ts';
 import { type Watched, watchSlots } from '../../src/worker/schedule.ts';
 import { isFresh } from '../../src/worker/worker.ts';
 import type { CountingService } from './counting-service.ts';
+import { openTestStore } from './store.ts';
 import type { World } from './world.ts';
 
 /** A run and when it ended, in ms of true time since the beginning. */
@@ -54,7 +55,7 @@ export async function startWorker(
   const { clock } = world;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const store = await openStore(options.path, { migrations: 'migrations', clock, stop: signal });
+  const store = await openTestStore(options.path, { clock, stop: signal });
   const journal = createJournal(store, FINGERPRINT, log);
   const pause = createPause(clock, msLeftOf(store.pauses.last(FINGERPRINT), clock.now()), journal.recordPause);
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
@@ -133,7 +134,6 @@ function equip(world: World, service: CountingService, options: WorkerOptions, p
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: pause.until,
-    unrecorded: new Map(),
     fingerprint: FINGERPRINT,
     programVersion: FINGERPRINT,
   };

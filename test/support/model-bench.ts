@@ -5,13 +5,13 @@ import Database from 'better-sqlite3';
 import { createDriftLog } from '../../src/drift.ts';
 import { StatusError, StoppedError, TransportError } from '../../src/errors.ts';
 import { isObject, parseJson } from '../../src/json.ts';
-import { findPackage } from '../../src/package.ts';
 import type { Client, Fetched } from '../../src/service/client.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from './clock.ts';
 import type { Step } from './model-service.ts';
+import { openTestStore } from './store.ts';
 import type { Row } from './workplace.ts';
 
 /** Thousands of transactions: where the system offers memory as a folder, no disk has to keep up with them. */
@@ -49,7 +49,7 @@ export async function createBenchMaker(): Promise<BenchMaker> {
 }
 
 function openAt(path: string, clock: ReturnType<typeof createTestClock>): Promise<Store> {
-  return openStore(path, { migrations: findPackage().migrations, clock, stop: new AbortController().signal });
+  return openTestStore(path, { clock });
 }
 
 async function openModelBench(path: string): Promise<ModelBench> {
@@ -74,7 +74,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
         removalLimit: step.limitPercent / 100,
         ...CONSTANT,
       };
-      return pollLeagues({ ...tools, unrecorded: new Map() }, 'schedule', stop.signal);
+      return pollLeagues(tools, 'schedule', stop.signal);
     },
     restart: async () => {
       await close();

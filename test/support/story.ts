@@ -7,12 +7,13 @@ import { createClient } from '../../src/service/client.ts';
 import { createLogIn } from '../../src/service/login.ts';
 import { createPause } from '../../src/service/pause.ts';
 import { createSession } from '../../src/service/session.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunTools } from '../../src/sync/run.ts';
 import { createJournal } from '../../src/worker/journal.ts';
 import { createTestClock, type TestClock } from './clock.ts';
+import { openTestStore } from './store.ts';
 import { STORY_EVENTS, type StoryEvent } from './story-events.ts';
 import { createStoryService, type StoryService } from './story-service.ts';
 
@@ -53,7 +54,7 @@ type Stage = {
 async function work(path: string, stage: Stage, until: string, killed: boolean): Promise<void> {
   const { clock } = stage;
   const stop = new AbortController();
-  await using store = await openStore(path, { migrations: 'migrations', clock, stop: stop.signal });
+  await using store = await openTestStore(path, { clock, stop: stop.signal });
   const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${formatInstant(clock.now())}.`;
   await store.write(() => store.runs.interruptRunning(message));
   const { tools, keeping } = equip(store, stage, stop.signal);
@@ -108,7 +109,6 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
     removalLimit: 0.2,
     runTimeoutMs: HOUR_MS / 30,
     pausedUntil: () => 0,
-    unrecorded: new Map(),
     ...OF_STORY,
   };
   return { tools, keeping: session.keep(signal).then(() => journal[Symbol.asyncDispose]()) };

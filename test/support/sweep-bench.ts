@@ -73,7 +73,7 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
   const errors: unknown[] = [];
   const begin = () => {
     const side = assembleSide(options, journal, signal, errors);
-    return { ...bench.tools, ...side, runTimeoutMs: options.runTimeoutMs, unrecorded: new Map() };
+    return { ...bench.tools, ...side, runTimeoutMs: options.runTimeoutMs };
   };
   let tools = begin();
   const noted = (report: RunReport): RunReport => {

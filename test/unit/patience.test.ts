@@ -13,7 +13,8 @@ function createStage({ freeAtMs = Number.POSITIVE_INFINITY, error = busy() }: St
   const clock = createTestClock();
   const begun = clock.monotonic();
   const stop = new AbortController();
-  const patience = createPatience(clock, stop.signal);
+  const told: number[] = [];
+  const patience = createPatience(clock, stop.signal, () => told.push(clock.monotonic() - begun));
   const work = (): string => {
     if (clock.monotonic() - begun < freeAtMs) throw error;
     return 'done';
@@ -22,7 +23,7 @@ function createStage({ freeAtMs = Number.POSITIVE_INFINITY, error = busy() }: St
     const result = await patience(work, signal).catch((failure: unknown) => failure);
     return { result, at: clock.monotonic() - begun };
   };
-  return { clock, stop, error, attempt };
+  return { clock, stop, error, told, attempt };
 }
 
 describe('work on a busy database', () => {
@@ -57,6 +58,17 @@ describe('work on a busy database', () => {
     stop.abort(new StoppedError());
     await clock.advance(50 * SECOND);
     expect(await attempt()).toEqual({ result: 'done', at: 50 * SECOND });
+  });
+
+  it.each([
+    { freeAtMs: 2 * SECOND - 100, told: [] },
+    { freeAtMs: 30 * SECOND, told: [2 * SECOND] },
+  ])('that is free after $freeAtMs ms is told of at $told', async ({ freeAtMs, told }) => {
+    const stage = createStage({ freeAtMs });
+    const ended = stage.attempt();
+    await stage.clock.advance(30 * SECOND);
+    await ended;
+    expect(stage.told).toEqual(told);
   });
 
   it('rejects with the reason of the signal that ends the wait', async () => {
