@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/endurance/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
+    reporters: ['default', './test/support/left-out.ts'],
     pool: 'forks',
     // Each has the machine to itself: what they look at is what the program does with the disk, the memory and the time.
     maxWorkers: 1,

@@ -18,7 +18,6 @@ describe.each(OUTSIDERS)('a reader $who', (outsider) => {
     mkdirSync(data);
     for (const folder of [bench.folder, data]) chmodSync(folder, 0o755);
     const reason = outsider.missing(data);
-    if (reason !== undefined) console.warn(`skipped: ${reason}`);
     skip(reason !== undefined, reason);
     expect((await bench.run(['sync'])).code).toBe(0);
     for (let restart = 1; restart <= RESTARTS; restart += 1) {

@@ -23,7 +23,6 @@ async function openToAll({ skip }: TestContext, outsider: Outsider): Promise<Sim
   mkdirSync(data);
   for (const folder of [bench.folder, data]) chmodSync(folder, 0o755);
   const reason = outsider.missing(data);
-  if (reason !== undefined) console.warn(`skipped: ${reason}`);
   skip(reason !== undefined, reason);
   return bench;
 }

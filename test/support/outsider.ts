@@ -50,8 +50,8 @@ function makeOutsider(
       const here = place(folder, 'true', []);
       try {
         execFileSync(here.file, here.args, { ...here.options, stdio: 'pipe' });
-      } catch (error) {
-        return `no reader ${who} can be had here: ${String(error)}`;
+      } catch {
+        return `no reader ${who} can be had here`;
       }
       const attempt = place(folder, 'touch', [`${folder}/written`]);
       try {
