@@ -10,18 +10,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['base'],
   simulator: [],
   sync: ['base', 'service', 'store'],
-  worker: ['base', 'service', 'store', 'sync'],
-  commands: ['base', 'service', 'store', 'sync', 'worker', 'simulator'],
+  observe: ['base', 'service', 'store', 'sync'],
+  worker: ['base', 'service', 'store', 'sync', 'observe'],
+  commands: ['base', 'service', 'store', 'sync', 'observe', 'worker', 'simulator'],
 };
 
 /** The command line stands above all folders: it loads the commands and explains the faults. */
 const ABOVE_ALL = ['src/cli.ts', 'src/program.ts'];
 
 const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
+  '@hono/node-server': ['src/observe/server.ts'],
+  '@prometheus-io/client': ['src/observe/metrics.ts'],
   'better-sqlite3': ['src/store/'],
   commander: ['src/cli.ts', 'src/program.ts'],
   'csv-stringify': ['src/commands/query.ts'],
   'drizzle-orm': ['src/store/'],
+  hono: ['src/observe/'],
   leven: ['src/config/environment.ts'],
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],
@@ -56,7 +60,8 @@ function checkLayer(file: string, target: string): void {
 
 function folderOf(file: string): string {
   const folder = dirname(file).replace(/^src\/?/, '');
-  return folder === '' || folder === 'config' ? 'base' : folder;
+  const top = folder.split('/')[0] ?? '';
+  return top === '' || top === 'config' ? 'base' : top;
 }
 
 function checkPackage(file: string, target: string): void {

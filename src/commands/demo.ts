@@ -46,6 +46,7 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
     LEAGUE_SYNC_DATABASE: DATABASE,
     LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *',
     LEAGUE_SYNC_PROFILE_SCHEDULE: '*/10 * * * * *',
+    LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
   };
   const config = loadConfig(settings, host.environment);
   const showing = showChanges(path, log, signal);

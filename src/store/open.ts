@@ -38,7 +38,16 @@ export function openForWriting(
 
 /** Reads from an existing database of this program. Throws a DatabaseError where there is none, or it is in trouble. */
 export function readFrom<T>(path: string, read: (db: Database.Database) => T): T {
-  const db = openForReading(path);
+  return readBriefly(path, READER_TIMEOUT_MS, read);
+}
+
+/** As `readFrom`, at one instant, for a process that has other things to do: it waits for nobody. */
+export function glance<T>(path: string, read: (db: Database.Database) => T): T {
+  return readBriefly(path, BUSY_TIMEOUT_MS, (db) => db.transaction(() => read(db))());
+}
+
+function readBriefly<T>(path: string, timeout: number, read: (db: Database.Database) => T): T {
+  const db = openExisting(path, { readonly: true, timeout });
   try {
     return read(db);
   } catch (error) {
@@ -66,11 +75,6 @@ export function openBeside<T>(path: string, write: (db: Database.Database) => T)
     leaveOneFile(db);
     closeBehindReader(db);
   }
-}
-
-/** Opens an existing database of this program for reading. Throws a DatabaseError. */
-function openForReading(path: string): Database.Database {
-  return openExisting(path, { readonly: true, timeout: READER_TIMEOUT_MS });
 }
 
 function openExisting(path: string, options: Database.Options): Database.Database {

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { type HeldRemoval, selectHeldRemovals } from './acceptance.ts';
 import { readFrom } from './open.ts';
+import type { RunKind } from './runs.ts';
 
 /** What the database says of itself, for people and for scripts. */
 export type Overview = {
@@ -53,17 +54,22 @@ export function readOverview(path: string): Overview {
   return readFrom(path, (db) => db.transaction(() => overviewOf(db))());
 }
 
+/** The newest runs, newest first, of one kind or of all. */
+export function selectRuns(db: Database.Database, limit: number, kind?: RunKind): readonly RunSummary[] {
+  return db
+    .prepare<[object], RunSummary>(
+      `SELECT id, kind, trigger, started_at, finished_at, outcome, http_status, received, added, changed, restored,
+          removed, unchanged, rejected, duplicates, held, error_kind, error_message
+        FROM runs WHERE @kind IS NULL OR kind = @kind ORDER BY id DESC LIMIT @limit`,
+    )
+    .all({ limit, kind: kind ?? null });
+}
+
 function overviewOf(db: Database.Database): Overview {
   const one = <T>(sql: string): T | undefined => db.prepare<[], T>(sql).get();
   return {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,
-    last_runs: db
-      .prepare<[number], RunSummary>(
-        `SELECT id, kind, trigger, started_at, finished_at, outcome, http_status, received, added, changed, restored,
-            removed, unchanged, rejected, duplicates, held, error_kind, error_message
-          FROM runs ORDER BY id DESC LIMIT ?`,
-      )
-      .all(LAST_RUNS),
+    last_runs: selectRuns(db, LAST_RUNS),
     last_login: one<LoginSummary>('SELECT at, outcome, error_message FROM logins ORDER BY id DESC LIMIT 1'),
     token_expires_at:
       one<{ expires_at: string | null }>("SELECT expires_at FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1")

@@ -12,6 +12,7 @@ import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { createLoginRows, type LoginRows } from './logins.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
 import { openForWriting } from './open.ts';
+import type { Freshness } from './overview.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { createPauseRows, type PauseRows } from './pauses.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
@@ -41,6 +42,8 @@ export type Store = AsyncDisposable & {
   readonly defer: (work: () => void) => void;
   /** Reads outside of a transaction. Throws a DatabaseError. */
   readonly read: <T>(work: () => T) => T;
+  /** What the view of that name says. */
+  readonly freshness: () => Freshness;
   /** How many rows this store has inserted, updated and deleted so far. */
   readonly rowsWritten: () => number;
   /**
@@ -105,6 +108,7 @@ function createStore(client: Database.Database, path: string, patience: Patience
   const db = drizzle({ client });
   const runs = createRunRows(client, db);
   const rowsWritten = client.prepare('SELECT total_changes()').pluck();
+  const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
   const file = inodeOf(path);
   const backlog = createBacklog(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
@@ -137,6 +141,7 @@ function createStore(client: Database.Database, path: string, patience: Patience
     drift: createDriftRows(db),
     write,
     defer: backlog.add,
+    freshness: () => freshness.get() as Freshness,
     rowsWritten: () => Number(rowsWritten.get()),
     read: (work) => {
       try {

@@ -92,6 +92,10 @@ export type WorkplaceOptions = {
   readonly signal: AbortSignal;
   /** Makes the copies that are published. */
   readonly copy: Copy;
+  /** Done under the lock, before the database is opened, which may take long; ended last. */
+  readonly onLocked?: () => Promise<AsyncDisposable>;
+  /** Told of each login. */
+  readonly onLogin?: (login: LoginRecord) => void;
 };
 
 /**
@@ -104,6 +108,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const path = prepareFolder(config.database);
   stack.use(acquireLock(path, { pid: options.pid, host: hostname(), since: formatInstant(clock.now()) }));
   const { version, migrations } = findPackage();
+  if (options.onLocked !== undefined) stack.use(await options.onLocked());
   const { copy, log, signal: stop } = options;
   const keepCopy = async (upgrade: Upgrade): Promise<void> => {
     log.info(upgrade, `the schema of the database is an older one: first it is copied, as it is, to ${upgrade.copy}`);
@@ -127,7 +132,10 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
       firstReason: options.firstReason,
       signal: options.signal,
       pauseLeftMs: msLeftOf(store.pauses.last(fingerprint), clock.now()),
-      record: journal.recordLogin,
+      record: (login) => {
+        journal.recordLogin(login);
+        options.onLogin?.(login);
+      },
       recordPause: journal.recordPause,
     }),
   );

@@ -1,13 +1,16 @@
-import { formatInstant } from '../clock.ts';
+import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { throughProxy } from '../config/proxy.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { createMonitor, type Opening } from '../observe/monitor.ts';
+import { findPackage } from '../package.ts';
 import type { RunKind } from '../store/runs.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
 import { openWorkplace, type Workplace } from './assembly.ts';
 import type { Copy } from './copier.ts';
+import { openObservatory } from './observatory.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 import { createWalWatch } from './wal-watch.ts';
@@ -33,7 +36,17 @@ const PRUNE_EVERY_MS = 24 * 3_600_000;
  */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
   const { log, pid, signal, onPollNow, copy } = options;
-  await using place = await openWorkplace(config, { log, pid, signal, firstReason: 'start', copy });
+  const { version } = findPackage();
+  const monitor = createMonitor({ ...config, version, service: config.baseUrl }, systemClock);
+  await using place = await openWorkplace(config, {
+    log,
+    pid,
+    signal,
+    firstReason: 'start',
+    copy,
+    onLocked: () => openObservatory(config, monitor, log),
+    onLogin: monitor.noteLogin,
+  });
   const { tools, session, pause, publisher } = place;
   if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
 
@@ -46,6 +59,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
     pause,
     objection: session.objection,
     onReport: (report) => {
+      monitor.noteRun(report);
       publisher.noteRun(report);
       wal.look();
     },
@@ -58,6 +72,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
     poller.request('leagues', 'manual');
   });
 
+  monitor.open(openingOf(config, place, poller));
   announce(config, place, options);
   pollAtStart(config, place, poller, log);
   const pruning = createPruning(config, place, log);
@@ -70,6 +85,24 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
   await watchSlots(schedulesOf(config, poller), { clock: tools.clock, onLook }, signal);
   log.info('stopping: what is under way is ended cleanly');
   await Promise.all([poller.idle(), keeping, pruning.idle()]);
+}
+
+/** What the page, the probes and the metrics are to know. */
+function openingOf({ scope }: Config, { store, session, pause }: Workplace, poller: Poller): Opening {
+  const last = store.read(() => store.runs.lastSuccess('leagues', scope));
+  return {
+    lastSuccessAt: last === undefined ? undefined : Date.parse(last.finishedAt),
+    count: () => store.read(store.freshness),
+    present: () => {
+      const [token, refusal] = [session.current(), session.refusal()];
+      return {
+        running: poller.running(),
+        pausedUntil: pause.until(),
+        token: token && { expiresAt: token.expiresAt },
+        refusal: refusal && { message: refusal.error.message, until: refusal.until },
+      };
+    },
+  };
 }
 
 function announce(config: Config, { store }: Workplace, { log, pid }: WorkerOptions): void {

@@ -1,0 +1,83 @@
+import { type Clock, formatInstant } from '../clock.ts';
+import { formatDuration } from '../duration.ts';
+import type { RunReport } from '../sync/report.ts';
+
+/** Why the worker is not ready, in a word for programs and in a sentence for people. */
+export type Reason = {
+  readonly reason: 'starting' | 'no-good-poll' | 'stale' | 'credentials-refused' | 'database';
+  readonly message: string;
+};
+
+export type Readiness = { readonly ready: boolean; readonly reasons: readonly Reason[] };
+
+/** Whether the data is fresh, and what stands against it. All from memory. */
+export type Health = {
+  /** The database is open; this is when (ms) it was last brought up to date, as far as it knows. */
+  readonly open: (lastSuccessAt: number | undefined) => void;
+  readonly noteRun: (report: RunReport) => void;
+  /** When (ms) the leagues were last brought up to date. */
+  readonly lastSuccessAt: () => number | undefined;
+  readonly readiness: () => Readiness;
+};
+
+export type HealthOptions = {
+  readonly clock: Clock;
+  /** How old (ms) the data may become, as reckoned at this moment. */
+  readonly staleAfterMs: () => number;
+  /** What the service refuses at present, if it does. */
+  readonly refusal: () => string | undefined;
+};
+
+type Success = {
+  readonly at: number;
+  /** Undefined where it was before this process began. */
+  readonly monotonicAt: number | undefined;
+  readonly staleAfterMs: number;
+};
+
+export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): Health {
+  let isOpen = false;
+  let success: Success | undefined;
+  let last: RunReport | undefined;
+
+  const ageOf = ({ at, monotonicAt }: Success): number => {
+    const byWall = clock.now() - at;
+    // A clock that was set back makes nothing young.
+    return monotonicAt === undefined ? byWall : Math.max(byWall, clock.monotonic() - monotonicAt);
+  };
+  const staleness = (): Reason | undefined => {
+    if (success === undefined) return { reason: 'no-good-poll', message: 'No poll of the leagues has been good yet.' };
+    const age = ageOf(success);
+    if (age <= success.staleAfterMs) return undefined;
+    const limit = formatDuration(success.staleAfterMs);
+    const message = `The last good poll was at ${formatInstant(success.at)}, ${formatDuration(age)} ago; more than ${limit} is stale.`;
+    return { reason: 'stale', message };
+  };
+  const reasons = (): readonly Reason[] => {
+    if (!isOpen) return [{ reason: 'starting', message: 'The database is not open yet.' }];
+    const found: Reason[] = [];
+    const refused = refusal() ?? (last?.error?.kind === 'credentials' ? last.error.message : undefined);
+    if (refused !== undefined) found.push({ reason: 'credentials-refused', message: refused });
+    if (last?.error?.kind === 'database') found.push({ reason: 'database', message: last.error.message });
+    const stale = staleness();
+    return stale === undefined ? found : [...found, stale];
+  };
+  return {
+    open: (lastSuccessAt) => {
+      isOpen = true;
+      if (lastSuccessAt !== undefined)
+        success = { at: lastSuccessAt, monotonicAt: undefined, staleAfterMs: staleAfterMs() };
+    },
+    noteRun: (report) => {
+      if (report.kind !== 'leagues' || report.outcome === 'interrupted') return;
+      last = report;
+      if (report.outcome === 'failed') return;
+      success = { at: clock.now(), monotonicAt: clock.monotonic(), staleAfterMs: staleAfterMs() };
+    },
+    lastSuccessAt: () => success?.at,
+    readiness: () => {
+      const found = reasons();
+      return { ready: found.length === 0, reasons: found };
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../clock.ts';
+import type { Schedule } from '../cron.ts';
+import type { LoginRecord } from '../service/login.ts';
+import type { Freshness } from '../store/overview.ts';
+import type { RunKind } from '../store/runs.ts';
+import type { RunReport } from '../sync/report.ts';
+import { createHealth, type Readiness } from './health.ts';
+
+/** What the worker is set to do. */
+export type Settings = {
+  readonly version: string;
+  /** The address of the service. */
+  readonly service: string;
+  readonly scope: 'all' | 'active' | 'inactive';
+  readonly database: string;
+  readonly schedule: Schedule;
+  readonly profileSchedule: Schedule | 'off';
+  readonly runTimeoutMs: number;
+  /** How old the data may become; undefined where the schedule says it. */
+  readonly staleAfterMs: number | undefined;
+};
+
+/** What the worker is about, from memory. Instants in ms. */
+export type Present = {
+  readonly running: RunKind | undefined;
+  /** Until when the service asked to be left alone; 0 where it did not. */
+  readonly pausedUntil: number;
+  readonly token: { readonly expiresAt: number | undefined } | undefined;
+  /** What the service refuses, and when it will be tried again. */
+  readonly refusal: { readonly message: string; readonly until: number } | undefined;
+};
+
+/** How many rows there are of what people ask for. */
+export type Counts = Pick<Freshness, 'live_leagues' | 'removed_leagues' | 'held_removals' | 'open_rejections'>;
+
+/** What is known once the database is open. */
+export type Opening = {
+  /** When (ms) the leagues of the scope were last brought up to date. */
+  readonly lastSuccessAt: number | undefined;
+  readonly present: () => Present;
+  /** Counts anew, in the database. */
+  readonly count: () => Counts;
+};
+
+/** Told of whatever happens in the worker; answers from memory. */
+export type Monitor = {
+  readonly settings: Settings;
+  /** When (ms) the worker began. */
+  readonly startedAt: number;
+  readonly open: (opening: Opening) => void;
+  readonly noteRun: (report: RunReport) => void;
+  readonly noteLogin: (login: LoginRecord) => void;
+  readonly readiness: () => Readiness;
+  /** When (ms) the leagues were last brought up to date. */
+  readonly lastSuccessAt: () => number | undefined;
+  /** Undefined until the database is open. */
+  readonly present: () => Present | undefined;
+  readonly counts: () => Counts | undefined;
+  readonly lastLogin: () => LoginRecord | undefined;
+};
+
+/** The slot after which data is stale, counted from the poll that brought it. */
+const MISSED_SLOTS = 3;
+
+export function createMonitor(settings: Settings, clock: Clock): Monitor {
+  let opening: Opening | undefined;
+  let counts: Counts | undefined;
+  let lastLogin: LoginRecord | undefined;
+  const present = (): Present | undefined => opening?.present();
+  const health = createHealth({
+    clock,
+    staleAfterMs: () => settings.staleAfterMs ?? untilStale(settings, clock.now()),
+    refusal: () => present()?.refusal?.message,
+  });
+  return {
+    settings,
+    startedAt: clock.now(),
+    open: (found) => {
+      opening = found;
+      counts = found.count();
+      health.open(found.lastSuccessAt);
+    },
+    noteRun: (report) => {
+      health.noteRun(report);
+      if (report.wrote) counts = opening?.count();
+    },
+    noteLogin: (login) => {
+      lastLogin = login;
+    },
+    readiness: health.readiness,
+    lastSuccessAt: health.lastSuccessAt,
+    present,
+    counts: () => counts,
+    lastLogin: () => lastLogin,
+  };
+}
+
+function untilStale({ schedule, runTimeoutMs }: Settings, now: number): number {
+  const slot = schedule.nextSlots(MISSED_SLOTS).at(-1) ?? now;
+  return slot - now + runTimeoutMs;
+}

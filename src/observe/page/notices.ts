@@ -1,0 +1,45 @@
+import { html } from 'hono/html';
+import type { HeldRemoval } from '../../store/acceptance.ts';
+import type { Troubles } from '../../store/trouble.ts';
+import { count, countOf, foreign, type Html, leaguePath, when } from './words.ts';
+
+const MOST_HELD = 10;
+
+export type Notices = Troubles & { readonly held: readonly HeldRemoval[] };
+
+/** What is held, rejected or departs from the interface, and what to do about it. */
+export function drawNotices({ held, rejections, openRejections, drift }: Notices, now: number): Html {
+  if (held.length + openRejections + drift.length === 0) {
+    return html`<section aria-labelledby="notices-title"><h2 id="notices-title">Nothing to look at</h2>
+<p class="muted">No removal is held, everything that the service sends could be stored, and all of it is as its interface says.</p></section>`;
+  }
+  return html`${held.length > 0 ? drawHeld(held, now) : ''}${openRejections > 0 ? drawRejections(rejections, openRejections, now) : ''}${drift.length > 0 ? drawDrift(drift, now) : ''}`;
+}
+
+function drawHeld(held: readonly HeldRemoval[], now: number): Html {
+  const accepted = held.filter((row) => row.accepted_at !== null).length;
+  return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
+<p>The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}, too many at once to be believed. ${
+    accepted > 0
+      ? html`${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted and will be removed by the next poll.`
+      : html`If that is right, run <code>league-sync accept-removals</code>; if they come back, they are released by themselves.`
+  }</p>
+<ul>${held.slice(0, MOST_HELD).map((row) => html`<li><a href="${leaguePath(row.league_id)}">${foreign(row.league_name ?? row.league_id)}</a> <span class="muted">since ${when(row.held_since, now)}</span></li>`)}</ul>
+${held.length > MOST_HELD ? html`<p class="muted">and ${count(held.length - MOST_HELD)} more</p>` : ''}</section>`;
+}
+
+function drawRejections(rejections: Troubles['rejections'], open: number, now: number): Html {
+  return html`<section aria-labelledby="rejected-title"><h2 id="rejected-title"><span class="tag bad">rejected</span> ${countOf(open, 'element')}</h2>
+<p>These elements of the list could not be stored; what is stored of their leagues stays as it is. Each is kept whole in the table <code>rejected_leagues</code>, and resolved when the service sends it right.</p>
+<ul>${rejections.map(
+    ({ league_id, position, problem, problems, first_seen_at }) =>
+      html`<li>${league_id === null ? html`element ${position}` : html`<bdi>${league_id}</bdi>`}: ${foreign(problem ?? '')}${problems > 1 ? ` and ${problems - 1} more` : ''} <span class="muted">since ${when(first_seen_at, now)}</span></li>`,
+  )}</ul>
+${open > rejections.length ? html`<p class="muted">and ${count(open - rejections.length)} more</p>` : ''}</section>`;
+}
+
+function drawDrift(drift: Troubles['drift'], now: number): Html {
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> Departures from the interface</h2>
+<p>Nothing is lost by these: what fits no column is in <code>extra</code>. Tell whoever runs the service, or change what reads the database.</p>
+<ul>${drift.map(({ field, kind, detail, first_seen_at }) => html`<li><code>${field}</code> ${kind}${detail === null || detail === '' ? '' : html`: ${detail}`} <span class="muted">first seen ${when(first_seen_at, now)}</span></li>`)}</ul></section>`;
+}

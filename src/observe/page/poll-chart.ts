@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import { formatDuration } from '../../duration.ts';
+import type { RunSummary } from '../../store/overview.ts';
+import { describeCounts } from '../../sync/report.ts';
+import { count, countOf, type Html } from './words.ts';
+
+const HEIGHT = 80;
+const SLOT = 10;
+const BAR = 8;
+const LEAST = 6;
+/** So many fit beside each other and are still told apart. */
+export const MOST_POLLS = 90;
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  changed: 'changed something',
+  unchanged: 'found nothing new',
+  held: 'held removals',
+  failed: 'failed',
+  interrupted: 'cut short',
+};
+
+/** The last polls, oldest first: a bar each, as high as it took long; one that failed fills its place. */
+export function drawPolls(newestFirst: readonly RunSummary[]): Html {
+  const polls = newestFirst.toReversed();
+  if (polls.length === 0) return html`<p class="muted">No poll yet.</p>`;
+  const longest = Math.max(...polls.map(durationMs), 1);
+  const bars = polls.map((poll, index) => {
+    // By the root, so that one slow poll does not flatten all others.
+    const share = Math.sqrt(durationMs(poll) / longest);
+    const height = poll.outcome === 'failed' ? HEIGHT : LEAST + share * (HEIGHT - LEAST);
+    const [x, y] = [(MOST_POLLS - polls.length + index) * SLOT, HEIGHT - height];
+    return html`<rect class="${poll.outcome}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}" rx="2"><title>${describePoll(poll)}</title></rect>`;
+  });
+  return html`<svg class="polls" viewBox="0 0 ${MOST_POLLS * SLOT} ${HEIGHT}" role="img" aria-label="${sumUp(polls)}">${bars}</svg>
+<ul class="key">${Object.entries(MEANINGS)
+    .filter(([outcome]) => polls.some((poll) => poll.outcome === outcome))
+    .map(([outcome, meaning]) => html`<li>${swatch(outcome)}${meaning}</li>`)}</ul>`;
+}
+
+function swatch(outcome: string): Html {
+  return html`<svg class="swatch polls" width="12" height="12" aria-hidden="true"><rect class="${outcome}" width="12" height="12" rx="2"/></svg>`;
+}
+
+export function durationMs({ started_at, finished_at }: RunSummary): number {
+  return finished_at === null ? 0 : Math.max(0, Date.parse(finished_at) - Date.parse(started_at));
+}
+
+function describePoll(poll: RunSummary): string {
+  return `${poll.started_at}: ${describeOutcome(poll)} (${formatDuration(durationMs(poll))})`;
+}
+
+/** What a poll came to, in words. */
+export function describeOutcome(poll: RunSummary): string {
+  if (poll.outcome === 'failed') return `failed: ${poll.error_message ?? poll.error_kind ?? 'unknown'}`;
+  if (poll.outcome === 'interrupted' || poll.outcome === 'running') return poll.outcome;
+  return `${poll.outcome}: ${describeCounts(poll, poll.http_status)}`;
+}
+
+/** The picture in a sentence. */
+function sumUp(polls: readonly RunSummary[]): string {
+  const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
+  return `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed.`;
+}

@@ -1,0 +1,83 @@
+/** The one style sheet. System fonts, light and dark, nothing from anywhere else. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: #f5f6f8; --card: #ffffff; --line: #d8dde3; --text: #1b1f24; --muted: #57606a;
+  --good: #1a7f37; --good-ground: #e6f4ea; --bad: #b3261e; --bad-ground: #fdeceb; --warn: #8a5a00; --warn-ground: #fff4dc;
+  --link: #0b5cad; --bar: #8aa4bf; --heat-0: #e9ecf0; --heat-1: #b7d8c0; --heat-2: #74b889; --heat-3: #2f8f52; --heat-4: #14612f;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #0f1318; --card: #171c23; --line: #2d353f; --text: #e6eaef; --muted: #a1abb7;
+    --good: #56c271; --good-ground: #12301c; --bad: #ff8f87; --bad-ground: #3b1715; --warn: #e3b341; --warn-ground: #352805;
+    --link: #79b8ff; --bar: #5f7892; --heat-0: #232a33; --heat-1: #1d4a2c; --heat-2: #2a7142; --heat-3: #3d9a5b; --heat-4: #6fd08c;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+a { color: var(--link); }
+a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible, summary:focus-visible, [tabindex]:focus-visible {
+  outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px;
+}
+.skip { position: absolute; left: -9999px; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
+header, main, footer { max-width: 74rem; margin: 0 auto; padding: 1rem; }
+header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; }
+header .brand { font-weight: 700; font-size: 1.15rem; text-decoration: none; color: var(--text); }
+footer, .muted, .cut { color: var(--muted); font-size: .9rem; }
+h1 { font-size: 1.5rem; margin: 0; }
+h2 { font-size: 1.1rem; margin: 0 0 .75rem; }
+section, .state { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; margin: 0 0 1rem; }
+.state { border-left: 8px solid var(--good); background: var(--good-ground); }
+.state.bad { border-left-color: var(--bad); background: var(--bad-ground); }
+.state.wait { border-left-color: var(--warn); background: var(--warn-ground); }
+.state p { margin: .25rem 0 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1rem; margin: 0 0 1rem; padding: 0; }
+.tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .75rem 1rem; }
+.tiles dt { color: var(--muted); font-size: .9rem; }
+.tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; }
+.tiles dd small { display: block; font-size: .85rem; font-weight: 400; color: var(--muted); }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1rem; align-items: start; }
+.scroll { overflow-x: auto; }
+svg { display: block; }
+.polls { width: 100%; height: auto; }
+.swatch.polls { width: 12px; height: 12px; }
+.polls .changed { fill: var(--good); } .polls .unchanged { fill: var(--bar); } .polls .held { fill: var(--warn); }
+.polls .failed { fill: var(--bad); } .polls .interrupted, .polls .running { fill: var(--line); }
+.year rect { fill: var(--heat-0); } .year .heat-1 { fill: var(--heat-1); } .year .heat-2 { fill: var(--heat-2); }
+.year .heat-3 { fill: var(--heat-3); } .year .heat-4 { fill: var(--heat-4); } .year text { fill: var(--muted); font-size: 10px; }
+.key { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: .5rem 0 0; padding: 0; list-style: none; font-size: .85rem; color: var(--muted); }
+.key svg { display: inline-block; vertical-align: -1px; margin-right: .35rem; }
+table { border-collapse: collapse; width: 100%; font-size: .95rem; }
+caption { text-align: left; color: var(--muted); font-size: .9rem; padding-bottom: .5rem; }
+th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); vertical-align: top; }
+thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: .85rem; }
+td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
+time, .nowrap { white-space: nowrap; }
+.tag { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; white-space: nowrap; }
+.tag.added, .tag.restored, .tag.good { color: var(--good); border-color: currentColor; }
+.tag.removed, .tag.failed, .tag.bad { color: var(--bad); border-color: currentColor; }
+.tag.held, .tag.warn { color: var(--warn); border-color: currentColor; }
+ol.feed { list-style: none; margin: 0; padding: 0; }
+ol.feed li { border-top: 1px solid var(--line); padding: .5rem 0; }
+ol.feed li:first-child { border-top: 0; padding-top: 0; }
+ol.feed p { margin: .15rem 0 0; font-size: .9rem; }
+del { color: var(--muted); } ins { text-decoration: none; font-weight: 600; }
+form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: 0 0 .75rem; }
+label { font-size: .85rem; color: var(--muted); display: grid; gap: .2rem; }
+input, select, button { font: inherit; color: var(--text); background: var(--ground); border: 1px solid var(--muted); border-radius: 6px; padding: .35rem .6rem; max-width: 100%; }
+button { background: var(--link); border-color: var(--link); color: var(--card); font-weight: 600; cursor: pointer; }
+.facets, .pages { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 .75rem; padding: 0; list-style: none; }
+.facets a, .pages a { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: .1rem .7rem; text-decoration: none; font-size: .9rem; }
+.facets a[aria-current] { background: var(--link); border-color: var(--link); color: var(--card); }
+dl.fields { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: .35rem 1rem; margin: 0; }
+dl.fields dt { color: var(--muted); } dl.fields dd { margin: 0; white-space: pre-wrap; }
+code { font-size: .9em; }
+@media (max-width: 40rem) {
+  dl.fields { grid-template-columns: 1fr; } dl.fields dd { margin-bottom: .5rem; }
+  table.wide thead { position: absolute; left: -9999px; }
+  table.wide tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }
+  table.wide td, table.wide th { display: inline-block; border: 0; padding: 0 .75rem 0 0; }
+}
+@media (prefers-contrast: more) { :root { --line: var(--muted); } }
+`;

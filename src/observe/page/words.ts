@@ -1,0 +1,43 @@
+import { html } from 'hono/html';
+import { formatInstant } from '../../clock.ts';
+import { formatDuration } from '../../duration.ts';
+
+/** A piece of the page: text in it is escaped already. */
+export type Html = ReturnType<typeof html>;
+
+const COUNT = new Intl.NumberFormat('en');
+
+/** A whole number with its thousands apart. */
+export function count(n: number): string {
+  return COUNT.format(n);
+}
+
+/** `1 league`, `2 leagues`. */
+export function countOf(n: number, noun: string): string {
+  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+/** An instant (ms, or as it is stored) by its distance from now, with the instant itself beside it for whoever points at it. */
+export function when(instant: number | string, now: number): Html {
+  const at = typeof instant === 'number' ? instant : Date.parse(instant);
+  const iso = formatInstant(at);
+  return html`<time datetime="${iso}" title="${iso}">${distance(at - now)}</time>`;
+}
+
+const JUST_NOW_MS = 1_000;
+
+function distance(ms: number): string {
+  if (Math.abs(ms) < JUST_NOW_MS) return 'just now';
+  return ms < 0 ? `${formatDuration(-ms)} ago` : `in ${formatDuration(ms)}`;
+}
+
+/** Text of unknown length and direction: cut, and kept from turning round what stands beside it. */
+export function foreign(text: string, length = text.length): Html {
+  const rest = length - text.length;
+  return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">… ${countOf(rest, 'more character')}</span>` : ''}`;
+}
+
+/** The path of the page of a league. By query, since an id may hold what a path cannot. */
+export function leaguePath(leagueId: string): string {
+  return `/league?${new URLSearchParams({ id: leagueId })}`;
+}

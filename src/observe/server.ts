@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { ListenAddress } from '../config/settings.ts';
+import { codeOf, SettingsError } from '../errors.ts';
+
+/** Where the page, the probes and the metrics are served. Disposing closes it, and every connection. */
+export type Door = AsyncDisposable & { readonly url: string };
+
+/** Answers one request; never rejects. */
+export type Answering = (request: Request) => Response | Promise<Response>;
+
+/** Whoever has not sent a request by then, or its headers, only keeps a connection. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 5_000;
+const CHECK_EVERY_MS = 1_000;
+/** Far more than a browser, a few probes and a scraper need; the next one is turned away at once. */
+const MOST_CONNECTIONS = 512;
+const LARGEST_HEADERS_BYTES = 16_384;
+
+/** Begins to listen. Rejects with a SettingsError that names the address and the mend where that cannot be. */
+export async function openDoor(address: ListenAddress, answering: Answering): Promise<Door> {
+  const options = {
+    maxHeaderSize: LARGEST_HEADERS_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: IDLE_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+  };
+  const server = createServer(options, getRequestListener(answering, { overrideGlobalObjects: false }));
+  server.maxConnections = MOST_CONNECTIONS;
+  try {
+    server.listen({ host: address.host, port: address.port });
+    await once(server, 'listening');
+  } catch (error) {
+    throw new SettingsError([`LEAGUE_SYNC_LISTEN: ${explain(error, address)}; name another one, or off`]);
+  }
+  return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
+}
+
+function explain(error: unknown, { host, port }: ListenAddress): string {
+  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const code = codeOf(error);
+  if (code === 'EADDRINUSE') return `another program has ${where} already`;
+  if (code === 'EACCES') return `this user may not listen on ${where}`;
+  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${host} has no address`;
+  return `${where} cannot be listened on (${code})`;
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
