@@ -58,9 +58,15 @@ function readDotenv(): Record<string, string | undefined> {
 
 /** A slow reader gets everything; one that went away (`| head`) has seen enough. */
 function print(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.write(`${text}\n`, () => resolve());
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const settle = (): void => {
+    stopping.signal.removeEventListener('abort', settle);
+    resolve();
+  };
+  process.stdout.write(`${text}\n`, settle);
+  // Whoever has stopped reading altogether must not keep a command from being stopped.
+  stopping.signal.addEventListener('abort', settle);
+  return promise;
 }
 
 /** The end of the input counts as an empty line. */
@@ -122,6 +128,8 @@ const execute: Execute = async (load, options, life) => {
   } catch (error) {
     exitCode = stopping.signal.aborted && error === stopping.signal.reason ? EXIT.done : explain(error);
   }
+  // A signal that came during a transaction is heard only now: when the loop has turned once, from end to end.
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   if (stoppedBy !== undefined && life === 'ends') exitCode = 128 + constants.signals[stoppedBy];
 };
 

@@ -10,6 +10,11 @@ export type Schedule = {
   readonly nextSlots: (count: number) => readonly number[];
 };
 
+/** Longer than any change of summer time is, and shorter than the time between two. */
+const CHANGE_MS = 3 * 3_600_000;
+
+/** One a second, for the hour that comes twice. */
+const MOST_SLOTS = 4_096;
 /** Two slots in a row show the gap; more than that only costs time. */
 const SLOTS_TO_PROVE = 2;
 
@@ -33,24 +38,40 @@ export function parseSchedule(text: string, timezone: string): Schedule {
   };
   const nextSlots = (count: number): readonly number[] => slotsIn(timezone, count);
   const offsetAt = createOffsets(timezone);
-  const isHourly = expression.split(' ').at(-4)?.startsWith('*') ?? false;
+  const isHourly = namesEveryHour(expression.split(' ').at(-4) ?? '');
   const nextSlot = (): number => {
     const [slot] = nextSlots(1);
     if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
-    return Math.min(slot, ...slotsAround(offsetAt(Date.now()), offsetAt(slot)));
+    const now = Date.now();
+    const offsets = new Set([slot, now, now - CHANGE_MS, now + CHANGE_MS].map(offsetAt));
+    const first = [...offsets].reduce(
+      (limit, offset) => Math.min(limit, firstMeant(offset, limit)),
+      Number.POSITIVE_INFINITY,
+    );
+    return first === Number.POSITIVE_INFINITY ? slot : first;
+  };
+  /** The first slot by this offset that the zone has, unless there is none before `limit`. */
+  const firstMeant = (offset: string, limit: number): number => {
+    for (let count = 1; count <= MOST_SLOTS; count *= 8) {
+      const found = slotsIn(offset, count).find((slot) => slot >= limit || isMeant(slot, offset));
+      if (found !== undefined) return found;
+    }
+    return limit;
   };
   /**
-   * The slots that node-cron leaves out where summer time begins or ends. In the hour that does not exist they come as if
-   * it did; an hour that comes twice has them twice where every hour has some, and else at its second time.
+   * Whether the zone has a slot that is reckoned by this offset. In the hour that is left out slots come as if it were
+   * there; in one that comes twice they come twice where every hour has some, and else the second time.
    */
-  const slotsAround = (now: string, then: string): readonly number[] =>
-    [...new Set([now, then])].flatMap((offset) => {
-      const [slot] = slotsIn(offset, 1);
-      if (slot === undefined) return [];
-      const its = offsetAt(slot);
-      const isMeant = its === offset ? isHourly || now === then : offset === now && minutesOf(its) > minutesOf(now);
-      return isMeant ? [slot] : [];
-    });
+  const isMeant = (slot: number, offset: string): boolean => {
+    const its = offsetAt(slot);
+    if (its === offset) {
+      const later = offsetAt(slot + CHANGE_MS);
+      const again = slot + (minutesOf(offset) - minutesOf(later)) * 60_000;
+      return isHourly || again <= slot || offsetAt(again) !== later;
+    }
+    const sooner = slot - (minutesOf(its) - minutesOf(offset)) * 60_000;
+    return sooner < slot && offsetAt(sooner) === offset && offsetAt(slot - CHANGE_MS) === offset;
+  };
   // Expressions such as "L-30 in February" pass the validator and fail only when a slot is asked for.
   nextSlots(SLOTS_TO_PROVE);
   nextSlot();
@@ -64,6 +85,11 @@ function createOffsets(timezone: string): (instant: number) => string {
     const name = format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
     return /[+-]\d\d:\d\d/.exec(name)?.[0] ?? '+00:00';
   };
+}
+
+/** Whether the field of hours holds all of them. */
+function namesEveryHour(field: string): boolean {
+  return /^(\*|\*\/1|0-23)$/.test(field);
 }
 
 function minutesOf(offset: string): number {

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/fingerprint.ts';
@@ -7,8 +6,7 @@ import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
 import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
-import { isOrdinaryFile } from '../store/folder.ts';
-import { readLastPause, readSnapshot } from '../store/snapshot.ts';
+import { hasContent, readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { visible } from '../visible.ts';
 import { assembleService } from '../worker/assembly.ts';
@@ -44,10 +42,6 @@ function plan(stored: Readable, list: LeagueList, config: Config) {
   const { outcome, counts, heldBecause } = countPlan(planned, list, config.removalLimit);
   const summary = `${outcome}: ${counts.received} received${heldBecause === undefined ? '' : `; held because ${heldBecause}`}`;
   return { lines: describePlan(planned, stored.leagues.load), outcome, summary };
-}
-
-function hasContent(path: string): boolean {
-  return isOrdinaryFile(path) && statSync(path).size > 0;
 }
 
 async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {

@@ -10,6 +10,5 @@ export const run: Command<unknown> = async (host) => {
   const log = await host.openLog(config.log, 1);
   const { pid, stop: signal, onHangup: onPollNow } = host;
   await runWorker(config, { log, pid, signal, onPollNow, copy: createCopy(host) });
-  log.info('stopped');
   return EXIT.done;
 };

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, DatabaseError } from '../errors.ts';
+import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 
 type Fault = { readonly code: RegExp; readonly what: string; readonly mend: string; readonly busy?: true };
 
@@ -12,11 +12,20 @@ const FAULTS: readonly Fault[] = [
     mend: 'wait for that program, or end it',
     busy: true,
   },
-  { code: /^SQLITE_FULL|^ENOSPC|^EDQUOT/, what: 'cannot grow: the disk is full', mend: 'free some space' },
+  {
+    code: /^SQLITE_FULL|^SQLITE_IOERR_SHMSIZE|^ENOSPC|^EDQUOT/,
+    what: 'cannot grow: the disk is full',
+    mend: 'free some space',
+  },
   {
     code: /EROFS/,
     what: 'lies on a read-only file system',
     mend: 'mount that writable, or name a place on another one',
+  },
+  {
+    code: /^E[MN]FILE/,
+    what: 'cannot be opened: too many files are open',
+    mend: 'raise the limit (ulimit -n), or end what holds them',
   },
   {
     code: /^SQLITE_READONLY|EACCES|EPERM/,
@@ -41,11 +50,19 @@ const FAULTS: readonly Fault[] = [
   { code: /^SQLITE_IOERR|^EIO/, what: 'could not be read or written (I/O error)', mend: 'check the disk' },
 ];
 
+/** Of those that are about permissions, the ones that are not about writing alone. */
+const UNREADABLE: Omit<Fault, 'code'> = {
+  what: 'cannot be read',
+  mend: 'give this user permission to read it (the worker: and to write it), and to enter its folder',
+};
+
 /** Turns what SQLite or the file system threw into an error that names the file and the mend. */
 export function toDatabaseError(error: unknown, path: string, what: 'database' | 'copy' = 'database'): DatabaseError {
   if (error instanceof DatabaseError) return error;
+  if (error instanceof LockedError) return new DatabaseError(error.message, { cause: error });
   const code = withCause(codeOf(error), path);
-  const fault = FAULTS.find((candidate) => candidate.code.test(code));
+  const isDenied = /^SQLITE_CANTOPEN|EACCES/.test(code) && denial(path, constants.R_OK) === 'EACCES';
+  const fault = isDenied ? UNREADABLE : FAULTS.find((candidate) => candidate.code.test(code));
   if (fault === undefined) {
     const detail = error instanceof Error ? error.message : 'unknown error';
     return new DatabaseError(`The ${what} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error });
@@ -57,7 +74,6 @@ export function toDatabaseError(error: unknown, path: string, what: 'database' |
 /** SQLite says that it cannot, and the file system why, where it is about writing. */
 function withCause(code: string, path: string): string {
   if (!/^SQLITE_(CANTOPEN|READONLY)/.test(code)) return code;
-  if (denial(path, constants.R_OK) === 'EACCES') return code;
   const file = denial(path, constants.W_OK);
   // What is not there yet may be made, where the folder allows it.
   const reason = file === undefined || file === 'ENOENT' ? denial(dirname(path), constants.W_OK) : file;

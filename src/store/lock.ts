@@ -5,7 +5,10 @@ import { toDatabaseError } from './fault.ts';
 import { inodeOf } from './identity.ts';
 
 /** The right to be the one worker of a database, held until disposed or until the process ends in any way. */
-export type Lock = Disposable;
+export type Lock = Disposable & {
+  /** Makes sure of it before something is written: where the file was deleted, it is taken anew. Throws a LockedError. */
+  readonly renew: () => void;
+};
 
 /** Who holds a lock, as told to whoever finds it taken. */
 export type Holder = { readonly pid: number; readonly host: string; readonly since: string };
@@ -20,6 +23,23 @@ const MOST_LOOKS = 20;
  */
 export function acquireLock(path: string, holder: Holder): Lock {
   const file = `${path}.lock`;
+  let lock = takeLock(file, path, holder);
+  return {
+    renew: () => {
+      if (lock.inode === inodeOf(file)) return;
+      // Whoever has taken it meanwhile may be at work: what is held of the old file counts for nothing.
+      const renewed = takeLock(file, path, holder);
+      lock.release();
+      lock = renewed;
+    },
+    [Symbol.dispose]: () => lock.release(),
+  };
+}
+
+/** A lock file that is held. */
+type Held = { readonly inode: string; readonly release: () => void };
+
+function takeLock(file: string, path: string, holder: Holder): Held {
   for (let look = 0; look < MOST_LOOKS; look += 1) {
     const lock = tryLock(file, path, holder);
     if (lock !== undefined) return lock;
@@ -27,10 +47,10 @@ export function acquireLock(path: string, holder: Holder): Lock {
   throw new LockedError(`The lock of ${path} keeps changing hands; another worker seems to restart all the time.`);
 }
 
-function tryLock(file: string, path: string, self: Holder): Lock | undefined {
+function tryLock(file: string, path: string, self: Holder): Held | undefined {
   const db = openLockFile(file, path);
+  const opened = inodeOf(file);
   try {
-    const opened = inodeOf(file);
     hold(db, self);
     if (opened === undefined || opened !== inodeOf(file)) {
       db.close();
@@ -46,10 +66,11 @@ function tryLock(file: string, path: string, self: Holder): Lock | undefined {
     );
   }
   return {
-    [Symbol.dispose]: () => {
+    inode: opened,
+    release: () => {
       try {
         // Removed while still held: whoever opened it meanwhile sees that the file is another one now.
-        rmSync(file, { force: true });
+        if (opened === inodeOf(file)) rmSync(file, { force: true });
       } catch {
         // The file alone locks nothing, and what was done under the lock is done.
       } finally {
@@ -85,7 +106,7 @@ function readHolder(db: Database.Database): string {
   } catch {
     // It has not got as far as writing its name.
   }
-  return 'it is just starting';
+  return 'it is just starting, or the file system there knows no locks (then move the database to a local disk)';
 }
 
 /** A lock file holds nothing worth keeping, so the mend is another than for a database. */

@@ -1,14 +1,14 @@
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { type Clock, formatInstant } from '../clock.ts';
-import { codeOf, DatabaseError } from '../errors.ts';
+import { codeOf, type DatabaseError, LockedError } from '../errors.ts';
 import { createBacklog } from './backlog.ts';
 import { describeDatabase } from './dictionary.ts';
 import { createDriftRows, type DriftRows } from './drift.ts';
 import { toDatabaseError } from './fault.ts';
 import { createHoldRows, type HoldRows } from './holds.ts';
-import { inodeOf } from './identity.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
+import type { Lock } from './lock.ts';
 import { createLoginRows, type LoginRows } from './logins.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
 import { openForWriting } from './open.ts';
@@ -16,9 +16,10 @@ import type { Freshness } from './overview.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { createPauseRows, type PauseRows } from './pauses.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
+import { createPresence, type Presence } from './presence.ts';
 import { createRejectionRows, type RejectionRows } from './rejections.ts';
 import { createRunRows, type RunRows } from './runs.ts';
-import { closeForReaders } from './wal.ts';
+import { closeForReaders, removeLog } from './wal.ts';
 
 /** The database as its one writer sees it. */
 export type Store = AsyncDisposable & {
@@ -63,6 +64,21 @@ export type StoreOptions = {
   readonly keepCopy: (upgrade: Upgrade) => Promise<void>;
   /** Told when another program has been in the way for seconds. */
   readonly onLongWait: (error: DatabaseError) => void;
+  readonly lock: Pick<Lock, 'renew'>;
+  /** Told, last, how the store has ended. */
+  readonly onEnd: (ending: Ending) => void;
+};
+
+/** What a store that has ended leaves. */
+export type Ending = {
+  readonly path: string;
+  /**
+   * `one-file` that any tool can open; where another program has it open, its `log-beside` it; `not-ours` where another
+   * file has taken its place.
+   */
+  readonly files: 'one-file' | 'log-beside' | 'not-ours';
+  /** Whether rows of runs or logins are lost that could not be written to the last. */
+  readonly isIncomplete: boolean;
 };
 
 /**
@@ -88,34 +104,40 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
   for (;;) {
     const store = await patience(() => {
       const client = openForWriting(path, prepare);
-      return client === undefined ? undefined : storeOn(client, path, patience, upgrade);
+      return client === undefined ? undefined : storeOn(client, path, { ...options, patience, upgrade });
     }, stop);
     if (store !== undefined) return store;
     if (upgrade !== undefined) await options.keepCopy(upgrade);
   }
 }
 
-function storeOn(client: Database.Database, path: string, patience: Patience, upgrade: Upgrade | undefined): Store {
+type Parts = Pick<StoreOptions, 'lock' | 'onEnd'> & {
+  readonly patience: Patience;
+  readonly upgrade: Upgrade | undefined;
+};
+
+function storeOn(client: Database.Database, path: string, parts: Parts): Store {
   try {
-    return createStore(client, path, patience, upgrade);
+    return createStore(client, path, parts);
   } catch (error) {
     client.close();
     throw toDatabaseError(error, path);
   }
 }
 
-function createStore(client: Database.Database, path: string, patience: Patience, upgrade: Upgrade | undefined): Store {
+function createStore(client: Database.Database, path: string, { lock, onEnd, patience, upgrade }: Parts): Store {
   const db = drizzle({ client });
   const runs = createRunRows(client, db);
   const rowsWritten = client.prepare('SELECT total_changes()').pluck();
   const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
-  const file = inodeOf(path);
+  const presence = createPresence(path);
   const backlog = createBacklog(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   const write: Patience = (work, signal) =>
     patience(() => {
       try {
-        if (inodeOf(path) !== file) throw replaced(path);
+        presence.require();
+        lock.renew();
         const result = client
           .transaction(() => {
             backlog.apply();
@@ -125,7 +147,7 @@ function createStore(client: Database.Database, path: string, patience: Patience
         backlog.forget();
         return result;
       } catch (error) {
-        throw isSqliteError(error) ? toDatabaseError(error, path) : error;
+        throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
       }
     }, signal);
   return {
@@ -157,20 +179,19 @@ function createStore(client: Database.Database, path: string, patience: Patience
     [Symbol.asyncDispose]: async () => {
       // What cannot be written now either is in the log of the process alone.
       if (!backlog.isEmpty()) await write(() => undefined).catch(() => undefined);
-      // The log beside a file that took our file's place is not ours to empty.
-      if (inodeOf(path) === file) await closeForReaders(client);
-      else client.close();
+      onEnd({ path, files: await leave(client, presence), isIncomplete: !backlog.isEmpty() });
     },
   };
 }
 
-function isSqliteError(error: unknown): boolean {
-  return codeOf(error).startsWith('SQLITE_');
+async function leave(client: Database.Database, presence: Presence): Promise<Ending['files']> {
+  if (presence.isDatabaseOurs()) return (await closeForReaders(client)) ? 'one-file' : 'log-beside';
+  // Beside the file that took the place of ours our log would be taken for its own, and destroy it.
+  if (presence.isLogOurs()) removeLog(client.name);
+  client.close();
+  return 'not-ours';
 }
 
-/** Writes to a deleted file succeed and are lost with it, so the path is looked at before each. */
-function replaced(path: string): DatabaseError {
-  return new DatabaseError(
-    `The database ${path} was deleted or replaced while the worker ran; put it back, or restart the worker to begin anew.`,
-  );
+function isSqliteError(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_');
 }

@@ -5,6 +5,7 @@ import {
   fchmodSync,
   fchownSync,
   openSync,
+  rmSync,
   type Stats,
   statSync,
   writeFileSync,
@@ -102,14 +103,22 @@ function makeEmpty(file: string, { mode, uid, gid }: Stats): void {
 
 /**
  * Ends the worker's connection so that one file is left that any tool can open, read-only mounts included. Where a
- * reader is connected it keeps its log beside the file, and finds it emptied.
+ * reader is connected it keeps its log beside the file, and finds it emptied. Says whether it is one file.
  */
-export async function closeForReaders(db: Database.Database): Promise<void> {
+export async function closeForReaders(db: Database.Database): Promise<boolean> {
+  let isOneFile = false;
   for (let tries = 1; db.open && tries <= CLOSING_TRIES; tries += 1) {
-    if (leaveOneFile(db) || (tries >= ONE_FILE_TRIES && emptyWal(db))) break;
+    isOneFile = leaveOneFile(db);
+    if (isOneFile || (tries >= ONE_FILE_TRIES && emptyWal(db))) break;
     await wait(CLOSING_REST_MS);
   }
   closeBehindReader(db);
+  return isOneFile;
+}
+
+/** Removes the log of a connection that is still open to a file which is not at its path any more. */
+export function removeLog(path: string): void {
+  for (const companion of [`${path}-wal`, `${path}-shm`]) rmSync(companion, { force: true });
 }
 
 /**
@@ -117,6 +126,8 @@ export async function closeForReaders(db: Database.Database): Promise<void> {
  * a reader who may not make a log could not open the file then. One that only reads, and goes last, leaves it there.
  */
 export function closeBehindReader(db: Database.Database): void {
+  // Nobody is waited for twice.
+  if (db.open) db.pragma('busy_timeout = 0');
   const last = db.open && hasWal(db) ? openLast(db.name) : undefined;
   db.close();
   last?.close();

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../abort.ts';
 import { type Clock, formatInstant } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
 import type { DriftLog } from '../drift.ts';
@@ -84,7 +85,7 @@ export async function executeRun(
   try {
     const runId = await store.write(() => store.runs.start(start), deadline.signal);
     id = runId;
-    const { fetched, apply } = await work(deadline, trace);
+    const { fetched, apply } = await unlessAborted(work(deadline, trace), deadline.signal);
     const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
     const { outcome, counts, heldBecause, wrote } = applied;
     return { ...report(outcome, counts), heldBecause, wrote };
@@ -92,7 +93,11 @@ export async function executeRun(
     const stopped = stop.aborted && error === stop.reason;
     const failure = stopped ? undefined : toRunError(error);
     const outcome = stopped ? 'interrupted' : 'failed';
-    const unrecorded = await recordEnd(tools, id ?? start, endOf(tools, outcome, failure, trace));
+    // One that was stopped before it could begin has not been.
+    const isNothing = stopped && id === undefined;
+    const unrecorded = isNothing
+      ? undefined
+      : await recordEnd(tools, id ?? start, endOf(tools, outcome, failure, trace));
     return report(outcome, NO_COUNTS, failure ?? unrecorded);
   }
 }

@@ -15,9 +15,9 @@ import { createSession, type Session } from '../service/session.ts';
 import { createTransport } from '../service/transport.ts';
 import { networkFileSystemOf } from '../store/filesystem.ts';
 import { prepareFolder } from '../store/folder.ts';
-import { acquireLock } from '../store/lock.ts';
+import { acquireLock, type Lock } from '../store/lock.ts';
 import type { Upgrade } from '../store/migrate.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { type Ending, openStore, type Store } from '../store/store.ts';
 import type { RunTools } from '../sync/run.ts';
 import type { Copy } from './copier.ts';
 import { createJournal } from './journal.ts';
@@ -81,6 +81,8 @@ export type Workplace = AsyncDisposable & {
   readonly session: Session;
   readonly pause: Pause;
   readonly publisher: Publisher;
+  /** Takes the lock anew where its file was deleted; where another worker has it, whoever writes next says so. */
+  readonly keepLock: () => void;
   /** Runs that an earlier worker left unfinished, now marked `interrupted`. */
   readonly interrupted: number;
 };
@@ -94,6 +96,8 @@ export type WorkplaceOptions = {
   readonly copy: Copy;
   /** Done under the lock, before the database is opened, which may take long; ended last. */
   readonly onLocked?: () => Promise<AsyncDisposable>;
+  /** Told, last, how the database was left. */
+  readonly onEnd?: (ending: Ending) => void;
   /** Told of each login. */
   readonly onLogin?: (login: LoginRecord) => void;
 };
@@ -106,8 +110,10 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   await using stack = new AsyncDisposableStack();
   const clock = systemClock;
   const path = prepareFolder(config.database);
-  stack.use(acquireLock(path, { pid: options.pid, host: hostname(), since: formatInstant(clock.now()) }));
+  const lock = stack.use(acquireLock(path, { pid: options.pid, host: hostname(), since: formatInstant(clock.now()) }));
   const { version, migrations } = findPackage();
+  const network = networkFileSystemOf(dirname(path));
+  if (network !== undefined) options.log.warn({ network }, describeNetwork(path, network));
   if (options.onLocked !== undefined) stack.use(await options.onLocked());
   const { copy, log, signal: stop } = options;
   const keepCopy = async (upgrade: Upgrade): Promise<void> => {
@@ -116,12 +122,20 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   };
   const onLongWait = ({ message }: DatabaseError): void =>
     log.warn({ database: path }, `waiting, for at most a minute: ${message}`);
-  const store = stack.use(await openStore(path, { migrations, clock, stop, keepCopy, onLongWait }));
-  const interrupted = await markInterrupted(store, clock);
-  const network = networkFileSystemOf(dirname(path));
-  if (network !== undefined) log.warn({ network }, describeNetwork(path, network));
+  const store = stack.use(
+    await openStore(path, {
+      migrations,
+      clock,
+      stop,
+      keepCopy,
+      onLongWait,
+      lock,
+      onEnd: options.onEnd ?? (() => undefined),
+    }),
+  );
+  const interrupted = await markInterrupted(store, clock, stop);
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
-  const changedAt = store.runs.lastChangedAt();
+  const changedAt = store.read(store.runs.lastChangedAt);
   // Above the store: a copy under way is a reader, and the last one to leave leaves one file.
   const publisher = stack.use(createPublisher({ path, changedAt, target: config.publish, copy, clock, log, stop }));
 
@@ -131,7 +145,10 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     assembleService(config, {
       firstReason: options.firstReason,
       signal: options.signal,
-      pauseLeftMs: msLeftOf(store.pauses.last(fingerprint), clock.now()),
+      pauseLeftMs: msLeftOf(
+        store.read(() => store.pauses.last(fingerprint)),
+        clock.now(),
+      ),
       record: (login) => {
         journal.recordLogin(login);
         options.onLogin?.(login);
@@ -154,7 +171,24 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     programVersion: version,
   };
   const held = stack.move();
-  return { tools, store, session, pause, publisher, interrupted, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  return {
+    tools,
+    store,
+    session,
+    pause,
+    publisher,
+    keepLock: () => keep(lock),
+    interrupted,
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+function keep(lock: Lock): void {
+  try {
+    lock.renew();
+  } catch {
+    // Writing needs it, too, and fails with the same words.
+  }
 }
 
 function describeNetwork(path: string, network: string): string {
@@ -165,7 +199,7 @@ function logUpgrade(log: Log, upgrade: Upgrade): void {
   log.info(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
 }
 
-function markInterrupted(store: Store, clock: Clock): Promise<number> {
+function markInterrupted(store: Store, clock: Clock, stop: AbortSignal): Promise<number> {
   const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${formatInstant(clock.now())}.`;
-  return store.write(() => store.runs.interruptRunning(message));
+  return store.write(() => store.runs.interruptRunning(message), stop);
 }

@@ -17,7 +17,7 @@ export function createWalWatch(databasePath: string, log: Log): WalWatch {
   let before = 0;
   return {
     look: () => {
-      const bytes = statSync(`${databasePath}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      const bytes = sizeOf(`${databasePath}-wal`);
       if (bytes < NOTABLE_BYTES) {
         if (told > 0)
           log.info({ walBytes: bytes }, `the log beside the database is small again (${formatSize(bytes)})`);
@@ -32,4 +32,13 @@ export function createWalWatch(databasePath: string, log: Log): WalWatch {
       before = bytes;
     },
   };
+}
+
+/** Whatever is wrong there is said by whoever writes. */
+function sizeOf(file: string): number {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  } catch {
+    return 0;
+  }
 }

@@ -1,17 +1,19 @@
 import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { throughProxy } from '../config/proxy.ts';
-import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createMonitor, type Opening } from '../observe/monitor.ts';
 import { findPackage } from '../package.ts';
 import type { RunKind } from '../store/runs.ts';
+import type { Ending } from '../store/store.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
 import { openWorkplace, type Workplace } from './assembly.ts';
 import type { Copy } from './copier.ts';
+import { logEnding } from './ending.ts';
 import { openObservatory } from './observatory.ts';
 import { createPoller, type Poller } from './poller.ts';
+import { createPruning } from './pruning.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 import { createWalWatch } from './wal-watch.ts';
 
@@ -28,13 +30,31 @@ export type WorkerOptions = {
 
 /** Restarts must not hammer the service. */
 const FRESH_MS = 30_000;
-const PRUNE_EVERY_MS = 24 * 3_600_000;
 
 /**
  * The worker: keeps a valid token, polls on schedule, until the signal aborts. Rejects only where it cannot start (a
  * LockedError, a DatabaseError); whatever happens later is recorded, logged and made up for.
  */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
+  const { log, signal } = options;
+  let ending: Ending | undefined;
+  const onEnd = (found: Ending): void => {
+    ending = found;
+  };
+  const onStop = (): void => log.info('stopping: what is under way is ended cleanly');
+  signal.addEventListener('abort', onStop, { once: true });
+  try {
+    await work(config, options, onEnd);
+  } catch (error) {
+    // Stopped while it waited at its start.
+    if (!signal.aborted || error !== signal.reason) throw error;
+  } finally {
+    signal.removeEventListener('abort', onStop);
+  }
+  logEnding(log, ending);
+}
+
+async function work(config: Config, options: WorkerOptions, onEnd: (ending: Ending) => void): Promise<void> {
   const { log, pid, signal, onPollNow, copy } = options;
   const { version } = findPackage();
   const monitor = createMonitor({ ...config, version, service: config.baseUrl }, systemClock);
@@ -46,6 +66,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
     copy,
     onLocked: () => openObservatory(config, monitor, log),
     onLogin: monitor.noteLogin,
+    onEnd,
   });
   const { tools, session, pause, publisher } = place;
   if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
@@ -79,11 +100,11 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
   const keeping = session.keep(signal);
   const onLook = (): void => {
     poller.resume();
+    place.keepLock();
     publisher.look();
     pruning.look();
   };
   await watchSlots(schedulesOf(config, poller), { clock: tools.clock, onLook }, signal);
-  log.info('stopping: what is under way is ended cleanly');
   await Promise.all([poller.idle(), keeping, pruning.idle()]);
 }
 
@@ -128,8 +149,9 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
     if (last === undefined || !isFresh(last, tools.clock.now())) poller.request(kind, 'start');
     else log.info({ run: kind, last: last.finishedAt }, `${kind}: no poll at start: the last good one is seconds old`);
   };
-  start('leagues', store.runs.lastSuccess('leagues', scope));
-  if (profileSchedule !== 'off') start('profile', store.runs.lastSuccess('profile', null));
+  const last = (kind: RunKind) => store.read(() => store.runs.lastSuccess(kind, kind === 'leagues' ? scope : null));
+  start('leagues', last('leagues'));
+  if (profileSchedule !== 'off') start('profile', last('profile'));
 }
 
 /**
@@ -139,43 +161,4 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
 export function isFresh({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }, now: number): boolean {
   const ages = [startedAt, finishedAt].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);
-}
-
-type Pruning = { readonly look: () => void; readonly idle: () => Promise<void> };
-
-/**
- * Deletes old rows of `runs` and `logins` at start and once a day. Not at a start that finds all of them old: a clock that
- * is far ahead must not cost the history.
- */
-function createPruning({ runRetentionMs }: Config, { store, tools }: Workplace, log: Log): Pruning {
-  const { clock } = tools;
-  const newest = Date.parse(store.read(() => store.runs.lastStartedAt()) ?? formatInstant(clock.now()));
-  let nextAt = Number.NEGATIVE_INFINITY;
-  let pruning: Promise<void> = Promise.resolve();
-  if (newest < clock.now() - runRetentionMs) {
-    nextAt = clock.monotonic() + PRUNE_EVERY_MS;
-    const last = formatInstant(newest);
-    log.warn({ last }, `no old runs are deleted today, since all are old, the last of ${last}: is the clock right?`);
-  }
-  const prune = async (): Promise<void> => {
-    const now = formatInstant(clock.now());
-    const before = formatInstant(clock.now() - runRetentionMs);
-    try {
-      const deleted = await store.write(() => ({
-        runs: store.runs.prune(before, now),
-        logins: store.logins.prune(before),
-      }));
-      if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
-    } catch (error) {
-      log.warn({ err: toRunError(error) }, 'old runs could not be deleted; tried again tomorrow');
-    }
-  };
-  return {
-    look: () => {
-      if (clock.monotonic() < nextAt) return;
-      nextAt = clock.monotonic() + PRUNE_EVERY_MS;
-      pruning = pruning.then(prune);
-    },
-    idle: () => pruning,
-  };
 }

@@ -25,7 +25,9 @@ describe('a disk of 2 MB', () => {
       const { code, stderr } = await bench.run([command]);
       expect(code).toBe(74);
       expect(stderr).toContain(bench.disk);
-      expect(stderr).toContain('; check its path and the permissions of the folder.');
+      expect(stderr).toContain(
+        'lies on a read-only file system (SQLITE_CANTOPEN, EROFS); mount that writable, or name a place on another one.',
+      );
       expect(fingerprint(bench.disk)).toEqual(before);
       remount(bench, 'rw');
       expect((await bench.run(['sync'])).code).toBe(0);

@@ -1,44 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readdirSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { EVERY_SECOND, leagueRequests, makeFolder, setUp } from '../support/bench.ts';
+import { closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Bench, EVERY_SECOND, leagueRequests, setUp } from '../support/bench.ts';
+import { makeFifo, openFullFifo, openUntilEnd } from '../support/fifo.ts';
+import { isLocked } from '../support/other-writer.ts';
 import { eventually } from '../support/program.ts';
 
 /** What the contract allows a stop to take. */
 const LONGEST_STOP_MS = 10_000;
-const BLOCK = Buffer.alloc(4_096);
-
-function makeFifo(): string {
-  const path = join(makeFolder(), 'fifo');
-  execFileSync('mkfifo', [path]);
-  return path;
-}
-
-function openUntilEnd(path: string, flags: number): number {
-  const fd = openSync(path, flags);
-  onTestFinished(() => closeSync(fd));
-  return fd;
-}
-
-/** A file descriptor of a FIFO that is full, so that whoever writes there waits for a reader that never comes. */
-function openFullFifo(): number {
-  const path = makeFifo();
-  // Two descriptions of one FIFO: the program's own must not inherit that the other one does not block.
-  const stuffed = openUntilEnd(path, constants.O_RDWR | constants.O_NONBLOCK);
-  const full = openUntilEnd(path, constants.O_RDWR);
-  for (let room = true; room; ) room = writeBlock(stuffed);
-  return full;
-}
-
-function writeBlock(fd: number): boolean {
-  try {
-    return writeSync(fd, BLOCK) > 0;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return false;
-    throw error;
-  }
-}
 
 describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
   const settings = { LEAGUE_SYNC_LOG_FORMAT: format, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
@@ -64,3 +33,40 @@ describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
     expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
   });
 });
+
+/** It has nothing left to do but to print a line. */
+const ENDING_MS = 4_000;
+
+describe('sync whose result nobody takes', () => {
+  it('has stored the poll, and ends at once on the second signal', async () => {
+    const bench = await setUp();
+    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
+    await eventually('the poll is stored', () => isStored(bench));
+    sync.send('SIGTERM');
+    // Which of the two comes first is the kernel's affair where both are waiting.
+    expect([130, 143]).toContain((await sync.stop('SIGINT')).code);
+    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
+  });
+
+  // It waits for its reader, for ever, and holds the lock of the database meanwhile.
+  it('ends on the first signal', async () => {
+    const bench = await setUp();
+    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
+    await eventually('the poll is stored', () => isStored(bench));
+    sync.send('SIGTERM');
+    await eventually('it has ended', () => !sync.alive(), ENDING_MS);
+  });
+
+  it('does not keep a worker from starting', async () => {
+    const bench = await setUp();
+    const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
+    await eventually('the poll is stored', () => isStored(bench));
+    await eventually('the lock is free', () => !isLocked(bench.database), ENDING_MS);
+    expect(sync.alive()).toBe(true);
+  });
+});
+
+function isStored({ database, rows }: Bench): boolean {
+  const hasTable = existsSync(database) && rows("SELECT name FROM sqlite_schema WHERE name = 'runs'").length === 1;
+  return hasTable && rows("SELECT id FROM runs WHERE outcome = 'changed'").length === 1;
+}

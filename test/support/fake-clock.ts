@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest';
 import type { Bench } from './bench.ts';
 import { type Environment, eventually, type RunningProgram } from './program.ts';
 
-/** How far the wall clock is off, or where it stands, as libfaketime writes it. */
-export type Offset = '+2h' | '-2h' | '+0' | '+365d' | '@1970-01-01 00:01:00';
+/** How far the wall clock is off (without a unit, in seconds), or where it stands, as libfaketime writes it. */
+export type Offset = '+2h' | '-2h' | '+0' | '+365d' | '@1970-01-01 00:01:00' | `${'+' | '-'}${number}`;
 
 export const TWO_HOURS_MS = 7_200_000;
 
@@ -30,6 +30,12 @@ export function missingFaketime(): string | undefined {
     // Said below.
   }
   return 'libfaketime is not here, or does not work';
+}
+
+/** What makes it this instant (ms) now. */
+export function offsetTo(instant: number): Offset {
+  const seconds = Number(((instant - Date.now()) / 1_000).toFixed(3));
+  return seconds < 0 ? `-${-seconds}` : `+${seconds}`;
 }
 
 /** A clock that reads its offset from a file of this folder. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { codeOf } from '../../src/errors.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from './bench.ts';
@@ -21,32 +21,38 @@ export type DiskBench = Bench & {
   readonly disk: string;
   /** Every league becomes another one: more than fits into a few pages. */
   readonly change: () => void;
+  /** Does this as soon as the leagues are asked for: the row of the run is written then, and its end is not. */
+  readonly atRequest: (work: () => void) => void;
 };
 
-/** Undefined where this user may not mount. */
-export async function setUpDisk(): Promise<DiskBench | undefined> {
-  const list = { sport: 0 };
-  const { url } = await startService(({ endpoint }) =>
-    endpoint === 'login'
-      ? grantLogin('the-one-token')
-      : listLeagues(
-          Array.from({ length: LEAGUES }, (_, index) => makeLeague(`l${index}`, { sport: `sport ${list.sport}` })),
-        ),
-  );
+/** The database lies in this folder of the disk. Undefined where this user may not mount. */
+export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
+  const list = { sport: 0, atRequest: (): void => undefined };
+  const { url } = await startService(({ endpoint }) => {
+    if (endpoint === 'login') return grantLogin('the-one-token');
+    list.atRequest();
+    list.atRequest = () => undefined;
+    const more = { sport: `sport ${list.sport}` };
+    return listLeagues(Array.from({ length: LEAGUES }, (_, index) => makeLeague(`l${index}`, more)));
+  });
   const bench = setUpFor(url);
   const disk = mountDisk(join(bench.folder, 'disk'), DISK);
   if (disk === undefined) return undefined;
-  const database = join(disk, 'leagues.db');
+  const database = join(disk, inside, 'leagues.db');
+  mkdirSync(dirname(database), { recursive: true });
   const more = { LEAGUE_SYNC_DATABASE: database };
   return {
     ...bench,
     disk,
     database,
-    run: (args, env = {}) => bench.run(args, { ...more, ...env }),
-    start: (args, env = {}) => bench.start(args, { ...more, ...env }),
+    run: (args, env = {}, outlet = {}) => bench.run(args, { ...more, ...env }, outlet),
+    start: (args, env = {}, outlet = {}) => bench.start(args, { ...more, ...env }, outlet),
     rows: (sql) => ask(database, sql),
     change: () => {
       list.sport += 1;
+    },
+    atRequest: (work) => {
+      list.atRequest = work;
     },
   };
 }
@@ -58,10 +64,32 @@ export async function startOnDisk(bench: DiskBench): Promise<RunningProgram> {
   return worker;
 }
 
+/** A worker that polls when it is asked to, and has the first list. Undefined where this user may not mount. */
+export async function startWorker(): Promise<{ bench: DiskBench; worker: RunningProgram } | undefined> {
+  const bench = await setUpDisk('data');
+  if (bench === undefined) return undefined;
+  const worker = bench.start(['run']);
+  await worker.waitForPoll('changed');
+  return { bench, worker };
+}
+
+/** What is said of a file that is gone. */
+export const PUT_BACK = /was deleted or replaced while the worker ran; put that same file back/;
+
+/** Asks for a poll that fails, names the path and the mend, and does not end the worker. */
+export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, mend: RegExp): Promise<void> {
+  worker.send('SIGHUP');
+  const { outcome, err } = await worker.waitForPoll();
+  expect(outcome).toBe('failed');
+  expect(err).toMatchObject({ kind: 'database', message: expect.stringContaining(bench.database) });
+  expect((err as { message: string }).message).toMatch(mend);
+  expect(worker.alive()).toBe(true);
+}
+
 /** Leaves room for so many pages, has polls fail on that, makes room again, and has the worker catch up by itself. */
 export async function outlastFullDisk(bench: DiskBench, worker: RunningProgram, pages: number): Promise<void> {
   const before = tableOf(bench);
-  fill(bench, pages);
+  const filler = fillDisk(bench.disk, pages);
   bench.change();
   for (let failures = 0; failures < FAILURES; failures += 1) {
     const { err } = await worker.waitForPoll('failed');
@@ -70,7 +98,7 @@ export async function outlastFullDisk(bench: DiskBench, worker: RunningProgram, 
     expect(message).toContain('the disk is full (SQLITE_FULL); free some space.');
   }
   expect(tableOf(bench)).toEqual(before);
-  rmSync(fillerOf(bench));
+  rmSync(filler);
   await worker.waitForPoll('changed');
   expect(tableOf(bench)).not.toEqual(before);
   expect(tableOf(bench)).toHaveLength(1);
@@ -79,19 +107,16 @@ export async function outlastFullDisk(bench: DiskBench, worker: RunningProgram, 
 }
 
 /** All leagues have one sport, or a poll was applied by halves. */
-function tableOf({ rows }: DiskBench): readonly unknown[] {
+export function tableOf({ rows }: Pick<DiskBench, 'rows'>): readonly unknown[] {
   return rows('SELECT sport, count(*) AS n FROM leagues GROUP BY sport');
 }
 
-function fillerOf({ disk }: DiskBench): string {
-  return join(disk, 'filler');
-}
-
-/** Up to about so many pages: the worker writes meanwhile, and may be first to take the last ones. */
-function fill(bench: DiskBench, pages: number): void {
-  const file = openSync(fillerOf(bench), 'wx');
+/** Up to about so many pages: a worker writes meanwhile, and may be first to take the last ones. Gives what fills it. */
+export function fillDisk(disk: string, pages: number): string {
+  const filler = join(disk, 'filler');
+  const file = openSync(filler, 'wx');
   try {
-    const room = statfsSync(bench.disk).bavail * statfsSync(bench.disk).bsize;
+    const room = statfsSync(disk).bavail * statfsSync(disk).bsize;
     const bytes = Buffer.alloc(PAGE_BYTES);
     for (let left = room - pages * PAGE_BYTES; left > 0; left -= PAGE_BYTES) writeSync(file, bytes);
   } catch (error) {
@@ -99,10 +124,11 @@ function fill(bench: DiskBench, pages: number): void {
   } finally {
     closeSync(file);
   }
+  return filler;
 }
 
 /** Makes a disk that nobody has open read-only, or writable again. */
-export function remount({ disk }: DiskBench, how: 'ro' | 'rw'): void {
+export function remount({ disk }: Pick<DiskBench, 'disk'>, how: 'ro' | 'rw'): void {
   execFileSync(MOUNT, ['-o', `remount,${how}`, disk]);
 }
 

@@ -33,7 +33,7 @@ export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
     env: publishing,
     change,
     run: (args, env = {}) => bench.run(args, { ...publishing, ...env }),
-    start: (args, env = {}) => bench.start(args, { ...publishing, ...env }),
+    start: (args, env = {}, outlet = {}) => bench.start(args, { ...publishing, ...env }, outlet),
   };
 }
 

@@ -12,6 +12,8 @@ export function openTestStore(path: string, options: Partial<StoreOptions> = {})
     stop: new AbortController().signal,
     keepCopy: async ({ copy }) => readFrom(path, (db) => replaceCopy(db, copy, partOf(copy))),
     onLongWait: () => undefined,
+    lock: { renew: () => undefined },
+    onEnd: () => undefined,
     ...options,
   });
 }

@@ -8,8 +8,8 @@ export type Call = (typeof CALLS)[number];
 
 /** One kind of call that fails: only the n-th, or that and all after it, or as many as `upTo` says. */
 export type Injection = {
-  readonly call: Call | 'unlink';
-  readonly error: 'EIO' | 'ENOSPC' | 'EROFS';
+  readonly call: Call | 'unlink' | 'pread64' | 'openat' | 'fcntl';
+  readonly error: 'EIO' | 'ENOSPC' | 'EROFS' | 'EMFILE' | 'ENOLCK';
   readonly nth: number;
   readonly upTo: 'once' | 'for ever' | number;
 };

@@ -1,0 +1,120 @@
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { NO_MOUNT } from '../support/copying.ts';
+import * as harm from '../support/disk-harm.ts';
+import { type CommandName, expectRefusal, runOn, setUpPlace } from '../support/disk-place.ts';
+import { type DiskBench, expectFailedPoll, PUT_BACK, setUpDisk, startWorker } from '../support/full-disk.ts';
+import { expectSound } from '../support/syscall-check.ts';
+
+/** What is said, with 74, where nothing is changed. */
+const CELLS: readonly (readonly [string, harm.Harm, CommandName, RegExp])[] = [
+  ['a circle of links', harm.putCircle, 'sync --dry-run', /circle|cannot be opened/],
+  ['too many open files', harm.failAlways('openat', 'EMFILE'), 'status', /; raise the limit/],
+];
+
+describe('a start is refused with 74 on', () => {
+  it.each(CELLS)('%s: %#', async (_, harmed, command, mend) => {
+    const place = await setUpPlace();
+    if (place === undefined) throw new Error(NO_MOUNT);
+    await expectRefusal(place, command, harmed(place), mend);
+  });
+
+  it.each([
+    ['accept-removals on a full disk', harm.fill, 'accept-removals', 74, /the disk is full .*; free some space\.$/m],
+    ['sync over damaged logins', harm.damageTable('logins'), 'sync', 74, /is damaged .*"\.recover"/],
+    ['sync where there are no locks', harm.failAlways('fcntl', 'ENOLCK'), 'sync', 75, /no locks .*local disk/],
+  ] as const)('%s says what to do', async (_, harmed, command, code, mend) => {
+    const place = await setUpPlace();
+    if (place === undefined) throw new Error(NO_MOUNT);
+    expect(await runOn(place, command, harmed(place))).toMatchObject({ code, stderr: expect.stringMatching(mend) });
+  });
+
+  it('a pipe in the place of the file, which nobody waits for', async () => {
+    const place = await setUpPlace();
+    if (place === undefined) throw new Error(NO_MOUNT);
+    harm.putPipe(place);
+    expect((await runOn(place, 'status', { through: ['timeout', '5'] })).code).toBe(74);
+  });
+});
+
+async function start() {
+  const started = await startWorker();
+  if (started === undefined) throw new Error(NO_MOUNT);
+  return started;
+}
+
+/** A copy of the database as it is, at another place. */
+async function backUp(bench: DiskBench): Promise<string> {
+  const copy = join(bench.folder, 'copy.db');
+  expect((await bench.run(['backup', copy])).code).toBe(0);
+  return copy;
+}
+
+describe('a worker', () => {
+  it('leaves the lock of the worker that took its place where its folder was moved away', async () => {
+    const { bench, worker } = await start();
+    renameSync(dirname(bench.database), join(bench.disk, 'away'));
+    await expectFailedPoll(bench, worker, PUT_BACK);
+    const next = bench.start(['run']);
+    await next.waitForPoll('changed');
+    expect((await worker.stop()).code).toBe(0);
+    expect((await bench.run(['sync'])).code).toBe(75);
+  });
+
+  it('does not have its log destroy the copy that is put in the place of its file', async () => {
+    const { bench, worker } = await start();
+    const restored = join(dirname(bench.database), 'restored.db');
+    copyFileSync(await backUp(bench), restored);
+    renameSync(restored, bench.database);
+    await expectFailedPoll(bench, worker, PUT_BACK);
+    expect((await worker.stop()).code).toBe(0);
+    expectSound(bench, 'restored');
+  });
+
+  // SQLite takes a file that is written over in place for what it was; nothing short of reading all of it would tell.
+  it.fails('notices that its file was written over', async () => {
+    const { bench, worker } = await start();
+    copyFileSync(await backUp(bench), bench.database);
+    bench.change();
+    await expectFailedPoll(bench, worker, /./);
+  });
+
+  it('notices that its log was deleted', async () => {
+    const { bench, worker } = await start();
+    for (const end of ['-wal', '-shm']) rmSync(`${bench.database}${end}`);
+    bench.change();
+    await expectFailedPoll(bench, worker, /./);
+  });
+
+  it('takes its lock anew where that was deleted, so that no second one writes', async () => {
+    const { bench } = await start();
+    rmSync(`${bench.database}.lock`);
+    await expect.poll(() => existsSync(`${bench.database}.lock`), { timeout: 10_000 }).toBe(true);
+    expect((await bench.run(['sync'])).code).toBe(75);
+  });
+
+  it.each(['says so at a poll', 'ends with 0'])('whose folder was closed to it: %s', async (what) => {
+    const bench = await setUpDisk('data');
+    if (bench === undefined) throw new Error(NO_MOUNT);
+    const folder = dirname(bench.database);
+    chmodSync(bench.folder, 0o755);
+    chmodSync(folder, 0o777);
+    const worker = bench.start(['run'], {}, { through: harm.AS_NOBODY });
+    await worker.waitForPoll('changed');
+    chmodSync(folder, 0o700);
+    if (what === 'ends with 0') expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
+    else await expectFailedPoll(bench, worker, /permission/);
+  });
+
+  it('has a row for each poll that could not even begin one, once it can', async () => {
+    const { bench, worker } = await start();
+    renameSync(bench.database, `${bench.database}.away`);
+    await expectFailedPoll(bench, worker, PUT_BACK);
+    renameSync(`${bench.database}.away`, bench.database);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    const outcomes = bench.rows('SELECT outcome FROM runs ORDER BY id').map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['changed', 'failed', 'unchanged']);
+  });
+});

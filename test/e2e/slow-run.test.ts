@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
+import type { LogLine } from '../support/program.ts';
+import { expectNoOverlap, startSlowOnce } from '../support/slow-service.ts';
+
+const SLOT_MS = 1_000;
+/** Several slots, and longer than a slot may be late. */
+const SLOW_MS = 3_500;
+const POLLS_AFTER = 3;
+
+function isSkip({ msg }: LogLine): boolean {
+  return /skipped: the run before is still going on/.test(String(msg));
+}
+
+it('a run that outlasts several slots has each of them skipped and said, none made up, and the next one polled', async () => {
+  const { url, polls } = await startSlowOnce(SLOW_MS);
+  const bench = setUpFor(url);
+  const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+  await worker.waitForPoll('changed');
+  const endedAt = performance.now();
+  for (let more = 0; more < POLLS_AFTER; more += 1) await worker.waitForPoll('unchanged');
+  const elapsedMs = performance.now() - endedAt;
+  expect((await worker.stop()).code).toBe(0);
+
+  expect(worker.log().filter(isSkip).length).toBeGreaterThanOrEqual(1);
+  // Slots made up for would come at once, one after the other.
+  expect(polls().length - 1).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
+  expectNoOverlap(polls());
+});

@@ -1,0 +1,66 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { pad } from '../support/copying.ts';
+import { ask, askSqlite3 } from '../support/database.ts';
+import { makeLaterVersion, PRESENT_SCHEMA } from '../support/later-version.ts';
+import { isWritten } from '../support/obstacle.ts';
+import { eventually } from '../support/program.ts';
+import { expectCleanStop } from '../support/stopping.ts';
+
+const QUICK = 'ALTER TABLE `leagues` ADD COLUMN `note` TEXT;';
+/** A second or two of work, most of it in one statement. */
+const SLOW = `CREATE TABLE slow AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) AS n FROM n;`;
+
+async function fill(): Promise<SimulatedBench> {
+  const bench = await setUp();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  return bench;
+}
+
+function versionOf(path: string): unknown {
+  return askSqlite3(path, 'PRAGMA user_version')[0]?.user_version;
+}
+
+function copyOf(database: string): string {
+  return `${database}.schema-${PRESENT_SCHEMA}`;
+}
+
+/** A copy is begun under another name. */
+function isCopying(database: string): boolean {
+  return readdirSync(dirname(database)).some((name) => name.includes('league-sync-part'));
+}
+
+/** Expects the old schema or the new one, and the newer never without the copy; the next start brings the newer one. */
+async function expectUpgradeable(bench: SimulatedBench, through: readonly string[]): Promise<void> {
+  const copy = copyOf(bench.database);
+  expect(isCopying(bench.database)).toBe(false);
+  expect([PRESENT_SCHEMA, PRESENT_SCHEMA + 1]).toContain(versionOf(bench.database));
+  if (versionOf(bench.database) !== PRESENT_SCHEMA) expect(existsSync(copy)).toBe(true);
+  expect((await bench.run(['sync'], {}, { through })).code).toBe(0);
+  expect([versionOf(bench.database), versionOf(copy)]).toEqual([PRESENT_SCHEMA + 1, PRESENT_SCHEMA]);
+  expect(ask(copy, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
+}
+
+describe('a worker of a newer version that is stopped at its first start', () => {
+  it('while it copies the database leaves one that the next start upgrades', async () => {
+    const bench = await fill();
+    pad(bench.database);
+    const through = makeLaterVersion(QUICK);
+    const worker = bench.start(['run'], {}, { through });
+    await eventually('the copy is begun', () => isCopying(bench.database));
+    await expectCleanStop(bench, worker);
+    await expectUpgradeable(bench, through);
+  });
+
+  it('within the migration leaves one that the next start upgrades', async () => {
+    const bench = await fill();
+    const through = makeLaterVersion(SLOW);
+    const worker = bench.start(['run'], {}, { through });
+    await eventually('the copy is there', () => existsSync(copyOf(bench.database)));
+    await eventually('the migration is under way', () => isWritten(bench.database));
+    await expectCleanStop(bench, worker);
+    await expectUpgradeable(bench, through);
+  });
+});

@@ -1,0 +1,60 @@
+import { statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { setUpFor } from '../support/bench.ts';
+import { listOf, startVersions } from '../support/kill-version.ts';
+import type { LogLine } from '../support/program.ts';
+import { expectCleanStop } from '../support/stopping.ts';
+
+/** A tenth of them are another one at each poll. */
+const LEAGUES = 10_000;
+const NOTABLE_BYTES = 64_000_000;
+/** So large that it has been warned of for the second time, and not for the third. */
+const GOAL_BYTES = 2.5 * NOTABLE_BYTES;
+const MOST_POLLS = 400;
+/** What SQLite shortens the log to, once it may. */
+const LIMIT_BYTES = 16 * 2 ** 20;
+const POLLS_AFTER = 3;
+
+it('a reader that stays in one transaction is warned of when the log is large and when it has doubled, and the log shrinks after it', async () => {
+  const service = await startVersions(LEAGUES);
+  const bench = setUpFor(service.url);
+  const worker = bench.start(['run']);
+  await worker.waitForPoll('changed');
+  const reader = new Database(bench.database, { readonly: true });
+  onTestFinished(() => {
+    reader.close();
+  });
+  reader.exec('BEGIN');
+  const read = () => reader.prepare('SELECT count(*) AS n, max(changed_at) AS newest FROM leagues').get();
+  const pinned = read();
+  const logBytes = (): number => statSync(`${bench.database}-wal`).size;
+  const saying = (what: RegExp): readonly LogLine[] => worker.log().filter(({ msg }) => what.test(String(msg)));
+  const poll = async (): Promise<void> => {
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+  };
+
+  const sizes = [logBytes()];
+  for (let polls = 0; logBytes() < GOAL_BYTES && polls < MOST_POLLS; polls += 1) {
+    await poll();
+    sizes.push(logBytes());
+  }
+  console.info(`MB of log after each poll: ${sizes.map((bytes) => Math.round(bytes / 1e6)).join(' ')}`);
+  expect(logBytes()).toBeGreaterThan(GOAL_BYTES);
+  expect(read()).toEqual(pinned);
+  reader.close();
+  for (let polls = 0; polls < POLLS_AFTER; polls += 1) await poll();
+  expect(logBytes()).toBeLessThanOrEqual(LIMIT_BYTES);
+
+  await expectCleanStop(bench, worker);
+  const warned = saying(/has grown to \d+ MB: another program has been reading/).map((line) => Number(line.walBytes));
+  expect(warned).toHaveLength(2);
+  const [first = 0, second = 0] = warned;
+  expect(first).toBeGreaterThanOrEqual(NOTABLE_BYTES);
+  expect(second).toBeGreaterThanOrEqual(2 * first);
+  expect(saying(/is small again/)).toHaveLength(1);
+  expect(bench.rows('SELECT live_leagues AS n FROM freshness')).toEqual([
+    { n: listOf(service.latest(), LEAGUES).length },
+  ]);
+});

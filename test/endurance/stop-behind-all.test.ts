@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { leagueRequests } from '../support/bench.ts';
+import { freezeCopy, pad } from '../support/copying.ts';
+import { openFullFifo } from '../support/fifo.ts';
+import { holdForWriting } from '../support/other-writer.ts';
+import { eventually } from '../support/program.ts';
+import { setUpPublishing } from '../support/publishing.ts';
+import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
+
+it('a worker that is stopped behind another writer, a copy that does not get on and a log that nobody reads ends in time', async () => {
+  const bench = await setUpPublishing();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  pad(bench.database);
+  bench.change();
+  // Another scope, so that it polls at start.
+  const env = { LEAGUE_SYNC_STATUS: 'active' };
+  const worker = bench.start(['run'], env, { stdout: openFullFifo() });
+  await freezeCopy(worker.pid, bench.shared);
+  bench.simulator.setFault('slow', true);
+  worker.send('SIGHUP');
+  await eventually('another request is seen', () => leagueRequests(bench.simulator).length === 3);
+  const writer = holdForWriting(bench.database);
+  await eventually('it is answered', () => leagueRequests(bench.simulator)[2]?.status === 200);
+  const askedAt = performance.now();
+  expect(await worker.stop()).toMatchObject({ code: 0, stderr: '' });
+  const spentMs = performance.now() - askedAt;
+  console.info(`It took ${(spentMs / 1_000).toFixed(1)} s.`);
+  expect(spentMs).toBeLessThan(LONGEST_STOP_MS);
+  writer.end();
+  expect(bench.rows('SELECT outcome FROM runs ORDER BY id')).toEqual([
+    { outcome: 'changed' },
+    { outcome: 'changed' },
+    { outcome: 'running' },
+  ]);
+  expect((await bench.run(['sync'])).code).toBe(0);
+  expectInOrder(bench.database);
+});

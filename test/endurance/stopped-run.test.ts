@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
+import { eventually } from '../support/program.ts';
+import { expectNoOverlap, startSlowOnce } from '../support/slow-service.ts';
+
+const SLOT_MS = 1_000;
+const SLOW_MS = 4_500;
+/** Past the run's time, and past the answer, which lies there when the process wakes. */
+const STOPPED_MS = SLOW_MS + 1_500;
+const POLLS_AFTER = 4;
+
+it('a run in which the process is stopped for longer than it may last is ended, and one poll makes up for it', async () => {
+  const { url, polls } = await startSlowOnce(SLOW_MS);
+  const bench = setUpFor(url);
+  const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND, LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
+  await eventually('the run is under way', () => polls().length === 1);
+  worker.send('SIGSTOP');
+  const stoppedAt = performance.now();
+  await eventually('the run is over by any clock', () => performance.now() - stoppedAt > STOPPED_MS);
+  worker.send('SIGCONT');
+  await worker.waitForPoll();
+  const [wokeAt, known] = [performance.now(), polls().length];
+  for (let more = 0; more < POLLS_AFTER; more += 1) await worker.waitForPoll('unchanged');
+  const elapsedMs = performance.now() - wokeAt;
+  expect((await worker.stop()).code).toBe(0);
+
+  const [first, second] = bench.rows('SELECT trigger, outcome, error_kind FROM runs ORDER BY id');
+  expect(first).toMatchObject({ trigger: 'start' });
+  // Its answer may be read before its time is looked at; if not, it was the time that ended it.
+  if (first?.outcome !== 'changed') expect(first).toMatchObject({ outcome: 'failed', error_kind: 'timeout' });
+  expect(second?.trigger).toBe('catch-up');
+  // Six slots were missed; made up for one by one, they would come at once.
+  expect(polls().length - known).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
+  expectNoOverlap(polls());
+});

@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { codeOf } from '../../src/errors.ts';
+import { makeFolder } from './bench.ts';
+
+const BLOCK = Buffer.alloc(4_096);
+
+export function makeFifo(): string {
+  const path = join(makeFolder(), 'fifo');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+export function openUntilEnd(path: string, flags: number): number {
+  const fd = openSync(path, flags);
+  onTestFinished(() => closeSync(fd));
+  return fd;
+}
+
+/** A file descriptor of a FIFO that is full, so that whoever writes there waits for a reader that never comes. */
+export function openFullFifo(): number {
+  const path = makeFifo();
+  // Two descriptions of one FIFO: the program's own must not inherit that the other one does not block.
+  const stuffed = openUntilEnd(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const full = openUntilEnd(path, constants.O_RDWR);
+  for (let room = true; room; ) room = writeBlock(stuffed);
+  return full;
+}
+
+function writeBlock(fd: number): boolean {
+  try {
+    return writeSync(fd, BLOCK) > 0;
+  } catch (error) {
+    if (codeOf(error) === 'EAGAIN') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { findPackage } from '../../src/package.ts';
+import { readMigrations } from '../../src/store/migrate.ts';
+import { PROGRAM } from './program.ts';
+
+const { migrations } = findPackage();
+export const PRESENT_SCHEMA = readMigrations(migrations).length;
+
+/** Makes the built program as a later version with one migration more, and gives what runs that in its place. */
+export function makeLaterVersion(statement: string): readonly string[] {
+  // Not below a folder that is searched for secrets: the program holds the password of its own simulated service.
+  const root = mkdtempSync(join(tmpdir(), 'league-sync-later-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  copyFileSync(PROGRAM, join(root, 'dist', 'league-sync.cjs'));
+  copyFileSync(join(migrations, '../package.json'), join(root, 'package.json'));
+  symlinkSync(join(migrations, '../node_modules'), join(root, 'node_modules'));
+  cpSync(migrations, join(root, 'migrations'), { recursive: true });
+  const file = join(root, 'migrations', 'meta', '_journal.json');
+  const journal = JSON.parse(readFileSync(file, 'utf8'));
+  const tag = `${String(PRESENT_SCHEMA).padStart(4, '0')}_more`;
+  journal.entries.push({ idx: PRESENT_SCHEMA, version: '6', when: 1_795_300_000_000, tag, breakpoints: true });
+  writeFileSync(file, JSON.stringify(journal));
+  writeFileSync(join(root, 'migrations', `${tag}.sql`), statement);
+  return ['sh', '-c', 'node=$1; shift 2; exec "$node" "$0" "$@"', join(root, 'dist', 'league-sync.cjs')];
+}

@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import { isWritten } from './obstacle.ts';
+
+/** Another program that is in the middle of a write: this process is one for the worker. Ends with the test at the latest. */
+export type OtherWriter = { readonly end: () => void };
+
+export function holdForWriting(database: string, how: 'IMMEDIATE' | 'EXCLUSIVE' = 'IMMEDIATE'): OtherWriter {
+  const writer = new Database(database, { timeout: 5_000 });
+  const end = (): void => {
+    writer.close();
+  };
+  onTestFinished(end);
+  writer.exec(`BEGIN ${how}`);
+  return { end };
+}
+
+/** Whether a worker has taken the lock of the database: the last thing that it does before it opens that. */
+export function isLocked(database: string): boolean {
+  const lock = `${database}.lock`;
+  return existsSync(lock) && isWritten(lock);
+}

@@ -1,0 +1,19 @@
+import { expect } from 'vitest';
+import { grantLogin, listLeagues, makeLeague, type Seen, startService } from './service.ts';
+
+/** A service whose first list is slow to come. */
+export async function startSlowOnce(slowMs: number) {
+  const service = await startService(({ endpoint }, nth) => {
+    if (endpoint === 'login') return grantLogin('only-token');
+    return { ...listLeagues([makeLeague('a')]), delayMs: nth === 1 ? slowMs : 0 };
+  });
+  const polls = (): readonly Seen[] => service.seen.filter(({ endpoint }) => endpoint === 'leagues');
+  return { url: service.url, polls };
+}
+
+/** As the service sees it, each is over before the next begins. */
+export function expectNoOverlap(polls: readonly Seen[]): void {
+  for (const [index, poll] of polls.slice(1).entries()) {
+    expect(poll.beganAt).toBeGreaterThanOrEqual(polls[index]?.endedAt ?? Number.POSITIVE_INFINITY);
+  }
+}

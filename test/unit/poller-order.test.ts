@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { openLog } from '../../src/log.ts';
+import { createPause } from '../../src/service/pause.ts';
+import type { RunKind, Trigger } from '../../src/store/runs.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import { createPoller } from '../../src/worker/poller.ts';
+import { createTestClock } from '../support/clock.ts';
+import { RUNS } from '../support/unit-league.ts';
+
+const { log } = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
+
+type Event = 'end' | readonly [RunKind, Trigger];
+
+const EVENTS: fc.Arbitrary<readonly Event[]> = fc.array(
+  fc.oneof(
+    fc.constant<Event>('end'),
+    fc.tuple(
+      fc.constantFrom<RunKind>('leagues', 'profile'),
+      fc.constantFrom<Trigger>('schedule', 'catch-up', 'manual', 'start'),
+    ),
+  ),
+  { maxLength: 30 },
+);
+
+function reportOf(kind: RunKind, trigger: Trigger): RunReport {
+  const said = { outcome: 'unchanged', durationMs: 0, wrote: false, attempts: 1, httpStatus: 200 } as const;
+  return { kind, trigger, ...said, counts: NO_COUNTS, putOff: false };
+}
+
+/** Plays the events one by one; gives what was going on at most at once, and all that was begun and asked for. */
+async function play(events: readonly Event[]) {
+  const begun: RunKind[] = [];
+  const ends: (() => void)[] = [];
+  let most = 0;
+  const poll = (kind: RunKind) => async (trigger: Trigger) => {
+    begun.push(kind);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ends.push(resolve);
+    most = Math.max(most, ends.length);
+    await promise;
+    return reportOf(kind, trigger);
+  };
+  const poller = createPoller({
+    poll: { leagues: poll('leagues'), profile: poll('profile') },
+    pause: createPause(createTestClock()),
+    objection: () => undefined,
+    log,
+    signal: new AbortController().signal,
+  });
+  const endOne = async (): Promise<void> => {
+    ends.shift()?.();
+    await setImmediate();
+  };
+  /** A run of a kind that begins after the last request for it, which none that went on at the time makes up for. */
+  const owed = new Map<RunKind, number>();
+  for (const event of events) {
+    if (event === 'end') await endOne();
+    else {
+      const [kind, trigger] = event;
+      if (poller.running() !== kind || trigger === 'catch-up')
+        owed.set(kind, begun.filter((one) => one === kind).length);
+      poller.request(kind, trigger);
+      await setImmediate();
+    }
+  }
+  const waiting = begun.length;
+  while (ends.length > 0) await endOne();
+  await poller.idle();
+  return { begun, most, owed, after: begun.length - waiting };
+}
+
+it('polls never overlap, whatever is asked for and whenever they end, and none that is owed is left out', async () => {
+  await fc.assert(
+    fc.asyncProperty(EVENTS, async (events) => {
+      const { begun, most, owed, after } = await play(events);
+      expect(most).toBeLessThanOrEqual(1);
+      for (const [kind, before] of owed) expect(begun.filter((one) => one === kind).length).toBeGreaterThan(before);
+      // However many were asked for while one went on: one of each kind follows.
+      expect(after).toBeLessThanOrEqual(2);
+    }),
+    RUNS,
+  );
+});
