@@ -5,6 +5,7 @@ import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
+import { describeStatus } from './status.ts';
 
 export type AppOptions = { readonly monitor: Monitor; readonly clock: Clock; readonly log: Log };
 
@@ -19,6 +20,7 @@ export function createApp({ monitor, clock, log }: AppOptions): Hono {
     const readiness = monitor.readiness();
     return c.json(readiness, readiness.ready ? 200 : 503);
   });
+  app.get('/status.json', (c) => c.json(describeStatus(monitor, clock)));
   app.route('/', createPages(monitor, clock));
   app.notFound((c) => c.text('There is nothing here. Try /, /livez, /readyz, /metrics or /status.json.\n', 404));
   app.onError((error, c) => {

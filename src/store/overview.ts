@@ -65,7 +65,8 @@ export function selectRuns(db: Database.Database, limit: number, kind?: RunKind)
     .all({ limit, kind: kind ?? null });
 }
 
-function overviewOf(db: Database.Database): Overview {
+/** The overview, in the transaction of whoever reads. */
+export function overviewOf(db: Database.Database): Overview {
   const one = <T>(sql: string): T | undefined => db.prepare<[], T>(sql).get();
   return {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,

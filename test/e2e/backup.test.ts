@@ -208,7 +208,7 @@ describe('a backup that cannot be made', () => {
     const { code, stderr } = await bench.run(['backup', file]);
     expect(code).toBe(74);
     expect(stderr).toContain(file);
-    expect(stderr).toMatch(/write permission/);
+    expect(stderr).toMatch(/read-only file system .*; mount that writable/);
     expect(readdirSync(folder)).toEqual([]);
   });
 

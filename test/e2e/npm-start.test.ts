@@ -17,6 +17,7 @@ it('hands a signal to npm start on to the worker, which ends cleanly', async () 
     LEAGUE_SYNC_USERNAME: 'player',
     LEAGUE_SYNC_PASSWORD: 'secret-password',
     LEAGUE_SYNC_DATABASE: join(folder, 'leagues.db'),
+    LEAGUE_SYNC_LISTEN: 'off',
   };
   const npm = spawn('npm', ['start'], {
     cwd: PROJECT,
@@ -39,6 +40,6 @@ it('hands a signal to npm start on to the worker, which ends cleanly', async () 
     if (log.includes('"run":"profile"') && !npm.killed) npm.kill('SIGTERM');
   }
   if (npm.exitCode === null && npm.signalCode === null) await once(npm, 'exit');
-  expect(log).toContain('"msg":"stopped"');
+  expect(log).toContain('"msg":"stopped; everything is saved');
   expect(readdirSync(folder)).toEqual(['leagues.db']);
 });

@@ -54,7 +54,7 @@ th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-top: 1px solid 
 thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: .85rem; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 time, .nowrap { white-space: nowrap; }
-.tag { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; white-space: nowrap; }
+.tag { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; max-width: 100%; }
 .tag.added, .tag.restored, .tag.good { color: var(--good); border-color: currentColor; }
 .tag.removed, .tag.failed, .tag.bad { color: var(--bad); border-color: currentColor; }
 .tag.held, .tag.warn { color: var(--warn); border-color: currentColor; }
@@ -64,7 +64,8 @@ ol.feed li:first-child { border-top: 0; padding-top: 0; }
 ol.feed p { margin: .15rem 0 0; font-size: .9rem; }
 del { color: var(--muted); } ins { text-decoration: none; font-weight: 600; }
 form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: 0 0 .75rem; }
-label { font-size: .85rem; color: var(--muted); display: grid; gap: .2rem; }
+label { font-size: .85rem; color: var(--muted); display: grid; gap: .2rem; max-width: 100%; }
+select { width: 12rem; }
 input, select, button { font: inherit; color: var(--text); background: var(--ground); border: 1px solid var(--muted); border-radius: 6px; padding: .35rem .6rem; max-width: 100%; }
 button { background: var(--link); border-color: var(--link); color: var(--card); font-weight: 600; cursor: pointer; }
 .facets, .pages { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 .75rem; padding: 0; list-style: none; }

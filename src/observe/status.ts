@@ -1,0 +1,78 @@
+import { type Clock, formatInstant } from '../clock.ts';
+import { toRunError } from '../errors.ts';
+import { glance } from '../store/open.ts';
+import { type Overview, overviewOf } from '../store/overview.ts';
+import type { Readiness } from './health.ts';
+import type { Monitor } from './monitor.ts';
+
+/**
+ * What `/status.json` says. Fields are only ever added; instants are ISO 8601 in UTC, null where there is none. What the
+ * database says is null where it cannot be read, and `database.fault` says why.
+ */
+export type Status = Readiness & {
+  readonly version: string;
+  readonly now: string;
+  readonly started_at: string;
+  readonly service: string;
+  readonly scope: string;
+  readonly schedule: SlotStatus;
+  readonly profile_schedule: SlotStatus | 'off';
+  /** The kind of the run that is going on. */
+  readonly running: 'leagues' | 'profile' | null;
+  /** Until when the service asked to be left alone. */
+  readonly paused_until: string | null;
+  readonly session: SessionStatus;
+  readonly database: { readonly path: string; readonly fault: string | null };
+  readonly stored: Omit<Overview, 'token_expires_at'> | null;
+};
+
+export type SlotStatus = { readonly expression: string; readonly timezone: string; readonly next_at: string };
+
+export type SessionStatus = {
+  readonly logged_in: boolean;
+  readonly token_expires_at: string | null;
+  /** Why the service refuses the credentials, while it does, and when they are tried again. */
+  readonly refused: string | null;
+  readonly retry_at: string | null;
+};
+
+export function describeStatus(monitor: Monitor, clock: Clock): Status {
+  const { settings } = monitor;
+  const { running, pausedUntil = 0, token, refusal } = monitor.present() ?? {};
+  return {
+    ...monitor.readiness(),
+    version: settings.version,
+    now: formatInstant(clock.now()),
+    started_at: formatInstant(monitor.startedAt),
+    service: settings.service,
+    scope: settings.scope,
+    schedule: describeSlots(settings.schedule),
+    profile_schedule: settings.profileSchedule === 'off' ? 'off' : describeSlots(settings.profileSchedule),
+    running: running ?? null,
+    paused_until: instantOf(pausedUntil === 0 ? undefined : pausedUntil),
+    session: {
+      logged_in: token !== undefined,
+      token_expires_at: instantOf(token?.expiresAt),
+      refused: refusal?.message ?? null,
+      retry_at: instantOf(refusal?.until),
+    },
+    ...describeStored(settings.database),
+  };
+}
+
+function describeSlots({ expression, timezone, nextSlot }: Monitor['settings']['schedule']): SlotStatus {
+  return { expression, timezone, next_at: formatInstant(nextSlot()) };
+}
+
+function describeStored(path: string): Pick<Status, 'database' | 'stored'> {
+  try {
+    const { token_expires_at: _, ...stored } = glance(path, overviewOf);
+    return { database: { path, fault: null }, stored };
+  } catch (error) {
+    return { database: { path, fault: toRunError(error).message }, stored: null };
+  }
+}
+
+function instantOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : formatInstant(ms);
+}

@@ -1,0 +1,92 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { setUp } from '../support/bench.ts';
+import {
+  expectAccessible,
+  expectFits,
+  LOOKS,
+  type Look,
+  NO_BROWSER,
+  openTab,
+  takePicture,
+} from '../support/browser.ts';
+import { serve, serveLeagues } from '../support/page.ts';
+import { makeLeague, makeLeagues } from '../support/workplace.ts';
+
+const EVERY_LOOK = Object.keys(LOOKS) as readonly Look[];
+const MANY = 20_000;
+const LONG_NAME = 'long '.repeat(40_000);
+const HOSTILE: readonly (readonly [id: string, name: string])[] = [
+  ['script', "<script>alert('x')</script>"],
+  ['image', '"><img src=x onerror=alert(1)>'],
+  ['quotes', `O'Brien & "Sons"`],
+  ['right-to-left', '\u202Eدوري المحترفين\u202C'],
+  ['long', LONG_NAME],
+  ['../../etc/passwd?x=1#y', 'an id that is a path'],
+  ['<b>bold</b>', 'an id that is markup'],
+  ['empty', ''],
+];
+
+beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
+
+describe('the status page', () => {
+  it.each(EVERY_LOOK)('shows the real leagues (%s), fits, and keeps nobody out', async (look) => {
+    const { worker, url } = await serve(await setUp());
+    await worker.waitForPoll();
+    const { page, expectQuiet } = await openTab(url, LOOKS[look]);
+    await page.goto('/');
+    expect(await page.title()).toBe('Status · league-sync');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Fresh');
+    expect(await page.getByRole('main').textContent()).toMatch(/Leagues listed\s*124/);
+    expect(await page.getByRole('table').last().getByRole('row').count()).toBe(51);
+    await expectFits(page);
+    await expectAccessible(page);
+    await takePicture(page, `home-${look}`);
+    expectQuiet();
+  });
+
+  it('without any league says so', async () => {
+    const { url } = await serveLeagues([]);
+    const { page, expectQuiet } = await openTab(url);
+    await page.goto('/');
+    expect(await page.getByRole('main').textContent()).toContain('No league fits.');
+    await expectAccessible(page);
+    await takePicture(page, 'home-empty');
+    expectQuiet();
+  });
+
+  it('lists 20,000 leagues a page at a time', async () => {
+    const { url } = await serveLeagues(makeLeagues(MANY));
+    const { page, expectQuiet } = await openTab(url);
+    await page.goto('/');
+    const list = page.getByRole('region', { name: 'Leagues' });
+    expect(await list.textContent()).toContain('20,000 leagues, 1 to 50 by name');
+    await list.getByRole('link', { name: 'Next' }).click();
+    expect(await list.textContent()).toContain('51 to 100 by name');
+    await page.goto('/?page=400');
+    expect(await list.getByRole('link', { name: 'Next' }).count()).toBe(0);
+    await expectAccessible(page);
+    await takePicture(page, 'home-20000');
+    expectQuiet();
+  });
+
+  it('shows names that mean harm as what they are', async () => {
+    const { url } = await serveLeagues(
+      HOSTILE.map(([id, name]) => makeLeague(id, { league_name: name, sport: name.slice(0, 300) })),
+    );
+    const { page, expectQuiet } = await openTab(url, LOOKS.phone);
+    await page.goto('/');
+    for (const [, name] of HOSTILE.filter(([id]) => id !== 'long' && id !== 'empty'))
+      expect(await page.getByRole('link', { name: name.replace(/[\u202E\u202C]/g, '') }).count()).toBeGreaterThan(0);
+    await expectFits(page);
+    await expectAccessible(page);
+    await takePicture(page, 'home-hostile');
+    for (const [id, name] of HOSTILE) {
+      await page.goto(`/league?${new URLSearchParams({ id })}`);
+      const title = await page.getByRole('heading', { level: 1 }).textContent();
+      expect(title?.startsWith((name || id).slice(0, 1_000))).toBe(true);
+      await expectFits(page);
+    }
+    await expectAccessible(page);
+    expectQuiet();
+  });
+});

@@ -1,0 +1,25 @@
+import { onTestFinished } from 'vitest';
+import { type Bench, setUpFor } from './bench.ts';
+import type { Row } from './database.ts';
+import type { Environment, RunningProgram } from './program.ts';
+import { leaguesAnswer, startScriptedService } from './scripted-service.ts';
+
+/** A worker whose page is served, and where. */
+export type Served = { readonly bench: Bench; readonly worker: RunningProgram; readonly url: string };
+
+/** Starts a worker that serves its page on a free port. */
+export async function serve(bench: Bench, env: Environment = {}): Promise<Served> {
+  const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', ...env });
+  const line = await worker.waitForLog(({ url }) => url !== undefined);
+  return { bench, worker, url: String(line.url) };
+}
+
+/** The same, of a service that sends these leagues, once they are stored. */
+export async function serveLeagues(leagues: readonly Row[], env: Environment = {}): Promise<Served> {
+  const service = await startScriptedService();
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  service.script('leagues', leaguesAnswer(leagues));
+  const served = await serve(setUpFor(service.url), env);
+  await served.worker.waitForPoll();
+  return served;
+}
