@@ -12,7 +12,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sync: ['base', 'service', 'store'],
   observe: ['base', 'service', 'store', 'sync'],
   worker: ['base', 'service', 'store', 'sync', 'observe'],
-  commands: ['base', 'service', 'store', 'sync', 'observe', 'worker', 'simulator'],
+  check: ['base', 'service', 'store', 'sync', 'observe'],
+  commands: ['base', 'service', 'store', 'sync', 'observe', 'worker', 'check', 'simulator'],
 };
 
 /** The command line stands above all folders: it loads the commands and explains the faults. */

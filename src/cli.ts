@@ -29,6 +29,7 @@ const host: Host = {
   environment: process.env,
   settings: () => mergeEnvironment(process.env, readDotenv()),
   print,
+  color: process.stdout.isTTY && !process.env.NO_COLOR,
   warn: (text) => {
     process.stderr.write(`league-sync: ${text}\n`);
   },

@@ -25,6 +25,7 @@ const loadStatus = async () => (await import('./commands/status.ts')).status;
 const loadQuery = async () => (await import('./commands/query.ts')).query;
 const loadChanges = async () => (await import('./commands/changes.ts')).changes;
 const loadAccept = async () => (await import('./commands/accept-removals.ts')).acceptRemovals;
+const loadCheck = async () => (await import('./commands/check.ts')).check;
 const loadBackup = async () => (await import('./commands/backup.ts')).backup;
 const loadCopy = async () => (await import('./commands/copy.ts')).copy;
 const loadSimulate = async () => (await import('./commands/simulate.ts')).simulate;
@@ -76,6 +77,11 @@ function addWorkerCommands(program: Program, execute: Execute): void {
     .description('log in, print the player’s profile and store it')
     .option('--json', 'one JSON object')
     .action((options) => execute(loadProfile, options, 'ends'));
+  program
+    .command('check')
+    .description('look at everything that can go wrong and say what to do about it; changes nothing')
+    .option('--json', 'one JSON object')
+    .action((options) => execute(loadCheck, options, 'reads'));
 }
 
 function addDatabaseCommands(program: Program, execute: Execute): void {

@@ -6,7 +6,8 @@ import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
 import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
-import { hasContent, readLastPause, readSnapshot } from '../store/snapshot.ts';
+import { holdsDatabase } from '../store/inspection.ts';
+import { readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { visible } from '../visible.ts';
 import { assembleService } from '../worker/assembly.ts';
@@ -15,7 +16,7 @@ import { describePlan } from './plan.ts';
 
 /** What a poll would do now: nothing is written, no run and no login is recorded, no lock is taken. */
 export async function dryRun(config: Config, host: Host): Promise<number> {
-  const stored = hasContent(config.database);
+  const stored = holdsDatabase(config.database);
   const list = await fetchList(config, host.stop, stored);
   const { lines, outcome, summary } = stored
     ? readSnapshot(config.database, findPackage().migrations, (snapshot) => plan(snapshot, list, config))

@@ -14,6 +14,8 @@ export type Host = {
   readonly settings: () => Readonly<Record<string, string>>;
   /** Writes a line of the result to stdout; settles when a slow reader has room for more. */
   readonly print: (text: string) => Promise<void>;
+  /** Whether what is printed is shown in colour: at a terminal, unless `NO_COLOR` is set. */
+  readonly color: boolean;
   /** Writes a line to stderr. */
   readonly warn: (text: string) => void;
   /** Asks whoever sits at the terminal, and gives the line that was typed. Undefined where nobody does. */

@@ -43,9 +43,12 @@ export type Trace = {
   bodyBytes?: number | undefined;
 };
 
+/** As much of a session as requests need. */
+export type TokenSource = Pick<Session, 'token' | 'accept' | 'replace' | 'giveUp'>;
+
 export type ClientOptions = {
   readonly transport: Transport;
-  readonly session: Session;
+  readonly session: TokenSource;
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly random: () => number;

@@ -118,7 +118,7 @@ export function replaceCopy(db: Database.Database, target: string, part: string)
 }
 
 /** Throws a DatabaseError where something is at `target` that is no copy of the database at `path`. */
-function refuseReplacing(target: string, path: string): void {
+export function refuseReplacing(target: string, path: string): void {
   if (!isThere(target) || isCopy(target, path)) return;
   throw new DatabaseError(
     `What is at ${target} is no copy of the database ${path}, or holds more than that; it is left as it is. Move it away, or name another place.`,

@@ -31,3 +31,13 @@ export function networkFileSystemOf(
     return undefined;
   }
 }
+
+/** What is left on the disk of a folder for this user, in bytes and in files. */
+export type Room = { readonly bytes: number; readonly files: number };
+
+/** Throws what the file system says. */
+export function roomIn(folder: string): Room {
+  const { bavail, bsize, files, ffree } = statfsSync(folder);
+  // Some file systems do not count files.
+  return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
+}

@@ -1,4 +1,14 @@
-import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
@@ -13,6 +23,52 @@ export function prepareFolder(path: string): string {
     makeFolders(dirname(absolute));
     isOrdinaryFile(absolute);
     return join(realpathSync(dirname(absolute)), basename(absolute));
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+}
+
+/** Where a file lies, or would be made, behind all links. Throws a DatabaseError; makes nothing. */
+export function locateFile(path: string): string {
+  try {
+    const absolute = followLinks(resolve(path));
+    const folder = dirname(absolute);
+    return join(existsSync(folder) ? realpathSync(folder) : folder, basename(absolute));
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+}
+
+/**
+ * The folder that a file lies in, or the nearest one above it where that has still to be made. Throws a DatabaseError
+ * where this user could not write the file or make it there.
+ */
+export function findWritableFolder(path: string, what: 'database' | 'copy' = 'database'): string {
+  try {
+    let folder = dirname(resolve(path));
+    while (!existsSync(folder)) folder = dirname(folder);
+    // With the dot, so that a file in the place of a folder is told from one.
+    accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
+    if (what === 'database' && existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+    return folder;
+  } catch (error) {
+    throw toDatabaseError(error, path, what);
+  }
+}
+
+/** Its size in bytes; 0 where there is no file. Throws a DatabaseError. */
+export function sizeOf(path: string): number {
+  return lookUp(path)?.size ?? 0;
+}
+
+/** When a file was last written (ms); 0 where there is none. Throws a DatabaseError. */
+export function modifiedAt(path: string): number {
+  return lookUp(path)?.mtimeMs ?? 0;
+}
+
+function lookUp(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     throw toDatabaseError(error, path);
   }

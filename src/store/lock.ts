@@ -99,7 +99,8 @@ function hold(db: Database.Database, holder: Holder): void {
   db.exec('COMMIT; BEGIN IMMEDIATE');
 }
 
-function readHolder(db: Database.Database): string {
+/** Who wrote their name into a lock file, for people. */
+export function readHolder(db: Database.Database): string {
   try {
     const holder = db.prepare<[], Holder>('SELECT pid, host, since FROM holder').get();
     if (holder !== undefined) return `process ${holder.pid} on ${holder.host}, since ${holder.since}`;

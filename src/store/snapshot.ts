@@ -1,7 +1,4 @@
-import { statSync } from 'node:fs';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { toDatabaseError } from './fault.ts';
-import { isOrdinaryFile } from './folder.ts';
 import { createHoldRows, type HoldRows } from './holds.ts';
 import { createLeagueRows, type LeagueRows } from './leagues.ts';
 import { readMigrations, refuseOther } from './migrate.ts';
@@ -24,15 +21,6 @@ export function readSnapshot<T>(path: string, migrations: string, read: (snapsho
     };
     return client.transaction(() => read(snapshot))();
   });
-}
-
-/** Whether there is anything to read at all. Throws a DatabaseError where that cannot be told. */
-export function hasContent(path: string): boolean {
-  try {
-    return isOrdinaryFile(path) && statSync(path).size > 0;
-  } catch (error) {
-    throw toDatabaseError(error, path);
-  }
 }
 
 /** The last pause that this service asked for. Throws a DatabaseError. */

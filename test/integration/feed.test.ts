@@ -58,6 +58,7 @@ async function showChanges(path: string, ...args: readonly string[]): Promise<re
     print: async (text) => {
       printed.push(...text.split('\n'));
     },
+    color: false,
     parent: () => 0,
     ask: undefined,
     warn: () => undefined,

@@ -12,7 +12,7 @@ export function listChanges(changes: readonly RecentChange[], now: number, named
   return html`<ol class="feed">${changes.map(
     (change) => html`<li id="change-${change.seq}">
 <span class="tag ${change.kind}">${change.kind}</span>
-${named ? html`<a href="${leaguePath(change.league_id)}">${foreign(change.league_name ?? change.league_id)}</a>` : ''}
+${named ? html`<a href="${leaguePath(change.league_id)}">${foreign(change.league_name || change.league_id)}</a>` : ''}
 <span class="muted">${when(change.at, now)}</span>${describeFields(change.fields)}</li>`,
   )}</ol>`;
 }

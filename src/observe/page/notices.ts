@@ -24,7 +24,7 @@ function drawHeld(held: readonly HeldRemoval[], now: number): Html {
       ? html`${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted and will be removed by the next poll.`
       : html`If that is right, run <code>league-sync accept-removals</code>; if they come back, they are released by themselves.`
   }</p>
-<ul>${held.slice(0, MOST_HELD).map((row) => html`<li><a href="${leaguePath(row.league_id)}">${foreign(row.league_name ?? row.league_id)}</a> <span class="muted">since ${when(row.held_since, now)}</span></li>`)}</ul>
+<ul>${held.slice(0, MOST_HELD).map((row) => html`<li><a href="${leaguePath(row.league_id)}">${foreign(row.league_name || row.league_id)}</a> <span class="muted">since ${when(row.held_since, now)}</span></li>`)}</ul>
 ${held.length > MOST_HELD ? html`<p class="muted">and ${count(held.length - MOST_HELD)} more</p>` : ''}</section>`;
 }
 

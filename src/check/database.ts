@@ -1,0 +1,61 @@
+import { formatDuration, formatSize } from '../duration.ts';
+import { DatabaseError } from '../errors.ts';
+import type { LockHolder } from '../store/holder.ts';
+import { findUnsettled, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspection.ts';
+import { explain, type Finding, fail, ok, warn } from './finding.ts';
+
+/** What was found of the database, and what can be asked of it. */
+export type FoundDatabase = {
+  readonly findings: readonly Finding[];
+  /** `unknown` where something is there that nothing can be asked of. */
+  readonly state: 'none' | 'readable' | 'unknown';
+};
+
+const MEND = 'look at the file and its disk, and restore a backup where it is lost';
+
+/** Looks into the database, without a mark being left on it. */
+export function lookAtDatabase(path: string, migrations: string): FoundDatabase {
+  try {
+    if (!holdsDatabase(path)) {
+      return { findings: [ok('database', `${path} is not there yet; the first poll makes it`)], state: 'none' };
+    }
+    const unsettled = findUnsettled(path);
+    if (unsettled !== undefined) return { findings: [describeUnsettled(path, unsettled)], state: 'unknown' };
+    return { findings: [describe(path, inspectDatabase(path, migrations))], state: 'readable' };
+  } catch (error) {
+    if (error instanceof DatabaseError && error.busy) {
+      return { findings: [warn('database', explain(error, MEND))], state: 'unknown' };
+    }
+    return { findings: [fail('database', explain(error, MEND))], state: 'unknown' };
+  }
+}
+
+function describe(path: string, { bytes, schema, upgrade, freshness }: Inspection): Finding {
+  const size = `${path}: sound, ${formatSize(bytes)}, schema ${schema}`;
+  if (upgrade !== undefined) {
+    return warn('database', {
+      message: `${size}, and this version has schema ${upgrade.to}`,
+      mend: `nothing has to be done: the next start brings it up to date, and keeps it as it is at ${upgrade.copy}, which takes ${formatSize(bytes)}`,
+    });
+  }
+  const { live_leagues = 0, last_success_at = null, age_seconds = null } = freshness ?? {};
+  const age = age_seconds === null ? '' : ` (${formatDuration(age_seconds * 1_000)} ago)`;
+  const last = last_success_at === null ? 'no good poll yet' : `last good poll ${last_success_at}${age}`;
+  return ok('database', `${size}, ${live_leagues} leagues listed, ${last}`);
+}
+
+function describeUnsettled(path: string, unsettled: string): Finding {
+  return warn('database', {
+    message: `${path} has ${unsettled}; it was not looked into, since even a reader would have to write`,
+    mend: 'start the worker, which puts that in order, and check again',
+  });
+}
+
+/** Who holds the lock. A worker that runs is as it should be, and so is none. */
+export function describeLock(holder: LockHolder | undefined): Finding {
+  if (holder === undefined) return ok('lock', 'free: no worker runs');
+  const { label, isHeld } = holder;
+  if (isHeld === true) return ok('lock', `a worker runs: ${label}`);
+  const unseen = `no worker runs that can be seen from here; the lock file names ${label}`;
+  return ok('lock', isHeld === undefined ? `the lock file names ${label}` : unseen);
+}

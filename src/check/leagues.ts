@@ -1,0 +1,68 @@
+import type { Config, Scope } from '../config/config.ts';
+import { formatSize } from '../duration.ts';
+import { ContractError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Trace } from '../service/client.ts';
+import { type LeagueList, parseLeagues, type Rejection } from '../service/league.ts';
+import type { Snapshot } from '../store/snapshot.ts';
+import { countPlan, planPoll } from '../sync/leagues.ts';
+import { describeCounts } from '../sync/report.ts';
+import { explain, type Finding, fail, ok, warn } from './finding.ts';
+import type { Visit } from './visit.ts';
+
+const REJECTIONS_SHOWN = 3;
+
+/** What was found of the list, and the list where it can be applied. */
+export type ReadList = { readonly findings: readonly Finding[]; readonly list: LeagueList | undefined };
+
+/** Asks for the leagues and holds them against the interface. */
+export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<ReadList> {
+  const trace: Trace = { attempts: 0 };
+  try {
+    const fetched = await visit.client.fetchLeagues(scope, visit.once(), trace);
+    return readList(visit, fetched?.body ?? {}, { scope, bytes: trace.bodyBytes ?? 0 });
+  } catch (error) {
+    const mend = 'check LEAGUE_SYNC_BASE_URL, and ask whoever runs the service';
+    return { findings: [fail('leagues', explain(error, mend))], list: undefined };
+  }
+}
+
+type Received = { readonly scope: Scope; readonly bytes: number };
+
+function readList(visit: Visit, body: JsonObject, { scope, bytes }: Received): ReadList {
+  try {
+    const list = parseLeagues(body, scope);
+    visit.drift.note(list.drift);
+    return { findings: [describeList(list, bytes)], list };
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    const mend = 'tell whoever runs the service; polls fail until it sends leagues as the interface says';
+    return { findings: [fail('leagues', { message: error.message, mend })], list: undefined };
+  }
+}
+
+function describeList({ received, rejections, duplicates }: LeagueList, bytes: number): Finding {
+  const twice = duplicates === 0 ? '' : `, ${duplicates} of them said before`;
+  const size = `${received} received, ${formatSize(bytes)}${twice}`;
+  if (rejections.length === 0) return ok('leagues', size);
+  const first = rejections.slice(0, REJECTIONS_SHOWN).map(describeRejection).join(', ');
+  return warn('leagues', {
+    message: `${size}; ${rejections.length} cannot be stored: ${first}${rejections.length > REJECTIONS_SHOWN ? ', …' : ''}`,
+    mend: 'tell whoever runs the service; what is stored of these leagues stays as it is',
+  });
+}
+
+function describeRejection({ position, problems }: Rejection): string {
+  return `leagues[${position}] ${problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' and ')}`;
+}
+
+/** What the next poll would do with the list. */
+export function describePoll(snapshot: Snapshot, list: LeagueList, config: Config): Finding {
+  const { outcome, counts, heldBecause } = countPlan(planPoll(snapshot, list, config), list, config.removalLimit);
+  const message = `would be ${outcome}: ${describeCounts(counts, undefined)}`;
+  if (outcome !== 'held') return ok('next poll', message);
+  return warn('next poll', {
+    message: `${message}; held because ${heldBecause}`,
+    mend: 'league-sync sync --dry-run names them; where they are right, let them pass with league-sync accept-removals after the poll',
+  });
+}

@@ -1,0 +1,68 @@
+import { type Clock, systemClock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { createDriftLog, type DriftLog } from '../drift.ts';
+import { findPackage } from '../package.ts';
+import { createSecrets } from '../secret.ts';
+import { type Client, createClient, type TokenSource } from '../service/client.ts';
+import { createLogIn, type LoginRecord } from '../service/login.ts';
+import { createPause, type Pause, respectPause } from '../service/pause.ts';
+import type { Deadline } from '../service/retry.ts';
+import type { Token } from '../service/token.ts';
+import { createTransport } from '../service/transport.ts';
+
+/** One look at the service: one attempt each, nothing is recorded, and no token outlives it. */
+export type Visit = {
+  /** Logs in and tells what would be recorded of it. Rejects with a RunError. */
+  readonly logIn: () => Promise<{ readonly login: LoginRecord | undefined; readonly tookMs: number }>;
+  /** What it offers to whoever has logged in by this visit. */
+  readonly client: Client;
+  /** Lets a request have one attempt. */
+  readonly once: () => Deadline;
+  readonly drift: DriftLog;
+  readonly pause: Pause;
+};
+
+/** Builds it from the settings. Nothing is sent yet. */
+export function createVisit(config: Config, signal: AbortSignal): Visit {
+  const [clock, random] = [systemClock, Math.random];
+  const [secrets, drift, pause] = [createSecrets(), createDriftLog(), createPause(clock)];
+  const userAgent = `league-sync/${findPackage().version}`;
+  const transport = respectPause(createTransport({ ...config, userAgent }), pause, clock);
+  let login: LoginRecord | undefined;
+  let token: Token | undefined;
+  const record = (made: LoginRecord): void => {
+    login = made;
+  };
+  const logIn = createLogIn({ transport, secrets, drift, clock, random, pause, record });
+  const session = oneTokenSession(() => token);
+  const once = (): Deadline => oneAttempt(clock, signal);
+  return {
+    logIn: async () => {
+      token = await logIn('manual', once(), config.credentials);
+      return { login, tookMs: token.tookMs };
+    },
+    client: createClient({ transport, session, secrets, clock, random, pause }),
+    once,
+    drift,
+    pause,
+  };
+}
+
+/** Any wait would reach past this, so that nothing is tried again; the transport has its own limit for a request. */
+function oneAttempt(clock: Clock, signal: AbortSignal): Deadline {
+  return { at: clock.monotonic(), signal };
+}
+
+/** A token that is rejected is a fresh one here, and no better one is to be had. */
+function oneTokenSession(token: () => Token | undefined): TokenSource {
+  return {
+    token: async () => {
+      const given = token();
+      if (given === undefined) throw new Error('something was asked for before the login');
+      return given;
+    },
+    accept: () => undefined,
+    replace: async () => undefined,
+    giveUp: (_resource, _token, error) => error,
+  };
+}

@@ -1,0 +1,199 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { runCheck, told, troubles } from '../support/checking.ts';
+import { mountDisk, NO_MOUNT, picture } from '../support/copying.ts';
+import { remount, setUpDisk } from '../support/full-disk.ts';
+import { openPort } from '../support/port.ts';
+
+const MOUNT = 'mount';
+const UNMOUNT = 'umount';
+const NOT_ASKED = 'warn skipped';
+
+/** Each makes the database another thing than a good one of ours. */
+const SPOILT: readonly (readonly [string, (path: string) => void, string])[] = [
+  ['of another application', (path) => replaceBy(path, 'CREATE TABLE letters (letter TEXT)'), 'name another file'],
+  ['of a newer version', (path) => alter(path, 'PRAGMA user_version = 99'), 'use that version'],
+  ['that is a text', (path) => writeFileSync(path, 'Dear diary.\n'.repeat(100)), 'name another file, or restore'],
+  ['whose pages are damaged', spoilPages, 'restore a backup, or rescue what is left'],
+  ['that is damaged where nobody looks', spoilDictionary, 'restore a backup, or rescue what is left'],
+  ['that is a folder', replaceByFolder, 'name a file for the database'],
+];
+
+describe('check of a database', () => {
+  it.each(SPOILT)('%s fails, names the mend and leaves it as it is', async (_, spoil, mend) => {
+    const bench = await setUpSynced();
+    spoil(bench.database);
+    const [before, asked] = [picture(bench.folder), bench.simulator.requests.length];
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
+    expect(told(checked, 'database')).toContain(mend);
+    expect(picture(bench.folder)).toEqual(before);
+    // Nobody can say whether the service has asked for a pause.
+    expect(bench.simulator.requests).toHaveLength(asked);
+  });
+
+  it.each(['-journal', 'wal'])('that a reader would have to write to (%s) is not looked into', async (what) => {
+    const bench = await setUpSynced();
+    if (what === 'wal') markWal(bench.database);
+    else writeFileSync(`${bench.database}-journal`, Buffer.alloc(512, 1));
+    const before = picture(bench.folder);
+    const checked = await runCheck(bench, { LEAGUE_SYNC_PUBLISH: 'copy.db' });
+    expect(troubles(checked)).toEqual(['warn database', NOT_ASKED, NOT_ASKED]);
+    expect(told(checked, 'database')).toContain('start the worker, which puts that in order');
+    expect(picture(bench.folder)).toEqual(before);
+  });
+
+  it('that another program holds for itself warns', async () => {
+    const bench = await setUpSynced();
+    const db = new Database(bench.database);
+    onTestFinished(() => void db.close());
+    db.exec('BEGIN EXCLUSIVE');
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['warn database', NOT_ASKED]);
+    expect(told(checked, 'database')).toContain('wait for that program, or end it');
+  });
+
+  it.each([248, 252])('whose name of %i characters leaves no room for the files beside it fails', async (length) => {
+    const bench = await setUp();
+    const path = 'x'.repeat(length);
+    writeFileSync(join(bench.folder, path), 'x');
+    const checked = await runCheck(bench, { LEAGUE_SYNC_DATABASE: path, LEAGUE_SYNC_LISTEN: '127.0.0.1:0' });
+    expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
+    expect(told(checked, 'listen')).toContain('any free port');
+  });
+
+  it('whose folder cannot be made fails', async () => {
+    const bench = await setUp();
+    writeFileSync(join(bench.folder, 'data'), 'no folder');
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
+    expect(told(checked, 'database')).toMatch(/\(ENOTDIR\) -> check its path/);
+  });
+});
+
+describe('check of a disk', () => {
+  it('that is nearly full fails, and one with little room warns', async ({ skip }) => {
+    const full = await setUpDisk();
+    if (full === undefined) return skip(NO_MOUNT);
+    const checked = await runCheck(full);
+    expect(troubles(checked)).toContain('fail disk');
+    expect(told(checked, 'disk')).toContain(`-> free some space on the disk of ${full.disk}`);
+    const bench = await setUp();
+    const disk = mountDisk(join(bench.folder, 'disk'), 'size=100m') ?? '';
+    const scarce = await runCheck(bench, { LEAGUE_SYNC_DATABASE: join(disk, 'leagues.db') });
+    expect(troubles(scarce)).toEqual(['warn disk']);
+  });
+
+  it.for([
+    ['with a database', 'sync'],
+    ['without one', 'status'],
+  ])('that is read-only fails, %s', async ([, command = ''], { skip }) => {
+    const bench = await setUpDisk();
+    if (bench === undefined) return skip(NO_MOUNT);
+    await bench.run([command]);
+    remount(bench, 'ro');
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toContain('fail disk');
+    expect(told(checked, 'disk')).toContain('(EROFS) -> mount that writable, or name a place on another one');
+  });
+});
+
+it('check of a database that is read-only in a folder that is not fails', async ({ skip }) => {
+  const bench = await setUpDisk();
+  if (bench === undefined) return skip(NO_MOUNT);
+  await bench.run(['sync']);
+  execFileSync(MOUNT, ['--bind', bench.database, bench.database]);
+  onTestFinished(() => void execFileSync(UNMOUNT, ['-l', bench.database]));
+  execFileSync(MOUNT, ['-o', 'remount,bind,ro', bench.database]);
+  expect(told(await runCheck(bench), 'disk')).toContain('(EROFS) -> mount that writable');
+});
+
+describe('check of what the worker serves besides', () => {
+  it('finds a copy in its place, and something else that is in the way', async () => {
+    const bench = await setUpSynced();
+    const copy = join(bench.folder, 'copy.db');
+    const env = { LEAGUE_SYNC_PUBLISH: copy };
+    expect(told(await runCheck(bench, env), 'publish')).toContain('is not there yet');
+    await bench.run(['backup', copy]);
+    expect(told(await runCheck(bench, env), 'publish')).toContain('is a copy of ');
+    writeFileSync(copy, 'somebody needs this');
+    const checked = await runCheck(bench, env);
+    expect(troubles(checked)).toEqual(['fail publish']);
+    expect(told(checked, 'publish')).toContain('Move it away, or name another place');
+  });
+
+  it('finds another program at the address of the status page, and an address of another machine', async () => {
+    const bench = await setUp();
+    const { port } = await openPort(createServer((socket) => socket.end('no worker\n')));
+    const taken = await runCheck(bench, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
+    expect(troubles(taken)).toEqual(['fail listen']);
+    expect(told(taken, 'listen')).toContain(
+      `another program has 127.0.0.1:${port} already -> name another address, or off`,
+    );
+    const elsewhere = await runCheck(bench, { LEAGUE_SYNC_LISTEN: '192.0.2.1:9464' });
+    expect(troubles(elsewhere)).toEqual(['fail listen']);
+    expect(told(elsewhere, 'listen')).toContain('this machine has no address 192.0.2.1');
+  });
+
+  it('connects to the heartbeat and sends it nothing; one that cannot be reached is a warning', async () => {
+    const bench = await setUp();
+    const heard: string[] = [];
+    const { port } = await openPort(createServer((socket) => socket.on('data', (text) => heard.push(String(text)))));
+    const secret = 'heartbeat-canary-4711';
+    const well = await runCheck(bench, { LEAGUE_SYNC_HEARTBEAT_URL: `http://127.0.0.1:${port}/${secret}` });
+    expect(troubles(well)).toEqual([]);
+    const dead = await runCheck(bench, { LEAGUE_SYNC_HEARTBEAT_URL: `http://127.0.0.1:1/${secret}` });
+    expect(troubles(dead)).toEqual(['warn heartbeat']);
+    expect(told(dead, 'heartbeat')).toContain('check LEAGUE_SYNC_HEARTBEAT_URL');
+    expect(JSON.stringify([well, dead])).not.toContain(secret);
+    expect(heard).toEqual([]);
+  });
+});
+
+async function setUpSynced(): Promise<SimulatedBench> {
+  const bench = await setUp();
+  expect((await bench.run(['sync'])).code).toBe(0);
+  return bench;
+}
+
+function alter(path: string, sql: string): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.close();
+}
+
+function replaceBy(path: string, sql: string): void {
+  rmSync(path);
+  mkdirSync(dirname(path), { recursive: true });
+  alter(path, sql);
+}
+
+function replaceByFolder(path: string): void {
+  rmSync(path);
+  mkdirSync(path);
+}
+
+/** As another program leaves it that was the last to have a database with a log open. */
+function markWal(path: string): void {
+  alter(path, 'PRAGMA journal_mode = WAL');
+}
+
+function spoilPages(path: string): void {
+  const bytes = readFileSync(path);
+  writeFileSync(path, Buffer.concat([bytes.subarray(0, 4_096), Buffer.alloc(bytes.length - 4_096, 0xa5)]));
+}
+
+/** Polls read nothing of it. */
+function spoilDictionary(path: string): void {
+  const db = new Database(path, { readonly: true });
+  const sql = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'data_dictionary'";
+  const { page = 0 } = db.prepare<[], { page: number }>(sql).get() ?? {};
+  db.close();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xa5, (page - 1) * 4_096, page * 4_096));
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { countLogins, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
+import { runCheck, told, troubles } from '../support/checking.ts';
+import { startProxy } from '../support/proxy.ts';
+import { grantLogin, listLeagues, makeLeague, type Reply, startService } from '../support/service.ts';
+
+/** Nobody may listen here but the system itself, and it does not. */
+const NOBODY = 'http://127.0.0.1:1';
+const AFTER_WAY = ['warn skipped'];
+
+describe('check of a service', () => {
+  it('whose name does not resolve', async () => {
+    const checked = await runCheck(setUpFor('https://no-such-host.invalid'));
+    expect(troubles(checked)).toEqual(['fail name', ...AFTER_WAY]);
+    expect(told(checked, 'name')).toMatch(
+      /cannot be resolved \((ENOTFOUND|EAI_AGAIN)\) -> check LEAGUE_SYNC_BASE_URL and DNS/,
+    );
+  });
+
+  it('that refuses connections', async () => {
+    const checked = await runCheck(setUpFor(NOBODY));
+    expect(troubles(checked)).toEqual(['fail connection', ...AFTER_WAY]);
+    expect(told(checked, 'connection')).toMatch(
+      /127\.0\.0\.1:1 .*refused.*\(ECONNREFUSED\) -> check LEAGUE_SYNC_BASE_URL/,
+    );
+  });
+
+  it('behind a proxy that refuses connections names the proxy', async () => {
+    const bench = setUpFor('https://service.example.test');
+    const checked = await runCheck(bench, { https_proxy: NOBODY });
+    expect(troubles(checked)).toEqual(['fail connection', ...AFTER_WAY]);
+    expect(told(checked, 'connection')).toContain(`through the proxy ${NOBODY} (https_proxy) failed: `);
+  });
+
+  it('behind a proxy that works', async () => {
+    const { simulator } = await setUp();
+    const proxy = await startProxy(Number(new URL(simulator.url).port));
+    const env = { http_proxy: proxy.url, LEAGUE_SYNC_ALLOW_HTTP: 'true' };
+    const checked = await runCheck(setUpFor('http://service.example.test'), env);
+    expect(troubles(checked)).toEqual([]);
+    expect(told(checked, 'connection')).toContain(`made to the proxy ${proxy.url} (http_proxy)`);
+  });
+
+  it.each([
+    ['login-refused', 'fail login', 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD', AFTER_WAY],
+    ['login-down', 'fail login', 'ask whoever runs the service', AFTER_WAY],
+    ['born-expired', 'warn login', 'ask whoever runs the service', []],
+    ['wrong-clock', 'warn clock', "behind the service's, which is the one that counts for tokens -> set the clock", []],
+    ['bad-rows', 'warn leagues', 'tell whoever runs the service', ['warn interface']],
+    ['new-field', 'warn interface', 'nothing has to be done', []],
+    ['cut-body', 'fail leagues', 'ask whoever runs the service', []],
+  ])('with the fault %s says %s and the mend, after one try', async (fault, trouble, mend, after) => {
+    const { simulator, ...bench } = await setUp({ faults: [fault] });
+    const checked = await runCheck(bench);
+    const others = fault === 'cut-body' ? ['warn profile'] : [];
+    expect(troubles(checked)).toEqual([...others, trouble, ...after]);
+    expect(told(checked, trouble.slice(5))).toContain(mend);
+    expect(countLogins(simulator)).toBe(1);
+    expect(leagueRequests(simulator).length).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['not-json', 'does LEAGUE_SYNC_BASE_URL name the service? -> check LEAGUE_SYNC_BASE_URL'],
+    ['always-401', 'check that API access is enabled for this account'],
+    ['redirect', 'Check LEAGUE_SYNC_BASE_URL'],
+  ])('whose data has the fault %s fails for leagues and profile', async (fault, mend) => {
+    const bench = await setUp({ faults: [fault] });
+    const checked = await runCheck(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *' });
+    expect(troubles(checked)).toEqual(['fail profile', 'fail leagues']);
+    expect(told(checked, 'leagues')).toContain(mend);
+  });
+
+  it('that forbids the profile: a failure where it is polled, else a warning', async () => {
+    const bench = await setUp({ faults: ['profile-forbidden'] });
+    const polled = await runCheck(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *' });
+    expect(troubles(polled)).toEqual(['fail profile']);
+    expect(told(polled, 'profile')).toMatch(/API access is enabled .*; or set LEAGUE_SYNC_PROFILE_SCHEDULE=off/);
+    expect(troubles(await runCheck(bench))).toEqual(['warn profile']);
+  });
+
+  it('that logs in without a token', async () => {
+    const checked = await checkScripted({ body: { ...loginBody(), access_token: undefined } });
+    expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
+    expect(told(checked, 'login')).toContain('holds no access_token that can be sent -> ask whoever runs the service');
+  });
+
+  it('that says no readable expiry', async () => {
+    const checked = await checkScripted({ body: { ...loginBody(), expire_datetime: 'soon' } });
+    expect(troubles(checked)).toEqual(['warn login', 'warn interface']);
+    expect(told(checked, 'interface')).toContain('login.expire_datetime unexpected-value');
+  });
+
+  it('most of whose leagues cannot be stored', async () => {
+    const leagues = [{ league_id: 'b; c' }, { league_id: 'd' }, makeLeague('a')];
+    const checked = await checkScripted(grantLogin('the-one-token'), leagues);
+    expect(troubles(checked)).toEqual(['fail leagues']);
+    expect(told(checked, 'leagues')).toMatch(/2 of 3 leagues cannot be stored.*; leagues\[1\].* -> tell whoever runs/);
+  });
+
+  it.each([
+    ['empty-list', 'the list is empty'],
+    ['drop-third', 'more than 5, and more than 20% of those listed'],
+  ])('that would make the guard hold removals (%s) warns, with the reason', async (fault, reason) => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    bench.simulator.setFault(fault, true);
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['warn next poll']);
+    expect(told(checked, 'next poll')).toContain(reason);
+    expect(told(checked, 'next poll')).toContain('league-sync accept-removals');
+  });
+
+  it('that asked an earlier run for a pause is sent nothing', async () => {
+    const bench = await setUp({ faults: ['long-pause'] });
+    expect((await bench.run(['sync'])).code).toBe(1);
+    bench.simulator.setFault('long-pause', false);
+    const before = bench.simulator.requests.length;
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['warn service']);
+    expect(told(checked, 'service')).toMatch(/not to be called before 20.*\(Retry-After\)/);
+    expect(bench.simulator.requests).toHaveLength(before);
+  });
+
+  it('that asks for a pause meanwhile is sent nothing more', async () => {
+    const bench = await setUp({ faults: ['rate-limit'] });
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['warn profile', 'warn service']);
+    expect(leagueRequests(bench.simulator)).toEqual([]);
+  });
+});
+
+function loginBody(): Record<string, unknown> {
+  return grantLogin('the-one-token').body as Record<string, unknown>;
+}
+
+/** Checks a service that answers the login so, and lists these leagues. */
+async function checkScripted(login: Reply, leagues: readonly unknown[] = [makeLeague('a')]) {
+  const player = { message: 'ok', player: { player_id: 'p1', verified: true }, player_premium_items: [] };
+  const { url } = await startService(({ endpoint }) =>
+    endpoint === 'login' ? login : endpoint === 'leagues' ? listLeagues(leagues) : { body: player },
+  );
+  return runCheck(setUpFor(url));
+}

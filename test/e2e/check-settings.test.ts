@@ -1,0 +1,100 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PASSWORD, setUp } from '../support/bench.ts';
+import { runCheck, told, troubles } from '../support/checking.ts';
+
+/** Each of these alone is a fault, and what is to be done about it. */
+const FAULTY: readonly (readonly [string, string, string])[] = [
+  ['LEAGUE_SYNC_BASE_URL', 'api.example.com', 'write one such as https://api.example.com'],
+  ['LEAGUE_SYNC_BASE_URL', 'http://api.example.com', 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true'],
+  ['LEAGUE_SYNC_BASE_URL', '', 'correct LEAGUE_SYNC_BASE_URL'],
+  ['LEAGUE_SYNC_ALLOW_HTTP', 'perhaps', 'write true or false'],
+  ['LEAGUE_SYNC_USERNAME', '', 'set it, or LEAGUE_SYNC_USERNAME_FILE'],
+  ['LEAGUE_SYNC_PASSWORD', '', 'set it, or LEAGUE_SYNC_PASSWORD_FILE'],
+  ['LEAGUE_SYNC_PASSWORD_FILE', '/nowhere/password', 'keep one'],
+  ['LEAGUE_SYNC_DATABASE', ':memory:', 'write the path of a file'],
+  ['LEAGUE_SYNC_SCHEDULE', 'now; and then', 'write 5 fields such as */5 * * * *'],
+  ['LEAGUE_SYNC_PROFILE_SCHEDULE', '99 * * * *', 'write 5 fields such as */5 * * * *'],
+  ['LEAGUE_SYNC_TIMEZONE', 'Mars/Olympus', 'write an IANA name'],
+  ['LEAGUE_SYNC_STATUS', 'retired', 'LEAGUE_SYNC_STATUS'],
+  ['LEAGUE_SYNC_LOGIN_LEEWAY', '5 minutes', 'write a duration'],
+  ['LEAGUE_SYNC_ATTEMPT_TIMEOUT', '-1s', 'write a duration'],
+  ['LEAGUE_SYNC_RUN_TIMEOUT', '0s', 'write a duration'],
+  ['LEAGUE_SYNC_MAX_BODY', 'big', 'write a size'],
+  ['LEAGUE_SYNC_REMOVAL_LIMIT', '200%', 'write a percentage'],
+  ['LEAGUE_SYNC_RUN_RETENTION', 'forever', 'write a duration'],
+  ['LEAGUE_SYNC_STALE_AFTER', 'soon', 'write a duration'],
+  ['LEAGUE_SYNC_LISTEN', 'localhost', 'write an address'],
+  ['LEAGUE_SYNC_HEARTBEAT_URL', 'ping', 'write one such as'],
+  ['LEAGUE_SYNC_PUBLISH', 'data/leagues.db', 'name another path for the copy'],
+  ['LEAGUE_SYNC_LOG_LEVEL', 'loud', 'write trace, debug'],
+  ['LEAGUE_SYNC_LOG_FORMAT', 'xml', 'write json, pretty'],
+  ['https_proxy', 'nonsense', 'https_proxy'],
+];
+
+describe('check of settings', () => {
+  it.each(FAULTY)('of which %s is "%s" fails and names the mend: %s', async (name, value, mend) => {
+    const bench = await setUp();
+    const more = name === 'https_proxy' ? { LEAGUE_SYNC_BASE_URL: 'https://api.example.com' } : {};
+    const checked = await runCheck(bench, { [name]: value, ...more });
+    expect(checked.code).toBe(1);
+    expect(troubles(checked)).toEqual(['fail settings', 'warn skipped']);
+    expect(told(checked, 'settings')).toContain(name.replace(/_FILE$/, ''));
+    expect(told(checked, 'settings')).toContain(mend);
+    expect(bench.simulator.requests).toEqual([]);
+    expect(readdirSync(bench.folder)).toEqual([]);
+  });
+
+  it('that have many faults has a line for each, and looks at the database all the same', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const faulty = { LEAGUE_SYNC_SCHEDULE: 'x', LEAGUE_SYNC_MAX_BODY: 'y', LEAGUE_SYNC_USERNAME: '' };
+    const checked = await runCheck(bench, faulty);
+    expect(troubles(checked)).toEqual(['fail settings', 'fail settings', 'fail settings', 'warn skipped']);
+    for (const name of Object.keys(faulty)) expect(told(checked, 'settings')).toContain(name);
+    expect(told(checked, 'database')).toContain('ok ');
+  });
+
+  it('of which a secret file is missing fails before anything is sent', async () => {
+    const bench = await setUp();
+    const checked = await runCheck(bench, { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: '/nowhere/password' });
+    expect(told(checked, 'settings')).toMatch(/cannot be read \(ENOENT\).* -> check its path and permissions/);
+    expect(bench.simulator.requests).toEqual([]);
+  });
+
+  it('of which one is misspelt warns, with the nearest name, and goes on', async () => {
+    const bench = await setUp();
+    const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDUEL: '* * * * *' });
+    expect(troubles(checked)).toEqual(['warn settings']);
+    expect(told(checked, 'settings')).toContain('-> Did you mean LEAGUE_SYNC_SCHEDULE?');
+    expect(told(checked, 'leagues')).toContain('124 received');
+  });
+
+  it('that are required and misspelt has a failure and a hint', async () => {
+    const bench = await setUp();
+    const checked = await runCheck(bench, { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORT: PASSWORD });
+    expect(troubles(checked)).toEqual(['fail settings', 'warn settings', 'warn skipped']);
+  });
+
+  it('in a .env that cannot be read fails and names it', async () => {
+    const bench = await setUp();
+    mkdirSync(join(bench.folder, '.env'));
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['fail settings', 'warn skipped']);
+    expect(told(checked, 'settings')).toMatch(/\.env: it is no ordinary file -> remove it/);
+  });
+
+  it('in a .env are those that it looks at', async () => {
+    const bench = await setUp();
+    writeFileSync(join(bench.folder, '.env'), 'LEAGUE_SYNC_REMOVAL_LIMIT=many\n');
+    expect(told(await runCheck(bench), 'settings')).toContain('LEAGUE_SYNC_REMOVAL_LIMIT');
+  });
+
+  it('with a file of certificates that is not there warns', async () => {
+    const bench = await setUp();
+    const { stdout, code } = await bench.run(['check'], { NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem' });
+    expect(code).toBe(0);
+    expect(stdout).toContain('NODE_EXTRA_CA_CERTS: the file /nowhere/ca.pem cannot be read (ENOENT) -> check its path');
+  });
+});

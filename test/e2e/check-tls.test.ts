@@ -1,0 +1,70 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { setUp, setUpFor } from '../support/bench.ts';
+import {
+  type Authority,
+  type Certificate,
+  makeAuthority,
+  makeSelfSigned,
+  noCertificates,
+} from '../support/certificate.ts';
+import { runCheck, told, troubles } from '../support/checking.ts';
+import { startSilence, startTls } from '../support/tls-service.ts';
+
+const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };
+
+const BAD: readonly (readonly [string, (authority: Authority) => Certificate, string])[] = [
+  ['signed by itself', () => makeSelfSigned(HERE.names), 'name its authority in NODE_EXTRA_CA_CERTS'],
+  ['that has expired', (authority) => authority.issue({ ...HERE, from: -3, until: -1 }), 'the service has to renew it'],
+  ['that is not valid yet', (authority) => authority.issue({ ...HERE, from: 1, until: 3 }), 'check the clock'],
+  [
+    'for another host name',
+    (authority) => authority.issue({ names: 'DNS:other.example.test' }),
+    'check LEAGUE_SYNC_BASE_URL',
+  ],
+];
+
+describe('check of a service over TLS', () => {
+  beforeEach(({ skip }) => skip(noCertificates() !== undefined, noCertificates()));
+
+  it.each(BAD)('with a certificate %s fails, says nothing to it, and names the mend', async (_, make, mend) => {
+    const { simulator } = await setUp();
+    const authority = makeAuthority();
+    const { port } = await startTls(simulator.url, make(authority));
+    const env = { NODE_EXTRA_CA_CERTS: authority.file };
+    const checked = await runCheck(setUpFor(`https://localhost:${port}`), env);
+    expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);
+    expect(told(checked, 'tls')).toContain(mend);
+    expect(simulator.requests).toEqual([]);
+  });
+
+  it.each(['localhost', '127.0.0.1'])(
+    'as %s with a good one that ends soon warns, and one that lasts is well',
+    async (host) => {
+      const { simulator } = await setUp();
+      const authority = makeAuthority();
+      const env = { NODE_EXTRA_CA_CERTS: authority.file };
+      const soon = await startTls(simulator.url, authority.issue({ ...HERE, until: 3 }));
+      const checked = await runCheck(setUpFor(`https://${host}:${soon.port}`), env);
+      expect(troubles(checked)).toEqual(['warn tls']);
+      expect(told(checked, 'tls')).toMatch(
+        /TLSv1\.3, certificate valid until 20.* -> see to it that the service renews it/,
+      );
+      const lasting = await startTls(simulator.url, authority.issue({ ...HERE, until: 90 }));
+      expect(troubles(await runCheck(setUpFor(`https://${host}:${lasting.port}`), env))).toEqual([]);
+    },
+  );
+
+  it('that speaks plain HTTP fails, and names the mend', async () => {
+    const { simulator } = await setUp();
+    const checked = await runCheck(setUpFor(simulator.url.replace('http:', 'https:')));
+    expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);
+    expect(told(checked, 'tls')).toContain('check whether LEAGUE_SYNC_BASE_URL should begin with http');
+  });
+
+  it('that never completes the handshake is given up at the limit of an attempt', async () => {
+    const { port } = await startSilence();
+    const checked = await runCheck(setUpFor(`https://localhost:${port}`), { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms' });
+    expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);
+    expect(told(checked, 'tls')).toContain('ETIMEDOUT');
+  });
+});

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { countLogins, setUp } from '../support/bench.ts';
+import { runCheck, told, troubles } from '../support/checking.ts';
+import { picture } from '../support/copying.ts';
+import { dump } from '../support/database.ts';
+import { eventually } from '../support/program.ts';
+import { startAtTerminal } from '../support/terminal.ts';
+
+const NAMES = ['settings', 'polls', 'database', 'lock', 'disk', 'listen', 'name', 'connection', 'tls', 'login'].concat([
+  'clock',
+  'profile',
+  'leagues',
+  'interface',
+  'next poll',
+]);
+const ESCAPE = '\u001b[';
+
+describe('check of a healthy set-up', () => {
+  it('says ok of each thing in a line with its figures, exits 0 and asks once for each thing', async () => {
+    const bench = await setUp();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const before = bench.simulator.requests.length;
+    const { code, stdout, stderr } = await bench.run(['check']);
+    expect([code, stderr]).toEqual([0, '']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => /^ok {4}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1])).toEqual(NAMES);
+    expect(stdout).toMatch(/database .*sound, \d+ KB, schema 1, 124 leagues listed, last good poll 20/);
+    expect(stdout).toMatch(/clock +within \d\.\d s of the service's/);
+    expect(stdout).toMatch(/next poll +would be unchanged: 124 received, 124 unchanged/);
+    expect(stdout).not.toContain(ESCAPE);
+    expect(bench.simulator.requests.slice(before).map(({ path }) => path)).toEqual([
+      '/players/v1/authenticate/login',
+      '/players/v1/players/player/me',
+      '/events/v1/leagues/',
+    ]);
+  });
+
+  it('names the next five polls', async () => {
+    const bench = await setUp();
+    const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDULE: '*/20 * * * *', LEAGUE_SYNC_TIMEZONE: 'Asia/Tokyo' });
+    const slots = [...told(checked, 'polls').matchAll(/T\d\d:([024]0):00\.000Z/g)].map(([, minute]) => Number(minute));
+    expect(slots).toHaveLength(5);
+    expect(slots.slice(1).map((minute, index) => (minute - (slots[index] ?? 0) + 60) % 60)).toEqual([20, 20, 20, 20]);
+    expect(told(checked, 'polls')).toContain('("*/20 * * * *", Asia/Tokyo); profile off');
+  });
+
+  it('makes nothing where there is no database yet', async () => {
+    const bench = await setUp();
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual([]);
+    expect(told(checked, 'database')).toContain('is not there yet; the first poll makes it');
+    expect(readdirSync(bench.folder)).toEqual([]);
+  });
+
+  it('leaves every file as it is, and records no login', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const before = [picture(bench.folder), dump(bench.database)];
+    expect(troubles(await runCheck(bench))).toEqual([]);
+    expect([picture(bench.folder), dump(bench.database)]).toEqual(before);
+    expect(countLogins(bench.simulator)).toBe(2);
+  });
+
+  it('opens the database to read alone, and no other file below its folder', async ({ skip }) => {
+    skip(!hasStrace(), 'strace is not here');
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const trace = join(bench.folder, 'trace.txt');
+    const through = ['strace', '-f', '-qq', '-o', trace, '-e', 'trace=open,openat,creat,mkdir,mkdirat,unlink,rename'];
+    expect((await bench.run(['check'], {}, { through })).code).toBe(0);
+    const opened = readFileSync(trace, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(bench.folder));
+    expect(opened.some((line) => line.includes('leagues.db"') && line.includes('O_RDONLY'))).toBe(true);
+    expect(opened.filter((line) => /O_CREAT|O_WRONLY|O_RDWR|mkdir|unlink|rename/.test(line))).toEqual([]);
+  });
+});
+
+describe('check while a worker runs', () => {
+  it('says who holds the lock, knows the status page for its own, and neither takes nor writes anything', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' });
+    const { url } = await worker.waitForLog((line) => typeof line.url === 'string');
+    const listen = String(url).replace('http://', '');
+    await worker.waitForPoll('changed');
+    await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
+    const before = dump(bench.database);
+    const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: listen });
+    expect(troubles(checked)).toEqual([]);
+    expect(told(checked, 'lock')).toMatch(new RegExp(`names process ${worker.pid} |runs: process ${worker.pid} `));
+    expect(told(checked, 'listen')).toContain(`the worker answers at ${listen}`);
+    expect(dump(bench.database)).toEqual(before);
+    expect((await worker.stop()).code).toBe(0);
+    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
+  });
+
+  it('takes another program for none of its pages', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: bench.simulator.url.replace('http://', '') });
+    expect(troubles(checked)).toEqual(['fail listen']);
+  });
+
+  it('takes the lock of one that was killed for what it is', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    await worker.stop('SIGKILL');
+    const before = picture(bench.folder);
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual([]);
+    if (existsSync('/proc/locks')) expect(told(checked, 'lock')).toContain('no worker runs that can be seen from here');
+    expect(Object.keys(picture(bench.folder))).toEqual(Object.keys(before));
+    expect((await bench.run(['sync'])).code).toBe(0);
+  });
+});
+
+describe('check at a terminal', () => {
+  it.each([
+    [{}, true],
+    [{ NO_COLOR: '1' }, false],
+  ])('with %o in the environment has colour: %s', async (more, colored) => {
+    const bench = await setUp();
+    const terminal = startAtTerminal('check', { cwd: bench.folder, env: { ...bench.env, ...more } });
+    expect(await terminal.waitForExit()).toBe(0);
+    expect(terminal.screen()).toContain('settings');
+    expect(terminal.screen().includes(ESCAPE)).toBe(colored);
+  });
+
+  it('ends at Ctrl-C while the service keeps it waiting', async () => {
+    const bench = await setUp({ faults: ['hang'] });
+    const check = bench.start(['check']);
+    await eventually('it asks', () => bench.simulator.requests.length > 0);
+    const exit = await check.stop('SIGINT');
+    expect([exit.code, exit.signal]).toEqual([null, 'SIGINT']);
+    expect(exit.stdout).toContain('ok    settings');
+    expect(readdirSync(bench.folder)).toEqual([]);
+  });
+});
+
+function hasStrace(): boolean {
+  try {
+    execFileSync('strace', ['-V'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
