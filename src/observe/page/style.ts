@@ -32,7 +32,7 @@ section, .state { background: var(--card); border: 1px solid var(--line); border
 .state.bad { border-left-color: var(--bad); background: var(--bad-ground); }
 .state.wait { border-left-color: var(--warn); background: var(--warn-ground); }
 .state p { margin: .25rem 0 0; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1rem; margin: 0 0 1rem; padding: 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; margin: 0 0 1rem; padding: 0; }
 .tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .75rem 1rem; }
 .tiles dt { color: var(--muted); font-size: .9rem; }
 .tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; }
