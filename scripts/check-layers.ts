@@ -32,7 +32,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   pino: ['src/log.ts'],
   'pino-pretty': ['src/log.ts'],
   'string-width': ['src/table.ts'],
-  undici: ['src/service/transport.ts'],
+  undici: ['src/service/transport.ts', 'src/observe/ping.ts'],
   zod: ['src/config/', 'src/service/login.ts', 'src/simulator/'],
 };
 

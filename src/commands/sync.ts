@@ -5,6 +5,7 @@ import { pollLeagues } from '../sync/leagues.ts';
 import { describeReport, logReport, type RunReport } from '../sync/report.ts';
 import { openWorkplace } from '../worker/assembly.ts';
 import { createCopy } from '../worker/copier.ts';
+import { openHeartbeat } from '../worker/observatory.ts';
 import { dryRun } from './dry-run.ts';
 import type { Command, Host } from './host.ts';
 
@@ -25,8 +26,11 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
 async function pollOnce(config: Config, host: Host, log: Log): Promise<RunReport> {
   const { pid, stop: signal } = host;
   const options = { log, pid, signal, firstReason: 'manual', copy: createCopy(host) } as const;
+  await using heartbeat = openHeartbeat(config, log);
   await using place = await openWorkplace(config, options);
+  heartbeat?.noteBegin('leagues');
   const report = await pollLeagues(place.tools, 'manual', signal);
+  heartbeat?.noteRun(report);
   logReport(log, report);
   place.publisher.noteRun(report);
   place.publisher.look();

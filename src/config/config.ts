@@ -37,7 +37,9 @@ export type Config = {
   readonly runRetentionMs: number;
   readonly staleAfterMs: number | undefined;
   readonly listen: ListenAddress | 'off';
+  /** Whoever knows it may speak for this worker: never to be shown. */
   readonly heartbeatUrl: URL | undefined;
+  readonly heartbeatProxy: ProxyServer | undefined;
   readonly publish: string | undefined;
   readonly log: LogConfig;
   /** What is odd about the settings without making them unusable. */
@@ -61,11 +63,13 @@ export function loadConfig(settings: Settings, environment: Environment): Config
   const profileSchedule = off ? 'off' : scheduleSetting(settings, 'LEAGUE_SYNC_PROFILE_SCHEDULE', faults);
   const address = shape.LEAGUE_SYNC_BASE_URL.safeParse(settings.LEAGUE_SYNC_BASE_URL).data;
   const proxy = address && chooseProxy(address, environment, faults);
+  const heartbeatUrl = shape.LEAGUE_SYNC_HEARTBEAT_URL.safeParse(settings.LEAGUE_SYNC_HEARTBEAT_URL).data;
+  const heartbeatProxy = heartbeatUrl && chooseProxy(heartbeatUrl, environment, faults);
   refuseClearText(address, settings, faults);
   refusePublishingOverDatabase(settings, faults);
 
   const warnings = warnOfUnknown(settings, SETTING_NAMES);
-  if (!read.success || faults.length > 0) throw new SettingsError([...faults, ...warnings]);
+  if (!read.success || faults.length > 0) throw new SettingsError([...new Set(faults), ...warnings]);
   if (!username || !password || !schedule || !profileSchedule) throw new SettingsError(faults);
   const all = read.data;
   return {
@@ -84,7 +88,8 @@ export function loadConfig(settings: Settings, environment: Environment): Config
     runRetentionMs: all.LEAGUE_SYNC_RUN_RETENTION,
     staleAfterMs: all.LEAGUE_SYNC_STALE_AFTER,
     listen: all.LEAGUE_SYNC_LISTEN,
-    heartbeatUrl: all.LEAGUE_SYNC_HEARTBEAT_URL,
+    heartbeatUrl,
+    heartbeatProxy,
     publish: all.LEAGUE_SYNC_PUBLISH,
     log: { level: all.LEAGUE_SYNC_LOG_LEVEL, format: all.LEAGUE_SYNC_LOG_FORMAT },
     warnings,

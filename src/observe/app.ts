@@ -3,6 +3,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { Clock } from '../clock.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
 import { describeStatus } from './status.ts';
@@ -14,12 +15,14 @@ const READING = ['GET', 'HEAD'];
 /** What is served: it is only read, and nothing that is asked for changes anything. */
 export function createApp({ monitor, clock, log }: AppOptions): Hono {
   const app = new Hono();
+  const metrics = createMetrics(monitor);
   app.use(secureHeaders(HEADERS), refuseWriting);
   app.get('/livez', (c) => c.json({ live: true }));
   app.get('/readyz', (c) => {
     const readiness = monitor.readiness();
     return c.json(readiness, readiness.ready ? 200 : 503);
   });
+  app.get('/metrics', async (c) => c.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType }));
   app.get('/status.json', (c) => c.json(describeStatus(monitor, clock)));
   app.route('/', createPages(monitor, clock));
   app.notFound((c) => c.text('There is nothing here. Try /, /livez, /readyz, /metrics or /status.json.\n', 404));

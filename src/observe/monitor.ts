@@ -37,9 +37,21 @@ export type Counts = Pick<Freshness, 'live_leagues' | 'removed_leagues' | 'held_
 export type Opening = {
   /** When (ms) the leagues of the scope were last brought up to date. */
   readonly lastSuccessAt: number | undefined;
+  /** When (ms) the profile was. */
+  readonly lastProfileAt: number | undefined;
+  /** Polls of the leagues that failed since the last good one. */
+  readonly consecutiveFailures: number;
+  /** Where the database is, links resolved. */
+  readonly path: string;
   readonly present: () => Present;
   /** Counts anew, in the database. */
   readonly count: () => Counts;
+};
+
+/** Is told what the monitor is told. */
+export type Watcher = {
+  readonly noteRun: (report: RunReport) => void;
+  readonly noteLogin: (login: LoginRecord) => void;
 };
 
 /** Told of whatever happens in the worker; answers from memory. */
@@ -50,13 +62,18 @@ export type Monitor = {
   readonly open: (opening: Opening) => void;
   readonly noteRun: (report: RunReport) => void;
   readonly noteLogin: (login: LoginRecord) => void;
+  readonly watch: (watcher: Watcher) => void;
   readonly readiness: () => Readiness;
-  /** When (ms) the leagues were last brought up to date. */
-  readonly lastSuccessAt: () => number | undefined;
-  /** Undefined until the database is open. */
+  /** When (ms) the leagues, or the profile, were last brought up to date. */
+  readonly lastSuccessAt: (kind?: RunKind) => number | undefined;
+  /** Undefined until the database is open; so are the next ones. */
+  readonly consecutiveFailures: () => number | undefined;
+  readonly path: () => string | undefined;
   readonly present: () => Present | undefined;
   readonly counts: () => Counts | undefined;
   readonly lastLogin: () => LoginRecord | undefined;
+  /** How far the service's clock was ahead of this one at the last login that told. */
+  readonly clockSkewMs: () => number | undefined;
 };
 
 /** The slot after which data is stale, counted from the poll that brought it. */
@@ -66,32 +83,59 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
   let opening: Opening | undefined;
   let counts: Counts | undefined;
   let lastLogin: LoginRecord | undefined;
+  let clockSkewMs: number | undefined;
+  let lastProfileAt: number | undefined;
+  let failures: number | undefined;
+  const watchers: Watcher[] = [];
   const present = (): Present | undefined => opening?.present();
   const health = createHealth({
     clock,
     staleAfterMs: () => settings.staleAfterMs ?? untilStale(settings, clock.now()),
     refusal: () => present()?.refusal?.message,
   });
+  const tally = ({ kind, outcome }: RunReport): void => {
+    if (outcome === 'interrupted') return;
+    const failed = outcome === 'failed';
+    if (kind === 'leagues') failures = failed ? (failures ?? 0) + 1 : 0;
+    else if (!failed) lastProfileAt = clock.now();
+  };
+  const recount = (): void => {
+    try {
+      counts = opening?.count();
+    } catch {
+      // Whoever writes says what is wrong with the database.
+    }
+  };
   return {
     settings,
     startedAt: clock.now(),
     open: (found) => {
       opening = found;
+      lastProfileAt = found.lastProfileAt;
+      failures = found.consecutiveFailures;
       counts = found.count();
       health.open(found.lastSuccessAt);
     },
     noteRun: (report) => {
       health.noteRun(report);
-      if (report.wrote) counts = opening?.count();
+      tally(report);
+      for (const watcher of watchers) watcher.noteRun(report);
+      if (report.wrote) recount();
     },
     noteLogin: (login) => {
       lastLogin = login;
+      clockSkewMs = login.clockSkewMs ?? clockSkewMs;
+      for (const watcher of watchers) watcher.noteLogin(login);
     },
+    watch: (watcher) => watchers.push(watcher),
     readiness: health.readiness,
-    lastSuccessAt: health.lastSuccessAt,
+    lastSuccessAt: (kind = 'leagues') => (kind === 'leagues' ? health.lastSuccessAt() : lastProfileAt),
+    consecutiveFailures: () => failures,
+    path: () => opening?.path,
     present,
     counts: () => counts,
     lastLogin: () => lastLogin,
+    clockSkewMs: () => clockSkewMs,
   };
 }
 

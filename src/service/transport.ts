@@ -36,7 +36,7 @@ export type Transport = (query: Request, signal: AbortSignal) => Promise<Answer>
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The one place that knows undici. */
+/** The one place that asks the service anything. */
 export function createTransport(options: TransportOptions): Transport {
   return async (query: Request, signal: AbortSignal): Promise<Answer> => {
     const deadline = AbortSignal.timeout(options.attemptTimeoutMs);

@@ -1,7 +1,13 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
+import { createHeartbeat, type Heartbeat } from '../observe/heartbeat.ts';
 import type { Monitor } from '../observe/monitor.ts';
+import { createPing } from '../observe/ping.ts';
+import { findPackage } from '../package.ts';
+
+/** What healthchecks.io advises. */
+const PING_TIMEOUT_MS = 10_000;
 
 /** Serves the status page, the probes and the metrics, unless that is off. Rejects with a SettingsError. */
 export async function openObservatory({ listen }: Config, monitor: Monitor, log: Log): Promise<AsyncDisposable> {
@@ -14,4 +20,12 @@ export async function openObservatory({ listen }: Config, monitor: Monitor, log:
   const door = await openDoor(listen, createApp({ monitor, clock: systemClock, log }).fetch);
   log.info({ url: door.url }, `status page, probes and metrics on ${door.url}`);
   return door;
+}
+
+/** The heartbeat, where an address for it is set. Nothing is sent yet. */
+export function openHeartbeat({ heartbeatUrl: url, heartbeatProxy: proxy }: Config, log: Log): Heartbeat | undefined {
+  if (url === undefined) return undefined;
+  const userAgent = `league-sync/${findPackage().version}`;
+  const ping = createPing({ url, proxy, userAgent, timeoutMs: PING_TIMEOUT_MS });
+  return createHeartbeat({ ping, host: url.host, clock: systemClock, log });
 }

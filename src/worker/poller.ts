@@ -26,6 +26,8 @@ export type PollerOptions = {
   readonly pause: Pause;
   /** What speaks against a run of this kind since the service refused the credentials. */
   readonly objection: (kind: RunKind) => RunError | undefined;
+  /** Called when a run begins; must return at once. */
+  readonly onBegin?: (kind: RunKind) => void;
   /** Called with the report of each run. */
   readonly onReport?: (report: RunReport) => void;
   readonly log: Log;
@@ -34,7 +36,7 @@ export type PollerOptions = {
 
 const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 
-export function createPoller({ poll, pause, objection, onReport, log, signal }: PollerOptions): Poller {
+export function createPoller({ poll, pause, objection, onBegin, onReport, log, signal }: PollerOptions): Poller {
   const waiting = new Map<RunKind, Trigger>();
   const putOff = new Set<RunKind>();
   const refused = new Set<RunKind>();
@@ -45,6 +47,7 @@ export function createPoller({ poll, pause, objection, onReport, log, signal }: 
   const runOne = async (kind: RunKind, trigger: Trigger): Promise<void> => {
     running = kind;
     try {
+      onBegin?.(kind);
       const report = await poll[kind](trigger);
       reports.set(kind, report);
       if (report.putOff) putOff.add(kind);

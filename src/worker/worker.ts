@@ -2,7 +2,7 @@ import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { throughProxy } from '../config/proxy.ts';
 import type { Log } from '../log.ts';
-import { createMonitor, type Opening } from '../observe/monitor.ts';
+import { createMonitor, type Opening, type Settings } from '../observe/monitor.ts';
 import { findPackage } from '../package.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { Ending } from '../store/store.ts';
@@ -11,7 +11,7 @@ import { pollProfile } from '../sync/profile.ts';
 import { openWorkplace, type Workplace } from './assembly.ts';
 import type { Copy } from './copier.ts';
 import { logEnding } from './ending.ts';
-import { openObservatory } from './observatory.ts';
+import { openHeartbeat, openObservatory } from './observatory.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createPruning } from './pruning.ts';
 import { type Watched, watchSlots } from './schedule.ts';
@@ -56,8 +56,9 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 
 async function work(config: Config, options: WorkerOptions, onEnd: (ending: Ending) => void): Promise<void> {
   const { log, pid, signal, onPollNow, copy } = options;
-  const { version } = findPackage();
-  const monitor = createMonitor({ ...config, version, service: config.baseUrl }, systemClock);
+  const monitor = createMonitor(settingsOf(config), systemClock);
+  // Ends last: the database is in order by then.
+  await using heartbeat = openHeartbeat(config, log);
   await using place = await openWorkplace(config, {
     log,
     pid,
@@ -79,7 +80,9 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     },
     pause,
     objection: session.objection,
+    onBegin: (kind) => heartbeat?.noteBegin(kind),
     onReport: (report) => {
+      heartbeat?.noteRun(report);
       monitor.noteRun(report);
       publisher.noteRun(report);
       wal.look();
@@ -108,11 +111,24 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
   await Promise.all([poller.idle(), keeping, pruning.idle()]);
 }
 
+/** What may be shown of the settings: no credentials, no address of the heartbeat. */
+function settingsOf(config: Config): Settings {
+  const { baseUrl: service, scope, database, schedule, profileSchedule, runTimeoutMs, staleAfterMs } = config;
+  const { version } = findPackage();
+  return { version, service, scope, database, schedule, profileSchedule, runTimeoutMs, staleAfterMs };
+}
+
 /** What the page, the probes and the metrics are to know. */
 function openingOf({ scope }: Config, { store, session, pause }: Workplace, poller: Poller): Opening {
-  const last = store.read(() => store.runs.lastSuccess('leagues', scope));
+  const lastAt = (kind: RunKind): number | undefined => {
+    const last = store.read(() => store.runs.lastSuccess(kind, kind === 'leagues' ? scope : null));
+    return last === undefined ? undefined : Date.parse(last.finishedAt);
+  };
   return {
-    lastSuccessAt: last === undefined ? undefined : Date.parse(last.finishedAt),
+    lastSuccessAt: lastAt('leagues'),
+    lastProfileAt: lastAt('profile'),
+    consecutiveFailures: store.read(store.freshness).consecutive_failures,
+    path: store.path,
     count: () => store.read(store.freshness),
     present: () => {
       const [token, refusal] = [session.current(), session.refusal()];

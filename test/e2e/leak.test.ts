@@ -8,6 +8,8 @@ const TOKEN = 'token-of-this-test';
 const REFRESH = 'renewal-of-this-test';
 /** Known from nothing but a request, as a password that was rotated twice. */
 const SENT = { password: 'rotated-long-ago', token: 'issued-by-somebody' };
+/** The part of a heartbeat's address that nobody may know. */
+const CHECK = 'check-of-this-test';
 const PAIR = `${USERNAME}:${PASSWORD}`;
 
 /** A bench on whose database a sync has run, so that its secrets have been used. */
@@ -18,7 +20,7 @@ async function setUpSynced(): Promise<Bench> {
   const bench = setUpFor(service.url);
   for (const authorization of [`Basic ${btoa(`${USERNAME}:${SENT.password}`)}`, `Bearer ${SENT.token}`])
     await (await fetch(service.url, { headers: { authorization } })).text();
-  await bench.run(['sync']);
+  await bench.run(['sync'], { LEAGUE_SYNC_HEARTBEAT_URL: `https://127.0.0.1:9/${CHECK}?create=1` });
   return bench;
 }
 
@@ -33,6 +35,7 @@ const SECRETS = [
   ['a refresh token, which is never sent', REFRESH],
   ['a password that was sent', SENT.password],
   ['a token that was sent', SENT.token],
+  ['the address of the heartbeat', CHECK],
 ] as const;
 
 /** Each is tried with a word that is no secret, too: it is the secret alone that fails a test. */

@@ -26,6 +26,8 @@ export type Secrets = {
 const SHORTEST_SECRET = 8;
 const PASSWORD = 'LEAGUE_SYNC_PASSWORD';
 const USERNAME = 'LEAGUE_SYNC_USERNAME';
+/** Whoever knows its path may speak for the worker. */
+const HEARTBEAT = 'LEAGUE_SYNC_HEARTBEAT_URL';
 /** What the demo logs in with. */
 const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
 
@@ -71,6 +73,8 @@ export function createSecrets(): Secrets {
         keepCredential(PASSWORD, password);
         for (const username of usernames) keepCredential('the Basic pair', `${username}:${password}`);
       }
+      for (const part of URL.parse(given[HEARTBEAT] ?? '')?.pathname.split('/') ?? [])
+        if (part.length >= SHORTEST_SECRET) keepCredential(HEARTBEAT, part);
       const option = args.indexOf('--password');
       if (option >= 0) keepCredential('--password', args[option + 1] ?? '');
     },

@@ -98,6 +98,16 @@ describe('the settings', () => {
     expect(config.heartbeatUrl?.href).toBe('https://hc.example.com/ping/1');
   });
 
+  it('give the heartbeat a way of its own, and a faulty proxy is named once', () => {
+    const settings = { ...REQUIRED, LEAGUE_SYNC_HEARTBEAT_URL: 'http://hc.example.com/1' };
+    const proxies = { https_proxy: 'http://one:1', http_proxy: 'http://two:2', no_proxy: 'api.example.com' };
+    const { proxy, heartbeatProxy } = loadConfig(settings, proxies);
+    expect([proxy, heartbeatProxy?.label]).toEqual([undefined, 'http://two:2 (http_proxy)']);
+    const error = thrownBy(() => loadConfig(settings, { http_proxy: 'nonsense' }));
+    expect(error).toBeInstanceOf(SettingsError);
+    expect(String(error).match(/http_proxy: no proxy/g)).toHaveLength(1);
+  });
+
   it('that are required are all asked for at once', () => {
     expect(namesOf(faultsOf({}))).toEqual(['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_PASSWORD', 'LEAGUE_SYNC_USERNAME']);
   });

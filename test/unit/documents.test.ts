@@ -49,6 +49,7 @@ describe('the README', () => {
     'docs/architecture.md',
     'docs/cookbook.md',
     'docs/glossary.md',
+    'docs/monitoring/README.md',
     'docs/operations.md',
     'docs/rehearsal.md',
   ])('links from %s lead somewhere', (file) => {

@@ -40,6 +40,7 @@ function createStage() {
   const pause = createPause(clock);
   const stop = new AbortController();
   const started: string[] = [];
+  const begun: RunKind[] = [];
   let running = 0;
   let most = 0;
   let against: CredentialsError | undefined;
@@ -58,6 +59,7 @@ function createStage() {
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     pause,
     objection: () => against,
+    onBegin: (kind) => begun.push(kind),
     log: silent,
     signal: stop.signal,
   });
@@ -69,7 +71,7 @@ function createStage() {
   const object = (error: CredentialsError | undefined): void => {
     against = error;
   };
-  return { clock, pause, poller, started, most: () => most, endRun, object, stop };
+  return { clock, pause, poller, started, begun, most: () => most, endRun, object, stop };
 }
 
 describe('the poller', () => {
@@ -81,6 +83,21 @@ describe('the poller', () => {
     await endRun();
     await poller.idle();
     expect(started).toEqual(['leagues schedule', 'profile schedule']);
+  });
+
+  it('tells of each run when it begins, and of none that is skipped', async () => {
+    const { poller, begun, endRun } = createStage();
+    poller.request('profile', 'schedule');
+    poller.request('leagues', 'schedule');
+    expect(begun).toEqual([]);
+    await setImmediate();
+    expect(begun).toEqual(['leagues']);
+    poller.request('leagues', 'schedule');
+    await endRun();
+    expect(begun).toEqual(['leagues', 'profile']);
+    await endRun();
+    await poller.idle();
+    expect(begun).toHaveLength(2);
   });
 
   it('never makes two runs at once', async () => {

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { countLogins, type SimulatedBench, setUp } from '../support/bench.ts';
+import { type Monitoring, runIdOf, startMonitoring } from '../support/monitoring.ts';
+import { eventually } from '../support/program.ts';
+import { startProxy } from '../support/proxy.ts';
+import { hang } from '../support/scripted-service.ts';
+
+// That no stream and no file holds the check's id is looked at after every test (test/support/secrets.ts).
+
+const LONGEST_STOP_MS = 10_000;
+/** The message before is through by the time that the poll ends, also on a busy machine. */
+const LASTING = 'slow';
+const TRACE = { LEAGUE_SYNC_LOG_LEVEL: 'trace' };
+
+type Stage = { readonly bench: SimulatedBench; readonly monitoring: Monitoring; readonly env: Record<string, string> };
+
+async function setUpHeartbeat(): Promise<Stage> {
+  const monitoring = await startMonitoring();
+  const bench = await setUp();
+  return { bench, monitoring, env: { ...TRACE, LEAGUE_SYNC_HEARTBEAT_URL: monitoring.url } };
+}
+
+function told({ seen }: Monitoring, count: number): Promise<unknown> {
+  return eventually(`${count} messages arrive`, () => seen.length >= count);
+}
+
+it('sync tells of its poll before it ends', async () => {
+  const { bench, monitoring, env } = await setUpHeartbeat();
+  expect((await bench.run(['sync'], env)).code).toBe(0);
+  expect(monitoring.told().at(-1)).toBe('GET /');
+  bench.simulator.setFault('result-fail', true);
+  expect((await bench.run(['sync'], env)).code).toBe(77);
+  expect(monitoring.told().at(-1)).toMatch(/^POST \/fail credentials: /);
+});
+
+describe('the worker with a heartbeat', () => {
+  it('tells when a poll begins, that it was good, and why one failed', async () => {
+    const { bench, monitoring, env } = await setUpHeartbeat();
+    const worker = bench.start(['run'], env);
+    await told(monitoring, 2);
+    for (const fault of ['result-fail', LASTING]) bench.simulator.setFault(fault, true);
+    worker.send('SIGHUP');
+    await told(monitoring, 4);
+    expect((await worker.stop()).code).toBe(0);
+
+    const [error] = bench.rows("SELECT error_kind || ': ' || error_message AS said FROM runs WHERE outcome = 'failed'");
+    expect(monitoring.told()).toEqual(['GET /start', 'GET /', 'GET /start', `POST /fail ${error?.said}`]);
+    const ids = monitoring.seen.map(runIdOf);
+    expect([ids[1], ids[3]]).toEqual([ids[0], ids[2]]);
+    expect(ids[0]).not.toBe(ids[2]);
+  });
+
+  it('takes a poll that holds removals for a good one', async () => {
+    const { bench, monitoring, env } = await setUpHeartbeat();
+    const worker = bench.start(['run'], env);
+    await told(monitoring, 2);
+    for (const fault of ['empty-list', LASTING]) bench.simulator.setFault(fault, true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('held');
+    await told(monitoring, 4);
+    expect(monitoring.told().slice(2)).toEqual(['GET /start', 'GET /']);
+  });
+
+  it('says nothing of the end of a poll that was interrupted', async () => {
+    const { bench, monitoring, env } = await setUpHeartbeat();
+    bench.simulator.setFault('hang', true);
+    const worker = bench.start(['run'], env);
+    await told(monitoring, 1);
+    await eventually('the login hangs', () => countLogins(bench.simulator) > 0);
+    expect((await worker.stop()).code).toBe(0);
+    expect(monitoring.told()).toEqual(['GET /start']);
+    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'interrupted' }]);
+  });
+
+  it('polls and stops as ever where the monitoring service hangs', async () => {
+    const { bench, monitoring, env } = await setUpHeartbeat();
+    monitoring.reply(hang());
+    const worker = bench.start(['run'], env);
+    await worker.waitForPoll('changed');
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    const askedAt = performance.now();
+    expect((await worker.stop()).code).toBe(0);
+    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+    expect(monitoring.told()).toEqual(['GET /start']);
+  });
+
+  it('says once that nobody listens, and names the host alone', async () => {
+    const { bench, env } = await setUpHeartbeat();
+    const address = 'http://127.0.0.1:1/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
+    const worker = bench.start(['run'], { ...env, LEAGUE_SYNC_HEARTBEAT_URL: address });
+    await worker.waitForPoll('changed');
+    for (let polls = 0; polls < 3; polls += 1) {
+      worker.send('SIGHUP');
+      await worker.waitForPoll('unchanged');
+    }
+    const { stdout } = await worker.stop();
+    const said = stdout.split('\n').filter((line) => line.includes('heartbeat'));
+    expect(said).toHaveLength(1);
+    expect(JSON.parse(said[0] ?? '')).toMatchObject({
+      level: 40,
+      msg: 'the heartbeat does not get through to 127.0.0.1:1 (ECONNREFUSED)',
+    });
+  });
+
+  it('goes through the proxy that the environment names', async () => {
+    const { bench, monitoring, env } = await setUpHeartbeat();
+    const proxy = await startProxy(monitoring.port);
+    const address = monitoring.url.replace(/127\.0\.0\.1:\d+/, 'hc.example.test');
+    bench.start(['run'], { ...env, LEAGUE_SYNC_HEARTBEAT_URL: address, http_proxy: proxy.url });
+    await told(monitoring, 2);
+    expect(monitoring.told()).toEqual(['GET /start', 'GET /']);
+  });
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { setUp } from '../support/bench.ts';
+import { metricsIn, missingFrom, missingLabels } from '../support/expression.ts';
+import { askPromtool, missingPromtool } from '../support/promtool.ts';
+import { doorOf, type Scrape, scrape } from '../support/scrape.ts';
+
+const FOLDER = 'docs/monitoring';
+const rules = readFileSync(`${FOLDER}/alerts.yaml`, 'utf8');
+const cases = readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8');
+const page = readFileSync(`${FOLDER}/README.md`, 'utf8');
+const operations = readFileSync('docs/operations.md', 'utf8');
+
+type Target = { readonly expr: string; readonly legendFormat: string };
+type Dashboard = {
+  readonly panels: readonly { readonly id: number; readonly title: string; readonly targets: readonly Target[] }[];
+  readonly templating: { readonly list: readonly { readonly query: string | { readonly query: string } }[] };
+};
+
+const dashboard = JSON.parse(readFileSync(`${FOLDER}/dashboard.json`, 'utf8')) as Dashboard;
+
+/** The metrics of a worker that has made a poll of each kind. */
+async function scrapeWorker(): Promise<Scrape> {
+  const env = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' };
+  const worker = (await setUp()).start(['run'], env);
+  const door = await doorOf(worker);
+  await worker.waitForLog((line) => line.run === 'profile' && line.outcome !== undefined);
+  return scrape(door);
+}
+
+/** The names of the rules, in their order. */
+function alerts(): readonly string[] {
+  return [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+}
+
+/** The text of each rule. */
+function ruleTexts(): readonly string[] {
+  return rules.split(/^ +- alert: /m).slice(1);
+}
+
+describe('the rules for Prometheus', () => {
+  beforeEach(({ skip }) => {
+    const why = missingPromtool();
+    skip(why !== undefined, why);
+  });
+
+  it('are valid', () => {
+    expect(askPromtool(['check', 'rules', `${FOLDER}/alerts.yaml`])).toMatchObject({ content: true });
+  });
+
+  it('fire when they should, and only then', () => {
+    expect(askPromtool(['test', 'rules', `${FOLDER}/alerts.test.yaml`])).toMatchObject({ content: true });
+  });
+});
+
+describe('each rule for Prometheus', () => {
+  it('is seen to fire', () => {
+    expect(alerts().length).toBeGreaterThan(8);
+    expect(alerts().filter((name) => !cases.includes(`{alertname="${name}"}`))).toEqual([]);
+  });
+
+  it('asks for what a worker has', async () => {
+    const found = await scrapeWorker();
+    expect(ruleTexts().flatMap((text) => missingFrom(found, text.split('for:', 1)[0] ?? ''))).toEqual([]);
+  });
+
+  it('leads to what an operator can do', () => {
+    const rows = operations.split('\n## Alerts\n')[1]?.split('\n## ')[0] ?? '';
+    for (const [index, name] of alerts().entries()) {
+      expect(ruleTexts()[index]).toContain(`runbook: docs/operations.md, "Alerts", ${name}\n`);
+      expect(rows).toContain(`| \`${name}\` |`);
+    }
+  });
+});
+
+describe('the dashboard', () => {
+  it('asks for what a worker has', async () => {
+    const found = await scrapeWorker();
+    const targets = dashboard.panels.flatMap((panel) => panel.targets);
+    expect(targets.length).toBeGreaterThan(20);
+    expect(targets.flatMap(({ expr }) => missingFrom(found, expr))).toEqual([]);
+    for (const { expr, legendFormat } of targets) {
+      const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+      expect([expr, missingLabels(found, metricsIn(expr), labels)]).toEqual([expr, []]);
+    }
+    const choices = dashboard.templating.list.map(({ query }) => (typeof query === 'string' ? '' : query.query));
+    expect(choices.flatMap((query) => missingFrom(found, query))).toEqual([]);
+  });
+
+  it('has panels that can be told apart', () => {
+    for (const key of ['id', 'title'] as const)
+      expect(new Set(dashboard.panels.map((panel) => panel[key])).size).toBe(dashboard.panels.length);
+  });
+});
+
+describe('the page on monitoring', () => {
+  it('names every metric of a worker with its labels, and no other', async () => {
+    const { samples } = await scrapeWorker();
+    const own = samples.filter(({ name }) => name.startsWith('league_sync_'));
+    const served = own.map(({ name, labels }) => {
+      const shown = Object.keys(labels).filter((label) => label !== 'le');
+      return name.replace(/_(?:bucket|sum|count)$/, '') + (shown.length === 0 ? '' : `{${shown.join(',')}}`);
+    });
+    const named = [...page.matchAll(/^\| `(league_sync_[^`]+)`/gm)].map(([, name]) => name);
+    expect(named.toSorted()).toEqual([...new Set(served)].toSorted());
+  });
+});

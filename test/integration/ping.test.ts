@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { createPing, type Message, type PingFault } from '../../src/observe/ping.ts';
+import { CHECK_ID, startMonitoring } from '../support/monitoring.ts';
+import { startProxy } from '../support/proxy.ts';
+import { hang, type Reply, reset } from '../support/scripted-service.ts';
+
+const START: Message = { kind: 'start', runId: 'run-1' };
+const SUCCESS: Message = { kind: 'success', runId: 'run-1' };
+const FAIL: Message = { kind: 'fail', runId: 'run-1', text: 'network: nobody answered, größtenteils' };
+
+type Way = {
+  readonly url: string;
+  readonly signal?: AbortSignal;
+  readonly proxy?: string;
+  readonly timeoutMs?: number;
+};
+
+function send(message: Message, { url, signal, proxy, timeoutMs = 60_000 }: Way): Promise<PingFault | undefined> {
+  const through = proxy === undefined ? undefined : { address: proxy, variable: 'http_proxy', label: 'the proxy' };
+  const ping = createPing({ url: new URL(url), proxy: through, userAgent: 'league-sync/1.2.3', timeoutMs });
+  return ping(message, signal ?? new AbortController().signal);
+}
+
+describe('a message to the monitoring service', () => {
+  it.each([
+    ['/check', '/check/start?rid=run-1', '/check?rid=run-1'],
+    ['/check/', '/check/start?rid=run-1', '/check/?rid=run-1'],
+    ['', '/start?rid=run-1', '/?rid=run-1'],
+    ['/key/a%20slug?create=1', '/key/a%20slug/start?create=1&rid=run-1', '/key/a%20slug?create=1&rid=run-1'],
+    ['/check#fragment', '/check/start?rid=run-1', '/check?rid=run-1'],
+  ])('to an address that ends with "%s" says in its path what it tells', async (path, start, success) => {
+    const { seen, port } = await startMonitoring();
+    const url = `http://127.0.0.1:${port}${path}`;
+    expect([await send(START, { url }), await send(SUCCESS, { url })]).toEqual([undefined, undefined]);
+    expect(seen.map((one) => `${one.method} ${one.path}`)).toEqual([`GET ${start}`, `GET ${success}`]);
+    expect(seen[0]?.headers['user-agent']).toBe('league-sync/1.2.3');
+  });
+
+  it('of a failure carries the reason as text', async () => {
+    const { seen, url } = await startMonitoring();
+    await send(FAIL, { url });
+    expect(seen).toMatchObject([{ method: 'POST', path: `/${CHECK_ID}/fail?rid=run-1`, body: FAIL.text }]);
+    expect(seen[0]?.headers['content-type']).toBe('text/plain; charset=utf-8');
+  });
+
+  it('carries the user and the password of the address as a header', async () => {
+    const { seen, port } = await startMonitoring();
+    await send(START, { url: `http://clerk:s%C3%A9same%zz@127.0.0.1:${port}/check` });
+    expect(seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from('clerk:sésame%zz').toString('base64')}`);
+    expect(seen[0]?.path).toBe('/check/start?rid=run-1');
+  });
+
+  it('goes through the proxy', async () => {
+    const { seen, port, told } = await startMonitoring();
+    const proxy = await startProxy(port);
+    const url = `http://hc.example.test/${CHECK_ID}`;
+    expect(await send(START, { url, proxy: proxy.url })).toBeUndefined();
+    expect(told()).toEqual(['GET /start']);
+    expect(seen).toHaveLength(proxy.connections());
+  });
+
+  it.each<[string, Reply, PingFault]>([
+    ['status 503', { status: 503 }, { what: 'status 503', passes: true }],
+    ['status 404', { status: 404, body: 'not found' }, { what: 'status 404', passes: false }],
+    ['status 429', { status: 429 }, { what: 'status 429', passes: false }],
+    ['a redirect', { status: 302, headers: { location: '/other' } }, { what: 'status 302', passes: false }],
+    ['"OK (not found)"', { body: 'OK (not found)' }, { what: 'not found', passes: false }],
+    ['"OK (rate limited)"', { body: 'OK (rate limited)' }, { what: 'rate limited', passes: false }],
+    ['a broken connection', reset(), { what: 'UND_ERR_SOCKET', passes: true }],
+  ])('that is answered with %s has not got through', async (_name, reply, fault) => {
+    const monitoring = await startMonitoring();
+    monitoring.reply(reply);
+    expect(await send(START, monitoring)).toEqual(fault);
+  });
+
+  it('that is answered with a book is not read to its end', async () => {
+    const monitoring = await startMonitoring();
+    monitoring.reply((response) => {
+      response.on('error', () => undefined);
+      const page = 'x'.repeat(100_000);
+      const write = (): void => {
+        while (!response.destroyed && response.write(page));
+      };
+      response.on('drain', write);
+      write();
+    });
+    expect(await send(START, monitoring)).toBeUndefined();
+  });
+
+  it.each([
+    ['where nobody listens', 'http://127.0.0.1:1', 'ECONNREFUSED'],
+    ['whose host is none', 'http://name.invalid', /^(ENOTFOUND|EAI_AGAIN)$/],
+  ])('to an address %s fails without naming it', async (_name, origin, what) => {
+    const fault = await send(START, { url: `${origin}/${CHECK_ID}` });
+    expect(fault).toEqual({ what: expect.stringMatching(what), passes: true });
+  });
+
+  it('through a proxy that is not there names the proxy', async () => {
+    const fault = await send(START, { url: `http://hc.example.test/${CHECK_ID}`, proxy: 'http://127.0.0.1:1' });
+    expect(fault).toEqual({ what: 'ECONNREFUSED through the proxy the proxy', passes: true });
+  });
+
+  it('that nobody answers fails when its time is up', async () => {
+    const { url, reply } = await startMonitoring();
+    reply(hang());
+    expect(await send(START, { url, timeoutMs: 250 })).toEqual({ what: 'no answer within 250 ms', passes: true });
+  });
+
+  it('that nobody answers ends at once where it is cut off', async () => {
+    const { url, reply } = await startMonitoring();
+    const stop = new AbortController();
+    reply(() => stop.abort());
+    expect(await send(START, { url, signal: stop.signal })).toMatchObject({ passes: true });
+  });
+});

@@ -1,0 +1,57 @@
+import type { RunningProgram } from './program.ts';
+
+/** One series of an answer to /metrics. */
+export type Sample = {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+};
+
+/** An answer to /metrics. */
+export type Scrape = {
+  readonly text: string;
+  readonly samples: readonly Sample[];
+  /** The value of the one series of this name that has these labels among its own; undefined where there is none. */
+  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
+};
+
+/** Where the worker serves its metrics: it says so when it starts. */
+export async function doorOf(worker: RunningProgram): Promise<string> {
+  const { url } = await worker.waitForLog((line) => typeof line.url === 'string');
+  return String(url);
+}
+
+/** Reads the metrics, as Prometheus does. */
+export async function scrape(door: string): Promise<Scrape> {
+  const answer = await fetch(`${door}/metrics`);
+  if (answer.status !== 200) throw new Error(`/metrics answered with status ${answer.status}`);
+  return readScrape(await answer.text());
+}
+
+/** Reads an answer to /metrics. */
+export function readScrape(text: string): Scrape {
+  const samples = text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map(readSample);
+  return {
+    text,
+    samples,
+    value: (name, labels = {}) => {
+      const found = samples.filter((sample) => sample.name === name && hasLabels(sample, labels));
+      if (found.length > 1) throw new Error(`${found.length} series of ${name} have these labels`);
+      return found[0]?.value;
+    },
+  };
+}
+
+function readSample(line: string): Sample {
+  const [, name = '', list = '', value = ''] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+  if (name === '') throw new Error(`no sample: ${line}`);
+  const labels = [...list.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', word = '']) => [label, word] as const);
+  return { name, labels: Object.fromEntries(labels), value: Number(value) };
+}
+
+function hasLabels(sample: Sample, labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(labels).every(([name, word]) => sample.labels[name] === word);
+}

@@ -1,0 +1,189 @@
+import { setImmediate } from 'node:timers/promises';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { TransportError } from '../../src/errors.ts';
+import { createHeartbeat } from '../../src/observe/heartbeat.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import { createTestClock } from '../support/clock.ts';
+import { createListener } from '../support/heartbeat.ts';
+
+const DOWN = { what: 'ECONNREFUSED', passes: true };
+const SECOND = 1_000;
+
+function reportOf(outcome: RunReport['outcome'], more: Partial<RunReport> = {}): RunReport {
+  const error = outcome === 'failed' ? { error: new TransportError('network', true, 'nobody answered') } : {};
+  const ended = { kind: 'leagues', trigger: 'schedule', outcome, durationMs: 1, attempts: 1, httpStatus: 200 } as const;
+  return { ...ended, counts: NO_COUNTS, wrote: false, putOff: false, ...error, ...more };
+}
+
+function createStage() {
+  const clock = createTestClock();
+  const listener = createListener();
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+  const heartbeat = createHeartbeat({ ping: listener.ping, host: 'hc.example.com', clock, log });
+  /** A run of the leagues from its begin to this end. */
+  const run = async (outcome: RunReport['outcome'], more?: Partial<RunReport>): Promise<void> => {
+    heartbeat.noteBegin('leagues');
+    await setImmediate();
+    heartbeat.noteRun(reportOf(outcome, more));
+    await setImmediate();
+  };
+  return { clock, ...listener, lines, heartbeat, run };
+}
+
+describe('the heartbeat', () => {
+  it('tells of the start and the end of each run under one number, and of each run under another', async () => {
+    const { told, kinds, run } = createStage();
+    await run('unchanged');
+    await run('changed');
+    expect(kinds()).toEqual(['start', 'success', 'start', 'success']);
+    const ids = told.map(({ runId }) => runId);
+    expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    expect([ids[1], ids[3]]).toEqual([ids[0], ids[2]]);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('takes held removals for a success', async () => {
+    const { kinds, run } = createStage();
+    await run('held');
+    expect(kinds()).toEqual(['start', 'success']);
+  });
+
+  it('says why a run failed', async () => {
+    const { told, run } = createStage();
+    await run('failed');
+    expect(told[1]).toMatchObject({ kind: 'fail', text: 'network: nobody answered' });
+  });
+
+  it('cuts a reason that is very long, and no character in two', async () => {
+    const { told, run } = createStage();
+    await run('failed', { error: new TransportError('network', true, 'ö'.repeat(9_000)) });
+    const { text = '' } = told[1] ?? {};
+    expect(Buffer.byteLength(text)).toBe(9_999);
+    expect(text).toMatch(/^network: ö+$/);
+  });
+
+  it('says nothing of a run that was interrupted, and nothing of the profile', async () => {
+    const { kinds, run, heartbeat } = createStage();
+    await run('interrupted');
+    heartbeat.noteBegin('profile');
+    heartbeat.noteRun(reportOf('failed', { kind: 'profile' }));
+    await setImmediate();
+    expect(kinds()).toEqual(['start']);
+  });
+
+  it('takes no report of the profile for the end of a run of the leagues', async () => {
+    const { kinds, heartbeat } = createStage();
+    heartbeat.noteBegin('leagues');
+    heartbeat.noteRun(reportOf('failed', { kind: 'profile' }));
+    heartbeat.noteRun(reportOf('changed'));
+    await setImmediate();
+    expect(kinds()).toEqual(['start', 'success']);
+  });
+
+  it('goes on where a run never told of its end', async () => {
+    const { kinds, run, heartbeat } = createStage();
+    heartbeat.noteBegin('leagues');
+    await setImmediate();
+    await run('changed');
+    expect(kinds()).toEqual(['start', 'start', 'success']);
+  });
+});
+
+describe('a heartbeat that does not get through', () => {
+  it('is tried four times within half a minute, and then the end of the run is', async () => {
+    const { clock, kinds, run, answer } = createStage();
+    answer(DOWN);
+    await run('changed');
+    await clock.advance(21 * SECOND);
+    expect(clock.slept.slice(0, 3)).toEqual([1 * SECOND, 4 * SECOND, 16 * SECOND]);
+    expect(kinds()).toEqual(['start', 'start', 'start', 'start', 'success']);
+    answer('take');
+    await clock.advance(1 * SECOND);
+    expect(kinds().slice(4)).toEqual(['success', 'success']);
+  });
+
+  it('is tried once where another attempt cannot help', async () => {
+    const { clock, kinds, run, answer } = createStage();
+    answer({ what: 'status 404', passes: false });
+    await run('changed');
+    await clock.advance(60 * SECOND);
+    expect(kinds()).toEqual(['start', 'success']);
+  });
+
+  it('is said once, by the host alone, until it gets through again', async () => {
+    const { clock, lines, run, answer } = createStage();
+    answer(DOWN);
+    for (let runs = 0; runs < 3; runs += 1) {
+      await run('changed');
+      await clock.advance(60 * SECOND);
+    }
+    expect(lines).toEqual(['the heartbeat does not get through to hc.example.com (ECONNREFUSED)']);
+    answer('take');
+    await run('changed');
+    await run('changed');
+    expect(lines.slice(1)).toEqual(['the heartbeat gets through to hc.example.com again']);
+  });
+
+  it('makes way for the newest run, of which the end alone is told where that is known already', async () => {
+    const { told, kinds, run, answer, release } = createStage();
+    answer('hang');
+    for (let runs = 0; runs < 5; runs += 1) await run('changed');
+    await run('failed');
+    expect(kinds()).toEqual(['start']);
+    answer('take');
+    release();
+    await setImmediate();
+    expect(kinds()).toEqual(['start', 'success', 'fail']);
+    expect(told[1]?.runId).toBe(told[0]?.runId);
+  });
+
+  it('waits for no further attempt once a newer run begins', async () => {
+    const { kinds, run, answer, heartbeat } = createStage();
+    answer(DOWN);
+    await run('changed');
+    expect(kinds()).toEqual(['start']);
+    answer('take');
+    heartbeat.noteBegin('leagues');
+    await setImmediate();
+    expect(kinds()).toEqual(['start', 'start', 'success', 'start']);
+  });
+});
+
+describe('a heartbeat that ends', () => {
+  it('gives a message that is under way a second', async () => {
+    const { clock, run, answer, release, kinds, heartbeat, lines } = createStage();
+    answer('hang');
+    await run('changed');
+    const ended = heartbeat[Symbol.asyncDispose]();
+    await clock.advance(0.9 * SECOND);
+    answer('take');
+    release();
+    await ended;
+    expect(kinds()).toEqual(['start', 'success']);
+    expect(lines).toEqual([]);
+  });
+
+  it('cuts off a message that hangs, without a word', async () => {
+    const { clock, run, answer, kinds, heartbeat, lines } = createStage();
+    answer('hang');
+    await run('changed');
+    const ended = heartbeat[Symbol.asyncDispose]();
+    await clock.advance(SECOND);
+    await ended;
+    expect(kinds()).toEqual(['start']);
+    expect(lines).toEqual([]);
+  });
+
+  it('makes nobody wait between two attempts, nor for a run that has not ended', async () => {
+    const { run, answer, heartbeat } = createStage();
+    answer(DOWN);
+    await run('changed');
+    await heartbeat[Symbol.asyncDispose]();
+    const idle = createStage();
+    idle.heartbeat.noteBegin('leagues');
+    await idle.heartbeat[Symbol.asyncDispose]();
+    expect(idle.kinds()).toEqual(['start']);
+  });
+});

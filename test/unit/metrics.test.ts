@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { parseSchedule } from '../../src/cron.ts';
+import { TransportError } from '../../src/errors.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+import { createMonitor, type Opening } from '../../src/observe/monitor.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import { createTestClock } from '../support/clock.ts';
+import { readScrape, type Scrape } from '../support/scrape.ts';
+
+const NO_ROWS = { live_leagues: 7, removed_leagues: 2, held_removals: 0, open_rejections: 0 };
+
+function createStage() {
+  const clock = createTestClock();
+  const monitor = createMonitor(
+    {
+      version: '1.2.3',
+      service: 'https://api.example.com',
+      scope: 'all',
+      database: 'leagues.db',
+      schedule: parseSchedule('*/5 * * * *', 'UTC'),
+      profileSchedule: 'off',
+      runTimeoutMs: 120_000,
+      staleAfterMs: 900_000,
+    },
+    clock,
+  );
+  const metrics = createMetrics(monitor);
+  let expiresAt: number | undefined;
+  const open = (more: Partial<Opening> = {}): void =>
+    monitor.open({
+      lastSuccessAt: undefined,
+      lastProfileAt: undefined,
+      consecutiveFailures: 0,
+      path: '/nowhere/leagues.db',
+      present: () => ({ running: undefined, pausedUntil: 0, token: { expiresAt }, refusal: undefined }),
+      count: () => NO_ROWS,
+      ...more,
+    });
+  const read = async (): Promise<Scrape> => readScrape(await metrics.render());
+  const hold = (next: number | undefined): void => {
+    expiresAt = next;
+  };
+  return { clock, monitor, open, read, hold };
+}
+
+function reportOf(kind: RunReport['kind'], outcome: RunReport['outcome'], more: Partial<RunReport> = {}): RunReport {
+  const rest = { trigger: 'schedule', attempts: 1, httpStatus: 200, counts: NO_COUNTS, wrote: false } as const;
+  return { kind, outcome, durationMs: 40, putOff: false, ...rest, ...more };
+}
+
+const GAUGES = [
+  'league_sync_consecutive_failures',
+  'league_sync_held_removals',
+  'league_sync_database_bytes',
+  'league_sync_database_wal_bytes',
+  'league_sync_token_expiry_timestamp_seconds',
+  'league_sync_clock_skew_seconds',
+];
+
+describe('the metrics', () => {
+  it('say nothing of what is not known before the database is open, and 0 of what is counted', async () => {
+    const found = await createStage().read();
+    expect(GAUGES.map((name) => found.value(name))).toEqual(GAUGES.map(() => undefined));
+    expect(found.samples.filter(({ name }) => name === 'league_sync_leagues')).toEqual([]);
+    expect(found.value('league_sync_not_ready', { reason: 'starting' })).toBe(1);
+    const counted = found.samples.filter(({ name }) => /^league_sync_.*(_total|_count)$/.test(name));
+    expect(counted.length).toBeGreaterThan(20);
+    expect(counted.filter(({ value }) => value !== 0)).toEqual([]);
+    expect(found.value('league_sync_run_duration_seconds_count', { kind: 'leagues' })).toBe(0);
+  });
+
+  it('leave out an expiry as soon as it is not known any more', async () => {
+    const { open, read, hold } = createStage();
+    open();
+    hold(1_800_000_000_000);
+    expect((await read()).value('league_sync_token_expiry_timestamp_seconds')).toBe(1_800_000_000);
+    hold(undefined);
+    expect((await read()).value('league_sync_token_expiry_timestamp_seconds')).toBeUndefined();
+  });
+
+  it('keep the skew that the last login told, also where the next one fails', async () => {
+    const { monitor, read } = createStage();
+    monitor.noteLogin({ at: 0, reason: 'start', outcome: 'ok', clockSkewMs: -2_500 });
+    monitor.noteLogin({ at: 1, reason: 'due', outcome: 'failed' });
+    const found = await read();
+    expect(found.value('league_sync_clock_skew_seconds')).toBe(-2.5);
+    expect(found.value('league_sync_logins_total', { outcome: 'failed' })).toBe(1);
+  });
+
+  it('go on from the failures that the database knows, and do not count what was interrupted', async () => {
+    const { monitor, open, read } = createStage();
+    const failed = { error: new TransportError('timeout', true, 'it took too long') };
+    const failures = async () => (await read()).value('league_sync_consecutive_failures');
+    open({ consecutiveFailures: 4 });
+    expect(await failures()).toBe(4);
+    monitor.noteRun(reportOf('leagues', 'failed', failed));
+    monitor.noteRun(reportOf('profile', 'unchanged'));
+    monitor.noteRun(reportOf('leagues', 'interrupted'));
+    expect(await failures()).toBe(5);
+    monitor.noteRun(reportOf('leagues', 'held'));
+    expect(await failures()).toBe(0);
+    expect((await read()).value('league_sync_run_failures_total', { kind: 'leagues', error_kind: 'timeout' })).toBe(1);
+  });
+
+  it('say when each kind was last brought up to date', async () => {
+    const { clock, monitor, open, read } = createStage();
+    const success = async (kind: string) =>
+      (await read()).value('league_sync_last_success_timestamp_seconds', { kind });
+    open({ lastSuccessAt: 5_000, lastProfileAt: 6_000 });
+    expect([await success('leagues'), await success('profile')]).toEqual([5, 6]);
+    monitor.noteRun(reportOf('profile', 'failed'));
+    monitor.noteRun(reportOf('leagues', 'unchanged'));
+    expect([await success('leagues'), await success('profile')]).toEqual([clock.now() / 1_000, 6]);
+    monitor.noteRun(reportOf('profile', 'unchanged'));
+    expect(await success('profile')).toBe(clock.now() / 1_000);
+  });
+
+  it('sort runs by how long they took, and their changes by what they are', async () => {
+    const { monitor, read } = createStage();
+    const counts = { ...NO_COUNTS, received: 9, added: 3, changed: 2, restored: 1, removed: 4, unchanged: 3 };
+    monitor.noteRun(reportOf('leagues', 'changed', { durationMs: 40, counts }));
+    monitor.noteRun(reportOf('leagues', 'changed', { durationMs: 700_000, counts }));
+    const found = await read();
+    const within = (le: string) => found.value('league_sync_run_duration_seconds_bucket', { kind: 'leagues', le });
+    expect([within('0.05'), within('300'), within('+Inf')]).toEqual([1, 1, 2]);
+    expect(found.value('league_sync_run_duration_seconds_sum', { kind: 'leagues' })).toBeCloseTo(700.04);
+    const changed = ['added', 'changed', 'restored', 'removed'].map((change) =>
+      found.value('league_sync_league_changes_total', { change }),
+    );
+    expect(changed).toEqual([6, 4, 2, 8]);
+  });
+
+  it('name no slot of a profile that is never polled', async () => {
+    const found = await createStage().read();
+    expect(found.value('league_sync_next_slot_timestamp_seconds', { kind: 'leagues' })).toBeGreaterThan(0);
+    expect(found.value('league_sync_next_slot_timestamp_seconds', { kind: 'profile' })).toBeUndefined();
+  });
+});
