@@ -16,7 +16,7 @@ import type { Freshness } from './overview.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { createPauseRows, type PauseRows } from './pauses.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
-import { createPresence, type Presence } from './presence.ts';
+import { createPossession, type Possession } from './possession.ts';
 import { createRejectionRows, type RejectionRows } from './rejections.ts';
 import { createRunRows, type RunRows } from './runs.ts';
 import { closeForReaders, removeLog } from './wal.ts';
@@ -130,13 +130,13 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
   const runs = createRunRows(client, db);
   const rowsWritten = client.prepare('SELECT total_changes()').pluck();
   const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
-  const presence = createPresence(path);
+  const possession = createPossession(path);
   const backlog = createBacklog(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   const write: Patience = (work, signal) =>
     patience(() => {
       try {
-        presence.require();
+        possession.require();
         lock.renew();
         const result = client
           .transaction(() => {
@@ -179,15 +179,15 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
     [Symbol.asyncDispose]: async () => {
       // What cannot be written now either is in the log of the process alone.
       if (!backlog.isEmpty()) await write(() => undefined).catch(() => undefined);
-      onEnd({ path, files: await leave(client, presence), isIncomplete: !backlog.isEmpty() });
+      onEnd({ path, files: await leave(client, possession), isIncomplete: !backlog.isEmpty() });
     },
   };
 }
 
-async function leave(client: Database.Database, presence: Presence): Promise<Ending['files']> {
-  if (presence.isDatabaseOurs()) return (await closeForReaders(client)) ? 'one-file' : 'log-beside';
+async function leave(client: Database.Database, possession: Possession): Promise<Ending['files']> {
+  if (possession.isDatabaseOurs()) return (await closeForReaders(client)) ? 'one-file' : 'log-beside';
   // Beside the file that took the place of ours our log would be taken for its own, and destroy it.
-  if (presence.isLogOurs()) removeLog(client.name);
+  if (possession.isLogOurs()) removeLog(client.name);
   client.close();
   return 'not-ours';
 }

@@ -6,7 +6,7 @@ import { inodeOf } from './identity.ts';
  * The files of a database that is open, by what tells them from any others. Writes to a file that was deleted or
  * replaced succeed and are lost with it, so they are looked at before each.
  */
-export type Presence = {
+export type Possession = {
   /** Throws a DatabaseError where they are no longer the ones that were opened. */
   readonly require: () => void;
   readonly isDatabaseOurs: () => boolean;
@@ -15,7 +15,7 @@ export type Presence = {
 };
 
 /** Remembers the files as they are now: with a log, opened, and written to by nobody else. */
-export function createPresence(path: string): Presence {
+export function createPossession(path: string): Possession {
   const files = { database: inodeOf(path), log: inodeOf(`${path}-wal`) };
   const isDatabaseOurs = (): boolean => inodeOf(path) === files.database;
   const isLogOurs = (): boolean => inodeOf(`${path}-wal`) === files.log;
