@@ -21,6 +21,8 @@ let outputFailed = false;
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 /** What still hangs about when everything has been closed must not keep the process from ending. */
 const LINGER_MS = 500;
+/** Of a terminal that does not say how wide it is. */
+const USUAL_COLUMNS = 80;
 
 const host: Host = {
   pid: process.pid,
@@ -29,15 +31,23 @@ const host: Host = {
   environment: process.env,
   settings: () => mergeEnvironment(process.env, readDotenv()),
   print,
-  color: process.stdout.isTTY && !process.env.NO_COLOR,
   warn: (text) => {
     process.stderr.write(`league-sync: ${text}\n`);
   },
+  terminal: process.stdout.isTTY
+    ? { columns: process.stdout.columns || USUAL_COLUMNS, color: wantsColor(process.stdout) }
+    : undefined,
+  readInput: async () => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  },
+  isAlive,
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
-    const { isTTY } = fd === 1 ? process.stdout : process.stderr;
-    const { log, close } = await openLog(config, fd, isTTY, isTTY && !process.env.NO_COLOR);
+    const stream = fd === 1 ? process.stdout : process.stderr;
+    const { log, close } = await openLog(config, fd, stream.isTTY, wantsColor(stream));
     logs.push(close);
     return log;
   },
@@ -54,6 +64,19 @@ function readDotenv(): Record<string, string | undefined> {
     if (error instanceof SettingsError) throw error;
     const code = codeOf(error) || 'unknown error';
     throw new SettingsError([`.env: it cannot be read (${code}); mend its permissions, or remove it`]);
+  }
+}
+
+function wantsColor({ isTTY }: { readonly isTTY: boolean }): boolean {
+  return isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+}
+
+/** A process of somebody else may not be signalled, but is there. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
   }
 }
 

@@ -25,6 +25,14 @@ export function formatDuration(ms: number): string {
   return `${Math.round(ms / UNITS_MS.d)} d`;
 }
 
+/** Writes how long ago something was, in ms, or when it will be: `just now`, `12 min ago`, `in 3 h`. */
+export function formatAge(ms: number): string {
+  const size = Math.abs(ms);
+  if (size < UNITS_MS.s) return 'just now';
+  const text = size < 2 * UNITS_MS.m ? `${Math.floor(size / UNITS_MS.s)} s` : formatDuration(size);
+  return ms < 0 ? `in ${text}` : `${text} ago`;
+}
+
 /** Writes bytes for people: `512 B`, `4.1 KB`, `73 MB`. */
 export function formatSize(bytes: number): string {
   const unit = (['GB', 'MB', 'KB'] as const).find((name) => bytes >= UNITS_BYTES[name]);

@@ -22,6 +22,7 @@ const loadRun = async () => (await import('./commands/run.ts')).run;
 const loadSync = async () => (await import('./commands/sync.ts')).sync;
 const loadProfile = async () => (await import('./commands/profile.ts')).profile;
 const loadStatus = async () => (await import('./commands/status.ts')).status;
+const loadProbe = async () => (await import('./commands/probe.ts')).probe;
 const loadQuery = async () => (await import('./commands/query.ts')).query;
 const loadChanges = async () => (await import('./commands/changes.ts')).changes;
 const loadAccept = async () => (await import('./commands/accept-removals.ts')).acceptRemovals;
@@ -61,9 +62,9 @@ function addWorkerCommands(program: Program, execute: Execute): void {
     .command('run', { isDefault: true })
     .description('the worker: logs in, keeps a valid token, polls on schedule, until it is stopped')
     .usage('[options]')
-    .argument('[nothing]')
-    .action((word: string | undefined) => {
-      // The default command is handed whatever is the name of none.
+    // The default command is handed whatever is the name of none.
+    .allowExcessArguments()
+    .action((_, { args: [word] }: Program) => {
       if (word !== undefined) return program.error(`error: there is no command "${word}"`);
       return execute(loadRun, undefined, 'lasts');
     });
@@ -89,7 +90,10 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .command('status')
     .description('what the database says: freshness, leagues, last runs, token expiry, held removals')
     .option('--json', 'one JSON object')
-    .action((options) => execute(loadStatus, options, 'reads'));
+    .addOption(new Option('--probe', 'ask a running worker whether it is live: exit 0 or 1').conflicts('json'))
+    .action(({ probe, ...options }) =>
+      probe ? execute(loadProbe, {}, 'reads') : execute(loadStatus, options, 'reads'),
+    );
   program
     .command('changes')
     .description('the change feed, newest last: the newest 50, or all since a number or a time')
@@ -105,7 +109,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   program
     .command('query')
     .description('run one SQL statement that only reads, and print its rows')
-    .argument('<sql>', 'the statement')
+    .argument('<sql>', 'the statement; - reads it from stdin')
     .addOption(
       new Option('--format <format>', 'how rows are printed').choices(['table', 'json', 'csv']).default('table'),
     )

@@ -1,19 +1,91 @@
 import stringWidth from 'string-width';
+import type { Paint, Tone } from './paint.ts';
 import { visible } from './visible.ts';
 
+/** What stands in a table, and what its colour says. */
+export type Cell = string | { readonly text: string; readonly tone: Tone };
+
+/** How a table is shown at a terminal; elsewhere it is as wide as it has to be, and plain. */
+export type TableOptions = {
+  /** Characters in a line: the longest cells are cut until the lines fit. */
+  readonly width?: number | undefined;
+  readonly paint?: Paint;
+};
+
 const GAP = '  ';
+/** Cells are not cut below this; a terminal that is narrower still breaks the lines. */
+const LEAST_WIDTH = 6;
 
 /** Lays rows out in columns under their names. Control characters are shown as what they are, not obeyed. */
-export function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [columns, ...rows].map((row) => row.map(visible));
-  const widths = columns.map(() => 0);
+export function formatTable(
+  columns: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { width = Number.POSITIVE_INFINITY, paint = (_, text) => text }: TableOptions = {},
+): string {
+  const heading: readonly Cell[] = columns.map((text) => ({ text, tone: 'faint' }));
+  const lines = [heading, ...rows].map((row) => row.map((cell) => visible(textOf(cell))));
+  const widths = narrow(widthsOf(lines), width);
+  const layOut = (line: readonly string[], row: readonly Cell[]): string => {
+    const cells = line.map((text, index) => cut(text, widths[index] ?? 0));
+    const gaps = cells.map((text, index) => ' '.repeat(Math.max(0, (widths[index] ?? 0) - stringWidth(text))));
+    const painted = cells.map((text, index) => paint(toneOf(row[index] ?? ''), text) + gaps[index]);
+    return painted.join(GAP).trimEnd();
+  };
+  return lines.map((line, index) => layOut(line, index === 0 ? heading : (rows[index - 1] ?? []))).join('\n');
+}
+
+/** The text as far as it fits, with an ellipsis where it does not. */
+export function cut(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of SEGMENTS.segment(text)) {
+    used += stringWidth(segment);
+    if (used > width - 1) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/** The text in lines of this width, broken at spaces; a word that is longer has a line of its own. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && stringWidth(last) + 1 + stringWidth(word) <= width) lines.push(`${lines.pop()} ${word}`);
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** What a reader takes for one character may be several. */
+const SEGMENTS = new Intl.Segmenter('en');
+
+function textOf(cell: Cell): string {
+  return typeof cell === 'string' ? cell : cell.text;
+}
+
+function toneOf(cell: Cell): Tone {
+  return typeof cell === 'string' ? 'plain' : cell.tone;
+}
+
+function widthsOf(lines: readonly (readonly string[])[]): readonly number[] {
+  const widths: number[] = [];
   for (const line of lines) {
     for (const [index, cell] of line.entries()) widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell));
   }
-  const layOut = (line: readonly string[]): string =>
-    line
-      .map((cell, index) => cell + ' '.repeat((widths[index] ?? 0) - stringWidth(cell)))
-      .join(GAP)
-      .trimEnd();
-  return lines.map(layOut).join('\n');
+  return widths;
+}
+
+/** The widest columns give way first, all to the same width. */
+function narrow(widths: readonly number[], width: number): readonly number[] {
+  const room = width - GAP.length * (widths.length - 1);
+  const narrowed = (most: number): readonly number[] => widths.map((natural) => Math.min(natural, most));
+  let most = Math.max(...widths);
+  while (most > LEAST_WIDTH && sum(narrowed(most)) > room) most -= 1;
+  return narrowed(most);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { loadDatabasePath } from '../config/database.ts';
@@ -5,7 +6,7 @@ import type { Environment } from '../config/environment.ts';
 import { chooseProxy } from '../config/proxy.ts';
 import { findPackage } from '../package.ts';
 import { locateFile } from '../store/folder.ts';
-import { findLockHolder } from '../store/holder.ts';
+import { type Neighbourhood, readPresence } from '../store/presence.ts';
 import { describeLock, type FoundDatabase, lookAtDatabase } from './database.ts';
 import { lookAtDisk, lookAtPublishing } from './disk.ts';
 import { explain, type Finding, fail, ok, skipped, warn } from './finding.ts';
@@ -20,11 +21,14 @@ const SLOTS_SHOWN = 5;
  * Looks at everything that can go wrong, one thing after the other, and tells of each as soon as it is known. Writes and
  * records nothing, holds no lock, and asks the service once for each thing.
  */
-export async function* lookAtAll(source: SettingsSource, stop: AbortSignal): AsyncGenerator<Finding> {
+export async function* lookAtAll(
+  source: SettingsSource & Pick<Neighbourhood, 'isAlive'>,
+  stop: AbortSignal,
+): AsyncGenerator<Finding> {
   const { findings, config } = readSettings(source);
   yield* findings;
   const path = findDatabase(source);
-  const database = path === undefined ? undefined : lookAtPlace(path);
+  const database = path === undefined ? undefined : lookAtPlace(path, { host: hostname(), isAlive: source.isAlive });
   if (config !== undefined) yield describeSlots(config);
   yield* database?.findings ?? [];
   if (config === undefined || database === undefined) {
@@ -52,13 +56,13 @@ type Place = FoundDatabase & {
 };
 
 /** The database, its lock and its disk. */
-function lookAtPlace(path: string): Place {
+function lookAtPlace(path: string, neighbourhood: Neighbourhood): Place {
   try {
     const place = locateFile(path);
     const { findings, state } = lookAtDatabase(place, findPackage().migrations);
-    const holder = findLockHolder(place);
-    const isInUse = holder !== undefined && holder.isHeld !== false;
-    return { place, state, isInUse, findings: [...findings, describeLock(holder), ...lookAtDisk(place)] };
+    const presence = readPresence(place, neighbourhood);
+    const isInUse = presence.state !== 'none';
+    return { place, state, isInUse, findings: [...findings, describeLock(presence), ...lookAtDisk(place)] };
   } catch (error) {
     const mend = 'check LEAGUE_SYNC_DATABASE, and the permissions of its folder';
     return { place: path, state: 'unknown', isInUse: false, findings: [fail('database', explain(error, mend))] };

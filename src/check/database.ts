@@ -1,7 +1,7 @@
 import { formatDuration, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
-import type { LockHolder } from '../store/holder.ts';
 import { findUnsettled, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspection.ts';
+import type { Presence } from '../store/presence.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 
 /** What was found of the database, and what can be asked of it. */
@@ -52,10 +52,11 @@ function describeUnsettled(path: string, unsettled: string): Finding {
 }
 
 /** Who holds the lock. A worker that runs is as it should be, and so is none. */
-export function describeLock(holder: LockHolder | undefined): Finding {
-  if (holder === undefined) return ok('lock', 'free: no worker runs');
-  const { label, isHeld } = holder;
-  if (isHeld === true) return ok('lock', `a worker runs: ${label}`);
-  const unseen = `no worker runs that can be seen from here; the lock file names ${label}`;
-  return ok('lock', isHeld === undefined ? `the lock file names ${label}` : unseen);
+export function describeLock(presence: Presence): Finding {
+  if (presence.state === 'none') return ok('lock', 'free: no worker runs');
+  const { state, holder } = presence;
+  if (holder === undefined) return ok('lock', 'somebody is just taking it, or the lock file cannot be read');
+  const { pid, host, since } = holder;
+  const who = `process ${pid} on ${host}, since ${since}`;
+  return ok('lock', state === 'running' ? `a worker runs: ${who}` : `the lock file names ${who}`);
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { ListenAddress } from '../config/settings.ts';
+import type { ListenAddress } from '../config/listen.ts';
 import { SettingsError } from '../errors.ts';
 import { openDoor } from '../observe/server.ts';
 import { explain, type Finding, fail, ok } from './finding.ts';

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.ts';
 import { loadDatabasePath } from '../config/database.ts';
 import { EXIT } from '../errors.ts';
 import {
@@ -28,7 +29,9 @@ export const changes: Command<ChangesOptions> = async (host, { since, league, li
   const path = loadDatabasePath(host);
   const start = since ?? { newest: limit ?? NEWEST };
   const stretch = findStretch(path, start, league);
-  const write = json === true ? entryJson : describeEntry;
+  const now = systemClock.now();
+  const write =
+    json === true ? entryJson : (entry: FeedEntry) => describeEntry(entry, { now, terminal: host.terminal });
   let shown = 0;
   for (const page of readFeed(path, stretch, { most: limit ?? Number.POSITIVE_INFINITY, fields: json !== true })) {
     if (page.length > 0) await host.print(page.map(write).join('\n'));

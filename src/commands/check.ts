@@ -1,6 +1,7 @@
 import { lookAtAll } from '../check/check.ts';
 import type { Finding } from '../check/finding.ts';
 import { EXIT } from '../errors.ts';
+import { createPaint, type Paint } from '../paint.ts';
 import { visible } from '../visible.ts';
 import type { Command } from './host.ts';
 
@@ -9,21 +10,19 @@ export const check: Command<{ readonly json?: boolean }> = async (host, { json }
   const checks: Finding[] = [];
   for await (const finding of lookAtAll(host, host.stop)) {
     checks.push(finding);
-    if (json !== true) await host.print(formatFinding(finding, host.color));
+    if (json !== true) await host.print(formatFinding(finding, createPaint(host.terminal?.color ?? false)));
   }
   const isOk = checks.every(({ result }) => result !== 'fail');
   if (json === true) await host.print(JSON.stringify({ ok: isOk, checks }));
   return isOk ? EXIT.done : EXIT.failed;
 };
 
-const COLORS = { ok: '\u001b[32m', warn: '\u001b[33m', fail: '\u001b[31m' };
-const PLAIN = '\u001b[0m';
+const TONES = { ok: 'good', warn: 'warning', fail: 'bad' } as const;
 const RESULT_WIDTH = 6;
 const NAME_WIDTH = 12;
 
 /** One line: the result, the thing, what was found, and behind the arrow what to do. */
-function formatFinding({ name, result, message, mend }: Finding, color: boolean): string {
-  const word = result.padEnd(RESULT_WIDTH);
-  const start = color ? `${COLORS[result]}${word}${PLAIN}` : word;
+function formatFinding({ name, result, message, mend }: Finding, paint: Paint): string {
+  const start = paint(TONES[result], result.padEnd(RESULT_WIDTH));
   return `${start}${visible(`${name.padEnd(NAME_WIDTH)}${message}${mend === undefined ? '' : ` -> ${mend}`}`)}`;
 }

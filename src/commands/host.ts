@@ -14,10 +14,14 @@ export type Host = {
   readonly settings: () => Readonly<Record<string, string>>;
   /** Writes a line of the result to stdout; settles when a slow reader has room for more. */
   readonly print: (text: string) => Promise<void>;
-  /** Whether what is printed is shown in colour: at a terminal, unless `NO_COLOR` is set. */
-  readonly color: boolean;
   /** Writes a line to stderr. */
   readonly warn: (text: string) => void;
+  /** The terminal that stdout is, and undefined where it is none. */
+  readonly terminal: Terminal | undefined;
+  /** All of stdin. */
+  readonly readInput: () => Promise<string>;
+  /** Whether there is a process of this number. */
+  readonly isAlive: (pid: number) => boolean;
   /** Asks whoever sits at the terminal, and gives the line that was typed. Undefined where nobody does. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Opens the log: on stdout for `run` and `demo`, on stderr for the commands whose result is on stdout. */
@@ -27,6 +31,9 @@ export type Host = {
   /** Calls back on SIGHUP. */
   readonly onHangup: (callback: () => void) => void;
 };
+
+/** How much room a terminal has in a line, and whether colours are wanted there. */
+export type Terminal = { readonly columns: number; readonly color: boolean };
 
 /** A command gives its exit code, or throws an error that has one. */
 export type Command<Options> = (host: Host, options: Options) => Promise<number>;

@@ -7,9 +7,12 @@ import type { Command } from './host.ts';
 
 type Format = 'table' | 'json' | 'csv';
 
+/** In the place of a statement that comes from stdin. */
+const FROM_INPUT = '-';
+
 /** Runs one statement that reads, and prints its rows. */
 export const query: Command<{ readonly sql: string; readonly format: Format }> = async (host, { sql, format }) => {
-  const result = runQuery(loadDatabasePath(host), sql);
+  const result = runQuery(loadDatabasePath(host), sql === FROM_INPUT ? await host.readInput() : sql);
   await host.print(WRITERS[format](result));
   return EXIT.done;
 };

@@ -5,9 +5,10 @@ import { CredentialsError, SettingsError } from '../errors.ts';
 import { type Credentials, createCredentials, readSecret, type SecretSource } from './credentials.ts';
 import { besides } from './database.ts';
 import { type Environment, mergeEnvironment, SECRET_NAMES, warnOfUnknown } from './environment.ts';
+import type { ListenAddress } from './listen.ts';
 import { SETTING_NAMES } from './name.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
-import { type ListenAddress, maySendCredentials, readSchedule, settingsSchema } from './settings.ts';
+import { maySendCredentials, readSchedule, settingsSchema } from './settings.ts';
 
 export type Scope = 'all' | 'active' | 'inactive';
 

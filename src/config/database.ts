@@ -16,6 +16,11 @@ export function loadDatabasePath({ settings, warn }: SettingsSource): string {
   return set.LEAGUE_SYNC_DATABASE?.trim() || DEFAULT_DATABASE;
 }
 
+/** Where the published copy is kept, if it is. */
+export function loadPublishPath({ settings }: SettingsSource): string | undefined {
+  return settings().LEAGUE_SYNC_PUBLISH?.trim() || undefined;
+}
+
 /** The files that SQLite, and the lock, have beside a database. */
 export function besides(path: string): readonly string[] {
   return ['-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => path + suffix);

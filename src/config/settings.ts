@@ -2,11 +2,9 @@ import * as z from 'zod';
 import { parseSchedule, type Schedule } from '../cron.ts';
 import { parseDuration, parseSize } from '../duration.ts';
 import { DEFAULT_DATABASE } from './database.ts';
+import { DEFAULT_LISTEN, LISTEN_MEND, parseListen } from './listen.ts';
 import { isLoopback } from './loopback.ts';
 import type { SettingName } from './name.ts';
-
-/** One `host:port` that the status page, the probes and the metrics are served on. */
-export type ListenAddress = { readonly host: string; readonly port: number };
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 /** Longer than this no timer of a request or a run makes sense, and timers overflow at 24 days. */
@@ -52,13 +50,7 @@ const timezone = setting((text) => {
   }
 }, 'write an IANA name such as UTC or Europe/Berlin');
 
-const listen = setting((text): ListenAddress | 'off' | undefined => {
-  if (text === 'off') return 'off';
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  const host = match?.[1] ?? match?.[2];
-  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
-}, 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off');
+const listen = setting(parseListen, LISTEN_MEND);
 
 /** An address is never repeated in a message: it may carry a password by mistake. */
 const webAddress = z.string().transform((text, context): URL => {
@@ -116,7 +108,7 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_REMOVAL_LIMIT: percentage.prefault('20%'),
   LEAGUE_SYNC_RUN_RETENTION: duration(1_000).prefault('90d'),
   LEAGUE_SYNC_STALE_AFTER: duration(1_000).optional(),
-  LEAGUE_SYNC_LISTEN: listen.prefault('127.0.0.1:9464'),
+  LEAGUE_SYNC_LISTEN: listen.prefault(DEFAULT_LISTEN),
   LEAGUE_SYNC_HEARTBEAT_URL: webAddress.optional(),
   LEAGUE_SYNC_PUBLISH: path.optional(),
   LEAGUE_SYNC_LOG_LEVEL: choice(LOG_LEVELS).prefault('info'),

@@ -24,14 +24,14 @@ export type HealthOptions = {
   readonly clock: Clock;
   /** How old (ms) the data may become, as reckoned at this moment. */
   readonly staleAfterMs: () => number;
-  /** What the service refuses at present, if it does. */
+  /** What the service refuses at present, if it does and the leagues need it. */
   readonly refusal: () => string | undefined;
 };
 
 type Success = {
   readonly at: number;
-  /** Undefined where it was before this process began. */
-  readonly monotonicAt: number | undefined;
+  /** The same on the monotonic clock: before this process began, as the wall clock said at its beginning. */
+  readonly monotonicAt: number;
   readonly staleAfterMs: number;
 };
 
@@ -40,17 +40,18 @@ export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): H
   let success: Success | undefined;
   let last: RunReport | undefined;
 
-  const ageOf = ({ at, monotonicAt }: Success): number => {
-    const byWall = clock.now() - at;
-    // A clock that was set back makes nothing young.
-    return monotonicAt === undefined ? byWall : Math.max(byWall, clock.monotonic() - monotonicAt);
+  // A clock that was set back makes nothing young.
+  const ageOf = ({ at, monotonicAt }: Success): number => Math.max(clock.now() - at, clock.monotonic() - monotonicAt);
+  const succeed = (at: number): void => {
+    const ageMs = Math.max(0, clock.now() - at);
+    success = { at, monotonicAt: clock.monotonic() - ageMs, staleAfterMs: staleAfterMs() };
   };
   const staleness = (): Reason | undefined => {
     if (success === undefined) return { reason: 'no-good-poll', message: 'No poll of the leagues has been good yet.' };
     const age = ageOf(success);
-    if (age <= success.staleAfterMs) return undefined;
+    if (age < success.staleAfterMs) return undefined;
     const limit = formatDuration(success.staleAfterMs);
-    const message = `The last good poll was at ${formatInstant(success.at)}, ${formatDuration(age)} ago; more than ${limit} is stale.`;
+    const message = `The last good poll was at ${formatInstant(success.at)}, ${formatDuration(age)} ago; from ${limit} on it is stale.`;
     return { reason: 'stale', message };
   };
   const reasons = (): readonly Reason[] => {
@@ -65,14 +66,12 @@ export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): H
   return {
     open: (lastSuccessAt) => {
       isOpen = true;
-      if (lastSuccessAt !== undefined)
-        success = { at: lastSuccessAt, monotonicAt: undefined, staleAfterMs: staleAfterMs() };
+      if (lastSuccessAt !== undefined) succeed(lastSuccessAt);
     },
     noteRun: (report) => {
       if (report.kind !== 'leagues' || report.outcome === 'interrupted') return;
       last = report;
-      if (report.outcome === 'failed') return;
-      success = { at: clock.now(), monotonicAt: clock.monotonic(), staleAfterMs: staleAfterMs() };
+      if (report.outcome !== 'failed') succeed(clock.now());
     },
     lastSuccessAt: () => success?.at,
     readiness: () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Schedule } from '../cron.ts';
+import type { Resource } from '../service/bar.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { Freshness } from '../store/overview.ts';
 import type { RunKind } from '../store/runs.ts';
@@ -20,6 +21,9 @@ export type Settings = {
   readonly staleAfterMs: number | undefined;
 };
 
+/** `resource` is what a fresh token was refused for; left out where it was the login. */
+export type Refused = { readonly message: string; readonly until: number; readonly resource?: Resource | undefined };
+
 /** What the worker is about, from memory. Instants in ms. */
 export type Present = {
   readonly running: RunKind | undefined;
@@ -27,7 +31,7 @@ export type Present = {
   readonly pausedUntil: number;
   readonly token: { readonly expiresAt: number | undefined } | undefined;
   /** What the service refuses, and when it will be tried again. */
-  readonly refusal: { readonly message: string; readonly until: number } | undefined;
+  readonly refusal: Refused | undefined;
 };
 
 /** How many rows there are of what people ask for. */
@@ -91,7 +95,11 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
   const health = createHealth({
     clock,
     staleAfterMs: () => settings.staleAfterMs ?? untilStale(settings, clock.now()),
-    refusal: () => present()?.refusal?.message,
+    refusal: () => {
+      const refusal = present()?.refusal;
+      // An account that may not read its profile has leagues that are as fresh as any.
+      return refusal?.resource === 'profile' ? undefined : refusal?.message;
+    },
   });
   const tally = ({ kind, outcome }: RunReport): void => {
     if (outcome === 'interrupted') return;

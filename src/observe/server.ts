@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import type { ListenAddress } from '../config/settings.ts';
+import type { ListenAddress } from '../config/listen.ts';
 import { codeOf, SettingsError } from '../errors.ts';
 
 /** Where the page, the probes and the metrics are served. Disposing closes it, and every connection. */
@@ -15,6 +15,8 @@ export type Answering = (request: Request) => Response | Promise<Response>;
 const HEADERS_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
+/** Whoever takes no byte of an answer between two looks, so far apart, keeps it in memory for nothing. */
+const STALLED_MS = 10_000;
 /** Far more than a browser, a few probes and a scraper need; the next one is turned away at once. */
 const MOST_CONNECTIONS = 512;
 const LARGEST_HEADERS_BYTES = 16_384;
@@ -28,8 +30,11 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
-  const server = createServer(options, getRequestListener(answering, { overrideGlobalObjects: false }));
+  // Probes that speak HTTP/1.0 name no host.
+  const listener = getRequestListener(answering, { overrideGlobalObjects: false, hostname: 'localhost' });
+  const server = createServer(options, listener);
   server.maxConnections = MOST_CONNECTIONS;
+  server.timeout = STALLED_MS;
   try {
     server.listen({ host: address.host, port: address.port });
     await once(server, 'listening');

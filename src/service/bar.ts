@@ -28,7 +28,7 @@ export type Bars = {
   readonly probe: (resource: Resource, token: Token) => void;
   readonly isProbe: (resource: Resource, token: Token) => boolean;
   /** The refusal in force that ends first. */
-  readonly current: () => Refusal | undefined;
+  readonly current: () => (Refusal & { readonly resource: Resource }) | undefined;
   /** Ends every wait; the next ones are as long as they would have been. */
   readonly clear: () => void;
   readonly clearIfRotated: (pair: CredentialPair) => void;
@@ -56,8 +56,11 @@ export function createBars(clock: Clock): Bars {
     },
     isProbe: (resource, token) => bars.get(resource)?.probe === token,
     current: () =>
-      backoffs()
-        .flatMap((backoff) => backoff.current() ?? [])
+      [...bars]
+        .flatMap(([resource, { backoff }]) => {
+          const refusal = backoff.current();
+          return refusal === undefined ? [] : [{ ...refusal, resource }];
+        })
         .sort((a, b) => a.until - b.until)[0],
     clear: () => {
       for (const backoff of backoffs()) backoff.clear();

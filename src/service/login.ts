@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import type { Drift, DriftLog } from '../drift.ts';
-import { ContractError, CredentialsError, PausedError, StatusError, toRunError } from '../errors.ts';
+import { ContractError, CredentialsError, PausedError, RunError, StatusError, toRunError } from '../errors.ts';
 import { parseInstant } from '../instant.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../secret.ts';
@@ -30,6 +30,13 @@ export type LoginRecord = {
   readonly notBefore?: number | undefined;
 };
 
+/** A login that was given up, after all its attempts. */
+export type LoginFailure = {
+  readonly reason: LoginReason;
+  readonly outcome: 'refused' | 'failed';
+  readonly error: RunError;
+};
+
 /**
  * Logs in, retrying what passes; the credentials are read anew for each attempt. Rejects with a CredentialsError where
  * the service refuses, or where they cannot be read.
@@ -45,6 +52,8 @@ export type LoginOptions = {
   readonly pause: Pause;
   /** Called once for every login that was sent, retries included. */
   readonly record: (login: LoginRecord) => void;
+  /** Called once for all attempts together where none succeeded; not where nothing could be sent. */
+  readonly onFailure?: ((failure: LoginFailure) => void) | undefined;
 };
 
 const PATH = '/players/v1/authenticate/login';
@@ -66,9 +75,15 @@ const success = z.looseObject({
 });
 
 export function createLogIn(options: LoginOptions): LogIn {
-  return (reason, deadline, credentials) => {
+  return async (reason, deadline, credentials) => {
     const attempt = { reason, credentials, signal: deadline.signal };
-    return retry(() => recordedLogin(attempt, options), { ...options, deadline });
+    try {
+      return await retry(() => recordedLogin(attempt, options), { ...options, deadline });
+    } catch (error) {
+      const wasSent = error instanceof RunError && !(error instanceof PausedError);
+      if (wasSent) options.onFailure?.({ reason, outcome: outcomeOf(error), error });
+      throw error;
+    }
   };
 }
 
@@ -88,13 +103,17 @@ async function recordedLogin(attempt: Attempt, options: LoginOptions): Promise<T
     options.record({
       at,
       reason,
-      // A secret that cannot be read has not been refused by anybody: no answer, no refusal.
-      outcome: failure instanceof CredentialsError && failure.httpStatus !== undefined ? 'refused' : 'failed',
+      outcome: outcomeOf(failure),
       errorMessage: failure?.message ?? describeEnd(signal.reason),
       notBefore: failure?.notBefore,
     });
     throw failure ?? error;
   }
+}
+
+/** A secret that cannot be read has not been refused by anybody: no answer, no refusal. */
+function outcomeOf(failure: RunError | undefined): 'refused' | 'failed' {
+  return failure instanceof CredentialsError && failure.httpStatus !== undefined ? 'refused' : 'failed';
 }
 
 /** Why a login that was under way was cut short. */

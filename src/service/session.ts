@@ -35,8 +35,8 @@ export type Session = {
   /** Settles when no login is under way. */
   readonly settled: () => Promise<void>;
   readonly current: () => Token | undefined;
-  /** The refusal in force. */
-  readonly refusal: () => Refusal | undefined;
+  /** The refusal in force, and of which resource it is where it is not of the login. */
+  readonly refusal: () => (Refusal & { readonly resource?: Resource }) | undefined;
 };
 
 export type SessionOptions = {
@@ -113,7 +113,7 @@ export function createSession(options: SessionOptions): Session {
     bars.probe(resource, given);
     return given;
   };
-  const refusal = (): Refusal | undefined => refusals.current() ?? bars.current();
+  const refusal: Session['refusal'] = () => refusals.current() ?? bars.current();
   const forgetRotated = (): void => {
     const now = refusal() === undefined ? undefined : credentials.peek();
     if (now === undefined) return;

@@ -100,7 +100,7 @@ function hold(db: Database.Database, holder: Holder): void {
 }
 
 /** Who wrote their name into a lock file, for people. */
-export function readHolder(db: Database.Database): string {
+function readHolder(db: Database.Database): string {
   try {
     const holder = db.prepare<[], Holder>('SELECT pid, host, since FROM holder').get();
     if (holder !== undefined) return `process ${holder.pid} on ${holder.host}, since ${holder.since}`;

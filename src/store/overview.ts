@@ -11,6 +11,8 @@ export type Overview = {
   /** When the token of the last granted login expires, by the service's clock. */
   readonly token_expires_at: string | null;
   readonly held_removals: readonly HeldRemoval[];
+  /** The pause that was on when a service was last asked for anything, and since when it was. */
+  readonly last_pause: { readonly until: string; readonly askedAt: string } | undefined;
 };
 
 export type Freshness = {
@@ -48,6 +50,11 @@ export type RunSummary = {
 export type LoginSummary = { readonly at: string; readonly outcome: string; readonly error_message: string | null };
 
 const LAST_RUNS = 10;
+/** Of the last run, or of the last login where there has been no run. */
+const LAST_PAUSE = `SELECT until, askedAt FROM (
+    SELECT * FROM (SELECT not_before AS until, started_at AS askedAt FROM runs ORDER BY id DESC LIMIT 1)
+    UNION ALL SELECT * FROM (SELECT not_before, at FROM logins ORDER BY id DESC LIMIT 1)
+    LIMIT 1) WHERE until IS NOT NULL`;
 
 /** Reads the overview. Throws a DatabaseError where there is no database of this program. */
 export function readOverview(path: string): Overview {
@@ -76,5 +83,6 @@ export function overviewOf(db: Database.Database): Overview {
       one<{ expires_at: string | null }>("SELECT expires_at FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1")
         ?.expires_at ?? null,
     held_removals: selectHeldRemovals(db),
+    last_pause: one<NonNullable<Overview['last_pause']>>(LAST_PAUSE),
   };
 }

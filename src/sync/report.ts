@@ -1,6 +1,5 @@
 import { formatDuration } from '../duration.ts';
 import type { RunError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { RunKind, Trigger } from '../store/runs.ts';
 
 /** What a run did; the six after `received` add up to it. */
@@ -41,13 +40,9 @@ export type RunReport = {
   readonly putOff: boolean;
 };
 
-/** Leaves the one line that a run has in the log: its counts as fields for programs, and as words for people. */
-export function logReport(log: Log, report: RunReport): void {
-  const { kind, trigger, outcome, durationMs, attempts, counts, error } = report;
-  const line = { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
-  if (error !== undefined) log.warn({ ...line, err: error }, `${kind}: ${outcome}. ${error.message}`);
-  else if (outcome === 'held') log.warn(line, `${describeReport(report)}; league-sync accept-removals shows them`);
-  else log.info(line, describeReport(report));
+/** What the log says of a run to programs: how it ended, and its counts. */
+export function fieldsOf({ kind, trigger, outcome, durationMs, attempts, counts }: RunReport) {
+  return { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
 }
 
 /** A run in one line of words. */

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
 import { createSecrets } from '../secret.ts';
 import { type Client, createClient } from '../service/client.ts';
-import { createLogIn, type LoginReason, type LoginRecord } from '../service/login.ts';
+import { createLogIn, type LoginFailure, type LoginReason, type LoginRecord } from '../service/login.ts';
 import { createPause, msLeftOf, type Pause, respectPause } from '../service/pause.ts';
 import { createSession, type Session } from '../service/session.ts';
 import { createTransport } from '../service/transport.ts';
@@ -38,6 +38,7 @@ export type ServiceOptions = {
   /** How long (ms) the service still wants to be left alone, as far as earlier runs know. */
   readonly pauseLeftMs: number;
   readonly record: (login: LoginRecord) => void;
+  readonly onLoginFailure?: ((failure: LoginFailure) => void) | undefined;
   /** Told of the end (ms) of every pause that the service asks for. */
   readonly recordPause?: (until: number) => void;
 };
@@ -55,7 +56,8 @@ export function assembleService(config: Config, options: ServiceOptions): Servic
   const plain = createTransport({ baseUrl, proxy, attemptTimeoutMs, maxBodyBytes, userAgent });
   const transport = respectPause(plain, pause, clock);
   const { credentials } = config;
-  const logIn = createLogIn({ transport, secrets, drift, clock, random, pause, record: options.record });
+  const { record, onLoginFailure: onFailure } = options;
+  const logIn = createLogIn({ transport, secrets, drift, clock, random, pause, record, onFailure });
   const session = createSession({
     logIn,
     credentials,
@@ -100,6 +102,8 @@ export type WorkplaceOptions = {
   readonly onEnd?: (ending: Ending) => void;
   /** Told of each login. */
   readonly onLogin?: (login: LoginRecord) => void;
+  /** Told once of each login that was given up after all its attempts. */
+  readonly onLoginFailure?: (failure: LoginFailure) => void;
 };
 
 /**
@@ -153,6 +157,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
         journal.recordLogin(login);
         options.onLogin?.(login);
       },
+      onLoginFailure: options.onLoginFailure,
       recordPause: journal.recordPause,
     }),
   );
@@ -195,8 +200,9 @@ function describeNetwork(path: string, network: string): string {
   return `${path} lies on a network file system (${network}), where SQLite cannot be relied upon: put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines`;
 }
 
+/** Loud enough for whoever looks at warnings alone: the copy is theirs to remove. */
 function logUpgrade(log: Log, upgrade: Upgrade): void {
-  log.info(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
+  log.warn(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
 }
 
 function markInterrupted(store: Store, clock: Clock, stop: AbortSignal): Promise<number> {

@@ -1,5 +1,4 @@
 import { formatInstant } from '../clock.ts';
-import { formatDuration } from '../duration.ts';
 import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { LoginRecord } from '../service/login.ts';
@@ -8,7 +7,7 @@ import type { Store } from '../store/store.ts';
 
 /** Where what passes between the runs is written down, without making anything wait. Disposing waits for the rows. */
 export type Journal = AsyncDisposable & {
-  /** A login: a row in the database and a line in the log. */
+  /** A login, in a row of its own. */
   readonly recordLogin: (login: LoginRecord) => void;
   /** A pause that the service asked for (its end, in ms), in the row of the last run. */
   readonly recordPause: (until: number) => void;
@@ -27,7 +26,6 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
         store.defer(add);
         log.error({ err }, 'a login could not be recorded yet; its row is written as soon as the database can be');
       });
-      logLogin(log, login);
     },
     recordPause: (until) =>
       // Each run writes it down, too.
@@ -37,32 +35,6 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
       ),
     [Symbol.asyncDispose]: () => writing,
   };
-}
-
-function logLogin(log: Log, { reason, outcome, expiresAt, clockSkewMs, bornDead, errorMessage }: LoginRecord): void {
-  const line = { reason, outcome, expiresAt: instantOf(expiresAt) ?? null, clockSkewMs };
-  if (outcome !== 'ok') log.warn(line, `login ${outcome} (${reason}): ${errorMessage ?? ''}`);
-  else if (expiresAt === undefined) {
-    log.warn(
-      line,
-      `logged in (${reason}), but the service says no readable expiry; the token is renewed every 30 minutes`,
-    );
-  } else if (bornDead) {
-    log.warn(
-      line,
-      `logged in (${reason}), but the token has expired already (${line.expiresAt}); it is used until it is rejected`,
-    );
-  } else if (Math.abs(clockSkewMs ?? 0) > NOTABLE_SKEW_MS) {
-    log.warn(line, `logged in (${reason}); the token expires ${line.expiresAt}${describeSkew(clockSkewMs ?? 0)}`);
-  } else log.info(line, `logged in (${reason}); the token expires ${line.expiresAt}`);
-}
-
-/** Both clocks may be a little off, and the service's counts in whole seconds. */
-const NOTABLE_SKEW_MS = 60_000;
-
-function describeSkew(ms: number): string {
-  const side = ms > 0 ? 'ahead of' : 'behind';
-  return `; its clock is ${formatDuration(Math.abs(ms))} ${side} this machine's, and is the one that counts`;
 }
 
 function rowOf({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage, notBefore }: LoginRecord): LoginRow {

@@ -3,7 +3,7 @@ import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Pause } from '../service/pause.ts';
 import type { RunKind, Trigger } from '../store/runs.ts';
-import { logReport, type RunReport } from '../sync/report.ts';
+import type { RunReport } from '../sync/report.ts';
 
 /** Makes runs one after the other: never two at once, leagues before the profile. */
 export type Poller = {
@@ -53,7 +53,6 @@ export function createPoller({ poll, pause, objection, onBegin, onReport, log, s
       if (report.putOff) putOff.add(kind);
       if (report.error?.kind === 'credentials') refused.add(kind);
       else refused.delete(kind);
-      logReport(log, report);
       onReport?.(report);
     } catch (error) {
       log.error({ err: toRunError(error), run: kind }, 'a run failed in a way that it could not record');

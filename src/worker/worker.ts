@@ -11,9 +11,11 @@ import { pollProfile } from '../sync/profile.ts';
 import { openWorkplace, type Workplace } from './assembly.ts';
 import type { Copy } from './copier.ts';
 import { logEnding } from './ending.ts';
+import { createLoginLog } from './login-log.ts';
 import { openHeartbeat, openObservatory } from './observatory.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createPruning } from './pruning.ts';
+import { createRunLog } from './run-log.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 import { createWalWatch } from './wal-watch.ts';
 
@@ -59,6 +61,8 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
   const monitor = createMonitor(settingsOf(config), systemClock);
   // Ends last: the database is in order by then.
   await using heartbeat = openHeartbeat(config, log);
+  const logins = createLoginLog(log, systemClock);
+  const logRun = createRunLog(log, systemClock);
   await using place = await openWorkplace(config, {
     log,
     pid,
@@ -66,7 +70,11 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     firstReason: 'start',
     copy,
     onLocked: () => openObservatory(config, monitor, log),
-    onLogin: monitor.noteLogin,
+    onLogin: (login) => {
+      monitor.noteLogin(login);
+      logins.note(login);
+    },
+    onLoginFailure: logins.noteFailure,
     onEnd,
   });
   const { tools, session, pause, publisher } = place;
@@ -82,6 +90,7 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     objection: session.objection,
     onBegin: (kind) => heartbeat?.noteBegin(kind),
     onReport: (report) => {
+      logRun(report);
       heartbeat?.noteRun(report);
       monitor.noteRun(report);
       publisher.noteRun(report);
@@ -136,7 +145,7 @@ function openingOf({ scope }: Config, { store, session, pause }: Workplace, poll
         running: poller.running(),
         pausedUntil: pause.until(),
         token: token && { expiresAt: token.expiresAt },
-        refusal: refusal && { message: refusal.error.message, until: refusal.until },
+        refusal: refusal && { message: refusal.error.message, until: refusal.until, resource: refusal.resource },
       };
     },
   };

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp } from '../support/bench.ts';
 import { fingerprint } from '../support/database.ts';
+import { runProgram } from '../support/program.ts';
 
 /** Nothing of this may run. */
 const REFUSED = [
@@ -202,6 +203,14 @@ describe('query', { timeout: 60_000 }, () => {
     expect(mistaken.stdout).toBe('');
     expect(mistaken.stderr).toContain('no_such_table');
     expect(mistaken.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('reads the statement from stdin for "-", and refuses one that is missing or writes', async () => {
+    const bench = await setUpStored();
+    const ask = (input: string) => runProgram(['query', '-'], { cwd: bench.folder, env: bench.env, input });
+    const stored = await ask("SELECT\n  count(*) AS leagues -- 'quoted'\nFROM leagues;\n");
+    expect(stored).toMatchObject({ code: 0, stdout: 'leagues\n124\n', stderr: '' });
+    for (const input of ['', ' \n', 'DELETE FROM runs']) expect((await ask(input)).code).toBe(64);
   });
 
   it.each([['query', 'SELECT 1'], ['status']])(

@@ -124,7 +124,7 @@ describe('a worker that is stopped', () => {
 describe('sync that is stopped within the transaction', () => {
   it('finishes it, and says so at last', async () => {
     const { bench, service } = await serve(listMany);
-    const sync = bench.start(['sync']);
+    const sync = bench.start(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
     await withinTransaction(bench, service);
     const { stderr } = await sync.stop();
     expect(wordsOf(readLines(stderr)).at(-1)).toMatch(/^leagues: changed: 20000 received, 20000 added/);

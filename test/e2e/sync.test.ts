@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { dump, fingerprint } from '../support/database.ts';
+import { readLines } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
 
 /** A service and a database that hold the same ten leagues. */
@@ -19,12 +20,11 @@ function moveOn({ simulator }: SimulatedBench): void {
 }
 
 describe('sync', () => {
-  it('polls once, says what it did, and exits 0', async () => {
+  it('polls once, says what it did on stdout and nothing else, and exits 0', async () => {
     const bench = await setUp();
     const { code, stdout, stderr } = await bench.run(['sync']);
-    expect(code).toBe(0);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^leagues: changed: 124 received, 124 added \(.+\)\n$/);
-    expect(stderr).toMatch(/"msg":"logged in \(manual\); the token expires 2/);
     expect(countLogins(bench.simulator)).toBe(1);
     expect(leagueRequests(bench.simulator)).toHaveLength(1);
     expect(bench.rows('SELECT trigger, outcome, added FROM runs')).toEqual([
@@ -32,6 +32,15 @@ describe('sync', () => {
     ]);
     expect(bench.rows('SELECT reason, outcome FROM logins')).toEqual([{ reason: 'manual', outcome: 'ok' }]);
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
+  });
+
+  it('logs on stderr what it did where a level is set', async () => {
+    const bench = await setUp();
+    const { stderr } = await bench.run(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
+    expect(readLines(stderr)).toMatchObject([
+      { outcome: 'ok', msg: expect.stringMatching(/^logged in \(manual\); the token expires 2/) },
+      { outcome: 'changed', added: 124, msg: expect.stringMatching(/^leagues: changed: 124 received/) },
+    ]);
   });
 
   it('records what was added, changed, removed and restored', async () => {
@@ -61,10 +70,10 @@ describe('sync', () => {
       const bench = await setUpInStep();
       const before = bench.rows('SELECT * FROM leagues');
       bench.simulator.setFault(fault, true);
-      const { code, stderr } = await bench.run(['sync']);
+      const { code, stdout, stderr } = await bench.run(['sync']);
       expect(code).toBe(fault === 'not-json' ? 1 : 77);
-      expect(stderr).toMatch(/^league-sync: \S/m);
-      expect(stderr).not.toMatch(/^\s+at /m);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(/^league-sync: \S.*\n$/);
       expect(bench.rows('SELECT * FROM leagues')).toEqual(before);
       expect(bench.rows('SELECT outcome FROM runs WHERE id = 2')).toEqual([{ outcome: 'failed' }]);
     },
@@ -91,9 +100,10 @@ describe('sync', () => {
       const bench = await setUp();
       expect((await bench.run(['sync'])).code).toBe(0);
       bench.simulator.setFault(fault, true);
-      const { code } = await bench.run(['sync']);
+      const { code, stdout, stderr } = await bench.run(['sync']);
 
-      expect(code).toBe(3);
+      expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+      expect(stdout).toMatch(/^leagues: held: .*; held because .*; league-sync accept-removals shows them\n$/);
       const held = fault === 'empty-list' ? 124 : 41;
       expect(bench.rows('SELECT count(*) AS n FROM held_removals')).toEqual([{ n: held }]);
       expect(bench.rows('SELECT count(*) AS n FROM leagues WHERE removed_at IS NULL')).toEqual([{ n: 124 }]);

@@ -31,6 +31,7 @@ describe('the program', () => {
     const { code, stdout } = await runProgram(['--help'], { cwd: makeFolder() });
     expect(code).toBe(0);
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^ +${command}\\b`, 'm'));
+    expect(stdout).not.toContain('[nothing]');
   });
 
   it.each(COMMANDS)('%s --help explains it, needs no settings and touches nothing', async (command) => {
@@ -38,6 +39,7 @@ describe('the program', () => {
     const { code, stdout } = await runProgram([command, '--help'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(command);
+    expect(stdout).not.toContain('[nothing]');
     expect(readdirSync(cwd)).toEqual([]);
   });
 
@@ -51,6 +53,7 @@ describe('the program', () => {
     'profile --xml',
     'status --josn',
     'query',
+    'status --probe --json',
   ])('called as "%s" exits 64, says why on stderr, and starts nothing', async (args) => {
     const cwd = makeFolder();
     const { code, stdout, stderr } = await runProgram(args.split(' '), { cwd });

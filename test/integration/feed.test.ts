@@ -58,9 +58,11 @@ async function showChanges(path: string, ...args: readonly string[]): Promise<re
     print: async (text) => {
       printed.push(...text.split('\n'));
     },
-    color: false,
     parent: () => 0,
     ask: undefined,
+    terminal: undefined,
+    readInput: async () => '',
+    isAlive: () => false,
     warn: () => undefined,
     openLog: () => Promise.reject(new Error('this command has no log')),
     stop: new AbortController().signal,

@@ -94,6 +94,8 @@ function* byChance(random: Random): Generator<Moment, Moment> {
 
 function startVictim({ bench, service }: Scene, command: Victim['command']): Victim {
   const program = bench.start([command], {
+    // A sync, too, is to report what it has done.
+    LEAGUE_SYNC_LOG_LEVEL: 'info',
     LEAGUE_SYNC_SCHEDULE: EVERY_SECOND,
     LEAGUE_SYNC_PUBLISH: 'shared/copy.db',
   });

@@ -21,12 +21,19 @@ export const CONTROL_D = '\u0004';
 /** Part of every Debian; Node itself cannot make a terminal. */
 const SCRIPT = 'script';
 
-/** Starts a command of the program at a pseudo-terminal; `after` is what the shell does with its output. */
-export function startAtTerminal(
-  args: string,
-  { cwd, env, after = '' }: { readonly cwd: string; readonly env: Environment; readonly after?: string },
-): Terminal {
-  const command = after === '' ? `exec "$NODE" "$PROGRAM" ${args}` : `"$NODE" "$PROGRAM" ${args} ${after}`;
+export type TerminalOptions = {
+  readonly cwd: string;
+  readonly env: Environment;
+  /** What the shell does with the output. */
+  readonly after?: string;
+  /** How many characters fit in a line. */
+  readonly columns?: number;
+};
+
+/** Starts a command of the program at a pseudo-terminal. */
+export function startAtTerminal(args: string, { cwd, env, after = '', columns }: TerminalOptions): Terminal {
+  const size = columns === undefined ? '' : `stty cols ${columns}; `;
+  const command = size + (after === '' ? `exec "$NODE" "$PROGRAM" ${args}` : `"$NODE" "$PROGRAM" ${args} ${after}`);
   const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd, NODE: process.execPath, PROGRAM, ...env },

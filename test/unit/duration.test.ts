@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration, parseSize } from '../../src/duration.ts';
+import { formatAge, formatDuration, parseDuration, parseSize } from '../../src/duration.ts';
 
 describe('a duration', () => {
   it.each([
@@ -60,5 +60,21 @@ describe('a size', () => {
 
   it.each([[''], ['64'], ['MB'], ['-1MB'], ['64M'], ['1TB'], ['64MBit']])('"%s" is not guessed at', (text) => {
     expect(parseSize(text)).toBeUndefined();
+  });
+});
+
+describe('an age', () => {
+  it.each([
+    [0, 'just now'],
+    [999, 'just now'],
+    [-999, 'just now'],
+    [1_999, '1 s ago'],
+    [119_999, '119 s ago'],
+    [120_000, '2 min ago'],
+    [3 * 3_600_000, '3 h ago'],
+    [-45 * 60_000, 'in 45 min'],
+    [-5_500, 'in 5 s'],
+  ])('of %d ms is written "%s"', (ms, text) => {
+    expect(formatAge(ms)).toBe(text);
   });
 });

@@ -1,0 +1,88 @@
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createSocketServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, setUp } from '../support/bench.ts';
+import { startOpen } from '../support/door.ts';
+import { openPort } from '../support/port.ts';
+import { type Exit, runProgram } from '../support/program.ts';
+
+/** Five seconds, and a start on a busy machine. */
+const LONGEST_MS = 15_000;
+
+/** The probe, with one setting and no database. */
+function probe(listen: string, cwd = makeFolder()): Promise<Exit> {
+  return runProgram(['status', '--probe'], { cwd, env: { LEAGUE_SYNC_LISTEN: listen } });
+}
+
+/** Something that answers every request alike. */
+async function openImpostor(status: number, body: string): Promise<number> {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
+  return (await openPort(server)).port;
+}
+
+describe('status --probe', () => {
+  it('exits 0 with one line where the worker turns, and needs no other setting and no database', async () => {
+    const { port, worker } = await startOpen(await setUp());
+    const cwd = makeFolder();
+    expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({
+      code: 0,
+      stdout: `http://127.0.0.1:${port}/livez is live\n`,
+      stderr: '',
+    });
+    expect(readdirSync(cwd)).toEqual([]);
+    await worker.stop();
+    expect(await probe(`127.0.0.1:${port}`)).toMatchObject({
+      code: 1,
+      stdout: `http://127.0.0.1:${port}/livez is not listened on; no worker is running there\n`,
+    });
+  });
+
+  it.each([
+    ['0.0.0.0', '127.0.0.1'],
+    ['[::]', '[::1]'],
+  ])('asks a worker that listens on %s at %s', async (all, loopback) => {
+    const bench = await setUp();
+    const { port } = await startOpen(bench, { LEAGUE_SYNC_LISTEN: `${all}:0` });
+    const { code, stdout } = await probe(`${all}:${port}`);
+    expect([code, stdout]).toEqual([0, `http://${loopback}:${port}/livez is live\n`]);
+  });
+
+  it.each(['off', '127.0.0.1:0'])('says for %s that nobody knows where to ask, and exits 1', async (listen) => {
+    const { code, stdout } = await probe(listen);
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      `LEAGUE_SYNC_LISTEN is ${listen}, so that nobody knows where to ask; name an address with a port\n`,
+    );
+  });
+
+  it('refuses an address that is none with 78', async () => {
+    const { code, stderr } = await probe('here');
+    expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_LISTEN: "here" cannot be used')]);
+  });
+
+  it.each([
+    [200, 'ok'],
+    [200, '{"live":false}'],
+    [200, 'x'.repeat(1_000_000)],
+    [404, '{"live":true}'],
+  ])('takes no other program for the worker (%i %.20s)', async (status, body) => {
+    const port = await openImpostor(status, body);
+    expect(await probe(`127.0.0.1:${port}`)).toMatchObject({
+      code: 1,
+      stdout: `http://127.0.0.1:${port}/livez was answered with status ${status}, and not by league-sync\n`,
+      stderr: '',
+    });
+  });
+
+  it.each([
+    ['never answers', ''],
+    ['never ends its answer', 'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"live'],
+  ])('waits five seconds for one that %s', async (_, says) => {
+    const { port } = await openPort(createSocketServer((socket) => socket.write(says)));
+    const askedAt = performance.now();
+    const { code, stdout } = await probe(`127.0.0.1:${port}`);
+    expect([code, stdout]).toEqual([1, `http://127.0.0.1:${port}/livez was not answered within 5 s\n`]);
+    expect(performance.now() - askedAt).toBeLessThan(LONGEST_MS);
+  });
+});

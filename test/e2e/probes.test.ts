@@ -1,0 +1,116 @@
+import { renameSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { EVERY_SECOND, setUp } from '../support/bench.ts';
+import { openLine, readiness, startOpen, waitForReadiness } from '../support/door.ts';
+import { openPort } from '../support/port.ts';
+
+/** Less than a connection that is open may last, and far more than a stop takes. */
+const LONGEST_STOP_MS = 6_000;
+
+describe('readyz', () => {
+  it('says what is missing until there is a good poll, and livez does not care', async () => {
+    const bench = await setUp({ faults: ['down'] });
+    const { worker, url } = await startOpen(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await worker.waitForPoll('failed');
+    expect(await readiness(url)).toEqual([503, ['no-good-poll']]);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    bench.simulator.setFault('down', false);
+    await worker.waitForPoll('changed');
+    expect(await readiness(url)).toEqual([200, []]);
+  });
+
+  it('says that data is stale, from the age that is set, until the next good poll', async () => {
+    const bench = await setUp();
+    const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
+    const { worker, url } = await startOpen(bench, env);
+    await worker.waitForPoll('changed');
+    bench.simulator.setFault('down', true);
+    await waitForReadiness(url, ['stale']);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    bench.simulator.setFault('down', false);
+    await waitForReadiness(url, []);
+  });
+
+  it('says that the credentials are refused, and that they are not any more', async () => {
+    const bench = await setUp({ faults: ['login-refused'] });
+    const { worker, url } = await startOpen(bench);
+    await worker.waitForPoll('failed');
+    expect(await readiness(url)).toEqual([503, ['credentials-refused', 'no-good-poll']]);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    bench.simulator.setFault('login-refused', false);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+    expect(await readiness(url)).toEqual([200, []]);
+  });
+
+  it('says that the database is gone, and that it is back', async () => {
+    const bench = await setUp();
+    const { worker, url } = await startOpen(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    await worker.waitForPoll('changed');
+    renameSync(bench.database, `${bench.database}.aside`);
+    await worker.waitForPoll('failed');
+    expect(await readiness(url)).toEqual([503, ['database']]);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    renameSync(`${bench.database}.aside`, bench.database);
+    await worker.waitForPoll('unchanged');
+    expect(await readiness(url)).toEqual([200, []]);
+    expect((await worker.stop()).code).toBe(0);
+  });
+});
+
+describe('LEAGUE_SYNC_LISTEN', () => {
+  it('that is taken ends the worker with 78 before it asks the service for anything', async () => {
+    const bench = await setUp();
+    const { port } = await openPort(createServer());
+    const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
+    expect(code).toBe(78);
+    expect(stderr).toMatch(
+      new RegExp(`LEAGUE_SYNC_LISTEN: another program has 127\\.0\\.0\\.1:${port} already; name another one, or off`),
+    );
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(bench.simulator.requests).toEqual([]);
+  });
+
+  it.each([
+    ['no.such.host.invalid:9464', 'the name no.such.host.invalid has no address'],
+    ['192.0.2.1:9464', 'this machine has no address 192.0.2.1'],
+  ])('that is %s ends the worker with 78', async (listen, why) => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_LISTEN: listen });
+    expect([code, stderr]).toEqual([
+      78,
+      expect.stringContaining(`LEAGUE_SYNC_LISTEN: ${why}; name another one, or off`),
+    ]);
+  });
+
+  it('may be an address of IPv6, whose port the log names', async () => {
+    const bench = await setUp();
+    const { url } = await startOpen(bench, { LEAGUE_SYNC_LISTEN: '[::1]:0' });
+    expect(url).toMatch(/^http:\/\/\[::1\]:[1-9]\d+$/);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
+  it('that the first worker has does not hide from a second one that the database is held', async () => {
+    const bench = await setUp();
+    const { worker, port } = await startOpen(bench);
+    const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
+    expect([code, stderr]).toEqual([75, expect.stringContaining(String(worker.pid))]);
+  });
+});
+
+describe('a stop', () => {
+  it('waits for no connection, neither idle nor half asked', async () => {
+    const bench = await setUp();
+    const { worker, port } = await startOpen(bench);
+    await worker.waitForPoll('changed');
+    const idle = await openLine(port);
+    const half = await openLine(port, 'GET /livez HTTP/1.1\r\nHost: ');
+    const kept = await openLine(port, 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await kept.waitFor(/"live":true/);
+    const askedAt = performance.now();
+    expect((await worker.stop()).code).toBe(0);
+    expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
+    await Promise.all([idle, half, kept].map((line) => line.waitForClose()));
+  });
+});

@@ -1,0 +1,133 @@
+import { statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { eventually } from '../support/program.ts';
+import { startAtTerminal } from '../support/terminal.ts';
+
+const HOUR = 3_600_000;
+const ESCAPE = '\u001b';
+
+function write({ database }: SimulatedBench, sql: string, ...values: readonly unknown[]): void {
+  const db = new Database(database);
+  db.prepare(sql).run(...values);
+  db.close();
+}
+
+const inAn = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+/** What a command shows at a terminal of this width. */
+async function show(bench: SimulatedBench, args: string, columns: number, env = {}): Promise<string> {
+  const terminal = startAtTerminal(args, { cwd: bench.folder, env: { ...bench.env, TERM: 'xterm', ...env }, columns });
+  expect(await terminal.waitForExit()).toBe(0);
+  return terminal.screen().replaceAll('\r\n', '\n');
+}
+
+describe('status', () => {
+  it('says whether a worker runs, and which', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    expect((await bench.run(['status'])).stdout).toMatch(/^worker +not running$/m);
+    const worker = bench.start(['run']);
+    await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
+    const { stdout } = await bench.run(['status']);
+    expect(stdout).toMatch(
+      new RegExp(`^worker +running, process ${worker.pid} on ${hostname()} since 2.*Z \\(.+\\)$`, 'm'),
+    );
+    expect(JSON.parse((await bench.run(['status', '--json'])).stdout).worker).toMatchObject({
+      state: 'running',
+      pid: worker.pid,
+      host: hostname(),
+    });
+    await worker.stop('SIGKILL');
+    const { worker: after } = JSON.parse((await bench.run(['status', '--json'])).stdout);
+    expect(after).toEqual({ state: 'none', pid: null, host: null, since: null });
+  });
+
+  it('says how long ago things were, and that what is past is past', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const expired = inAn(-3 * HOUR - 1_000);
+    write(bench, "UPDATE logins SET expires_at = ?, at = '2026-11-20T12:00:00.000Z'", expired);
+    write(bench, 'UPDATE runs SET started_at = ?', inAn(-2 * HOUR - 1_000));
+    const { stdout } = await bench.run(['status']);
+    expect(stdout).toContain(`token expires   ${expired} (expired 3 h ago)`);
+    expect(stdout).toMatch(/^last good poll +2.*Z \((just now|\d+ s ago)\)$/m);
+    expect(stdout).toMatch(/^1 +leagues +manual +2.*Z {2}2 h ago +changed +124 received, 124 added$/m);
+    write(bench, 'UPDATE logins SET expires_at = ?', inAn(3 * HOUR));
+    expect((await bench.run(['status'])).stdout).toMatch(/^token expires +2.*Z \(in 3 h\)$/m);
+  });
+
+  it('says until when the service asked to be left alone, while that is not over', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const until = inAn(HOUR);
+    write(bench, 'UPDATE runs SET not_before = ?', until);
+    expect((await bench.run(['status'])).stdout).toContain(`pause           until ${until.slice(0, 16)}`);
+    expect(JSON.parse((await bench.run(['status', '--json'])).stdout).paused_until).toMatch(until.slice(0, 16));
+    write(bench, 'UPDATE runs SET not_before = ?', inAn(-HOUR));
+    expect((await bench.run(['status'])).stdout).not.toContain('pause');
+    expect(JSON.parse((await bench.run(['status', '--json'])).stdout).paused_until).toBe(null);
+  });
+
+  it('says how old the published copy is, where one is wanted', async () => {
+    const bench = await setUp();
+    const env = { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' };
+    await bench.run(['sync']);
+    expect((await bench.run(['status'], env)).stdout).toMatch(/^published copy {2}none yet at shared\/copy\.db$/m);
+    expect(JSON.parse((await bench.run(['status', '--json'])).stdout).published).toBe(null);
+    const worker = bench.start(['run'], env);
+    const copy = join(bench.folder, 'shared/copy.db');
+    await eventually('there is a copy', () => statSync(copy, { throwIfNoEntry: false }) !== undefined);
+    await worker.stop();
+    expect((await bench.run(['status'], env)).stdout).toMatch(/^published copy {2}shared\/copy\.db, of 2.*Z \(.+\)$/m);
+  });
+
+  it('is plain and whole in a pipe, however long a message is', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const message = `failed ${'for a long reason '.repeat(40)}so`;
+    write(bench, "UPDATE runs SET outcome = 'failed', error_kind = 'network', error_message = ?", message);
+    const { stdout } = await bench.run(['status'], { FORCE_COLOR: '1', COLUMNS: '40' });
+    expect(stdout).toContain(message);
+    expect(stdout).not.toContain(ESCAPE);
+    expect(stdout).not.toContain('…');
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
+  it.each([60, 80, 140])('no line of status or changes is wider than %i characters', async (columns) => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const message = `failed ${'for a long reason '.repeat(40)}so`;
+    write(bench, "UPDATE runs SET outcome = 'failed', error_kind = 'network', error_message = ?", message);
+    write(bench, 'UPDATE logins SET error_message = ?', message);
+    for (const command of ['status', 'changes']) {
+      const lines = stripVTControlCharacters(await show(bench, command, columns)).split('\n');
+      expect(lines.filter((line) => [...line].length > columns)).toEqual([]);
+      expect(lines.length).toBeGreaterThan(10);
+    }
+    const text = stripVTControlCharacters(await show(bench, 'status', columns));
+    expect(text).toMatch(/leagues .*failed +failed for.*…/);
+    expect(text.replace(/\s+/g, ' ')).toContain(message);
+  });
+
+  it('a wide one has the instants, a narrow one how long ago they were', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    expect(await show(bench, 'changes --limit 1', 140)).toMatch(/^ +124 {2}2\S+Z {2}(just now|\d+ s ago) /);
+    expect(await show(bench, 'changes --limit 1', 80)).toMatch(/^ +124 {2}(just now|\d+ s ago) /);
+  });
+
+  it('colours say what is good and what is bad, unless NO_COLOR or a dumb terminal is against it', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    expect(await show(bench, 'status', 120)).toContain(`${ESCAPE}[32mchanged`);
+    expect(await show(bench, 'changes', 120)).toContain(`${ESCAPE}[32madded`);
+    for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
+      for (const command of ['status', 'changes']) expect(await show(bench, command, 120, env)).not.toContain(ESCAPE);
+  });
+});

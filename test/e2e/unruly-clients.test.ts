@@ -1,0 +1,129 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
+import { type OpenWorker, openLine, startOpen } from '../support/door.ts';
+
+const HOST = 'Host: 127.0.0.1\r\n\r\n';
+const STACK = /^\s+at |node:internal|\.cjs:/m;
+
+type Served = OpenWorker & { readonly bench: SimulatedBench };
+
+/** A worker that polls every second. */
+async function startServed(): Promise<Served> {
+  const bench = await setUp();
+  return { bench, ...(await startOpen(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND })) };
+}
+
+/** The worker turns, its polls go on, and nobody was told anything of a fault. */
+async function expectUndisturbed({ bench, worker, url }: Served): Promise<void> {
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  await worker.waitForPoll('unchanged');
+  const { code, stderr } = await worker.stop();
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(bench.rows("SELECT count(*) AS n FROM runs WHERE outcome = 'failed'")).toEqual([{ n: 0 }]);
+  expect(worker.log().filter(({ level, msg }) => Number(level) >= 40 && /status page/.test(String(msg)))).toEqual([]);
+}
+
+describe('a client of the probes', () => {
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'TRACE'])(
+    'that asks by %s is told that there is nothing but reading',
+    async (method) => {
+      const { port } = await startServed();
+      const line = await openLine(port, `${method} /livez HTTP/1.1\r\nConnection: close\r\n${HOST}`);
+      const heard = await line.waitForClose();
+      expect(heard).toMatch(/^HTTP\/1\.1 405 /);
+      expect(heard).toMatch(/^allow: GET, HEAD\r$/im);
+      expect(heard).not.toMatch(STACK);
+    },
+  );
+
+  it.each([
+    ['/../../etc/passwd', 404],
+    ['/%2e%2e/%2e%2e/etc/passwd', 404],
+    ['/livez%00', 404],
+    ['/%zz', 404],
+    ['/livez/../../readyz/..%2f', 404],
+    ['//elsewhere.example/livez', 404],
+    ['/.env', 404],
+    ['/data/leagues.db', 404],
+    [`/${'a'.repeat(12_000)}`, 404],
+    [`/${'a'.repeat(100_000)}`, 431],
+    ['livez', 400],
+    ['http://[/livez', 400],
+  ])('that asks for %.40s is answered with %i', async (path, status) => {
+    const served = await startServed();
+    const line = await openLine(served.port, `GET ${path} HTTP/1.1\r\nConnection: close\r\n${HOST}`);
+    const heard = await line.waitForClose();
+    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(heard).not.toMatch(/root:|SQLite format|secret-password/);
+    expect(heard).not.toMatch(STACK);
+    await expectUndisturbed(served);
+  });
+
+  it.each<readonly [string, string | Buffer, RegExp]>([
+    ['100 kB of one header', `GET /livez HTTP/1.1\r\nX: ${'a'.repeat(100_000)}\r\n${HOST}`, /^HTTP\/1\.1 431 /],
+    ['thousands of headers', `GET /livez HTTP/1.1\r\n${'A: b\r\n'.repeat(16_000)}${HOST}`, /^HTTP\/1\.1 431 /],
+    [
+      'a Host that is none',
+      'GET /livez HTTP/1.1\r\nConnection: close\r\nHost: a b/c@:99999\r\n\r\n',
+      /^HTTP\/1\.1 400 /,
+    ],
+    ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['garbage', Buffer.from([0, 1, 2, 255, 13, 10, 13, 10]), /^HTTP\/1\.1 400 /],
+    ['the hello of TLS', Buffer.from('160301020001000001fc0303', 'hex'), /^HTTP\/1\.1 400 /],
+    ['two lengths', `GET / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n${HOST}`, /^HTTP\/1\.1 400 /],
+    ['HTTP/1.0 without a Host', 'GET /livez HTTP/1.0\r\n\r\n', /^HTTP\/1\.1 200 .*\{"live":true\}$/s],
+    ['CONNECT', `CONNECT elsewhere.example:443 HTTP/1.1\r\n${HOST}`, /^$/],
+  ])('that sends %s is answered, and dropped', async (_, says, answer) => {
+    const served = await startServed();
+    const heard = await (await openLine(served.port, says)).waitForClose();
+    expect(heard).toMatch(answer);
+    expect(heard).not.toMatch(STACK);
+    await expectUndisturbed(served);
+  });
+
+  it('that asks several times at once is answered in turn', async () => {
+    const served = await startServed();
+    const ask = (path: string): string => `GET ${path} HTTP/1.1\r\n${HOST}`;
+    const line = await openLine(served.port, ['/livez', '/nothing', '/livez'].map(ask).join(''));
+    const heard = await line.waitFor(/(HTTP\/1\.1 .*){3}\{"live":true\}$/s);
+    expect([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '404', '200']);
+    await expectUndisturbed(served);
+  });
+
+  it('that sends a byte a second, or none, is dropped', async () => {
+    const served = await startServed();
+    const slow = await openLine(served.port);
+    const silent = await openLine(served.port);
+    for (const byte of `GET /livez HTTP/1.1\r\nX-Slow: ${'a'.repeat(100)}`) {
+      if (slow.isClosed()) break;
+      slow.socket.write(byte);
+      await wait(1_000);
+    }
+    expect(slow.isClosed()).toBe(true);
+    await silent.waitForClose();
+    await expectUndisturbed(served);
+  });
+
+  it('is served beside 200 connections that say nothing', async () => {
+    const served = await startServed();
+    const idle = await Promise.all(Array.from({ length: 200 }, () => openLine(served.port)));
+    expect((await fetch(`${served.url}/livez`)).status).toBe(200);
+    expect(idle.filter((line) => line.isClosed())).toEqual([]);
+    await expectUndisturbed(served);
+    await Promise.all(idle.map((line) => line.waitForClose()));
+  });
+
+  it('is served again after 600 connections at once, the last of which are turned away', async () => {
+    const served = await startServed();
+    const lines = await Promise.all(Array.from({ length: 600 }, () => openLine(served.port)));
+    await served.worker.waitForPoll('unchanged');
+    await served.worker.waitForPoll('unchanged');
+    const open = lines.filter((line) => !line.isClosed());
+    expect(open.length).toBeGreaterThan(200);
+    expect(open.length).toBeLessThanOrEqual(512);
+    for (const { socket } of lines) socket.destroy();
+    await wait(1_000);
+    await expectUndisturbed(served);
+  });
+});

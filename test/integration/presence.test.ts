@@ -1,0 +1,113 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { acquireLock } from '../../src/store/lock.ts';
+import { readPresence } from '../../src/store/presence.ts';
+import { makeFolder } from '../support/workplace.ts';
+
+const SINCE = '2026-11-20T12:00:00.000Z';
+const host = hostname();
+const self = { pid: process.pid, host, since: SINCE };
+const isAlive = () => true;
+
+/** A database in name only: nothing of it is looked at. */
+function makeDatabase(folder: ReturnType<typeof makeFolder>): string {
+  const path = folder.file('leagues.db');
+  writeFileSync(path, '');
+  return path;
+}
+
+/** What a worker leaves that is killed while it holds the lock. */
+function leaveLock(path: string, holder: typeof self): void {
+  const db = new Database(`${path}.lock`);
+  db.exec('CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT)');
+  db.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(holder.pid, holder.host, holder.since);
+  db.close();
+}
+
+/** Takes the lock until its stdin ends. */
+const HOLD = `
+  const { acquireLock } = await import(process.env.LOCK_MODULE);
+  using lock = acquireLock(process.env.DATABASE, { pid: process.pid, host: process.env.HOST, since: process.env.SINCE });
+  console.log('held');
+  for await (const _ of process.stdin);
+`;
+
+/** Another process that holds the lock: this one's own would go as soon as the file is looked at. */
+async function startHolder(path: string) {
+  const env = { ...process.env, LOCK_MODULE: resolve('src/store/lock.ts'), DATABASE: path, HOST: host, SINCE };
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', HOLD], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  await once(child.stdout, 'data');
+  const end = async (): Promise<void> => {
+    child.stdin.end();
+    await once(child, 'close');
+  };
+  return { holder: { ...self, pid: child.pid ?? 0 }, end };
+}
+
+describe('whether a worker is at a database', () => {
+  it('is told of the one that holds the lock, by any name of the database, until it lets go', async () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    expect(readPresence(path, { host, isAlive })).toEqual({ state: 'none' });
+    symlinkSync(path, folder.file('other.db'));
+    const worker = await startHolder(path);
+    for (const name of [path, folder.file('other.db')])
+      expect(readPresence(name, { host, isAlive })).toEqual({ state: 'running', holder: worker.holder });
+    await worker.end();
+    expect(readPresence(path, { host, isAlive })).toEqual({ state: 'none' });
+  });
+
+  it('disturbs nobody: the lock can be taken meanwhile, and its file stays as it is', async () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    leaveLock(path, { ...self, pid: 1 });
+    const before = readFileSync(`${path}.lock`);
+    readPresence(path, { host, isAlive });
+    expect(readFileSync(`${path}.lock`)).toEqual(before);
+    expect(existsSync(`${path}.lock-journal`)).toBe(false);
+    const worker = await startHolder(path);
+    readPresence(path, { host, isAlive });
+    expect(() => acquireLock(path, self)).toThrow(String(worker.holder.pid));
+    await worker.end();
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is none where it was killed, though its number is that of another process now',
+    () => {
+      using folder = makeFolder();
+      const path = makeDatabase(folder);
+      leaveLock(path, self);
+      expect(readPresence(path, { host, isAlive })).toEqual({ state: 'none' });
+    },
+  );
+
+  it('is none where it was killed, and no process has its number', () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    const { pid } = spawnSync('true');
+    leaveLock(path, { ...self, pid });
+    expect(readPresence(path, { host, isAlive: () => false })).toEqual({ state: 'none' });
+  });
+
+  it('is not known where it is on another host, or where the file names nobody', () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    leaveLock(path, { ...self, host: 'elsewhere' });
+    expect(readPresence(path, { host, isAlive })).toEqual({ state: 'unknown', holder: { ...self, host: 'elsewhere' } });
+    for (const content of ['', 'no lock file at all']) {
+      writeFileSync(`${path}.lock`, content);
+      expect(readPresence(path, { host, isAlive })).toEqual({ state: 'unknown', holder: undefined });
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { openDoor } from '../../src/observe/server.ts';
+
+/** More than the kernel keeps for a reader that takes nothing. */
+const LARGE_BYTES = 64_000_000;
+/** Longer than such a reader is waited for: Node looks twice before it takes a connection for stalled. */
+const PATIENCE_MS = 23_000;
+
+it('whoever takes no byte of an answer for long is dropped', async () => {
+  await using door = await openDoor({ host: '127.0.0.1', port: 0 }, () => new Response('x'.repeat(LARGE_BYTES)));
+  const socket = connect(Number(new URL(door.url).port), '127.0.0.1');
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  let bytes = 0;
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => undefined);
+  socket.on('data', (part) => {
+    bytes += part.length;
+  });
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1\r\n\r\n');
+  await wait(PATIENCE_MS);
+  // What the kernel had taken comes first, and then the end.
+  socket.resume();
+  await closed;
+  expect(bytes).toBeLessThan(LARGE_BYTES);
+});

@@ -1,0 +1,22 @@
+import { pino } from 'pino';
+import { describeError, type Log } from '../../src/log.ts';
+
+/** A line as it was logged, with the name of its level. */
+export type Logged = { readonly level: string; readonly msg: string } & Readonly<Record<string, unknown>>;
+
+/** A log whose lines a test reads. */
+export function createTestLog(): { readonly log: Log; readonly lines: readonly Logged[] } {
+  const lines: Logged[] = [];
+  const options = {
+    level: 'trace',
+    base: null,
+    serializers: { err: describeError },
+    formatters: { level: (level: string) => ({ level }) },
+  };
+  return { log: pino(options, { write: (line: string) => lines.push(JSON.parse(line)) }), lines };
+}
+
+/** Level and words of each line. */
+export function wordsOf(lines: readonly Logged[]): readonly string[] {
+  return lines.map(({ level, msg }) => `${level} ${msg}`);
+}

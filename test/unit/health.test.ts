@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { CredentialsError, DatabaseError, type RunError, StatusError } from '../../src/errors.ts';
+import { createHealth } from '../../src/observe/health.ts';
+import { createMonitor } from '../../src/observe/monitor.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import { createTestClock, type TestClock } from '../support/clock.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const STALE_AFTER = 17 * MINUTE;
+
+function reportOf(more: Partial<RunReport> & { readonly error?: RunError } = {}): RunReport {
+  const outcome = more.error === undefined ? 'unchanged' : 'failed';
+  const rest = { attempts: 1, httpStatus: 200, wrote: false, putOff: false, counts: NO_COUNTS, durationMs: 1 };
+  return { kind: 'leagues', trigger: 'schedule', outcome, ...rest, ...more };
+}
+
+function createStage() {
+  const clock = createTestClock();
+  let refused: string | undefined;
+  const health = createHealth({ clock, staleAfterMs: () => STALE_AFTER, refusal: () => refused });
+  const refuse = (message: string | undefined): void => {
+    refused = message;
+  };
+  const reasons = () => health.readiness().reasons.map(({ reason }) => reason);
+  return { clock, health, reasons, refuse };
+}
+
+describe('the health', () => {
+  it('is that of one who starts until the database is open, and then of one without a good poll', () => {
+    const { health, reasons } = createStage();
+    expect(health.readiness()).toMatchObject({ ready: false, reasons: [{ reason: 'starting' }] });
+    health.open(undefined);
+    expect(reasons()).toEqual(['no-good-poll']);
+    health.noteRun(reportOf({ error: new StatusError(true, 'down') }));
+    health.noteRun(reportOf({ kind: 'profile' }));
+    health.noteRun(reportOf({ outcome: 'interrupted' }));
+    expect(reasons()).toEqual(['no-good-poll']);
+    health.noteRun(reportOf());
+    expect(health.readiness()).toEqual({ ready: true, reasons: [] });
+  });
+
+  it.each(['changed', 'unchanged', 'held'] as const)('takes a poll for good that is %s', (outcome) => {
+    const { health } = createStage();
+    health.open(undefined);
+    health.noteRun(reportOf({ outcome }));
+    expect(health.readiness().ready).toBe(true);
+  });
+
+  it.each<readonly [string, (stage: ReturnType<typeof createStage>) => void]>([
+    ['of this process', ({ health }) => health.noteRun(reportOf())],
+    ['of the one before', ({ clock, health }) => health.open(clock.now())],
+  ])('is stale to the millisecond after the last good poll %s, and fresh with the next one', async (_, succeed) => {
+    const stage = createStage();
+    const { clock, health, reasons } = stage;
+    health.open(undefined);
+    succeed(stage);
+    await clock.advance(STALE_AFTER - 1);
+    expect(reasons()).toEqual([]);
+    await clock.advance(1);
+    expect(health.readiness().reasons).toEqual([
+      {
+        reason: 'stale',
+        message: 'The last good poll was at 2026-11-20T12:00:00.000Z, 17 min ago; from 17 min on it is stale.',
+      },
+    ]);
+    health.noteRun(reportOf());
+    expect(reasons()).toEqual([]);
+  });
+
+  it('counts from when the last good poll was, and not from the start', () => {
+    const { clock, health, reasons } = createStage();
+    health.open(clock.now() - STALE_AFTER);
+    expect(reasons()).toEqual(['stale']);
+  });
+
+  it.each<readonly [string, (clock: TestClock) => number]>([
+    ['set back meanwhile', (clock) => clock.now()],
+    ['ahead before the start', (clock) => clock.now() + 24 * HOUR],
+  ])('grows stale, too, where the clock was %s', async (_, successAt) => {
+    const { clock, health, reasons } = createStage();
+    health.open(successAt(clock));
+    clock.step(-HOUR);
+    await clock.advance(STALE_AFTER - 1);
+    expect(reasons()).toEqual([]);
+    await clock.advance(1);
+    expect(reasons()).toEqual(['stale']);
+  });
+
+  it('counts the age at the start, too, where the clock is set back after it', async () => {
+    const { clock, health, reasons } = createStage();
+    health.open(clock.now() - STALE_AFTER + MINUTE);
+    clock.step(-HOUR);
+    await clock.advance(MINUTE - 1);
+    expect(reasons()).toEqual([]);
+    await clock.advance(1);
+    expect(reasons()).toEqual(['stale']);
+  });
+
+  it('is stale where the clock is set ahead, or the machine was suspended, until the next good poll', () => {
+    const { clock, health, reasons } = createStage();
+    health.open(undefined);
+    health.noteRun(reportOf());
+    clock.step(STALE_AFTER);
+    expect(reasons()).toEqual(['stale']);
+    health.noteRun(reportOf());
+    expect(reasons()).toEqual([]);
+  });
+
+  it('names the database while the last poll failed for it, and no longer', () => {
+    const { health } = createStage();
+    health.open(undefined);
+    health.noteRun(reportOf());
+    health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
+    expect(health.readiness().reasons).toEqual([{ reason: 'database', message: 'The disk is full.' }]);
+    health.noteRun(reportOf());
+    expect(health.readiness().ready).toBe(true);
+  });
+
+  it('names refused credentials at once, also where no poll has asked for a token', () => {
+    const { health, reasons, refuse } = createStage();
+    health.open(undefined);
+    health.noteRun(reportOf());
+    refuse('The service refused the login.');
+    expect(health.readiness().reasons).toEqual([
+      { reason: 'credentials-refused', message: 'The service refused the login.' },
+    ]);
+    refuse(undefined);
+    expect(reasons()).toEqual([]);
+    health.noteRun(reportOf({ error: new CredentialsError('A fresh token was rejected, too.') }));
+    expect(reasons()).toEqual(['credentials-refused']);
+  });
+
+  it('names everything that stands against it', async () => {
+    const { clock, health, reasons, refuse } = createStage();
+    health.open(clock.now());
+    await clock.advance(HOUR);
+    refuse('The service refused the login.');
+    health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
+    expect(reasons()).toEqual(['credentials-refused', 'database', 'stale']);
+  });
+});
+
+describe('the monitor', () => {
+  const COUNTS = { live_leagues: 1, removed_leagues: 0, held_removals: 0, open_rejections: 0 };
+
+  function createWatched(staleAfterMs: number | undefined, resource?: 'leagues' | 'profile') {
+    const clock = createTestClock();
+    const nextSlots = (count: number) => Array.from({ length: count }, (_, slot) => clock.now() + (slot + 1) * HOUR);
+    const schedule = { expression: '', timezone: 'UTC', nextSlot: () => nextSlots(1)[0] ?? 0, nextSlots };
+    const monitor = createMonitor(
+      {
+        version: '0.0.0',
+        service: 'http://127.0.0.1:1',
+        scope: 'all',
+        database: 'leagues.db',
+        schedule,
+        profileSchedule: 'off',
+        runTimeoutMs: 2 * MINUTE,
+        staleAfterMs,
+      },
+      clock,
+    );
+    const refusal = resource && { message: 'forbidden', until: clock.now(), resource };
+    const present = () => ({ running: undefined, pausedUntil: 0, token: undefined, refusal });
+    const opening = {
+      lastProfileAt: undefined,
+      consecutiveFailures: 0,
+      path: 'leagues.db',
+      present,
+      count: () => COUNTS,
+    };
+    monitor.open({ ...opening, lastSuccessAt: clock.now() });
+    return { clock, reasons: () => monitor.readiness().reasons.map(({ reason }) => reason) };
+  }
+
+  it.each([
+    ['the third slot and the time of a run', undefined, 3 * HOUR + 2 * MINUTE],
+    ['LEAGUE_SYNC_STALE_AFTER, where it is set,', 10 * MINUTE, 10 * MINUTE],
+  ])('holds data for stale after %s to the millisecond', async (_, setting, staleAfterMs) => {
+    const { clock, reasons } = createWatched(setting);
+    await clock.advance(staleAfterMs - 1);
+    expect(reasons()).toEqual([]);
+    await clock.advance(1);
+    expect(reasons()).toEqual(['stale']);
+  });
+
+  it('is ready though the profile is forbidden, but not where the leagues are', () => {
+    expect(createWatched(HOUR, 'profile').reasons()).toEqual([]);
+    expect(createWatched(HOUR, 'leagues').reasons()).toEqual(['credentials-refused']);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { CredentialsError, StatusError } from '../../src/errors.ts';
+import type { LoginRecord } from '../../src/service/login.ts';
+import { createLoginLog } from '../../src/worker/login-log.ts';
+import { createTestClock } from '../support/clock.ts';
+import { createTestLog, wordsOf } from '../support/log-lines.ts';
+
+const MINUTE = 60_000;
+const EXPIRES = '2026-11-20T13:00:00.000Z';
+const DOWN = new StatusError(true, 'The service answered the login with status 503.', { httpStatus: 503 });
+
+function createStage() {
+  const clock = createTestClock();
+  const { log, lines } = createTestLog();
+  const { note, noteFailure } = createLoginLog(log, clock);
+  const granted = (more: Partial<LoginRecord> = {}): void => {
+    const expiresAt = Date.parse(EXPIRES);
+    note({ at: clock.now(), reason: 'due', outcome: 'ok', expiresAt, clockSkewMs: 12, ...more });
+  };
+  const attempt = (): void =>
+    note({ at: clock.now(), reason: 'due', outcome: 'failed', errorMessage: DOWN.message, notBefore: undefined });
+  const giveUp = (): void => noteFailure({ reason: 'due', outcome: 'failed', error: DOWN });
+  return { clock, lines, granted, attempt, giveUp, noteFailure };
+}
+
+describe('the log of the logins', () => {
+  it('has one warning for all attempts of a login, and none where one of them succeeds', () => {
+    const { lines, granted, attempt, giveUp } = createStage();
+    attempt();
+    granted();
+    expect(wordsOf(lines.slice(1))).toEqual([`info logged in (due); the token expires ${EXPIRES}`]);
+    for (let attempts = 0; attempts < 4; attempts += 1) attempt();
+    giveUp();
+    expect(lines.map(({ level }) => level)).toEqual(['debug', 'info', 'debug', 'debug', 'debug', 'debug', 'warn']);
+    expect(lines.at(-1)).toMatchObject({
+      msg: `login failed (due): ${DOWN.message}`,
+      failures: 1,
+      reason: 'due',
+      outcome: 'failed',
+      err: { kind: 'status' },
+    });
+  });
+
+  it('tells a failure that goes on at widening intervals, and once that it is over', async () => {
+    const { clock, lines, granted, giveUp } = createStage();
+    for (let minute = 0; minute < 30; minute += 1) {
+      giveUp();
+      await clock.advance(MINUTE);
+    }
+    granted();
+    granted();
+    const loud = lines.filter(({ level }) => level !== 'debug');
+    const since = 'failed logins since 2026-11-20T12:00:00.000Z';
+    expect(wordsOf(loud)).toEqual([
+      `warn login failed (due): ${DOWN.message}`,
+      `warn login failed (due) again; 6 ${since}: ${DOWN.message}`,
+      `warn login failed (due) again; 21 ${since}: ${DOWN.message}`,
+      `info logged in (due); the token expires ${EXPIRES}; recovered after 30 failed logins in 30 min`,
+      `info logged in (due); the token expires ${EXPIRES}`,
+    ]);
+  });
+
+  it('tells a refusal at once, though logins have been failing', () => {
+    const { lines, giveUp, noteFailure } = createStage();
+    giveUp();
+    const error = new CredentialsError('The service refused the login.', { httpStatus: 401 });
+    noteFailure({ reason: 'due', outcome: 'refused', error });
+    expect(wordsOf(lines).at(-1)).toBe('warn login refused (due): The service refused the login.');
+  });
+
+  it.each<readonly [string, Partial<LoginRecord>, RegExp]>([
+    ['no expiry', { expiresAt: undefined }, /^logged in \(due\), but the service says no readable expiry; /],
+    ['a dead token', { bornDead: true }, /^logged in \(due\), but the token has expired already \(2026/],
+    ['a clock ahead', { clockSkewMs: 120_000 }, /; its clock is 2 min ahead of this machine's, /],
+    ['a clock behind', { clockSkewMs: -60_001 }, /; its clock is 60 s behind this machine's, /],
+  ])('warns of a login with %s', (_, more, words) => {
+    const { lines, granted } = createStage();
+    granted(more);
+    expect(lines).toMatchObject([{ level: 'warn', msg: expect.stringMatching(words) }]);
+  });
+
+  it('takes a minute between the clocks for nothing', () => {
+    const { lines, granted } = createStage();
+    granted({ clockSkewMs: -60_000 });
+    expect(lines).toMatchObject([{ level: 'info', expiresAt: EXPIRES, clockSkewMs: -60_000 }]);
+  });
+});

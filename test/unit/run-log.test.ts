@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { ContractError, CredentialsError, type RunError, StatusError } from '../../src/errors.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import { createRunLog } from '../../src/worker/run-log.ts';
+import { createTestClock } from '../support/clock.ts';
+import { createTestLog, wordsOf } from '../support/log-lines.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const BEGAN = '2026-11-20T12:00:00.000Z';
+const DOWN = 'The service answered with status 503.';
+
+const down = (message = DOWN): RunError => new StatusError(true, message, { httpStatus: 503 });
+
+function reportOf(more: Partial<RunReport> = {}): RunReport {
+  const outcome = more.error === undefined ? 'unchanged' : 'failed';
+  const counts = more.error === undefined ? { ...NO_COUNTS, received: 3, unchanged: 3 } : NO_COUNTS;
+  const rest = { attempts: 1, httpStatus: 200, wrote: false, putOff: false } as const;
+  return { kind: 'leagues', trigger: 'schedule', outcome, counts, durationMs: 20, ...rest, ...more };
+}
+
+function createStage() {
+  const clock = createTestClock();
+  const { log, lines } = createTestLog();
+  const note = createRunLog(log, clock);
+  /** Polls that fail alike, the first of them now. */
+  const failFor = async (ms: number, everyMs: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= everyMs) {
+      note(reportOf({ error: down() }));
+      await clock.advance(everyMs);
+    }
+  };
+  return { clock, lines, note, failFor };
+}
+
+describe('the log of the runs', () => {
+  it('has one line for each run, with its counts and how long it took', async () => {
+    const { lines, note, failFor } = createStage();
+    note(reportOf());
+    await failFor(10 * MINUTE, MINUTE);
+    note(reportOf({ outcome: 'changed', counts: { ...NO_COUNTS, received: 4, added: 1, unchanged: 3 } }));
+    expect(lines).toHaveLength(12);
+    for (const line of lines) expect(line).toMatchObject({ run: 'leagues', durationMs: 20, attempts: 1, removed: 0 });
+    expect(lines.map(({ outcome }) => outcome)).toEqual(['unchanged', ...Array(10).fill('failed'), 'changed']);
+    expect(lines.filter(({ level }) => level === 'debug')).toEqual([]);
+  });
+
+  it('tells a failure with everything once, then in short, and sums it up at widening intervals', async () => {
+    const { lines, failFor } = createStage();
+    await failFor(4 * HOUR, MINUTE);
+    const loud = lines.flatMap(({ level }, minute) => (level === 'warn' ? [minute] : []));
+    expect(loud).toEqual([0, 5, 20, 80, 140, 200]);
+    expect(wordsOf(lines.slice(0, 6))).toEqual([
+      `warn leagues: failed. ${DOWN}`,
+      ...[2, 3, 4, 5].map((polls) => `info leagues: failed as before (20 ms); ${polls} failed polls since ${BEGAN}`),
+      `warn leagues: failed again; 6 failed polls since ${BEGAN}. ${DOWN}`,
+    ]);
+    expect(lines[0]).toMatchObject({ failures: 1, errorKind: 'status', err: { message: DOWN, httpStatus: 503 } });
+    expect(lines[1]).toMatchObject({ failures: 2, errorKind: 'status' });
+    expect(lines[1]).not.toHaveProperty('err');
+  });
+
+  it('sums it up to the millisecond', async () => {
+    const { clock, lines, note } = createStage();
+    note(reportOf({ error: down() }));
+    await clock.advance(5 * MINUTE - 1);
+    note(reportOf({ error: down() }));
+    await clock.advance(1);
+    note(reportOf({ error: down() }));
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'info', 'warn']);
+  });
+
+  it('says once that it is over, after how many failures and how long', async () => {
+    const { lines, note, failFor } = createStage();
+    await failFor(12 * MINUTE, 6 * MINUTE);
+    note(reportOf());
+    note(reportOf());
+    const good = 'info leagues: unchanged: 3 received, 3 unchanged (20 ms)';
+    expect(wordsOf(lines.slice(2))).toEqual([`${good}; recovered after 2 failed polls in 12 min`, good]);
+    note(reportOf({ error: down() }));
+    expect(wordsOf(lines.slice(4))).toEqual([`warn leagues: failed. ${DOWN}`]);
+  });
+
+  it.each<readonly [string, RunError, RunError]>([
+    ['of another kind', down(), new ContractError(DOWN, { httpStatus: 503 })],
+    ['of another status', down(), new StatusError(true, DOWN, { httpStatus: 502 })],
+    ['with other words', down(), down('The service answered at length.')],
+  ])('tells a failure %s at once, and neither again while they take turns', (_, one, other) => {
+    const { lines, note } = createStage();
+    for (const error of [one, other, one, other, one]) note(reportOf({ error }));
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'info', 'info', 'info']);
+  });
+
+  it.each<readonly [string, RunError, RunError]>([
+    [
+      'but for numbers',
+      down('No answer within 4000 ms from 10.0.0.7:80.'),
+      down('No answer within 3998 ms from [::1].'),
+    ],
+    ['while a refusal makes it wait', refused(), waiting()],
+  ])('takes a failure for the same one %s', (_, one, other) => {
+    const { lines, note } = createStage();
+    for (const error of [one, other]) note(reportOf({ error }));
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'info']);
+  });
+
+  it('does not tell every failure of a service that never says the same twice', () => {
+    const { lines, note } = createStage();
+    const words = Array.from({ length: 200 }, (_, index) => 'x'.repeat(index + 1));
+    for (const word of words) note(reportOf({ error: down(word) }));
+    expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(20);
+  });
+
+  it('measures by the clock that never steps', async () => {
+    const { clock, lines, note } = createStage();
+    note(reportOf({ error: down() }));
+    clock.step(-24 * HOUR);
+    await clock.advance(5 * MINUTE);
+    note(reportOf({ error: down() }));
+    note(reportOf());
+    expect(lines[1]).toMatchObject({ level: 'warn' });
+    expect(lines[2]?.msg).toMatch(/recovered after 2 failed polls in 5 min$/);
+  });
+
+  it('counts leagues and profile apart, and a stop for nothing', () => {
+    const { lines, note } = createStage();
+    note(reportOf({ error: down() }));
+    note(reportOf({ kind: 'profile', error: down() }));
+    note(reportOf({ kind: 'profile' }));
+    note(reportOf({ outcome: 'interrupted', counts: NO_COUNTS }));
+    note(reportOf({ error: down() }));
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'info', 'info', 'info']);
+    expect(lines[2]?.msg).toMatch(/^profile: unchanged \(20 ms\); recovered after 1 failed poll in /);
+    expect(lines[4]).toMatchObject({ failures: 2 });
+  });
+
+  it('warns of removals that are held once, again where others are held, and then at widening intervals', async () => {
+    const { clock, lines, note } = createStage();
+    const hold = (held: number) =>
+      note(reportOf({ outcome: 'held', heldBecause: 'so', counts: { ...NO_COUNTS, held } }));
+    hold(6);
+    hold(6);
+    hold(7);
+    note(reportOf({ error: down() }));
+    hold(7);
+    await clock.advance(5 * MINUTE);
+    hold(7);
+    note(reportOf());
+    hold(7);
+    const held = lines.filter(({ outcome }) => outcome === 'held');
+    expect(held.map(({ level }) => level)).toEqual(['warn', 'info', 'warn', 'info', 'warn', 'warn']);
+    expect(held[0]?.msg).toMatch(/; held because so; league-sync accept-removals shows them$/);
+    expect(held[3]?.msg).toMatch(/; held because so; recovered after 1 failed poll in /);
+  });
+});
+
+function refused(): CredentialsError {
+  return new CredentialsError('The service refused the login.', { httpStatus: 401 });
+}
+
+function waiting(): CredentialsError {
+  const message =
+    'The service refused the login. The next try is at 2026-11-20T12:01:00.000Z; SIGHUP makes it at once.';
+  return new CredentialsError(message, { httpStatus: 401, cause: refused() });
+}

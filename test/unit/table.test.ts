@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { createPaint } from '../../src/paint.ts';
+import { cut, formatTable, wrap } from '../../src/table.ts';
+
+const FAMILY = '👨‍👩‍👧';
+
+describe('a table', () => {
+  const rows = [
+    ['1', 'short', 'a very long cell that goes on and on'],
+    ['22', 'a middling cell', 'x'],
+  ];
+
+  it('is as wide as it has to be where nobody says how wide it may be', () => {
+    expect(formatTable(['n', 'some', 'more'], rows).split('\n')).toEqual([
+      'n   some             more',
+      '1   short            a very long cell that goes on and on',
+      '22  a middling cell  x',
+    ]);
+  });
+
+  it('fits the width, and the widest columns give way first', () => {
+    expect(formatTable(['n', 'some', 'more'], rows, { width: 40 }).split('\n')).toEqual([
+      'n   some             more',
+      '1   short            a very long cell t…',
+      '22  a middling cell  x',
+    ]);
+    expect(formatTable(['n', 'some', 'more'], rows, { width: 26 }).split('\n')).toEqual([
+      'n   some        more',
+      '1   short       a very lo…',
+      '22  a middlin…  x',
+    ]);
+  });
+
+  it.each([20, 40, 80])('has no line that is wider than %i', (width) => {
+    for (const line of formatTable(['n', 'some', 'more'], rows, { width }).split('\n'))
+      expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  it('cuts no column to nothing, however narrow the terminal is', () => {
+    expect(formatTable(['n', 'some', 'more'], rows, { width: 3 })).toContain('a ver…');
+  });
+
+  it('is painted after it was laid out, and not at all without colours', () => {
+    const painted = [[{ text: 'failed', tone: 'bad' }, 'x'] as const];
+    const plain = 'outcome  n\nfailed   x';
+    expect(formatTable(['outcome', 'n'], painted, { paint: createPaint(false) })).toBe(plain);
+    expect(formatTable(['outcome', 'n'], painted)).toBe(plain);
+    const colored = formatTable(['outcome', 'n'], painted, { paint: createPaint(true) });
+    expect(colored).toContain('\u001b[31mfailed\u001b[39m   x');
+  });
+
+  it('obeys no control character of a cell', () => {
+    expect(formatTable(['n'], [['\u001b[31mred']])).toBe('n\n\\u001b[31mred');
+  });
+});
+
+describe('a text that is cut', () => {
+  it.each([
+    ['abcdef', 6, 'abcdef'],
+    ['abcdefg', 6, 'abcde…'],
+    ['ab cdefg', 4, 'ab…'],
+    ['日本語', 6, '日本語'],
+    ['日本語', 5, '日本…'],
+    [`${FAMILY}abc`, 4, `${FAMILY}a…`],
+    ['abc', 1, '…'],
+    ['', 5, ''],
+  ])('%s at %i is %s', (text, width, shown) => {
+    expect(cut(text, width)).toBe(shown);
+  });
+
+  it('may be of any length', () => {
+    expect(cut('x'.repeat(200_000), 10)).toBe('xxxxxxxxx…');
+  });
+});
+
+describe('a text that is wrapped', () => {
+  it('is broken at spaces alone', () => {
+    expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
+    expect(wrap('a-word-that-is-too-long b', 5)).toEqual(['a-word-that-is-too-long', 'b']);
+    expect(wrap('', 5)).toEqual(['']);
+    expect(wrap('one two', Number.POSITIVE_INFINITY)).toEqual(['one two']);
+  });
+});
