@@ -1,7 +1,7 @@
 import { type Clock, formatInstant } from '../clock.ts';
 import { toRunError } from '../errors.ts';
 import { glance } from '../store/open.ts';
-import { type Overview, overviewOf } from '../store/overview.ts';
+import { type LoginSummary, type Overview, overviewOf } from '../store/overview.ts';
 import type { Readiness } from './health.ts';
 import type { Monitor } from './monitor.ts';
 
@@ -23,7 +23,12 @@ export type Status = Readiness & {
   readonly paused_until: string | null;
   readonly session: SessionStatus;
   readonly database: { readonly path: string; readonly fault: string | null };
-  readonly stored: Omit<Overview, 'token_expires_at'> | null;
+  readonly stored: StoredStatus | null;
+};
+
+/** `last_login` is null where there has been none. */
+export type StoredStatus = Pick<Overview, 'freshness' | 'last_runs' | 'held_removals'> & {
+  readonly last_login: LoginSummary | null;
 };
 
 export type SlotStatus = { readonly expression: string; readonly timezone: string; readonly next_at: string };
@@ -56,7 +61,7 @@ export function describeStatus(monitor: Monitor, clock: Clock): Status {
       refused: refusal?.message ?? null,
       retry_at: instantOf(refusal?.until),
     },
-    ...describeStored(settings.database),
+    ...describeStored(monitor.path() ?? settings.database),
   };
 }
 
@@ -66,7 +71,8 @@ function describeSlots({ expression, timezone, nextSlot }: Monitor['settings']['
 
 function describeStored(path: string): Pick<Status, 'database' | 'stored'> {
   try {
-    const { token_expires_at: _, ...stored } = glance(path, overviewOf);
+    const { freshness, last_runs, last_login, held_removals } = glance(path, overviewOf);
+    const stored = { freshness, last_runs, last_login: last_login ?? null, held_removals };
     return { database: { path, fault: null }, stored };
   } catch (error) {
     return { database: { path, fault: toRunError(error).message }, stored: null };

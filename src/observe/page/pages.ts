@@ -29,19 +29,20 @@ const ICON =
 
 /** The pages that people look at. They read the database, and show what the worker knows where that cannot be read. */
 export function createPages(monitor: Monitor, clock: Clock): Hono {
-  const { database, version } = monitor.settings;
+  const { version } = monitor.settings;
+  const database = (): string => monitor.path() ?? monitor.settings.database;
   const pages = new Hono();
   const send = (c: Context, title: string, main: Html, status: 200 | 404 | 503 = 200) =>
     c.html(layOut({ title, style: STYLE_PATH, version }, main), status);
 
   pages.get('/', (c) => {
     const now = clock.now();
-    const stored = readStored(database, c.req.query(), now);
+    const stored = readStored(database(), c.req.query(), now);
     return send(c, 'Status', drawHome(monitor, stored, now), 'fault' in stored ? 503 : 200);
   });
   pages.get('/league', (c) => {
     const id = c.req.query('id') ?? '';
-    const found = glance(database, (db) => ({
+    const found = glance(database(), (db) => ({
       portrait: readPortrait(db, id),
       history: readRecent(db, { leagueId: id }, MOST_HISTORY),
     }));
@@ -52,7 +53,7 @@ export function createPages(monitor: Monitor, clock: Clock): Hono {
   pages.get('/changes', (c) => {
     const day = readDay(c.req.query('day'));
     const before = readCount(c.req.query('before'));
-    const changes = glance(database, (db) => readRecent(db, { day, before }, MOST_CHANGES));
+    const changes = glance(database(), (db) => readRecent(db, { day, before }, MOST_CHANGES));
     return send(c, 'Changes', drawChanges({ day, changes }, clock.now()));
   });
   pages.get(STYLE_PATH, (c) => c.body(STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8', ...FOR_EVER }));

@@ -1,0 +1,82 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Status } from '../../src/observe/status.ts';
+import { setUp } from '../support/bench.ts';
+import { serve } from '../support/page.ts';
+
+const MONITORING = join(import.meta.dirname, '../../docs/monitoring/README.md');
+const PATHS = [
+  '/',
+  '/changes',
+  '/league?id=nothing',
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/status.json',
+  '/nothing',
+  '/icon.svg',
+];
+
+/** The fields that the page on monitoring names, in its order. */
+function documented(): readonly string[] {
+  const [, section = ''] = readFileSync(MONITORING, 'utf8').split('## status.json');
+  const cells = (section.split('\n## ')[0] ?? '').matchAll(/^\| (`[^|]+) \|/gm);
+  return [...cells].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+}
+
+async function startPolled() {
+  const bench = await setUp();
+  const served = await serve(bench, { LEAGUE_SYNC_LOG_LEVEL: 'trace' });
+  await served.worker.waitForPoll();
+  const ask = async (): Promise<Status> => (await fetch(`${served.url}/status.json`)).json() as Promise<Status>;
+  return { ...served, simulator: bench.simulator, ask };
+}
+
+describe('/status.json', () => {
+  it('says what the worker knows and the database holds, in the fields that are documented', async () => {
+    const { bench, simulator, ask } = await startPolled();
+    const status = await ask();
+    expect(Object.keys(status).sort()).toEqual(documented().toSorted());
+    expect(status).toMatchObject({
+      ready: true,
+      reasons: [],
+      service: simulator.url,
+      scope: 'all',
+      schedule: { timezone: 'UTC', next_at: expect.stringMatching(/-02-29T00:00:00.000Z$/) },
+      profile_schedule: 'off',
+      running: null,
+      paused_until: null,
+      session: { logged_in: true, refused: null, retry_at: null },
+      database: { path: bench.database, fault: null },
+    });
+    expect(status.stored?.freshness).toMatchObject({ live_leagues: 124, last_outcome: 'changed', held_removals: 0 });
+    expect(status.stored?.last_runs).toHaveLength(1);
+    const [login] = bench.rows('SELECT at, outcome, error_message, expires_at FROM logins');
+    expect(status.session.token_expires_at).toBe(login?.expires_at);
+    expect(status.stored?.last_login).toEqual({ at: login?.at, outcome: 'ok', error_message: null });
+  });
+
+  it('says why the database cannot be read, and the page does, with what is known all the same', async () => {
+    const { bench, url, ask } = await startPolled();
+    renameSync(bench.database, `${bench.database}.away`);
+    const { database, stored, session } = await ask();
+    expect([database.fault, stored, session.logged_in]).toEqual([
+      expect.stringContaining('no database at'),
+      null,
+      true,
+    ]);
+    const page = await fetch(url);
+    expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('The database could not be read')]);
+    renameSync(`${bench.database}.away`, bench.database);
+    expect((await ask()).database.fault).toBe(null);
+  });
+});
+
+it('whatever is served holds no secret', async () => {
+  const { bench, url } = await startPolled();
+  const answers = await Promise.all(PATHS.map(async (path) => (await fetch(url + path)).text()));
+  expect(answers.every((answer) => answer.length > 0)).toBe(true);
+  // The folder is searched for every password and token after the test.
+  writeFileSync(join(bench.folder, 'answers'), answers.join('\n'));
+});
