@@ -8,6 +8,8 @@ export type Schedule = {
   readonly nextSlot: () => number;
   /** The next `count` slots after the present moment of the system clock, in ms. */
   readonly nextSlots: (count: number) => readonly number[];
+  /** The `count`th slot after an instant (ms). */
+  readonly slotAfter: (instant: number, count: number) => number;
 };
 
 /** Longer than any change of summer time is, and shorter than the time between two. */
@@ -37,13 +39,20 @@ export function parseSchedule(text: string, timezone: string): Schedule {
     return task.getNextRuns(count).map((date) => date.getTime());
   };
   const nextSlots = (count: number): readonly number[] => slotsIn(timezone, count);
+  const slotAfter = (instant: number, count: number): number => {
+    // Its own list begins at the present; what that is made of is no part of its types.
+    const task = tasks.get(timezone) as ScheduledTask & { readonly timeMatcher: Matcher };
+    let slot = new Date(instant);
+    for (let found = 0; found < count; found += 1) slot = task.timeMatcher.getNextMatch(slot);
+    return slot.getTime();
+  };
   const offsetAt = createOffsets(timezone);
   const isHourly = namesEveryHour(expression.split(' ').at(-4) ?? '');
   const nextSlot = (): number => {
     const [slot] = nextSlots(1);
     if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
     const now = Date.now();
-    const offsets = new Set([slot, now, now - CHANGE_MS, now + CHANGE_MS].map(offsetAt));
+    const offsets = new Set([now, slot, now - CHANGE_MS, now + CHANGE_MS].map(offsetAt));
     const first = [...offsets].reduce(
       (limit, offset) => Math.min(limit, firstMeant(offset, limit)),
       Number.POSITIVE_INFINITY,
@@ -75,8 +84,10 @@ export function parseSchedule(text: string, timezone: string): Schedule {
   // Expressions such as "L-30 in February" pass the validator and fail only when a slot is asked for.
   nextSlots(SLOTS_TO_PROVE);
   nextSlot();
-  return { expression, timezone, nextSlot, nextSlots };
+  return { expression, timezone, nextSlot, nextSlots, slotAfter };
 }
+
+type Matcher = { readonly getNextMatch: (after: Date) => Date };
 
 /** How far a zone is from UTC at an instant (ms), as `+02:00`. */
 function createOffsets(timezone: string): (instant: number) => string {

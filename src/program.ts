@@ -161,7 +161,8 @@ function addSimulate(program: Program, execute: Execute): void {
 }
 
 function listFaults(): string {
-  return faults.map(({ name, description }) => `  ${name.padEnd(16)}${description}`).join('\n');
+  const width = Math.max(...faults.map(({ name }) => name.length)) + 2;
+  return faults.map(({ name, description }) => `  ${name.padEnd(width)}${description}`).join('\n');
 }
 
 function readDuration(text: string): number {

@@ -93,7 +93,7 @@ async function lookAtHeartbeat(
   const options = { proxy, timeoutMs: attemptTimeoutMs, now: systemClock.now() };
   const bad = (await lookAtWay(heartbeatUrl, options)).find(({ result }) => result === 'fail');
   if (bad === undefined) return [ok('heartbeat', `${heartbeatUrl.origin} can be reached; nothing was sent`)];
-  const mend = `check LEAGUE_SYNC_HEARTBEAT_URL; ${bad.mend}. Polls do not depend on it`;
+  const mend = 'check LEAGUE_SYNC_HEARTBEAT_URL, DNS and the network; polls do not depend on it';
   return [warn('heartbeat', { message: bad.message, mend })];
 }
 

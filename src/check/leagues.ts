@@ -56,6 +56,11 @@ function describeRejection({ position, problems }: Rejection): string {
   return `leagues[${position}] ${problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' and ')}`;
 }
 
+const MEND_HELD =
+  'league-sync sync --dry-run names them; where they are right, let them pass with league-sync accept-removals once a poll holds them';
+const MEND_UNREADABLE =
+  'tell whoever runs the service; until it sends these right no removal is applied, accepted or not';
+
 /** What the next poll would do with the list. */
 export function describePoll(snapshot: Snapshot, list: LeagueList, config: Config): Finding {
   const { outcome, counts, heldBecause } = countPlan(planPoll(snapshot, list, config), list, config.removalLimit);
@@ -63,6 +68,6 @@ export function describePoll(snapshot: Snapshot, list: LeagueList, config: Confi
   if (outcome !== 'held') return ok('next poll', message);
   return warn('next poll', {
     message: `${message}; held because ${heldBecause}`,
-    mend: 'league-sync sync --dry-run names them; where they are right, let them pass with league-sync accept-removals after the poll',
+    mend: list.rejections.some(({ leagueId }) => leagueId === null) ? MEND_UNREADABLE : MEND_HELD,
   });
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { ListenAddress } from '../config/listen.ts';
+import { formatAddress, type ListenAddress } from '../config/listen.ts';
 import { SettingsError } from '../errors.ts';
+import { askLive } from '../observe/livez.ts';
 import { openDoor } from '../observe/server.ts';
 import { explain, type Finding, fail, ok } from './finding.ts';
 
@@ -16,7 +17,7 @@ const FIRST_FREE_PORT = 1_024;
 export async function lookAtListening(listen: ListenAddress | 'off', isRunning: boolean): Promise<Finding> {
   if (listen === 'off') return ok(NAME, `off: no status page, no probes, no metrics (${SETTING})`);
   const { host, port } = listen;
-  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const where = formatAddress(listen);
   try {
     if (port === 0) return ok(NAME, `any free port of ${host}`);
     if (!(await isTaken(listen))) {
@@ -24,7 +25,8 @@ export async function lookAtListening(listen: ListenAddress | 'off', isRunning: 
       await using _door = await openDoor({ host, port: port < FIRST_FREE_PORT ? port : 0 }, () => new Response());
       return ok(NAME, `${where} is free`);
     }
-    if (isRunning && (await isWorker(where))) return ok(NAME, `the worker answers at ${where}`);
+    if (isRunning && (await askLive(listen, LONGEST_MS)) === undefined)
+      return ok(NAME, `the worker answers at ${where}`);
     return fail(NAME, { message: `${SETTING}: another program has ${where} already`, mend: MEND });
   } catch (error) {
     if (error instanceof SettingsError) return fail(NAME, explain(error, MEND));
@@ -36,7 +38,8 @@ async function isTaken(address: ListenAddress): Promise<boolean> {
   const socket = connect(address);
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(LONGEST_MS) });
-    return true;
+    // A proxy or a firewall may answer for an address that is not this machine's.
+    return isOwn(socket.remoteAddress, socket.localAddress);
   } catch {
     // Refused, or no address of this machine: which of the two is told by trying to listen.
     return false;
@@ -45,13 +48,7 @@ async function isTaken(address: ListenAddress): Promise<boolean> {
   }
 }
 
-/** Whether what answers there does so as a worker. */
-async function isWorker(where: string): Promise<boolean> {
-  try {
-    const answer = await fetch(`http://${where}/livez`, { signal: AbortSignal.timeout(LONGEST_MS) });
-    const body: unknown = await answer.json();
-    return answer.ok && typeof body === 'object' && body !== null && 'live' in body;
-  } catch {
-    return false;
-  }
+/** A connection of a machine to itself has one address at both its ends. */
+function isOwn(remote: string | undefined, local: string | undefined): boolean {
+  return remote === local;
 }

@@ -61,7 +61,7 @@ function factsOf(standing: Standing, { now }: View): readonly Fact[] {
         ? NONE
         : { text: `${open_rejections}; see the table rejected_leagues`, tone: 'warning' }),
     },
-    { name: 'token expires', ...describeExpiry(standing.token_expires_at, now) },
+    { name: 'token expires', ...describeExpiry(standing, now) },
     { name: 'last login', ...describeLogin(last_login, now) },
     ...(paused_until === null ? [] : [describePause(paused_until, now)]),
     ...(published === null ? [] : [describeCopy(published, now)]),
@@ -89,10 +89,11 @@ function describeSuccess({ last_success_at: at, age_seconds: age }: Overview['fr
   return at === null ? { text: 'none yet', tone: 'warning' } : { text: `${at} (${formatAge((age ?? 0) * 1_000)})` };
 }
 
-function describeExpiry(at: string | null, now: number): Words {
+/** By the service's clock, which the expiry is told by. */
+function describeExpiry({ token_expires_at: at, token_clock_skew_ms: skewMs }: Standing, now: number): Words {
   if (at === null) return { text: 'unknown' };
-  const leftMs = Date.parse(at) - now;
-  if (leftMs > 0) return { text: aged(at, now) };
+  const leftMs = Date.parse(at) - now - (skewMs ?? 0);
+  if (leftMs > 0) return { text: aged(at, now + (skewMs ?? 0)) };
   return { text: `${at} (expired ${formatDuration(-leftMs)} ago)`, tone: 'warning' };
 }
 

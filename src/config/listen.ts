@@ -13,3 +13,8 @@ export function parseListen(text: string): ListenAddress | 'off' | undefined {
   const host = match?.[1] ?? match?.[2];
   return host !== undefined && port <= 65_535 ? { host, port } : undefined;
 }
+
+/** The address as it stands in a URL. */
+export function formatAddress({ host, port }: ListenAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

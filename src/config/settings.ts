@@ -53,18 +53,19 @@ const timezone = setting((text) => {
 const listen = setting(parseListen, LISTEN_MEND);
 
 /** An address is never repeated in a message: it may carry a password by mistake. */
-const webAddress = z.string().transform((text, context): URL => {
-  const fault = (message: string) => {
-    context.addIssue({ code: 'custom', message, input: undefined });
-    return z.NEVER;
-  };
-  if (!URL.canParse(text.trim())) return fault('it is not an address; write one such as https://api.example.com');
-  const url = new URL(text.trim());
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return fault('it must start with https:// or http://');
-  return url;
-});
+const webAddress = (example: string) =>
+  z.string().transform((text, context): URL => {
+    const fault = (message: string) => {
+      context.addIssue({ code: 'custom', message, input: undefined });
+      return z.NEVER;
+    };
+    if (!URL.canParse(text.trim())) return fault(`it is not an address; write one such as ${example}`);
+    const url = new URL(text.trim());
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return fault('it must start with https:// or http://');
+    return url;
+  });
 
-const baseUrl = webAddress.transform((url, context): URL => {
+const baseUrl = webAddress('https://api.example.com').transform((url, context): URL => {
   const extras = [
     url.username !== '' || url.password !== '' ? 'user information' : '',
     url.search !== '' || url.href.includes('?') ? 'a query' : '',
@@ -109,7 +110,7 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_RUN_RETENTION: duration(1_000).prefault('90d'),
   LEAGUE_SYNC_STALE_AFTER: duration(1_000).optional(),
   LEAGUE_SYNC_LISTEN: listen.prefault(DEFAULT_LISTEN),
-  LEAGUE_SYNC_HEARTBEAT_URL: webAddress.optional(),
+  LEAGUE_SYNC_HEARTBEAT_URL: webAddress('https://hc-ping.com/your-uuid').optional(),
   LEAGUE_SYNC_PUBLISH: path.optional(),
   LEAGUE_SYNC_LOG_LEVEL: choice(LOG_LEVELS).prefault('info'),
   LEAGUE_SYNC_LOG_FORMAT: choice(['json', 'pretty']).optional(),

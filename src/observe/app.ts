@@ -25,7 +25,9 @@ export function createApp({ monitor, clock, log }: AppOptions): Hono {
   app.get('/metrics', async (c) => c.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType }));
   app.get('/status.json', (c) => c.json(describeStatus(monitor, clock)));
   app.route('/', createPages(monitor, clock));
-  app.notFound((c) => c.text('There is nothing here. Try /, /livez, /readyz, /metrics or /status.json.\n', 404));
+  app.notFound((c) =>
+    c.text('There is nothing here. Try /, /changes, /livez, /readyz, /metrics or /status.json.\n', 404),
+  );
   app.onError((error, c) => {
     log.warn({ err: toRunError(error), path: c.req.path.slice(0, 100) }, 'a request for the status page failed');
     return c.text('This could not be answered; the log says why.\n', 500);
@@ -33,11 +35,13 @@ export function createApp({ monitor, clock, log }: AppOptions): Hono {
   return app;
 }
 
-/** Nothing but what comes from here, no scripts, no frames, no cache. */
+/** Nothing but what comes from here, no frames, no cache. */
 const HEADERS: Parameters<typeof secureHeaders>[0] = {
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
     styleSrc: ["'self'"],
+    scriptSrc: ["'self'"],
+    connectSrc: ["'self'"],
     imgSrc: ["'self'"],
     formAction: ["'self'"],
     baseUri: ["'none'"],

@@ -17,13 +17,15 @@ export type Health = {
   readonly noteRun: (report: RunReport) => void;
   /** When (ms) the leagues were last brought up to date. */
   readonly lastSuccessAt: () => number | undefined;
+  /** Why the last poll of the leagues failed, where it did. */
+  readonly lastFault: () => string | undefined;
   readonly readiness: () => Readiness;
 };
 
 export type HealthOptions = {
   readonly clock: Clock;
-  /** How old (ms) the data may become, as reckoned at this moment. */
-  readonly staleAfterMs: () => number;
+  /** How old (ms) data of this instant may become. */
+  readonly staleAfterMs: (at: number) => number;
   /** What the service refuses at present, if it does and the leagues need it. */
   readonly refusal: () => string | undefined;
 };
@@ -44,14 +46,21 @@ export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): H
   const ageOf = ({ at, monotonicAt }: Success): number => Math.max(clock.now() - at, clock.monotonic() - monotonicAt);
   const succeed = (at: number): void => {
     const ageMs = Math.max(0, clock.now() - at);
-    success = { at, monotonicAt: clock.monotonic() - ageMs, staleAfterMs: staleAfterMs() };
+    success = { at, monotonicAt: clock.monotonic() - ageMs, staleAfterMs: staleAfterMs(at) };
+  };
+  /** What has not been said as a reason of its own. */
+  const cause = (): string => {
+    const { error } = last ?? {};
+    const isSaid = error === undefined || error.kind === 'credentials' || error.kind === 'database';
+    return isSaid ? '' : ` The last poll failed: ${error.message}`;
   };
   const staleness = (): Reason | undefined => {
-    if (success === undefined) return { reason: 'no-good-poll', message: 'No poll of the leagues has been good yet.' };
+    if (success === undefined)
+      return { reason: 'no-good-poll', message: `No poll of the leagues has been good yet.${cause()}` };
     const age = ageOf(success);
     if (age < success.staleAfterMs) return undefined;
     const limit = formatDuration(success.staleAfterMs);
-    const message = `The last good poll was at ${formatInstant(success.at)}, ${formatDuration(age)} ago; from ${limit} on it is stale.`;
+    const message = `The last good poll was at ${formatInstant(success.at)}, ${formatDuration(age)} ago; from ${limit} on it is stale.${cause()}`;
     return { reason: 'stale', message };
   };
   const reasons = (): readonly Reason[] => {
@@ -71,9 +80,11 @@ export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): H
     noteRun: (report) => {
       if (report.kind !== 'leagues' || report.outcome === 'interrupted') return;
       last = report;
-      if (report.outcome !== 'failed') succeed(clock.now());
+      if (report.outcome !== 'failed')
+        succeed(report.finishedAt === undefined ? clock.now() : Date.parse(report.finishedAt));
     },
     lastSuccessAt: () => success?.at,
+    lastFault: () => (last?.outcome === 'failed' ? last.error?.message : undefined),
     readiness: () => {
       const found = reasons();
       return { ready: found.length === 0, reasons: found };

@@ -29,7 +29,8 @@ export type Present = {
   readonly running: RunKind | undefined;
   /** Until when the service asked to be left alone; 0 where it did not. */
   readonly pausedUntil: number;
-  readonly token: { readonly expiresAt: number | undefined } | undefined;
+  /** `expiresAt` is by the service's clock, which is ahead of this machine's by `clockSkewMs`. */
+  readonly token: { readonly expiresAt: number | undefined; readonly clockSkewMs: number | undefined } | undefined;
   /** What the service refuses, and when it will be tried again. */
   readonly refusal: Refused | undefined;
 };
@@ -70,6 +71,8 @@ export type Monitor = {
   readonly readiness: () => Readiness;
   /** When (ms) the leagues, or the profile, were last brought up to date. */
   readonly lastSuccessAt: (kind?: RunKind) => number | undefined;
+  /** Why the last poll of the leagues failed, where it did. */
+  readonly lastFault: () => string | undefined;
   /** Undefined until the database is open; so are the next ones. */
   readonly consecutiveFailures: () => number | undefined;
   readonly path: () => string | undefined;
@@ -94,7 +97,7 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
   const present = (): Present | undefined => opening?.present();
   const health = createHealth({
     clock,
-    staleAfterMs: () => settings.staleAfterMs ?? untilStale(settings, clock.now()),
+    staleAfterMs: (at) => settings.staleAfterMs ?? untilStale(settings, at),
     refusal: () => {
       const refusal = present()?.refusal;
       // An account that may not read its profile has leagues that are as fresh as any.
@@ -138,6 +141,7 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
     watch: (watcher) => watchers.push(watcher),
     readiness: health.readiness,
     lastSuccessAt: (kind = 'leagues') => (kind === 'leagues' ? health.lastSuccessAt() : lastProfileAt),
+    lastFault: health.lastFault,
     consecutiveFailures: () => failures,
     path: () => opening?.path,
     present,
@@ -147,7 +151,6 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
   };
 }
 
-function untilStale({ schedule, runTimeoutMs }: Settings, now: number): number {
-  const slot = schedule.nextSlots(MISSED_SLOTS).at(-1) ?? now;
-  return slot - now + runTimeoutMs;
+function untilStale({ schedule, runTimeoutMs }: Settings, at: number): number {
+  return schedule.slotAfter(at, MISSED_SLOTS) - at + runTimeoutMs;
 }

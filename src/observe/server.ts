@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import type { ListenAddress } from '../config/listen.ts';
+import { formatAddress, type ListenAddress } from '../config/listen.ts';
 import { codeOf, SettingsError } from '../errors.ts';
 
 /** Where the page, the probes and the metrics are served. Disposing closes it, and every connection. */
@@ -44,8 +44,9 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
   return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
 }
 
-function explain(error: unknown, { host, port }: ListenAddress): string {
-  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+function explain(error: unknown, address: ListenAddress): string {
+  const { host } = address;
+  const where = formatAddress(address);
   const code = codeOf(error);
   if (code === 'EADDRINUSE') return `another program has ${where} already`;
   if (code === 'EACCES') return `this user may not listen on ${where}`;

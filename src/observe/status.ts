@@ -35,7 +35,10 @@ export type SlotStatus = { readonly expression: string; readonly timezone: strin
 
 export type SessionStatus = {
   readonly logged_in: boolean;
+  /** By the service's clock. */
   readonly token_expires_at: string | null;
+  /** How far that one is ahead of this machine's, as far as the token's login told. */
+  readonly clock_skew_ms: number | null;
   /** Why the service refuses the credentials, while it does, and when they are tried again. */
   readonly refused: string | null;
   readonly retry_at: string | null;
@@ -58,6 +61,7 @@ export function describeStatus(monitor: Monitor, clock: Clock): Status {
     session: {
       logged_in: token !== undefined,
       token_expires_at: instantOf(token?.expiresAt),
+      clock_skew_ms: token?.clockSkewMs ?? null,
       refused: refusal?.message ?? null,
       retry_at: instantOf(refusal?.until),
     },

@@ -25,16 +25,26 @@ export type Facets = { readonly sports: readonly Facet[]; readonly statuses: rea
 export type Facet = { readonly name: string; readonly leagues: number };
 
 /** The leagues that a filter leaves, by name, a page of them, and how many there are. */
-export type Listing = { readonly total: number; readonly leagues: readonly ListedLeague[] };
+export type Listing = {
+  readonly total: number;
+  /** Which page it is, from 1: the last one where there are fewer than was asked for. */
+  readonly page: number;
+  readonly leagues: readonly ListedLeague[];
+};
 
 /** A value may be of any length; nobody reads more of one in a list. */
 const LONGEST_SHOWN = 200;
 const MOST_FACETS = 100;
 
-export function listLeagues(db: Database.Database, filter: Filter, page: { offset: number; limit: number }): Listing {
+export function listLeagues(
+  db: Database.Database,
+  filter: Filter,
+  { page: wanted, limit }: { readonly page: number; readonly limit: number },
+): Listing {
   const where = whereOf(filter);
-  const values = { ...page, ...filter, pattern: `%${escapeLike(filter.search ?? '')}%` };
+  const values = { ...filter, pattern: `%${escapeLike(filter.search ?? '')}%` };
   const total = db.prepare<[object], number>(`SELECT count(*) FROM leagues WHERE ${where}`).pluck().get(values) ?? 0;
+  const page = Math.min(wanted, Math.max(1, Math.ceil(total / limit)));
   const leagues = db
     .prepare<[object], ListedLeague>(
       `SELECT league_id, substr(league_name, 1, ${LONGEST_SHOWN}) AS league_name,
@@ -44,8 +54,8 @@ export function listLeagues(db: Database.Database, filter: Filter, page: { offse
         FROM leagues WHERE ${where}
         ORDER BY leagues.league_name COLLATE NOCASE, league_id LIMIT @limit OFFSET @offset`,
     )
-    .all(values);
-  return { total, leagues };
+    .all({ ...values, limit, offset: (page - 1) * limit });
+  return { total, page, leagues };
 }
 
 /** Written for SQLite, which otherwise takes part of what is looked for as any text. */

@@ -10,6 +10,8 @@ export type Overview = {
   readonly last_login: LoginSummary | undefined;
   /** When the token of the last granted login expires, by the service's clock. */
   readonly token_expires_at: string | null;
+  /** How far that clock was ahead of this machine's, as far as that login told. */
+  readonly token_clock_skew_ms: number | null;
   readonly held_removals: readonly HeldRemoval[];
   /** The pause that was on when a service was last asked for anything, and since when it was. */
   readonly last_pause: { readonly until: string; readonly askedAt: string } | undefined;
@@ -49,7 +51,10 @@ export type RunSummary = {
 
 export type LoginSummary = { readonly at: string; readonly outcome: string; readonly error_message: string | null };
 
+type Granted = { readonly expires_at: string | null; readonly clock_skew_ms: number | null };
+
 const LAST_RUNS = 10;
+const LAST_GRANTED = "SELECT expires_at, clock_skew_ms FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1";
 /** Of the last run, or of the last login where there has been no run. */
 const LAST_PAUSE = `SELECT until, askedAt FROM (
     SELECT * FROM (SELECT not_before AS until, started_at AS askedAt FROM runs ORDER BY id DESC LIMIT 1)
@@ -75,13 +80,13 @@ export function selectRuns(db: Database.Database, limit: number, kind?: RunKind)
 /** The overview, in the transaction of whoever reads. */
 export function overviewOf(db: Database.Database): Overview {
   const one = <T>(sql: string): T | undefined => db.prepare<[], T>(sql).get();
+  const granted = one<Granted>(LAST_GRANTED);
   return {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,
     last_runs: selectRuns(db, LAST_RUNS),
     last_login: one<LoginSummary>('SELECT at, outcome, error_message FROM logins ORDER BY id DESC LIMIT 1'),
-    token_expires_at:
-      one<{ expires_at: string | null }>("SELECT expires_at FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1")
-        ?.expires_at ?? null,
+    token_expires_at: granted?.expires_at ?? null,
+    token_clock_skew_ms: granted?.clock_skew_ms ?? null,
     held_removals: selectHeldRemovals(db),
     last_pause: one<NonNullable<Overview['last_pause']>>(LAST_PAUSE),
   };

@@ -29,11 +29,13 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
     leagueId !== undefined && 'league_id = @leagueId',
   ].filter((condition) => condition !== false);
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  // Both only grow, and each is looked up by what is asked for.
+  const order = day === undefined && leagueId === undefined ? 'seq DESC' : 'at DESC, seq DESC';
   const rows = db
     .prepare<[object], Omit<RecentChange, 'fields'>>(
       `SELECT seq, at, kind, league_id,
           substr(coalesce(after ->> '$.league_name', before ->> '$.league_name'), 1, ${LONGEST_SHOWN}) AS league_name
-        FROM league_changes ${where} ORDER BY at DESC, seq DESC LIMIT @limit`,
+        FROM league_changes ${where} ORDER BY ${order} LIMIT @limit`,
     )
     .all({ ...filter, limit });
   const fieldsOf = db.prepare<[number], FieldChange>(

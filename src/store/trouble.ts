@@ -3,6 +3,8 @@ import type Database from 'better-sqlite3';
 /** What somebody may have to look at: elements that could not be stored, and departures from the interface. */
 export type Troubles = {
   readonly openRejections: number;
+  /** Those of which nobody can say which league they are: while there are any, no removal is applied. */
+  readonly unidentified: number;
   readonly rejections: readonly Rejection[];
   readonly drift: readonly DriftEntry[];
 };
@@ -29,9 +31,13 @@ const LONGEST_SHOWN = 200;
 
 /** The newest of each. */
 export function readTroubles(db: Database.Database): Troubles {
+  const countOpen = (which: string): number =>
+    db.prepare<[], number>(`SELECT count(*) FROM rejected_leagues WHERE resolved_at IS NULL ${which}`).pluck().get() ??
+    0;
   return {
     openRejections:
       db.prepare<[], number>('SELECT count(*) FROM rejected_leagues WHERE resolved_at IS NULL').pluck().get() ?? 0,
+    unidentified: countOpen('AND league_id IS NULL'),
     rejections: db
       .prepare<[], Rejection>(
         `SELECT id, substr(league_id, 1, ${LONGEST_SHOWN}) AS league_id, position, first_seen_at,

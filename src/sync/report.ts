@@ -25,6 +25,8 @@ export type RunReport = {
   readonly trigger: Trigger;
   readonly outcome: 'changed' | 'unchanged' | 'held' | 'failed' | 'interrupted';
   readonly durationMs: number;
+  /** The instant that a good run is filed under. */
+  readonly finishedAt?: string;
   /** Requests for the leagues or the profile. */
   readonly attempts: number;
   /** Of the last request, where it was answered. */

@@ -87,8 +87,8 @@ export async function executeRun(
     id = runId;
     const { fetched, apply } = await unlessAborted(work(deadline, trace), deadline.signal);
     const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
-    const { outcome, counts, heldBecause, wrote } = applied;
-    return { ...report(outcome, counts), heldBecause, wrote };
+    const { outcome, counts, heldBecause, wrote, finishedAt } = applied;
+    return { ...report(outcome, counts), heldBecause, wrote, finishedAt };
   } catch (error) {
     const stopped = stop.aborted && error === stop.reason;
     const failure = stopped ? undefined : toRunError(error);
@@ -122,7 +122,7 @@ async function applyAll(
   trace: Trace,
   apply: Apply,
   signal: AbortSignal,
-): Promise<Applied & Pick<RunReport, 'wrote'>> {
+): Promise<Applied & Required<Pick<RunReport, 'wrote' | 'finishedAt'>>> {
   const departures = drift.list();
   const applied = await store.write(() => {
     const at = store.nextInstant(clock.now());
@@ -141,7 +141,7 @@ async function applyAll(
       last_modified: fetched.lastModified ?? null,
       not_before: instantOf(pausedUntil()),
     });
-    return { ...result, wrote };
+    return { ...result, wrote, finishedAt: at };
   }, signal);
   drift.forget(departures);
   return applied;

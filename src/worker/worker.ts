@@ -144,7 +144,7 @@ function openingOf({ scope }: Config, { store, session, pause }: Workplace, poll
       return {
         running: poller.running(),
         pausedUntil: pause.until(),
-        token: token && { expiresAt: token.expiresAt },
+        token: token && { expiresAt: token.expiresAt, clockSkewMs: token.clockSkewMs },
         refusal: refusal && { message: refusal.error.message, until: refusal.until, resource: refusal.resource },
       };
     },

@@ -103,12 +103,29 @@ describe('an operator', () => {
     const { page, expectQuiet } = await openTab(served.url, LOOKS.phone);
     await page.goto('/');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Needs attention');
-    expect(await page.getByRole('status').textContent()).toMatch(/1\.0 s .*stale/);
+    expect(await page.locator('#state').textContent()).toMatch(/1\.0 s .*stale/);
     expect(await page.getByRole('img', { name: /The last 2 polls: 1 failed/ }).count()).toBe(1);
     await page.getByText('The last polls in words').click();
     expect(await page.getByRole('table').first().textContent()).toMatch(/failed: /);
     await expectAccessible(page);
     await takePicture(page, 'home-failing-phone');
+    expectQuiet();
+  });
+
+  it('sees an open page come up to date by itself, but not what is just being used', async () => {
+    const { url, worker, simulator } = await serveReal();
+    const { page, expectQuiet } = await openTab(url);
+    await page.goto('/');
+    await page.getByText('The last polls in words').click();
+    await page.mouse.click(1, 1);
+    const table = page.getByRole('table').first();
+    expect(await table.getByRole('row').count()).toBe(2);
+    simulator.setFault('drop-third', true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('held');
+    await expect.poll(() => table.getByRole('row').count(), { timeout: 20_000 }).toBe(3);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Fresh, but look at this');
+    expect(await table.isVisible()).toBe(true);
     expectQuiet();
   });
 

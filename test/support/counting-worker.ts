@@ -143,5 +143,8 @@ function equip(world: World, service: CountingService, options: WorkerOptions, p
 /** Slots at every multiple of a time, as `*∕5 * * * *` names them. */
 function slots(everyMs: number, { clock }: World, onDue: Watched['onDue']): Watched {
   const nextSlot = (): number => (Math.floor(clock.now() / everyMs) + 1) * everyMs;
-  return { schedule: { expression: '', timezone: 'UTC', nextSlot, nextSlots: () => [nextSlot()] }, onDue };
+  return {
+    schedule: { expression: '', timezone: 'UTC', nextSlot, nextSlots: () => [nextSlot()], slotAfter: nextSlot },
+    onDue,
+  };
 }

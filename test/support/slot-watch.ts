@@ -19,7 +19,7 @@ export function watchEvery(everyMs: number, from: number) {
   const onDue = (due: Due): void => {
     seen.push(`${due} ${new Date(clock.now()).toISOString()}`);
   };
-  const schedule = { expression: '', timezone: 'UTC', nextSlot, nextSlots: () => [] };
+  const schedule = { expression: '', timezone: 'UTC', nextSlot, nextSlots: () => [], slotAfter: nextSlot };
   const watching = watchSlots([{ schedule, onDue }], { clock, onLook: () => undefined }, stop.signal);
   const end = async (): Promise<void> => {
     stop.abort();

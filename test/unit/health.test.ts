@@ -147,7 +147,13 @@ describe('the monitor', () => {
   function createWatched(staleAfterMs: number | undefined, resource?: 'leagues' | 'profile') {
     const clock = createTestClock();
     const nextSlots = (count: number) => Array.from({ length: count }, (_, slot) => clock.now() + (slot + 1) * HOUR);
-    const schedule = { expression: '', timezone: 'UTC', nextSlot: () => nextSlots(1)[0] ?? 0, nextSlots };
+    const schedule = {
+      expression: '',
+      timezone: 'UTC',
+      nextSlot: () => nextSlots(1)[0] ?? 0,
+      nextSlots,
+      slotAfter: (at: number, count: number) => at + count * HOUR,
+    };
     const monitor = createMonitor(
       {
         version: '0.0.0',

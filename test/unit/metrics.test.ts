@@ -32,7 +32,12 @@ function createStage() {
       lastProfileAt: undefined,
       consecutiveFailures: 0,
       path: '/nowhere/leagues.db',
-      present: () => ({ running: undefined, pausedUntil: 0, token: { expiresAt }, refusal: undefined }),
+      present: () => ({
+        running: undefined,
+        pausedUntil: 0,
+        token: { expiresAt, clockSkewMs: undefined },
+        refusal: undefined,
+      }),
       count: () => NO_ROWS,
       ...more,
     });

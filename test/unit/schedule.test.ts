@@ -42,7 +42,13 @@ describe('watched slots', () => {
     const seen: string[] = [];
     let looks = 0;
     const watched = (name: string, slotAfter: (now: number) => number) => ({
-      schedule: { expression: '', timezone: 'UTC', nextSlot: () => slotAfter(clock.now()), nextSlots: () => [] },
+      schedule: {
+        expression: '',
+        timezone: 'UTC',
+        nextSlot: () => slotAfter(clock.now()),
+        nextSlots: () => [],
+        slotAfter: () => 0,
+      },
       onDue: (due: Due) => seen.push(`${name} ${due} ${new Date(clock.now()).toISOString().slice(11, 19)}`),
     });
     const onLook = () => {

@@ -28,16 +28,21 @@ const LISTED_POLLS = 15;
 export function drawHome(monitor: Monitor, stored: Stored | { readonly fault: string }, now: number): Html {
   const head = drawState(monitor, now);
   if ('fault' in stored) {
-    return html`${head}<section aria-labelledby="fault-title"><h2 id="fault-title">The database could not be read</h2><p>${stored.fault}</p></section>`;
+    return html`${head}${drawFault(stored.fault)}`;
   }
   return html`${head}
-<section aria-labelledby="polls-title"><h2 id="polls-title">Polls</h2>${drawPolls(stored.polls)}${listPolls(stored.polls, now)}</section>
+<section aria-labelledby="polls-title"><h2 id="polls-title">Polls</h2>${drawPolls(stored.polls, now)}${listPolls(stored.polls, now)}</section>
 <section aria-labelledby="year-title"><h2 id="year-title">A year of changes</h2>${drawYear(stored.days, now)}</section>
 <div class="columns">
-<section aria-labelledby="recent-title"><h2 id="recent-title">What changed last</h2>${listChanges(stored.recent, now)}<p><a href="/changes">All changes</a></p></section>
 <div>${drawNotices(stored.notices, now)}</div>
+<section aria-labelledby="recent-title"><h2 id="recent-title">What changed last</h2>${listChanges(stored.recent, now)}<p><a href="/changes">All changes</a></p></section>
 </div>
 ${listLeagues(stored.leagues, now)}`;
+}
+
+/** Why there is nothing to show of what the database holds. */
+export function drawFault(fault: string): Html {
+  return html`<section aria-labelledby="fault-title"><h2 id="fault-title">The database could not be read</h2><p>${fault}</p></section>`;
 }
 
 /** The picture's newest part in words. */

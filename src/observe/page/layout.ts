@@ -3,13 +3,14 @@ import type { Html } from './words.ts';
 
 export type LayoutOptions = {
   readonly title: string;
-  /** Where the style sheet lies. */
+  /** Where the style sheet lies, and the script. */
   readonly style: string;
+  readonly script: string;
   readonly version: string;
 };
 
 /** The whole document round what a page has to say. */
-export function layOut({ title, style, version }: LayoutOptions, main: Html): Html {
+export function layOut({ title, style, script, version }: LayoutOptions, main: Html): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -17,6 +18,7 @@ export function layOut({ title, style, version }: LayoutOptions, main: Html): Ht
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · league-sync</title>
 <link rel="stylesheet" href="${style}">
+<script src="${script}" defer></script>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 </head>
 <body>

@@ -8,8 +8,6 @@ const MOST_SPORTS = 12;
 
 export type LeaguesView = {
   readonly filter: Filter;
-  /** From 1. */
-  readonly page: number;
   readonly listing: Listing;
   readonly facets: Facets;
 };
@@ -68,8 +66,8 @@ function pathOf({ search, sport, status }: Filter, page: number): string {
   return `/${query.size > 0 ? `?${query}` : ''}#leagues`;
 }
 
-function table({ listing, page }: LeaguesView, now: number): Html {
-  const first = (page - 1) * PAGE_SIZE + 1;
+function table({ listing }: LeaguesView, now: number): Html {
+  const first = (listing.page - 1) * PAGE_SIZE + 1;
   return html`<table class="wide">
 <caption>${countOf(listing.total, 'league')}${listing.total > PAGE_SIZE ? html`, ${count(first)} to ${count(first + listing.leagues.length - 1)} by name` : ' by name'}</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Changed</th></tr></thead>
@@ -84,7 +82,8 @@ function table({ listing, page }: LeaguesView, now: number): Html {
   )}</tbody></table>`;
 }
 
-function turnPages({ filter, page, listing }: LeaguesView): Html | '' {
+function turnPages({ filter, listing }: LeaguesView): Html | '' {
+  const { page } = listing;
   const last = Math.ceil(listing.total / PAGE_SIZE);
   if (last <= 1) return '';
   const link = (to: number, words: string): Html | '' =>

@@ -8,24 +8,29 @@ const MOST_HELD = 10;
 export type Notices = Troubles & { readonly held: readonly HeldRemoval[] };
 
 /** What is held, rejected or departs from the interface, and what to do about it. */
-export function drawNotices({ held, rejections, openRejections, drift }: Notices, now: number): Html {
+export function drawNotices({ held, rejections, openRejections, unidentified, drift }: Notices, now: number): Html {
   if (held.length + openRejections + drift.length === 0) {
-    return html`<section aria-labelledby="notices-title"><h2 id="notices-title">Nothing to look at</h2>
-<p class="muted">No removal is held, everything that the service sends could be stored, and all of it is as its interface says.</p></section>`;
+    return html`<section aria-labelledby="notices-title"><h2 id="notices-title">Nothing held, rejected or drifting</h2>
+<p class="muted">Whatever the service has sent could be stored, and was as its interface says.</p></section>`;
   }
-  return html`${held.length > 0 ? drawHeld(held, now) : ''}${openRejections > 0 ? drawRejections(rejections, openRejections, now) : ''}${drift.length > 0 ? drawDrift(drift, now) : ''}`;
+  return html`${held.length > 0 ? drawHeld(held, unidentified, now) : ''}${openRejections > 0 ? drawRejections(rejections, openRejections, now) : ''}${drift.length > 0 ? drawDrift(drift, now) : ''}`;
 }
 
-function drawHeld(held: readonly HeldRemoval[], now: number): Html {
-  const accepted = held.filter((row) => row.accepted_at !== null).length;
+function drawHeld(held: readonly HeldRemoval[], unidentified: number, now: number): Html {
   return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
-<p>The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}, too many at once to be believed. ${
-    accepted > 0
-      ? html`${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted and will be removed by the next poll.`
-      : html`If that is right, run <code>league-sync accept-removals</code>; if they come back, they are released by themselves.`
-  }</p>
-<ul>${held.slice(0, MOST_HELD).map((row) => html`<li><a href="${leaguePath(row.league_id)}">${foreign(row.league_name || row.league_id)}</a> <span class="muted">since ${when(row.held_since, now)}</span></li>`)}</ul>
-${held.length > MOST_HELD ? html`<p class="muted">and ${count(held.length - MOST_HELD)} more</p>` : ''}</section>`;
+<p>${explainHeld(held, unidentified)} <span class="muted">Held since ${when(held[0]?.held_since ?? now, now)}.</span></p>
+<ul>${held.slice(0, MOST_HELD).map((row) => html`<li><a href="${leaguePath(row.league_id)}">${foreign(row.league_name || row.league_id)}</a></li>`)}</ul>
+${held.length > MOST_HELD ? html`<p class="muted">and ${count(held.length - MOST_HELD)} more, which <code>league-sync accept-removals</code> lists</p>` : ''}</section>`;
+}
+
+/** Why they are held, and what lets them pass. */
+function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
+  const accepted = held.filter((row) => row.accepted_at !== null).length;
+  if (unidentified > 0)
+    return html`The list holds ${countOf(unidentified, 'element')} of which nobody can say which league it is, and that may be any of these. They wait until the service sends it right; accepting them changes nothing before.`;
+  if (accepted > 0)
+    return html`${count(accepted)} ${accepted === 1 ? 'is' : 'are'} accepted, and will be removed by the next poll.`;
+  return html`The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}, too many at once to be believed. If that is right, run <code>league-sync accept-removals</code>; if they come back, they are released by themselves.`;
 }
 
 function drawRejections(rejections: Troubles['rejections'], open: number, now: number): Html {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Clock } from '../../clock.ts';
-import { toRunError } from '../../errors.ts';
+import { DatabaseError, toRunError } from '../../errors.ts';
 import { selectHeldRemovals } from '../../store/acceptance.ts';
 import { readDays } from '../../store/calendar.ts';
 import { countFacets, listLeagues } from '../../store/listing.ts';
@@ -13,17 +13,19 @@ import { readRecent } from '../../store/recent.ts';
 import { readTroubles } from '../../store/trouble.ts';
 import type { Monitor } from '../monitor.ts';
 import { drawChanges, MOST_CHANGES } from './changes.ts';
-import { drawHome, type Stored } from './home.ts';
+import { drawFault, drawHome, type Stored } from './home.ts';
 import { layOut } from './layout.ts';
 import { drawLeague, MOST_HISTORY } from './league.ts';
 import { PAGE_SIZE } from './leagues.ts';
 import { MOST_POLLS } from './poll-chart.ts';
+import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 import type { Html } from './words.ts';
 import { firstDayOf } from './year.ts';
 
 const RECENT = 12;
-const STYLE_PATH = `/style-${hash('sha256', STYLE, 'hex').slice(0, 12)}.css`;
+const STYLE_PATH = `/style-${versionOf(STYLE)}.css`;
+const SCRIPT_PATH = `/page-${versionOf(SCRIPT)}.js`;
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#1a7f37"/><path d="M4.5 8.5l2.5 2.5 4.5-5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 
@@ -33,7 +35,7 @@ export function createPages(monitor: Monitor, clock: Clock): Hono {
   const database = (): string => monitor.path() ?? monitor.settings.database;
   const pages = new Hono();
   const send = (c: Context, title: string, main: Html, status: 200 | 404 | 503 = 200) =>
-    c.html(layOut({ title, style: STYLE_PATH, version }, main), status);
+    c.html(layOut({ title, style: STYLE_PATH, script: SCRIPT_PATH, version }, main), status);
 
   pages.get('/', (c) => {
     const now = clock.now();
@@ -56,9 +58,19 @@ export function createPages(monitor: Monitor, clock: Clock): Hono {
     const changes = glance(database(), (db) => readRecent(db, { day, before }, MOST_CHANGES));
     return send(c, 'Changes', drawChanges({ day, changes }, clock.now()));
   });
+  pages.onError((error, c) => {
+    if (!(error instanceof DatabaseError)) throw error;
+    return send(c, 'No database', drawFault(error.message), 503);
+  });
   pages.get(STYLE_PATH, (c) => c.body(STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8', ...FOR_EVER }));
+  pages.get(SCRIPT_PATH, (c) => c.body(SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8', ...FOR_EVER }));
   pages.get('/icon.svg', (c) => c.body(ICON, 200, { 'Content-Type': 'image/svg+xml', ...FOR_EVER }));
   return pages;
+}
+
+/** Another name for other content, so that browsers may keep each for ever. */
+function versionOf(content: string): string {
+  return hash('sha256', content, 'hex').slice(0, 12);
 }
 
 const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
@@ -78,9 +90,8 @@ function readStored(
       notices: { ...readTroubles(db), held: selectHeldRemovals(db) },
       leagues: {
         filter,
-        page,
         facets: countFacets(db),
-        listing: listLeagues(db, filter, { offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE }),
+        listing: listLeagues(db, filter, { page, limit: PAGE_SIZE }),
       },
     }));
   } catch (error) {
@@ -94,5 +105,6 @@ function readCount(text: string | undefined): number | undefined {
 }
 
 function readDay(text: string | undefined): string | undefined {
-  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? text : undefined;
+  const isDay = text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+  return isDay ? text : undefined;
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../duration.ts';
 import type { RunSummary } from '../../store/overview.ts';
 import { describeCounts } from '../../sync/report.ts';
-import { count, countOf, type Html } from './words.ts';
+import { count, countOf, type Html, when } from './words.ts';
 
 const HEIGHT = 80;
 const SLOT = 10;
@@ -20,7 +20,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** The last polls, oldest first: a bar each, as high as it took long; one that failed fills its place. */
-export function drawPolls(newestFirst: readonly RunSummary[]): Html {
+export function drawPolls(newestFirst: readonly RunSummary[], now: number): Html {
   const polls = newestFirst.toReversed();
   if (polls.length === 0) return html`<p class="muted">No poll yet.</p>`;
   const longest = Math.max(...polls.map(durationMs), 1);
@@ -32,6 +32,7 @@ export function drawPolls(newestFirst: readonly RunSummary[]): Html {
     return html`<rect class="${poll.outcome}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}" rx="2"><title>${describePoll(poll)}</title></rect>`;
   });
   return html`<svg class="polls" viewBox="0 0 ${MOST_POLLS * SLOT} ${HEIGHT}" role="img" aria-label="${sumUp(polls)}">${bars}</svg>
+<p class="muted ends"><span>${when(polls[0]?.started_at ?? now, now)}</span> <span>the higher, the longer a poll took; a failed one fills its place</span> <span>${when(polls.at(-1)?.started_at ?? now, now)}</span></p>
 <ul class="key">${Object.entries(MEANINGS)
     .filter(([outcome]) => polls.some((poll) => poll.outcome === outcome))
     .map(([outcome, meaning]) => html`<li>${swatch(outcome)}${meaning}</li>`)}</ul>`;
@@ -52,7 +53,8 @@ function describePoll(poll: RunSummary): string {
 /** What a poll came to, in words. */
 export function describeOutcome(poll: RunSummary): string {
   if (poll.outcome === 'failed') return `failed: ${poll.error_message ?? poll.error_kind ?? 'unknown'}`;
-  if (poll.outcome === 'interrupted' || poll.outcome === 'running') return poll.outcome;
+  if (poll.outcome === 'running') return poll.outcome;
+  if (poll.outcome === 'interrupted') return `interrupted: ${poll.error_message ?? ''}`;
   return `${poll.outcome}: ${describeCounts(poll, poll.http_status)}`;
 }
 

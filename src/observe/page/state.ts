@@ -1,26 +1,55 @@
 import { html } from 'hono/html';
+import { formatInstant } from '../../clock.ts';
 import type { Monitor, Present } from '../monitor.ts';
-import { count, type Html, when } from './words.ts';
+import { count, countOf, type Html, when } from './words.ts';
 
 /** Whether the data is fresh and the session is fine, in words that can be read across a room. */
 export function drawState(monitor: Monitor, now: number): Html {
   const { ready, reasons } = monitor.readiness();
+  const cautions = ready ? cautionsOf(monitor) : [];
   const isStarting = reasons[0]?.reason === 'starting';
-  const [look, word] = ready ? ['', 'Fresh'] : isStarting ? ['wait', 'Starting'] : ['bad', 'Needs attention'];
+  const [look, word] = ready
+    ? lookOfReady(cautions.length > 0)
+    : isStarting
+      ? ['wait', 'Starting']
+      : ['bad', 'Needs attention'];
   const success = monitor.lastSuccessAt();
-  return html`<div class="state ${look}" role="status">
+  return html`<div class="state ${look}" id="state">
 <h1>${word}</h1>
-<p>${success === undefined ? 'No poll has been good yet' : html`The last good poll was ${when(success, now)}`}; ${drawNext(monitor, now)}.</p>
 ${reasons.map(({ message }) => html`<p>${message}</p>`)}
+${cautions.map((caution) => html`<p>${caution}</p>`)}
+<p>${ready && success !== undefined ? html`The last good poll was ${when(success, now)}; ` : ''}${drawNext(monitor, now)}. <span class="muted">As of ${formatInstant(now).slice(11, 19)} UTC.</span></p>
 </div>
 ${drawTiles(monitor, now)}`;
 }
 
+function lookOfReady(isCautious: boolean): readonly [string, string] {
+  return isCautious ? ['wait', 'Fresh, but look at this'] : ['', 'Fresh'];
+}
+
+/** What does not keep the data from being fresh, yet. */
+function cautionsOf(monitor: Monitor): readonly (Html | string)[] {
+  const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
+  const failures = monitor.consecutiveFailures() ?? 0;
+  const fault = monitor.lastFault();
+  return [
+    ...(failures > 0
+      ? [
+          `${failures === 1 ? 'The last poll' : `The last ${count(failures)} polls`} failed${fault === undefined ? '.' : `: ${fault}`}`,
+        ]
+      : []),
+    ...(held > 0 ? [html`<a href="#held-title">${countOf(held, 'removal')} held</a>`] : []),
+    ...(rejected > 0 ? [html`<a href="#rejected-title">${countOf(rejected, 'element')} rejected</a>`] : []),
+  ];
+}
+
 function drawNext({ present, settings }: Monitor, now: number): Html {
-  const { running, pausedUntil } = present() ?? { running: undefined, pausedUntil: 0 };
-  if (running !== undefined) return html`a poll of the ${running} is going on`;
-  if (pausedUntil > now) return html`the service asked to be left alone; the next one comes ${when(pausedUntil, now)}`;
-  return html`the next one comes ${when(settings.schedule.nextSlot(), now)}`;
+  const { running, pausedUntil = 0, refusal } = present() ?? {};
+  if (running !== undefined) return html`A poll of the ${running} is going on`;
+  if (pausedUntil > now) return html`The service asked to be left alone; the next poll comes ${when(pausedUntil, now)}`;
+  if (refusal !== undefined && refusal.until > now)
+    return html`The credentials are tried again ${when(refusal.until, now)}`;
+  return html`The next poll comes ${when(settings.schedule.nextSlot(), now)}`;
 }
 
 function drawTiles(monitor: Monitor, now: number): Html {
@@ -28,7 +57,7 @@ function drawTiles(monitor: Monitor, now: number): Html {
   const counts = monitor.counts();
   const login = monitor.lastLogin();
   return html`<dl class="tiles">
-<div><dt>Leagues listed</dt><dd>${counts === undefined ? '–' : count(counts.live_leagues)}<small>${counts === undefined ? '' : `${count(counts.removed_leagues)} removed, kept`}</small></dd></div>
+<div><dt>Leagues listed</dt><dd>${counts === undefined ? '–' : count(counts.live_leagues)}<small>${counts === undefined ? '' : counts.removed_leagues === 0 ? '' : `${count(counts.removed_leagues)} removed ones are kept`}</small></dd></div>
 <div><dt>Session</dt><dd>${drawSession(monitor.present(), now)}<small>${login === undefined ? '' : html`last login ${when(login.at, now)}: ${login.outcome}`}</small></dd></div>
 <div><dt>Schedule</dt><dd><code>${settings.schedule.expression}</code><small>${settings.schedule.timezone}, ${settings.scope === 'all' ? 'all leagues' : `${settings.scope} leagues`}</small></dd></div>
 <div><dt>Service</dt><dd><small>${settings.service}</small><small>worker started ${when(startedAt, now)}</small></dd></div>
@@ -39,8 +68,8 @@ function drawSession(present: Present | undefined, now: number): Html {
   if (present?.refusal !== undefined)
     return html`refused<small>tried again ${when(present.refusal.until, now)}</small>`;
   if (present?.token === undefined) return html`no token`;
-  const { expiresAt } = present.token;
+  const { expiresAt, clockSkewMs = 0 } = present.token;
   return expiresAt === undefined
     ? html`logged in<small>the token's end is not known</small>`
-    : html`logged in<small>token expires ${when(expiresAt, now)}</small>`;
+    : html`logged in<small>token expires ${when(expiresAt, now + clockSkewMs)}</small>`;
 }

@@ -38,9 +38,11 @@ section, .state { background: var(--card); border: 1px solid var(--line); border
 .tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; }
 .tiles dd small { display: block; font-size: .85rem; font-weight: 400; color: var(--muted); }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1rem; align-items: start; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; direction: rtl; }
+.scroll svg { direction: ltr; }
 svg { display: block; }
 .polls { width: 100%; height: auto; }
+.ends { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin: .25rem 0; }
 .swatch.polls { width: 12px; height: 12px; }
 .polls .changed { fill: var(--good); } .polls .unchanged { fill: var(--bar); } .polls .held { fill: var(--warn); }
 .polls .failed { fill: var(--bad); } .polls .interrupted, .polls .running { fill: var(--line); }

@@ -27,7 +27,7 @@ export function when(instant: number | string, now: number): Html {
 const JUST_NOW_MS = 1_000;
 
 function distance(ms: number): string {
-  if (Math.abs(ms) < JUST_NOW_MS) return 'just now';
+  if (Math.abs(ms) < JUST_NOW_MS) return ms < 0 ? 'just now' : 'now';
   return ms < 0 ? `${formatDuration(-ms)} ago` : `in ${formatDuration(ms)}`;
 }
 
