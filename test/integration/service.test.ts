@@ -450,8 +450,12 @@ describe.concurrent('Retry-After', () => {
     service.script('leagues', failed(503, { 'retry-after': '60' }), leaguesAnswer([]));
     {
       await using bench = await openBench({ folder, url: service.url });
-      setTimeout(bench.stop, 300);
-      expect(await bench.poll()).toMatchObject({ outcome: 'interrupted' });
+      const polling = bench.poll();
+      await expect
+        .poll(() => bench.rows('SELECT id FROM runs WHERE not_before > 0').length, { timeout: 10_000 })
+        .toBe(1);
+      bench.stop();
+      expect(await polling).toMatchObject({ outcome: 'interrupted' });
     }
     await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: '5s' } });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
