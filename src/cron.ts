@@ -48,10 +48,17 @@ export function parseSchedule(text: string, timezone: string): Schedule {
   };
   const offsetAt = createOffsets(timezone);
   const isHourly = namesEveryHour(expression.split(' ').at(-4) ?? '');
+  let known: { readonly askedAt: number; readonly slot: number } | undefined;
+  /** Asked for at every look and by every page, and costly where summer time changes: found once for each slot. */
   const nextSlot = (): number => {
+    const now = Date.now();
+    if (known === undefined || now < known.askedAt || now >= known.slot)
+      known = { askedAt: now, slot: findNextSlot(now) };
+    return known.slot;
+  };
+  const findNextSlot = (now: number): number => {
     const [slot] = nextSlots(1);
     if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
-    const now = Date.now();
     const offsets = new Set([now, slot, now - CHANGE_MS, now + CHANGE_MS].map(offsetAt));
     const first = [...offsets].reduce(
       (limit, offset) => Math.min(limit, firstMeant(offset, limit)),
@@ -100,7 +107,12 @@ function createOffsets(timezone: string): (instant: number) => string {
 
 /** Whether the field of hours holds all of them. */
 function namesEveryHour(field: string): boolean {
-  return /^(\*|\*\/1|0-23)$/.test(field);
+  const hours = field.split(',').flatMap((part) => {
+    if (part === '*' || part === '*/1') return Array.from({ length: 24 }, (_, hour) => hour);
+    const [from = Number.NaN, to = from] = part.split('-').map(Number);
+    return Array.from({ length: Math.max(0, to - from + 1) || 0 }, (_, hour) => from + hour);
+  });
+  return new Set(hours).size === 24;
 }
 
 function minutesOf(offset: string): number {

@@ -10,7 +10,7 @@ export type Loudness = 'new' | 'reminder' | 'known';
 
 /** What goes wrong several times in a row, such as polls that fail, and when the log is to say so. */
 export type Streak = {
-  /** Counts one more, of this sort. */
+  /** Counts one more, of this sort, whose first word is its kind. */
   readonly add: (sort: string) => Loudness;
   readonly count: () => number;
   /** How many there have been and since when, in words. */
@@ -21,7 +21,7 @@ export type Streak = {
 
 /** From one mention of what goes on to the next; the last interval repeats. */
 const INTERVALS_MS = [5 * 60_000, 15 * 60_000, 3_600_000] as const;
-/** A service whose every answer reads differently must not have each of them told. */
+/** Of each kind: a service whose every answer reads differently must not have each of them told. */
 const MOST_KNOWN = 20;
 
 type State = {
@@ -61,7 +61,9 @@ function begin(clock: Clock): State {
 }
 
 function tell(state: State, sort: string, now: number): Loudness {
-  const isNew = !state.known.has(sort) && state.known.size < MOST_KNOWN;
+  const kind = sort.split(' ')[0] ?? '';
+  const alike = [...state.known].filter((known) => known.startsWith(`${kind} `)).length;
+  const isNew = !state.known.has(sort) && alike < MOST_KNOWN;
   const interval = INTERVALS_MS[Math.min(state.mentions, INTERVALS_MS.length) - 1] ?? 0;
   if (!isNew && now - state.mentionedAt < interval) return 'known';
   if (isNew) state.known.add(sort);

@@ -5,7 +5,7 @@ import { loadDatabasePath } from '../config/database.ts';
 import type { Environment } from '../config/environment.ts';
 import { chooseProxy } from '../config/proxy.ts';
 import { findPackage } from '../package.ts';
-import { locateFile } from '../store/folder.ts';
+import { locateFile, requireOrdinary } from '../store/folder.ts';
 import { type Neighbourhood, readPresence } from '../store/presence.ts';
 import { describeLock, type FoundDatabase, lookAtDatabase } from './database.ts';
 import { lookAtDisk, lookAtPublishing } from './disk.ts';
@@ -60,6 +60,7 @@ function lookAtPlace(path: string, neighbourhood: Neighbourhood): Place {
   try {
     const place = locateFile(path);
     const { findings, state } = lookAtDatabase(place, findPackage().migrations);
+    requireOrdinary(`${place}.lock`);
     const presence = readPresence(place, neighbourhood);
     const isInUse = presence.state !== 'none';
     return { place, state, isInUse, findings: [...findings, describeLock(presence), ...lookAtDisk(place)] };

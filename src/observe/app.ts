@@ -7,6 +7,7 @@ import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
 import { describeStatus } from './status.ts';
+import { createTurns } from './turn.ts';
 
 export type AppOptions = { readonly monitor: Monitor; readonly clock: Clock; readonly log: Log };
 
@@ -16,6 +17,7 @@ const READING = ['GET', 'HEAD'];
 export function createApp({ monitor, clock, log }: AppOptions): Hono {
   const app = new Hono();
   const metrics = createMetrics(monitor);
+  const turns = createTurns();
   app.use(secureHeaders(HEADERS), refuseWriting);
   app.get('/livez', (c) => c.json({ live: true }));
   app.get('/readyz', (c) => {
@@ -23,8 +25,8 @@ export function createApp({ monitor, clock, log }: AppOptions): Hono {
     return c.json(readiness, readiness.ready ? 200 : 503);
   });
   app.get('/metrics', async (c) => c.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType }));
-  app.get('/status.json', (c) => c.json(describeStatus(monitor, clock)));
-  app.route('/', createPages(monitor, clock));
+  app.get('/status.json', turns, (c) => c.json(describeStatus(monitor, clock)));
+  app.route('/', createPages(monitor, { clock, turns }));
   app.notFound((c) =>
     c.text('There is nothing here. Try /, /changes, /livez, /readyz, /metrics or /status.json.\n', 404),
   );

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { formatAddress, type ListenAddress } from '../config/listen.ts';
 import { codeOf, SettingsError } from '../errors.ts';
@@ -19,6 +19,8 @@ const CHECK_EVERY_MS = 1_000;
 const STALLED_MS = 10_000;
 /** Far more than a browser, a few probes and a scraper need; the next one is turned away at once. */
 const MOST_CONNECTIONS = 512;
+/** On one connection. Browsers and scrapers wait for each answer. */
+const MOST_UNANSWERED = 8;
 const LARGEST_HEADERS_BYTES = 16_384;
 
 /** Begins to listen. Rejects with a SettingsError that names the address and the mend where that cannot be. */
@@ -32,7 +34,7 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
   };
   // Probes that speak HTTP/1.0 name no host.
   const listener = getRequestListener(answering, { overrideGlobalObjects: false, hostname: 'localhost' });
-  const server = createServer(options, listener);
+  const server = createServer(options, refuseBursts(listener));
   server.maxConnections = MOST_CONNECTIONS;
   server.timeout = STALLED_MS;
   try {
@@ -42,6 +44,22 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
     throw new SettingsError([`LEAGUE_SYNC_LISTEN: ${explain(error, address)}; name another one, or off`]);
   }
   return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
+}
+
+/** Cuts off whoever sends a burst of requests on one connection: all would be answered, and perhaps none be read. */
+function refuseBursts(listener: RequestListener): RequestListener {
+  const unanswered = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    const before = unanswered.get(socket) ?? 0;
+    if (before >= MOST_UNANSWERED) {
+      socket.destroy();
+      return;
+    }
+    unanswered.set(socket, before + 1);
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    listener(request, response);
+  };
 }
 
 function explain(error: unknown, address: ListenAddress): string {

@@ -26,10 +26,14 @@ export function readHeldRemovals(path: string, migrations: string): readonly Hel
   });
 }
 
+/** Nobody reads more of a name. */
+const LONGEST_SHOWN = 200;
+
 export function selectHeldRemovals(db: Database.Database): readonly HeldRemoval[] {
   return db
     .prepare<[], HeldRemoval>(
-      `SELECT held.league_id, league_name, sport, first_run_id, held_since, accepted_at
+      `SELECT held.league_id, substr(league_name, 1, ${LONGEST_SHOWN}) AS league_name,
+          substr(sport, 1, ${LONGEST_SHOWN}) AS sport, first_run_id, held_since, accepted_at
         FROM held_removals AS held LEFT JOIN leagues USING (league_id) ORDER BY held_since, league_name, league_id`,
     )
     .all();

@@ -23,7 +23,10 @@ export function createBacklog(client: Database.Database): Backlog {
       client.transaction(work)();
       return false;
     } catch (error) {
-      if (codeOf(error).startsWith('SQLITE_CONSTRAINT')) return true;
+      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error;
+      if (client.inTransaction) return true;
+      // A trigger that rolls back all of it: what followed would be written one by one. Next time without this work.
+      kept = kept.filter((other) => other !== work);
       throw error;
     }
   };

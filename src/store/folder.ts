@@ -74,6 +74,16 @@ function lookUp(path: string): Stats | undefined {
   }
 }
 
+/** Throws a DatabaseError where anything but a file lies at the path: a pipe is waited on for ever, a link leads elsewhere. */
+export function requireOrdinary(path: string): void {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true) return;
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+  throw new DatabaseError(`What is at ${path} is no ordinary file, and SQLite needs one there; remove it.`);
+}
+
 /** Whether there is a file; throws a DatabaseError where there is something else, on which opening may wait for ever. */
 export function isOrdinaryFile(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });

@@ -66,15 +66,16 @@ function escapeLike(text: string): string {
 function whereOf({ search, sport, status }: Filter): string {
   const conditions = [
     search && `(league_id = @search OR ${['league_name', 'city', 'state'].map(likeOf).join(' OR ')})`,
-    sport && 'sport = @sport',
+    // By what is shown of it, which is what was chosen from.
+    sport && `substr(sport, 1, ${LONGEST_SHOWN}) = @sport`,
     status === 'removed' ? 'removed_at IS NOT NULL' : 'removed_at IS NULL',
-    status && status !== 'removed' && 'status = @status',
+    status && status !== 'removed' && `substr(status, 1, ${LONGEST_SHOWN}) = @status`,
   ];
   return conditions.filter((condition) => condition).join(' AND ');
 }
 
 function likeOf(column: string): string {
-  return `${column} LIKE @pattern ESCAPE '\\'`;
+  return `substr(${column}, 1, ${LONGEST_SHOWN}) LIKE @pattern ESCAPE '\\'`;
 }
 
 export function countFacets(db: Database.Database): Facets {
@@ -85,7 +86,9 @@ export function countFacets(db: Database.Database): Facets {
       )
       .all();
   return {
-    sports: count('SELECT sport AS name FROM leagues WHERE removed_at IS NULL'),
-    statuses: count("SELECT iif(removed_at IS NULL, status, 'removed') AS name FROM leagues"),
+    sports: count(`SELECT substr(sport, 1, ${LONGEST_SHOWN}) AS name FROM leagues WHERE removed_at IS NULL`),
+    statuses: count(
+      `SELECT iif(removed_at IS NULL, substr(status, 1, ${LONGEST_SHOWN}), 'removed') AS name FROM leagues`,
+    ),
   };
 }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
+import { requireOrdinary } from './folder.ts';
 import { inodeOf } from './identity.ts';
 
 /** The right to be the one worker of a database, held until disposed or until the process ends in any way. */
@@ -82,6 +83,7 @@ function tryLock(file: string, path: string, self: Holder): Held | undefined {
 
 function openLockFile(file: string, path: string): Database.Database {
   try {
+    for (const companion of ['', '-journal']) requireOrdinary(file + companion);
     return new Database(file, { timeout: 0 });
   } catch (error) {
     const failure = toDatabaseError(error, file);

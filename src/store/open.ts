@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { DatabaseError, UsageError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
-import { isOrdinaryFile } from './folder.ts';
+import { isOrdinaryFile, requireOrdinary } from './folder.ts';
 import { foreign, isForeign, refuseForeign, rememberOwn } from './foreign.ts';
 import { APPLICATION_ID } from './identity.ts';
 import { beginWal, closeBehindReader, leaveOneFile } from './wal.ts';
@@ -93,6 +93,7 @@ function openExisting(path: string, options: Database.Options): Database.Databas
 function open(path: string, options: Database.Options): Database.Database {
   if (isForeign(path)) throw foreign(path);
   try {
+    for (const companion of ['-journal', '-wal', '-shm']) requireOrdinary(path + companion);
     return new Database(path, options);
   } catch (error) {
     throw toDatabaseError(error, path);

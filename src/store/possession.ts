@@ -16,14 +16,17 @@ export type Possession = {
 
 /** Remembers the files as they are now: with a log, opened, and written to by nobody else. */
 export function createPossession(path: string): Possession {
-  const files = { database: inodeOf(path), log: inodeOf(`${path}-wal`) };
+  const index = `${path}-shm`;
+  const files = { database: inodeOf(path), log: inodeOf(`${path}-wal`), index: inodeOf(index) };
   const isDatabaseOurs = (): boolean => inodeOf(path) === files.database;
   const isLogOurs = (): boolean => inodeOf(`${path}-wal`) === files.log;
   return {
     require: () => {
       try {
         if (!isDatabaseOurs()) throw replaced(path);
-        if (!isLogOurs()) throw withoutLog(path);
+        if (!isLogOurs()) throw without(`${path}-wal`);
+        // Others would make another one, and then neither see what is written nor be seen.
+        if (inodeOf(index) !== files.index) throw without(index);
       } catch (error) {
         throw toDatabaseError(error, path);
       }
@@ -48,8 +51,8 @@ function replaced(path: string): DatabaseError {
   );
 }
 
-function withoutLog(path: string): DatabaseError {
+function without(file: string): DatabaseError {
   return new DatabaseError(
-    `The log ${path}-wal was deleted or replaced while the worker ran; restart the worker, which saves what it holds of it.`,
+    `The log ${file} was deleted or replaced while the worker ran; restart the worker, which saves what it holds of it.`,
   );
 }

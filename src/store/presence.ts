@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
 import { locateFile } from './folder.ts';
@@ -33,7 +33,8 @@ export function readPresence(path: string, { host, isAlive }: Neighbourhood): Pr
 /** Undefined where there is none; empty where it cannot be read. */
 function readLockFile(file: string): Buffer | undefined {
   try {
-    return readFileSync(file);
+    if (lstatSync(file).isFile()) return readFileSync(file);
+    return Buffer.alloc(0);
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? undefined : Buffer.alloc(0);
   }

@@ -15,9 +15,13 @@ export type RunLog = (report: RunReport) => void;
 export function createRunLog(log: Log, clock: Clock): RunLog {
   const failing = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
   const holding = createStreak(clock, 'poll');
+  const lastSort = new Map<RunReport['kind'], string | undefined>();
   return (report) => {
     const { kind, outcome, error } = report;
-    if (error !== undefined && outcome === 'failed') logFailure(log, { report, error, streak: failing[kind] });
+    const sort = error === undefined ? undefined : sortOf(error);
+    const isSame = sort !== undefined && sort === lastSort.get(kind);
+    lastSort.set(kind, sort);
+    if (error !== undefined && outcome === 'failed') logFailure(log, { report, error, streak: failing[kind], isSame });
     else if (error !== undefined)
       log.warn({ ...fieldsOf(report), err: error }, `${kind}: ${outcome}. ${error.message}`);
     else if (outcome === 'interrupted') log.info(fieldsOf(report), describeReport(report));
@@ -25,14 +29,21 @@ export function createRunLog(log: Log, clock: Clock): RunLog {
   };
 }
 
-type Failure = { readonly report: RunReport; readonly error: RunError; readonly streak: Streak };
+type Failure = {
+  readonly report: RunReport;
+  readonly error: RunError;
+  readonly streak: Streak;
+  /** Whether the run of this kind before failed in the same way. */
+  readonly isSame: boolean;
+};
 
-function logFailure(log: Log, { report, error, streak }: Failure): void {
+function logFailure(log: Log, { report, error, streak, isSame }: Failure): void {
   const { kind, durationMs } = report;
   const loudness = streak.add(sortOf(error));
   const line = { ...fieldsOf(report), failures: streak.count(), errorKind: error.kind };
   if (loudness === 'known') {
-    log.info(line, `${kind}: failed as before (${formatDuration(durationMs)}); ${streak.describe()}`);
+    const how = isSame ? 'failed as before' : `failed: ${error.message}`;
+    log.info(line, `${kind}: ${how} (${formatDuration(durationMs)}); ${streak.describe()}`);
     return;
   }
   const again = loudness === 'new' ? '' : ` again; ${streak.describe()}`;
@@ -45,7 +56,7 @@ function logSuccess(log: Log, report: RunReport, { failing, holding }: Record<'f
   const text = describeReport(report) + recovery;
   const { outcome, counts, heldBecause, kind } = report;
   if (outcome === 'held') {
-    const isKnown = holding.add(`${counts.held} ${heldBecause}`) === 'known';
+    const isKnown = holding.add(`held ${counts.held} ${heldBecause}`) === 'known';
     if (isKnown) log.info(fieldsOf(report), text);
     else log.warn(fieldsOf(report), `${text}; league-sync accept-removals shows them`);
     return;

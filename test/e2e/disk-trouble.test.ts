@@ -87,6 +87,15 @@ describe('a worker', () => {
     await expectFailedPoll(bench, worker, /./);
   });
 
+  it('notices that the index of its log was deleted, without which others see nothing of what is written', async () => {
+    const { bench, worker } = await start();
+    rmSync(`${bench.database}-shm`);
+    bench.change();
+    await expectFailedPoll(bench, worker, /-shm was deleted or replaced while the worker ran; restart the worker/);
+    expect((await worker.stop()).code).toBe(0);
+    expectSound(bench, 'without the index');
+  });
+
   it('takes its lock anew where that was deleted, so that no second one writes', async () => {
     const { bench } = await start();
     rmSync(`${bench.database}.lock`);

@@ -142,3 +142,35 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
     },
   );
 });
+
+describe('what lies in the place of a file beside the database', { timeout: 60_000 }, () => {
+  it.each(['-wal', '-shm', '-journal', '.lock'])(
+    'a pipe at %s is refused, and nobody waits for it',
+    async (companion) => {
+      const bench = await setUpWith(() => undefined);
+      expect((await bench.run(['sync'])).code).toBe(0);
+      execFileSync('mkfifo', [bench.database + companion]);
+      const { code, stderr } = await bench.run(['sync']);
+      expect([code, stderr]).toEqual([
+        74,
+        expect.stringMatching(/is no ordinary file, and SQLite needs one there; remove it/),
+      ]);
+      expect((await bench.run(['status'])).code).toBe(companion === '.lock' ? 0 : 74);
+    },
+  );
+
+  it.each(['a folder', 'a link'])(
+    '%s at the lock is refused, named by check, and leads nobody astray',
+    async (what) => {
+      const bench = await setUpWith(() => undefined);
+      expect((await bench.run(['sync'])).code).toBe(0);
+      if (what === 'a folder') mkdirSync(`${bench.database}.lock`);
+      else symlinkSync(bench.database, `${bench.database}.lock`);
+      const before = fingerprint(bench.folder);
+      expect((await bench.run(['sync'])).code).toBe(74);
+      const { code, stdout } = await bench.run(['check']);
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/fail .*leagues\.db\.lock is no ordinary file/)]);
+      expect(fingerprint(bench.folder)).toEqual(before);
+    },
+  );
+});

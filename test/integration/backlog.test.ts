@@ -71,6 +71,18 @@ describe('what could not be written', () => {
     });
   });
 
+  it('and rolls back the poll that would write it, as another program has it, splits no poll and is given up', async () => {
+    await withBench(async (bench) => {
+      putInTheWay(bench.path, { on: 'INSERT ON logins' }, "RAISE(ROLLBACK, 'not by me')");
+      await bench.place.session.token('leagues', new AbortController().signal);
+      await expect.poll(() => bench.log.join('')).toContain('a login could not be recorded yet');
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'database' } });
+      expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
+      expect(bench.rows(OUTCOMES).map(({ outcome }) => outcome)).toEqual(['failed', 'changed']);
+    });
+  });
+
   it('since another program refuses it keeps no poll from being written, and waits until that one lets it', async () => {
     await withBench(async (bench) => {
       putInTheWay(bench.path, { on: 'INSERT ON logins' }, REFUSE);

@@ -152,6 +152,15 @@ describe('the log of the runs', () => {
     expect(held[0]?.msg).toMatch(/; held because so; league-sync accept-removals shows them$/);
     expect(held[3]?.msg).toMatch(/; held because so; recovered after 1 failed poll in /);
   });
+
+  it('tells a failure of another kind at once, however many sorts of one kind there have been, and never calls it the same', () => {
+    const { lines, note } = createStage();
+    for (let sort = 0; sort < 30; sort += 1) note(reportOf({ error: down(`The service says ${'a'.repeat(sort)}.`) }));
+    note(reportOf({ error: new ContractError('The answer is a page of HTML.') }));
+    const words = wordsOf(lines);
+    expect(words.at(-2)).toMatch(/^info leagues: failed: The service says a+\. \(/);
+    expect(words.at(-1)).toBe('warn leagues: failed. The answer is a page of HTML.');
+  });
 });
 
 function refused(): CredentialsError {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { FieldChange, RecentChange } from '../../store/recent.ts';
-import { foreign, type Html, leaguePath, when } from './words.ts';
+import { foreign, type Html, linkToLeague, when } from './words.ts';
 
 /** Whatever else changes, this does too, and says nothing by itself. */
 const NOISE = 'last_update_datetime';
@@ -12,7 +12,7 @@ export function listChanges(changes: readonly RecentChange[], now: number, named
   return html`<ol class="feed">${changes.map(
     (change) => html`<li id="change-${change.seq}">
 <span class="tag ${change.kind}">${change.kind}</span>
-${named ? html`<a href="${leaguePath(change.league_id)}">${foreign(change.league_name || change.league_id)}</a>` : ''}
+${named ? html`${linkToLeague(change.league_id, change.league_name)}` : ''}
 <span class="muted">${when(change.at, now)}</span>${describeFields(change.fields)}</li>`,
   )}</ol>`;
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Facet, Facets, Filter, Listing } from '../../store/listing.ts';
-import { count, countOf, foreign, type Html, leaguePath, when } from './words.ts';
+import { count, countOf, foreign, type Html, linkToLeague, when } from './words.ts';
 
 /** So many leagues are listed at once. */
 export const PAGE_SIZE = 50;
@@ -73,7 +73,7 @@ function table({ listing }: LeaguesView, now: number): Html {
 <thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Changed</th></tr></thead>
 <tbody>${listing.leagues.map(
     (league) => html`<tr>
-<th scope="row"><a href="${leaguePath(league.league_id)}">${foreign(league.league_name || league.league_id)}</a></th>
+<th scope="row">${linkToLeague(league.league_id, league.league_name)}</th>
 <td>${foreign(league.sport)}</td>
 <td>${league.removed_at === null ? html`<span class="tag ${league.status === 'active' ? 'good' : ''}">${foreign(league.status)}</span>` : html`<span class="tag removed">removed</span>`}</td>
 <td>${foreign(league.place ?? '')}</td>

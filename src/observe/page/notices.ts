@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { HeldRemoval } from '../../store/acceptance.ts';
 import type { Troubles } from '../../store/trouble.ts';
-import { count, countOf, foreign, type Html, leaguePath, when } from './words.ts';
+import { count, countOf, foreign, type Html, linkToLeague, when } from './words.ts';
 
 const MOST_HELD = 10;
 
@@ -19,7 +19,7 @@ export function drawNotices({ held, rejections, openRejections, unidentified, dr
 function drawHeld(held: readonly HeldRemoval[], unidentified: number, now: number): Html {
   return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
 <p>${explainHeld(held, unidentified)} <span class="muted">Held since ${when(held[0]?.held_since ?? now, now)}.</span></p>
-<ul>${held.slice(0, MOST_HELD).map((row) => html`<li><a href="${leaguePath(row.league_id)}">${foreign(row.league_name || row.league_id)}</a></li>`)}</ul>
+<ul>${held.slice(0, MOST_HELD).map((row) => html`<li>${linkToLeague(row.league_id, row.league_name)}</li>`)}</ul>
 ${held.length > MOST_HELD ? html`<p class="muted">and ${count(held.length - MOST_HELD)} more, which <code>league-sync accept-removals</code> lists</p>` : ''}</section>`;
 }
 

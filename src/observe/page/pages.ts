@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import type { Clock } from '../../clock.ts';
 import { DatabaseError, toRunError } from '../../errors.ts';
@@ -24,25 +24,33 @@ import type { Html } from './words.ts';
 import { firstDayOf } from './year.ts';
 
 const RECENT = 12;
+/** Longer than any name; what is compared with each league must not take long. */
+const LONGEST_SEARCH = 100;
 const STYLE_PATH = `/style-${versionOf(STYLE)}.css`;
 const SCRIPT_PATH = `/page-${versionOf(SCRIPT)}.js`;
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#1a7f37"/><path d="M4.5 8.5l2.5 2.5 4.5-5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 
+export type PagesOptions = {
+  readonly clock: Clock;
+  /** Goes before whatever reads the database. */
+  readonly turns: MiddlewareHandler;
+};
+
 /** The pages that people look at. They read the database, and show what the worker knows where that cannot be read. */
-export function createPages(monitor: Monitor, clock: Clock): Hono {
+export function createPages(monitor: Monitor, { clock, turns }: PagesOptions): Hono {
   const { version } = monitor.settings;
   const database = (): string => monitor.path() ?? monitor.settings.database;
   const pages = new Hono();
   const send = (c: Context, title: string, main: Html, status: 200 | 404 | 503 = 200) =>
     c.html(layOut({ title, style: STYLE_PATH, script: SCRIPT_PATH, version }, main), status);
 
-  pages.get('/', (c) => {
+  pages.get('/', turns, (c) => {
     const now = clock.now();
     const stored = readStored(database(), c.req.query(), now);
     return send(c, 'Status', drawHome(monitor, stored, now), 'fault' in stored ? 503 : 200);
   });
-  pages.get('/league', (c) => {
+  pages.get('/league', turns, (c) => {
     const id = c.req.query('id') ?? '';
     const found = glance(database(), (db) => ({
       portrait: readPortrait(db, id),
@@ -52,7 +60,7 @@ export function createPages(monitor: Monitor, clock: Clock): Hono {
       return send(c, 'No such league', html`<h1>There is no league with this id</h1>`, 404);
     return send(c, found.portrait.name, drawLeague({ ...found, id, portrait: found.portrait }, clock.now()));
   });
-  pages.get('/changes', (c) => {
+  pages.get('/changes', turns, (c) => {
     const day = readDay(c.req.query('day'));
     const before = readCount(c.req.query('before'));
     const changes = glance(database(), (db) => readRecent(db, { day, before }, MOST_CHANGES));
@@ -80,7 +88,11 @@ function readStored(
   query: Readonly<Record<string, string>>,
   now: number,
 ): Stored | { fault: string } {
-  const filter = { search: query.q || undefined, sport: query.sport || undefined, status: query.status || undefined };
+  const filter = {
+    search: query.q?.slice(0, LONGEST_SEARCH) || undefined,
+    sport: query.sport || undefined,
+    status: query.status || undefined,
+  };
   const page = readCount(query.page) ?? 1;
   try {
     return glance(database, (db) => ({

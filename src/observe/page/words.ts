@@ -37,7 +37,12 @@ export function foreign(text: string, length = text.length): Html {
   return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">… ${countOf(rest, 'more character')}</span>` : ''}`;
 }
 
-/** The path of the page of a league. By query, since an id may hold what a path cannot. */
-export function leaguePath(leagueId: string): string {
-  return `/league?${new URLSearchParams({ id: leagueId })}`;
+/** Longer ones do not fit into a request. */
+const LONGEST_LINKED_ID = 2_000;
+
+/** A link to the page of a league. By query, since an id may hold what a path cannot. */
+export function linkToLeague(leagueId: string, name: string | null): Html {
+  const label = foreign(name || leagueId.slice(0, LONGEST_LINKED_ID));
+  if (leagueId.length > LONGEST_LINKED_ID) return label;
+  return html`<a href="/league?${new URLSearchParams({ id: leagueId }).toString()}">${label}</a>`;
 }
