@@ -7,7 +7,7 @@ import { APPLICATION_ID } from './identity.ts';
 import { beginWal, closeBehindReader, leaveOneFile } from './wal.ts';
 
 /** A wait inside SQLite stops the whole process, so it is short; whoever can wait longer does so outside. */
-const BUSY_TIMEOUT_MS = 50;
+const BUSY_TIMEOUT_MS = 25;
 /** Readers in one-shot commands have nothing else to do. */
 const READER_TIMEOUT_MS = 2_000;
 
