@@ -1,15 +1,12 @@
-import { systemClock } from '../clock.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { pollLeagues } from '../sync/leagues.ts';
-import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
-import { openWorkplace } from '../worker/assembly.ts';
-import { createCopy } from '../worker/copier.ts';
-import { createLoginLog } from '../worker/login-log.ts';
+import { describeReport, type RunReport } from '../sync/report.ts';
 import { openHeartbeat } from '../worker/observatory.ts';
 import { dryRun } from './dry-run.ts';
 import type { Command, Host } from './host.ts';
+import { pollOnce } from './once.ts';
 import { openQuietLog } from './quiet-log.ts';
 
 /** One poll now. */
@@ -17,7 +14,7 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
   const config = loadConfig(host.settings(), host.environment);
   const log = await openQuietLog(host, config);
   if (isDry === true) return dryRun(config, host);
-  const report = await pollOnce(config, host, log);
+  const report = await pollAndTell(config, host, log);
   if (report.error !== undefined) throw report.error;
   host.stop.throwIfAborted();
   const isHeld = report.outcome === 'held';
@@ -25,18 +22,14 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
   return isHeld ? EXIT.held : EXIT.done;
 };
 
-/** Holds the database no longer than the poll takes, however slowly its result is read. */
-async function pollOnce(config: Config, host: Host, log: Log): Promise<RunReport> {
-  const { pid, stop: signal } = host;
-  const onLogin = createLoginLog(log, systemClock).note;
-  const options = { log, pid, signal, firstReason: 'manual', copy: createCopy(host), onLogin } as const;
+/** A poll that the heartbeat is told of, which ends after the database is closed. */
+async function pollAndTell(config: Config, host: Host, log: Log): Promise<RunReport> {
   await using heartbeat = openHeartbeat(config, log);
-  await using place = await openWorkplace(config, options);
-  heartbeat?.noteBegin('leagues');
-  const report = await pollLeagues(place.tools, 'manual', signal);
-  heartbeat?.noteRun(report);
-  log.info(fieldsOf(report), describeReport(report));
-  place.publisher.noteRun(report);
-  place.publisher.look();
+  const { report } = await pollOnce(config, { host, log }, async (tools) => {
+    heartbeat?.noteBegin('leagues');
+    const polled = await pollLeagues(tools, 'manual', host.stop);
+    heartbeat?.noteRun(polled);
+    return { report: polled };
+  });
   return report;
 }

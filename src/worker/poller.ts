@@ -14,8 +14,6 @@ export type Poller = {
    * credentials, once nothing speaks against trying them again.
    */
   readonly resume: () => void;
-  /** The last report of this kind. */
-  readonly last: (kind: RunKind) => RunReport | undefined;
   readonly running: () => RunKind | undefined;
   /** Settles when no run is going on or waiting. */
   readonly idle: () => Promise<void>;
@@ -40,7 +38,6 @@ export function createPoller({ poll, pause, objection, onBegin, onReport, log, s
   const waiting = new Map<RunKind, Trigger>();
   const putOff = new Set<RunKind>();
   const refused = new Set<RunKind>();
-  const reports = new Map<RunKind, RunReport>();
   let running: RunKind | undefined;
   let draining: Promise<void> = Promise.resolve();
 
@@ -49,7 +46,6 @@ export function createPoller({ poll, pause, objection, onBegin, onReport, log, s
     try {
       onBegin?.(kind);
       const report = await poll[kind](trigger);
-      reports.set(kind, report);
       if (report.putOff) putOff.add(kind);
       if (report.error?.kind === 'credentials') refused.add(kind);
       else refused.delete(kind);
@@ -98,7 +94,6 @@ export function createPoller({ poll, pause, objection, onBegin, onReport, log, s
         request(kind, 'catch-up');
       }
     },
-    last: (kind) => reports.get(kind),
     running: () => running,
     idle: () => draining,
   };
