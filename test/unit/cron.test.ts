@@ -122,6 +122,15 @@ describe('a schedule', () => {
     expect(schedule.nextSlot()).toBe(Date.parse('2027-11-20T12:05:00Z'));
   });
 
+  it('names the slots after an instant that is long past, weekends left out', () => {
+    vi.setSystemTime('2026-11-22T12:00:00Z');
+    const { slotAfter } = parseSchedule('0 9 * * 1-5', 'UTC');
+    const slots = [1, 2, 3].map((count) =>
+      new Date(slotAfter(Date.parse('2026-11-18T09:00:01Z'), count)).toISOString(),
+    );
+    expect(slots).toEqual(['2026-11-19T09:00:00.000Z', '2026-11-20T09:00:00.000Z', '2026-11-23T09:00:00.000Z']);
+  });
+
   it.each([
     [''],
     ['hourly'],

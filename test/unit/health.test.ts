@@ -144,15 +144,19 @@ describe('the health', () => {
 describe('the monitor', () => {
   const COUNTS = { live_leagues: 1, removed_leagues: 0, held_removals: 0, open_rejections: 0 };
 
-  function createWatched(staleAfterMs: number | undefined, resource?: 'leagues' | 'profile') {
+  type Watched = { readonly resource?: 'leagues' | 'profile'; readonly pollAgeMs?: number };
+
+  function createWatched(staleAfterMs: number | undefined, { resource, pollAgeMs = 0 }: Watched = {}) {
     const clock = createTestClock();
+    const begunAt = clock.now();
     const nextSlots = (count: number) => Array.from({ length: count }, (_, slot) => clock.now() + (slot + 1) * HOUR);
     const schedule = {
       expression: '',
       timezone: 'UTC',
       nextSlot: () => nextSlots(1)[0] ?? 0,
       nextSlots,
-      slotAfter: (at: number, count: number) => at + count * HOUR,
+      // Before a start that finds an earlier poll there were more slots than there will be.
+      slotAfter: (at: number, count: number) => at + count * (pollAgeMs > 0 && at >= begunAt ? 24 * HOUR : HOUR),
     };
     const monitor = createMonitor(
       {
@@ -176,7 +180,7 @@ describe('the monitor', () => {
       present,
       count: () => COUNTS,
     };
-    monitor.open({ ...opening, lastSuccessAt: clock.now() });
+    monitor.open({ ...opening, lastSuccessAt: clock.now() - pollAgeMs });
     return { clock, reasons: () => monitor.readiness().reasons.map(({ reason }) => reason) };
   }
 
@@ -191,8 +195,16 @@ describe('the monitor', () => {
     expect(reasons()).toEqual(['stale']);
   });
 
+  it('reckons the slots from the last good poll, and not from the start that finds it', async () => {
+    const { clock, reasons } = createWatched(undefined, { pollAgeMs: 2 * HOUR });
+    await clock.advance(HOUR + 2 * MINUTE - 1);
+    expect(reasons()).toEqual([]);
+    await clock.advance(1);
+    expect(reasons()).toEqual(['stale']);
+  });
+
   it('is ready though the profile is forbidden, but not where the leagues are', () => {
-    expect(createWatched(HOUR, 'profile').reasons()).toEqual([]);
-    expect(createWatched(HOUR, 'leagues').reasons()).toEqual(['credentials-refused']);
+    expect(createWatched(HOUR, { resource: 'profile' }).reasons()).toEqual([]);
+    expect(createWatched(HOUR, { resource: 'leagues' }).reasons()).toEqual(['credentials-refused']);
   });
 });
