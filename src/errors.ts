@@ -10,8 +10,11 @@ export const EXIT = {
   settings: 78,
 } as const;
 
+/** All kinds of failure, sorted by who has to act. */
+export const ERROR_KINDS = ['network', 'timeout', 'status', 'contract', 'credentials', 'database', 'internal'] as const;
+
 /** What a failed run is filed under in `runs.error_kind`. */
-export type ErrorKind = 'network' | 'timeout' | 'status' | 'contract' | 'credentials' | 'database' | 'internal';
+export type ErrorKind = (typeof ERROR_KINDS)[number];
 
 type RunErrorDetails = {
   readonly cause?: unknown;

@@ -2,15 +2,13 @@ import { formatAge } from '../duration.ts';
 import { LEAGUE_MEMBERS } from '../league.ts';
 import { createPaint, type Tone } from '../paint.ts';
 import type { FieldType } from '../record.ts';
-import type { FeedEntry } from '../store/feed.ts';
+import { type FeedEntry, tellingOf } from '../store/feed.ts';
 import { cut } from '../table.ts';
 import { visible } from '../visible.ts';
 import type { Terminal } from './host.ts';
 import { WIDE_COLUMNS } from './run-table.ts';
 
 const LONGEST_VALUE = 60;
-/** Whatever else changes, this does too, and says nothing by itself. */
-const NOISE = 'last_update_datetime';
 
 export type EntryOptions = { readonly now: number; readonly terminal: Terminal | undefined };
 
@@ -39,8 +37,7 @@ const TONES: Readonly<Record<FeedEntry['kind'], Tone>> = {
 
 /** What changed, as old and new values; the service's own time of change only where nothing else did. */
 export function describeFields(fields: FeedEntry['fields']): string {
-  const telling = fields.filter(({ field }) => field !== NOISE);
-  return (telling.length === 0 ? fields : telling)
+  return tellingOf(fields)
     .map(({ field, old, now }) => `${field} ${show(field, old)} -> ${show(field, now)}`)
     .join(', ');
 }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Readiness, Reason } from './health.ts';
+import { REASONS, type Readiness } from './health.ts';
 import type { Monitor } from './monitor.ts';
 
 /** What is looked up whenever somebody asks for the metrics. What is undefined is left out of the answer. */
@@ -7,8 +7,6 @@ export type GaugeSource = { readonly name: string; readonly help: string } & (
   | { readonly read: () => number | undefined }
   | { readonly label: string; readonly readAll: () => Readonly<Record<string, number | undefined>> }
 );
-
-const REASONS: readonly Reason['reason'][] = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'];
 
 /** The gauges of the worker, from memory, but for the sizes of its files. */
 export function gaugesOf(monitor: Monitor): readonly GaugeSource[] {

@@ -2,9 +2,12 @@ import { type Clock, formatInstant } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import type { RunReport } from '../sync/report.ts';
 
+/** All that can keep the worker from being ready. */
+export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
+
 /** Why the worker is not ready, in a word for programs and in a sentence for people. */
 export type Reason = {
-  readonly reason: 'starting' | 'no-good-poll' | 'stale' | 'credentials-refused' | 'database';
+  readonly reason: (typeof REASONS)[number];
   readonly message: string;
 };
 

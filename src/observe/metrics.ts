@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
-import type { ErrorKind } from '../errors.ts';
+import { ERROR_KINDS } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { RunReport } from '../sync/report.ts';
@@ -11,15 +11,6 @@ export type Metrics = { readonly contentType: string; readonly render: () => Pro
 
 const KINDS: readonly RunKind[] = ['leagues', 'profile'];
 const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held', 'failed', 'interrupted'];
-const ERROR_KINDS: readonly ErrorKind[] = [
-  'network',
-  'timeout',
-  'status',
-  'contract',
-  'credentials',
-  'database',
-  'internal',
-];
 const LOGIN_OUTCOMES: readonly LoginRecord['outcome'][] = ['ok', 'refused', 'failed'];
 const CHANGES = ['added', 'changed', 'restored', 'removed'] as const;
 

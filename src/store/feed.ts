@@ -100,3 +100,12 @@ export function findByName(path: string, name: string): readonly string[] {
     WHERE league_name = @name COLLATE NOCASE OR league_id = @name COLLATE NOCASE LIMIT 5`;
   return readFrom(path, (db) => db.prepare<[object], string>(sql).pluck().all({ name }));
 }
+
+/** Whatever else changes, this does too, and says nothing by itself. */
+const NOISE = 'last_update_datetime';
+
+/** What a change tells of: the service's own time of change only where nothing else did. */
+export function tellingOf<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
+  const telling = fields.filter(({ field }) => field !== NOISE);
+  return telling.length === 0 ? fields : telling;
+}

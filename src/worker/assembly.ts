@@ -94,7 +94,7 @@ export type WorkplaceOptions = {
   readonly pid: number;
   readonly firstReason: LoginReason;
   readonly signal: AbortSignal;
-  /** Makes the copies that are published. */
+  /** Makes the copies that are published, and the one before an upgrade. */
   readonly copy: Copy;
   /** Done under the lock, before the database is opened, which may take long; ended last. */
   readonly onLocked?: () => Promise<AsyncDisposable>;

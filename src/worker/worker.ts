@@ -26,7 +26,7 @@ export type WorkerOptions = {
   readonly signal: AbortSignal;
   /** Registers what to do when an operator asks for a poll at once (SIGHUP). */
   readonly onPollNow: (pollNow: () => void) => void;
-  /** Makes the copies that are published. */
+  /** Makes the copies that are published, and the one before an upgrade. */
   readonly copy: Copy;
 };
 

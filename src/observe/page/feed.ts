@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
+import { tellingOf } from '../../store/feed.ts';
 import type { FieldChange, RecentChange } from '../../store/recent.ts';
 import { foreign, type Html, linkToLeague, when } from './words.ts';
 
-/** Whatever else changes, this does too, and says nothing by itself. */
-const NOISE = 'last_update_datetime';
 const MOST_FIELDS = 6;
 
 /** Changes of the feed, newest first. `named` where it is not clear anyway which league they are of. */
@@ -18,8 +17,7 @@ ${named ? html`${linkToLeague(change.league_id, change.league_name)}` : ''}
 }
 
 function describeFields(fields: readonly FieldChange[]): Html | '' {
-  const telling = fields.filter(({ field }) => field !== NOISE);
-  const told = telling.length === 0 ? fields : telling;
+  const told = tellingOf(fields);
   if (told.length === 0) return '';
   const rest = told.length - MOST_FIELDS;
   return html`<p>${told.slice(0, MOST_FIELDS).map(({ field, old, now }, index) => html`${index > 0 ? ' · ' : ''}<code>${field}</code> ${value('del', old)} → ${value('ins', now)}`)}${rest > 0 ? ` · and ${rest} more` : ''}</p>`;
