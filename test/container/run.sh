@@ -71,7 +71,7 @@ install_needed() {
 # Named by how it is made, so that a change of that makes a new one.
 prepare_base() {
   local made_by
-  made_by=$(sha256sum "$here/base.sh" | cut -c 1-12)
+  made_by=$(cat "$here/base.sh" "$here/../install/debian-root.sh" | sha256sum | cut -c 1-12)
   base=localhost/league-sync-base:$made_by
   ! builder inspect --type image "$base" >/dev/null 2>&1 || return 0
   echo "making the base image, once"
