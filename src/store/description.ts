@@ -194,6 +194,10 @@ const heldRemovals: TableDescription<typeof schema.heldRemovals> = {
     first_run_id: ['integer', 'The run that held it first (runs.id).'],
     held_since: ['instant', 'When it was first held.'],
     accepted_at: ['instant?', 'When the removal was accepted; the next poll applies it. NULL while it is held.'],
+    guard_since: [
+      'instant?',
+      'Internal: since when the guard had been holding without a break, for other leagues too. NULL where held_since says it.',
+    ],
   },
 };
 

@@ -3,13 +3,18 @@ import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { Sighting } from './runs.ts';
 import { heldRemovals } from './schema.ts';
 
-export type Hold = { readonly since: string; readonly accepted: boolean };
+export type Hold = {
+  /** Since when the guard has been holding without a break, be it for other leagues at first. */
+  readonly guardSince: string;
+  readonly accepted: boolean;
+};
 
 /** The removals that the guard holds. */
 export type HoldRows = {
-  /** Each held league, with since when, and whether an operator has accepted its removal. */
+  /** Each held league. */
   readonly all: () => ReadonlyMap<string, Hold>;
-  readonly hold: (leagueIds: readonly string[], seen: Sighting) => void;
+  /** Holds these from this run on. `guardSince` is earlier where the guard held others before. */
+  readonly hold: (leagueIds: readonly string[], seen: Sighting, guardSince?: string) => void;
   readonly release: (leagueIds: readonly string[]) => void;
 };
 
@@ -17,11 +22,17 @@ export function createHoldRows(db: BetterSQLite3Database): HoldRows {
   return {
     all: () => {
       const rows = db.select().from(heldRemovals).all();
-      return new Map(rows.map((row) => [row.league_id, { since: row.held_since, accepted: row.accepted_at !== null }]));
+      return new Map(
+        rows.map(({ league_id, held_since, guard_since, accepted_at }) => [
+          league_id,
+          { guardSince: guard_since ?? held_since, accepted: accepted_at !== null },
+        ]),
+      );
     },
-    hold: (leagueIds, { runId, at }) => {
+    hold: (leagueIds, { runId, at }, guardSince) => {
       for (const league_id of leagueIds) {
-        db.insert(heldRemovals).values({ league_id, first_run_id: runId, held_since: at }).onConflictDoNothing().run();
+        const row = { league_id, first_run_id: runId, held_since: at, guard_since: guardSince };
+        db.insert(heldRemovals).values(row).onConflictDoNothing().run();
       }
     },
     release: (leagueIds) => {

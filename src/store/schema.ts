@@ -146,6 +146,7 @@ export const heldRemovals = sqliteTable('held_removals', {
   first_run_id: integer('first_run_id').notNull(),
   held_since: text('held_since').notNull(),
   accepted_at: text('accepted_at'),
+  guard_since: text('guard_since'),
 });
 
 export const drift = sqliteTable(

@@ -1,7 +1,7 @@
 import { leagueJson } from '../league.ts';
 import type { Validators } from '../service/client.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
-import type { HoldRows } from '../store/holds.ts';
+import type { Hold, HoldRows } from '../store/holds.ts';
 import type { LeagueRows } from '../store/leagues.ts';
 import type { Sighting, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -61,15 +61,20 @@ export function planPoll(
   { scope, removalLimit }: Pick<RunTools, 'scope' | 'removalLimit'>,
 ): Plan {
   const stored = leagues.index();
-  const held = [...holds.all()];
-  const accepted = new Set(held.filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId));
-  const since = held.filter(([, hold]) => !hold.accepted).map(([, hold]) => hold.since);
-  const earliest = since.toSorted()[0];
-  const joined = () => (earliest === undefined ? NOBODY : leagues.joinedSince(earliest, scope));
+  const known = holds.all();
+  const accepted = new Set([...known].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId));
+  const since = findGuardSince(known);
+  const joined = () => (since === undefined ? NOBODY : leagues.joinedSince(since, scope));
   return {
     changeSet: reconcile(stored, list.leagues, leagues.load),
     removals: decideRemovals(stored, list, { scope, limit: removalLimit, accepted, joined }),
   };
+}
+
+/** Since when the guard has been holding without a break; undefined where nothing waits for an operator. */
+function findGuardSince(known: ReadonlyMap<string, Hold>): string | undefined {
+  const waiting = [...known.values()].filter((hold) => !hold.accepted);
+  return waiting.map((hold) => hold.guardSince).toSorted()[0];
 }
 
 /** The counts and the outcome of a plan. */
@@ -123,12 +128,12 @@ function writeRemovals({ leagues }: Store, removed: readonly string[], seen: Sig
 
 /** A hold ends when its league is listed again, even unusably, or when its removal has been applied. */
 function settleHolds({ holds }: Store, { removed, held }: Removals, list: LeagueList, seen: Sighting): void {
-  const known = [...holds.all().keys()];
+  const known = holds.all();
   const ended = new Set([...removed, ...list.leagues.keys(), ...list.rejections.map(({ leagueId }) => leagueId)]);
-  holds.release(known.filter((leagueId) => ended.has(leagueId)));
-  const holding = new Set(known);
+  holds.release([...known.keys()].filter((leagueId) => ended.has(leagueId)));
   holds.hold(
-    held.filter((leagueId) => !holding.has(leagueId)),
+    held.filter((leagueId) => !known.has(leagueId)),
     seen,
+    findGuardSince(known),
   );
 }

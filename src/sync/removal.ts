@@ -47,8 +47,10 @@ export function decideRemovals(
   const missing: string[] = [];
   for (const [leagueId, row] of stored) {
     if (row.removed || (scope !== 'all' && row.status !== scope)) continue;
-    if (!accepted.has(leagueId)) live.push(leagueId);
-    if (!list.leagues.has(leagueId) && !rejectedIds.has(leagueId)) missing.push(leagueId);
+    const isMissing = !list.leagues.has(leagueId) && !rejectedIds.has(leagueId);
+    if (isMissing) missing.push(leagueId);
+    // An accepted removal counts towards nothing; its acceptance ends where the league is listed again.
+    if (!isMissing || !accepted.has(leagueId)) live.push(leagueId);
   }
   // With an unreadable element among them, the list may hold any league that seems to be missing.
   if (rejectedIds.has(null)) return { removed: [], held: missing };

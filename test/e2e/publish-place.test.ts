@@ -44,7 +44,9 @@ describe('what is no copy of the database and in the way', () => {
         db.close();
       });
       db.pragma('journal_mode = WAL');
-      db.exec("INSERT INTO held_removals VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)");
+      db.exec(
+        "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
+      );
     },
   };
 

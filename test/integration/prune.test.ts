@@ -79,7 +79,10 @@ describe('pruning', () => {
       `INSERT INTO rejected_leagues (first_run_id, position, problems, raw, first_seen_at, resolved_at, raw_hash, scope)
         VALUES (2, 0, '[]', '1', '${OLD}', '${OLD}', 'h', 'all')`,
     ],
-    ['a hold', `INSERT INTO held_removals VALUES ('a', 2, '${OLD}', NULL)`],
+    [
+      'a hold',
+      `INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('a', 2, '${OLD}', NULL)`,
+    ],
     ['drift', `INSERT INTO drift VALUES ('x', 'unknown-field', 'string', 2, '${OLD}')`],
   ])('keeps a run that %s names', async (_, sql) => {
     expect((await prune([old, old, old, recent], sql)).runs).toEqual([2, 4]);

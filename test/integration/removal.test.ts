@@ -132,6 +132,7 @@ describe('the guard', () => {
       first_run_id: 2,
       held_since: bench.rows('SELECT finished_at FROM runs WHERE id = 2')[0]?.finished_at,
       accepted_at: null,
+      guard_since: null,
     });
     expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({ outcome: 'held', counts: { held: 6 } });
     expect(bench.rows('SELECT * FROM held_removals ORDER BY held_since, league_id')).toEqual(held);
@@ -223,6 +224,37 @@ describe('accepted removals', () => {
     expect(report).toMatchObject({ outcome: 'held', counts: { removed: 10, held: 6 } });
     expect(heldIds(bench)).toEqual(['l21', 'l22', 'l23', 'l24', 'l25', 'l26']);
     expect(removedIds(bench)).toHaveLength(10);
+  });
+
+  it('of the first that were held do not make those that followed a small share of what joined between', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const others = Array.from({ length: 30 }, (_, index) => makeLeague(`new${index}`));
+    await pollWith(service, bench, makeLeagues(20));
+    await pollWith(service, bench, [...makeLeagues(14), ...others]);
+    const first = heldIds(bench);
+    const followed = [...makeLeagues(8), ...others];
+    expect(await pollWith(service, bench, followed)).toMatchObject({ outcome: 'held', counts: { held: 12 } });
+    withDatabase(bench.path, (db) =>
+      db.exec('UPDATE held_removals SET accepted_at = held_since WHERE first_run_id = 2'),
+    );
+    for (const removed of [6, 0]) {
+      const report = await pollWith(service, bench, followed);
+      expect(report).toMatchObject({ outcome: 'held', counts: { removed, held: 6 } });
+    }
+    expect(removedIds(bench)).toEqual(first);
+  });
+
+  it('end with the answer that lists the leagues again, which then count as listed', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    await pollWith(service, bench, makeLeagues(36));
+    await pollWith(service, bench, makeLeagues(26));
+    acceptAll(bench);
+    const back = [...makeLeagues(36)].slice(7);
+    expect(await pollWith(service, bench, back)).toMatchObject({ outcome: 'changed', counts: { removed: 7, held: 0 } });
   });
 
   it('beside a few others are all applied', async () => {

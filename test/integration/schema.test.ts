@@ -33,7 +33,7 @@ const SAMPLE = `
   INSERT INTO logins (at, outcome, reason) VALUES ('${INSTANT}', 'ok', 'manual');
   INSERT INTO rejected_leagues (first_run_id, position, problems, raw, first_seen_at, raw_hash, scope)
     VALUES (1, 0, '[]', '1', '${INSTANT}', 'h', 'all');
-  INSERT INTO held_removals VALUES ('a', 1, '${INSTANT}', NULL);
+  INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('a', 1, '${INSTANT}', NULL);
   INSERT INTO drift VALUES ('leagues[].x', 'unknown-field', 'string', 1, '${INSTANT}');`;
 
 /** What SQLite says to a statement of an outside tool; it is undone whatever it says. */
@@ -114,7 +114,7 @@ describe('the migrated schema', () => {
       'player_id username email type verified profile_pic first_name last_name premium_items extra first_seen_at changed_at',
     ],
     ['rejected_leagues', 'id first_run_id league_id position problems raw first_seen_at resolved_at raw_hash scope'],
-    ['held_removals', 'league_id first_run_id held_since accepted_at'],
+    ['held_removals', 'league_id first_run_id held_since accepted_at guard_since'],
     ['drift', 'field kind detail first_run_id first_seen_at'],
     ['league_versions', `${FIELDS.join(' ')} extra valid_from valid_to`],
     ['league_field_changes', 'at league_id league_name field old_value new_value'],
@@ -162,6 +162,7 @@ const INSTANTS = [
   ['rejected_leagues', 'resolved_at'],
   ['held_removals', 'held_since'],
   ['held_removals', 'accepted_at'],
+  ['held_removals', 'guard_since'],
   ['drift', 'first_seen_at'],
 ] as const;
 

@@ -73,7 +73,11 @@ describe('opening a database', () => {
   it('keeps what is there when it is opened a second time', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
-    withDatabase(path, (db) => db.exec("INSERT INTO held_removals VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)"));
+    withDatabase(path, (db) =>
+      db.exec(
+        "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
+      ),
+    );
     const schema = readRows(path, 'SELECT * FROM sqlite_schema');
     await openAndClose(path);
     expect(readRows(path, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);

@@ -254,7 +254,11 @@ describe('an upgrade that fails', () => {
     expect(readdirSync(folder.path).sort()).toEqual(['broken', 'leagues.db', `leagues.db.schema-${PRESENT}`]);
 
     const { ino } = statSync(copy);
-    withDatabase(path, (db) => db.exec("INSERT INTO held_removals VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)"));
+    withDatabase(path, (db) =>
+      db.exec(
+        "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
+      ),
+    );
     await openAndClose(path, addMigration(folder, 'newer'));
     expect(versionOf(path)).toBe(PRESENT + 1);
     expect(statSync(copy).ino).not.toBe(ino);

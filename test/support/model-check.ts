@@ -26,6 +26,7 @@ export function expectTables({ rows }: ModelBench, model: Model): void {
     firstRunId: row.first_run_id,
     heldSince: row.held_since,
     acceptedAt: row.accepted_at,
+    guardSince: row.guard_since,
   }));
   expectSame(holds, model.holds, 'held_removals');
   expectRejections(rows('SELECT * FROM rejected_leagues'), model);

@@ -7,7 +7,13 @@ export type ModelLeague = {
   readonly changedAt: string;
   readonly removedAt: string | null;
 };
-export type ModelHold = { readonly firstRunId: bigint; readonly heldSince: string; readonly acceptedAt: string | null };
+export type ModelHold = {
+  readonly firstRunId: bigint;
+  readonly heldSince: string;
+  readonly acceptedAt: string | null;
+  /** Since when the guard had been holding others before; null where this one was the first. */
+  readonly guardSince: string | null;
+};
 export type ModelRejectionRow = {
   readonly leagueId: string | null;
   readonly paths: readonly string[];

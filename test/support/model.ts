@@ -60,14 +60,21 @@ function findStake({ leagues, holds, listedBefore }: Model, list: ModelList, sco
     .map(([leagueId]) => leagueId);
   const named = new Set([...list.leagues.keys(), ...list.rejections.map(({ leagueId }) => leagueId)]);
   const missing = inScope.filter((leagueId) => !named.has(leagueId));
-  const heldSince = [...holds.values()].filter((hold) => hold.acceptedAt === null).map((hold) => hold.heldSince);
-  const before = listedBefore.get(heldSince.sort()[0] ?? '');
+  const before = listedBefore.get(heldWithoutBreakSince(holds) ?? '');
   // What joined since the guard began to hold makes no share smaller.
   const counts = (leagueId: string): boolean => {
     if (before === undefined) return true;
     return before.has(leagueId) && (scope === 'all' || before.get(leagueId) === scope);
   };
-  return { missing, waiting: missing.filter(isWaiting), of: inScope.filter(isWaiting).filter(counts).length };
+  // An acceptance ends with the answer that names its league again.
+  const going = (leagueId: string): boolean => missing.includes(leagueId) && !isWaiting(leagueId);
+  const of = inScope.filter((leagueId) => !going(leagueId)).filter(counts).length;
+  return { missing, waiting: missing.filter(isWaiting), of };
+}
+
+function heldWithoutBreakSince(holds: Model['holds']): string | undefined {
+  const waiting = [...holds.values()].filter((hold) => hold.acceptedAt === null);
+  return waiting.map((hold) => hold.guardSince ?? hold.heldSince).sort()[0];
 }
 
 function statusOfListed({ leagues }: Model): ReadonlyMap<string, unknown> {
@@ -119,12 +126,13 @@ function settleHolds(
   held: readonly string[],
   { runId, at }: ModelPoll,
 ): void {
+  const guardSince = heldWithoutBreakSince(holds) ?? null;
   const listed = new Set([...list.leagues.keys(), ...list.rejections.map(({ leagueId }) => leagueId)]);
   for (const leagueId of [...holds.keys()]) {
     if (listed.has(leagueId) || leagues.get(leagueId)?.removedAt !== null) holds.delete(leagueId);
   }
   for (const leagueId of held) {
-    if (!holds.has(leagueId)) holds.set(leagueId, { firstRunId: runId, heldSince: at, acceptedAt: null });
+    if (!holds.has(leagueId)) holds.set(leagueId, { firstRunId: runId, heldSince: at, acceptedAt: null, guardSince });
   }
 }
 
