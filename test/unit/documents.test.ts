@@ -8,6 +8,7 @@ import { runs } from '../../src/store/schema.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const example = readFileSync('.env.example', 'utf8');
+const architecture = readFileSync('docs/architecture.md', 'utf8');
 const operations = readFileSync('docs/operations.md', 'utf8');
 
 /** The first two cells of each row of the table under a heading. */
@@ -43,16 +44,7 @@ describe('the README', () => {
     expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
   });
 
-  it.each([
-    'README.md',
-    'CONTRIBUTING.md',
-    'docs/architecture.md',
-    'docs/cookbook.md',
-    'docs/glossary.md',
-    'docs/monitoring/README.md',
-    'docs/operations.md',
-    'docs/rehearsal.md',
-  ])('links from %s lead somewhere', (file) => {
+  it.each(globSync(['*.md', 'docs/**/*.md']))('links from %s lead somewhere', (file) => {
     const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
     expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
   });
@@ -78,5 +70,21 @@ describe('the page on operations', () => {
     const quoted = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, message = '']) => message));
     expect(quoted.length).toBeGreaterThan(10);
     expect(quoted.filter((message) => !source.includes(message))).toEqual([]);
+  });
+});
+
+describe('the page on the architecture', () => {
+  it('has a reason for each dependency', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const named = [...architecture.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)].flatMap(([, cell = '']) => cell.split(', '));
+    const isNamed = (name: string) =>
+      named.some((one) => one === name || (one.endsWith('*') && name.startsWith(one.slice(0, -1))));
+    expect(Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !isNamed(name))).toEqual([]);
+  });
+
+  it('names every folder of src', () => {
+    const folders = globSync('src/*/').map((folder) => `\`${folder.replace(/\/?$/, '/')}\``);
+    expect(folders.length).toBeGreaterThan(5);
+    expect(folders.filter((folder) => !architecture.includes(folder))).toEqual([]);
   });
 });

@@ -1,0 +1,90 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Folder, makeFolder } from '../support/workplace.ts';
+
+const SCRIPT = resolve('scripts/check-release.ts');
+const CHANGELOG =
+  '# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n- More.\n\n## [0.1.0] - 2026-11-22\n\n- It.\n';
+
+let folder: Folder;
+
+function write(file: string, content: string): void {
+  mkdirSync(join(folder.path, file, '..'), { recursive: true });
+  writeFileSync(join(folder.path, file), content);
+}
+
+function git(...words: readonly string[]): void {
+  const who = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com'];
+  execFileSync('git', [...who, ...words], { cwd: folder.path });
+}
+
+function check(...words: readonly string[]) {
+  const { status, stderr } = spawnSync(process.execPath, [SCRIPT, ...words], { cwd: folder.path, encoding: 'utf8' });
+  return { status, faults: stderr };
+}
+
+const FINE = { status: 0, faults: '' };
+
+beforeEach(() => {
+  folder = makeFolder();
+  write('package.json', '{ "version": "0.2.0" }');
+  write('package-lock.json', '{ "version": "0.2.0", "packages": { "": { "version": "0.2.0" } } }');
+  write('CHANGELOG.md', CHANGELOG);
+  write('migrations/0000_initial.sql', 'CREATE TABLE a (b);');
+  write('test/fixtures/schema-1.db', '');
+  git('init', '--quiet');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'It');
+  git('tag', 'v0.1.0');
+});
+afterEach(() => folder[Symbol.dispose]());
+
+describe('a release', () => {
+  it('passes as it should be, with its tag and without', () => {
+    expect([check(), check('v0.2.0')]).toEqual([FINE, FINE]);
+  });
+
+  it.each([
+    ['a version of another form', 'package.json', '{ "version": "0.2" }', /"0\.2" is no version/],
+    [
+      'a lockfile of another version',
+      'package-lock.json',
+      '{ "version": "0.1.0", "packages": { "": { "version": "0.2.0" } } }',
+      /package-lock.json: says 0\.1\.0/,
+    ],
+    [
+      'a version that the changelog lacks',
+      'CHANGELOG.md',
+      CHANGELOG.replace('0.2.0', '0.3.0'),
+      /newest version is 0\.3/,
+    ],
+    ['a date that is none', 'CHANGELOG.md', CHANGELOG.replace('2026-12-01', '2026-13-01'), /is not of the form/],
+    ['no place for what comes', 'CHANGELOG.md', CHANGELOG.replace('## [Unreleased]\n', ''), /must be \[Unreleased\]/],
+    [
+      'a version of which nothing is said',
+      'CHANGELOG.md',
+      CHANGELOG.replace('- More.\n', ''),
+      /nothing stands under 0\.2/,
+    ],
+    ['versions out of order', 'CHANGELOG.md', CHANGELOG.replace('0.1.0', '0.10.0'), /do not go down/],
+    [
+      'a released migration that was edited',
+      'migrations/0000_initial.sql',
+      'CREATE TABLE a (c);',
+      /must stay as it was/,
+    ],
+    ['a schema without a database of it', 'migrations/0001_more.sql', 'SELECT 1;', /schema-2\.db is missing/],
+  ])('is refused with %s', (_, file, content, fault) => {
+    write(file, content);
+    expect(check()).toEqual({ status: 1, faults: expect.stringMatching(fault) });
+  });
+
+  it('is refused under the tag of another version, or where something is left to say or to commit', () => {
+    expect(check('v0.3.0').faults).toMatch(/the tag v0\.3\.0 is not v0\.2\.0/);
+    write('CHANGELOG.md', CHANGELOG.replace('[Unreleased]\n', '[Unreleased]\n\n- Something.\n'));
+    expect(check()).toEqual(FINE);
+    expect(check('v0.2.0').faults).toMatch(/belongs under 0\.2\.0\n.*not committed/);
+  });
+});
