@@ -1,14 +1,12 @@
-import { type Clock, systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { createDriftLog, type DriftLog } from '../drift.ts';
-import { findPackage } from '../package.ts';
-import { createSecrets } from '../secret.ts';
-import { type Client, createClient, type TokenSource } from '../service/client.ts';
-import { createLogIn, type LoginRecord } from '../service/login.ts';
-import { createPause, type Pause, respectPause } from '../service/pause.ts';
+import type { DriftLog } from '../drift.ts';
+import type { Client, TokenSource } from '../service/client.ts';
+import type { LoginRecord } from '../service/login.ts';
+import type { Pause } from '../service/pause.ts';
 import type { Deadline } from '../service/retry.ts';
 import type { Token } from '../service/token.ts';
-import { createTransport } from '../service/transport.ts';
+import { wireService } from '../service/wiring.ts';
 
 /** One look at the service: one attempt each, nothing is recorded, and no token outlives it. */
 export type Visit = {
@@ -24,24 +22,19 @@ export type Visit = {
 
 /** Builds it from the settings. Nothing is sent yet. */
 export function createVisit(config: Config, signal: AbortSignal): Visit {
-  const [clock, random] = [systemClock, Math.random];
-  const [secrets, drift, pause] = [createSecrets(), createDriftLog(), createPause(clock)];
-  const userAgent = `league-sync/${findPackage().version}`;
-  const transport = respectPause(createTransport({ ...config, userAgent }), pause, clock);
   let login: LoginRecord | undefined;
   let token: Token | undefined;
   const record = (made: LoginRecord): void => {
     login = made;
   };
-  const logIn = createLogIn({ transport, secrets, drift, clock, random, pause, record });
-  const session = oneTokenSession(() => token);
+  const { logIn, clientOf, drift, pause, clock } = wireService(config, { record });
   const once = (): Deadline => oneAttempt(clock, signal);
   return {
     logIn: async () => {
       token = await logIn('manual', once(), config.credentials);
       return { login, tookMs: token.tookMs };
     },
-    client: createClient({ transport, session, secrets, clock, random, pause }),
+    client: clientOf(oneTokenSession(() => token)),
     once,
     drift,
     pause,

@@ -10,7 +10,7 @@ import { holdsDatabase } from '../store/inspection.ts';
 import { readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { visible } from '../visible.ts';
-import { assembleService } from '../worker/assembly.ts';
+import { assembleService } from '../worker/service-side.ts';
 import type { Host } from './host.ts';
 import { describePlan } from './plan.ts';
 

@@ -3,9 +3,9 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunTools } from '../sync/run.ts';
-import { openWorkplace } from '../worker/assembly.ts';
 import { createCopy } from '../worker/copier.ts';
 import { createLoginLog } from '../worker/login-log.ts';
+import { openWorkplace } from '../worker/workplace.ts';
 import type { Host } from './host.ts';
 
 /** One poll in a workplace of its own, held no longer than the poll takes, however slowly its result is read. */

@@ -2,7 +2,7 @@ import { formatInstant } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Workplace } from './assembly.ts';
+import type { Workplace } from './workplace.ts';
 
 const PRUNE_EVERY_MS = 24 * 3_600_000;
 

@@ -8,7 +8,6 @@ import type { RunKind } from '../store/runs.ts';
 import type { Ending } from '../store/store.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
-import { openWorkplace, type Workplace } from './assembly.ts';
 import type { Copy } from './copier.ts';
 import { logEnding } from './ending.ts';
 import { createLoginLog } from './login-log.ts';
@@ -18,6 +17,7 @@ import { createPruning } from './pruning.ts';
 import { createRunLog } from './run-log.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 import { createWalWatch } from './wal-watch.ts';
+import { openWorkplace, type Workplace } from './workplace.ts';
 
 export type WorkerOptions = {
   readonly log: Log;

@@ -10,8 +10,8 @@ import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunTools } from '../../src/sync/run.ts';
-import { openWorkplace, type Workplace } from '../../src/worker/assembly.ts';
 import type { Copy } from '../../src/worker/copier.ts';
+import { openWorkplace, type Workplace } from '../../src/worker/workplace.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 export const USERNAME = 'player';

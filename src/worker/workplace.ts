@@ -1,0 +1,157 @@
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { formatInstant, systemClock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { fingerprintOf } from '../config/fingerprint.ts';
+import type { Log } from '../log.ts';
+import { findPackage } from '../package.ts';
+import type { LoginFailure, LoginReason, LoginRecord } from '../service/login.ts';
+import { msLeftOf, type Pause } from '../service/pause.ts';
+import type { Session } from '../service/session.ts';
+import { networkFileSystemOf } from '../store/filesystem.ts';
+import { prepareFolder } from '../store/folder.ts';
+import { acquireLock, type Lock } from '../store/lock.ts';
+import type { Upgrade } from '../store/migrate.ts';
+import { type Ending, openStore, type Store } from '../store/store.ts';
+import type { RunTools } from '../sync/run.ts';
+import type { Copy } from './copier.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
+import { assembleService, type ServiceSide } from './service-side.ts';
+
+/** Everything that a worker, or a command that works as one, holds: the lock, the database, the session. */
+export type Workplace = AsyncDisposable & {
+  readonly tools: RunTools;
+  readonly store: Store;
+  readonly session: Session;
+  readonly pause: Pause;
+  readonly publisher: Publisher;
+  /** Takes the lock anew where its file was deleted; where another worker has it, whoever writes next says so. */
+  readonly keepLock: () => void;
+  /** Runs that an earlier worker left unfinished, now marked `interrupted`. */
+  readonly interrupted: number;
+};
+
+export type WorkplaceOptions = {
+  readonly log: Log;
+  readonly pid: number;
+  readonly firstReason: LoginReason;
+  readonly signal: AbortSignal;
+  /** Makes the copies that are published, and the one before an upgrade. */
+  readonly copy: Copy;
+  /** Done under the lock, before the database is opened, which may take long; ended last. */
+  readonly onLocked?: () => Promise<AsyncDisposable>;
+  /** Told, last, how the database was left. */
+  readonly onEnd?: (ending: Ending) => void;
+  /** Told of each login. */
+  readonly onLogin?: (login: LoginRecord) => void;
+  /** Told once of each login that was given up after all its attempts. */
+  readonly onLoginFailure?: (failure: LoginFailure) => void;
+};
+
+/**
+ * Takes the lock, opens the database and builds the service side. Throws a LockedError or a DatabaseError. Disposing
+ * ends it all in the opposite order and leaves one file that read-only tools can open.
+ */
+export async function openWorkplace(config: Config, options: WorkplaceOptions): Promise<Workplace> {
+  await using stack = new AsyncDisposableStack();
+  const path = prepareFolder(config.database);
+  const lock = stack.use(lockFor(path, options));
+  if (options.onLocked !== undefined) stack.use(await options.onLocked());
+  const store = stack.use(await openDatabase(path, lock, options));
+  const interrupted = await markInterrupted(store, options.signal);
+  // Above the store: a copy under way is a reader, and the last one to leave leaves one file.
+  const publisher = stack.use(publisherOf(store, config, options));
+  const fingerprint = fingerprintOf(config);
+  const journal = stack.use(createJournal(store, fingerprint, options.log));
+  const service = stack.use(serviceOf({ store, journal, fingerprint }, config, options));
+  const held = stack.move();
+  return {
+    tools: toolsOf(store, service, fingerprint, config),
+    store,
+    session: service.session,
+    pause: service.pause,
+    publisher,
+    keepLock: () => keep(lock),
+    interrupted,
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+function lockFor(path: string, { pid, log }: WorkplaceOptions): Lock {
+  const lock = acquireLock(path, { pid, host: hostname(), since: formatInstant(systemClock.now()) });
+  const network = networkFileSystemOf(dirname(path));
+  if (network !== undefined) log.warn({ network }, describeNetwork(path, network));
+  return lock;
+}
+
+async function openDatabase(path: string, lock: Lock, options: WorkplaceOptions): Promise<Store> {
+  const { copy, log, signal: stop } = options;
+  const store = await openStore(path, {
+    migrations: findPackage().migrations,
+    clock: systemClock,
+    stop,
+    keepCopy: async (upgrade) => {
+      log.info(upgrade, `the schema of the database is an older one: first it is copied, as it is, to ${upgrade.copy}`);
+      await copy(path, upgrade.copy, { replace: true, signal: stop });
+    },
+    onLongWait: ({ message }) => log.warn({ database: path }, `waiting, for at most a minute: ${message}`),
+    lock,
+    onEnd: options.onEnd ?? (() => undefined),
+  });
+  if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
+  return store;
+}
+
+function publisherOf(store: Store, config: Config, { copy, log, signal: stop }: WorkplaceOptions): Publisher {
+  const changedAt = store.read(store.runs.lastChangedAt);
+  return createPublisher({ path: store.path, changedAt, target: config.publish, copy, clock: systemClock, log, stop });
+}
+
+type Records = { readonly store: Store; readonly journal: Journal; readonly fingerprint: string };
+
+function serviceOf({ store, journal, fingerprint }: Records, config: Config, options: WorkplaceOptions): ServiceSide {
+  const pausedUntil = store.read(() => store.pauses.last(fingerprint));
+  return assembleService(config, {
+    firstReason: options.firstReason,
+    signal: options.signal,
+    pauseLeftMs: msLeftOf(pausedUntil, systemClock.now()),
+    record: (login) => {
+      journal.recordLogin(login);
+      options.onLogin?.(login);
+    },
+    onFailure: options.onLoginFailure,
+    recordPause: journal.recordPause,
+  });
+}
+
+function toolsOf(store: Store, service: ServiceSide, fingerprint: string, config: Config): RunTools {
+  const { client, drift, clock, pause } = service;
+  const { scope, removalLimit, runTimeoutMs } = config;
+  const programVersion = findPackage().version;
+  const pausedUntil = pause.until;
+  return { store, client, drift, clock, scope, removalLimit, runTimeoutMs, pausedUntil, fingerprint, programVersion };
+}
+
+function keep(lock: Lock): void {
+  try {
+    lock.renew();
+  } catch {
+    // Writing needs it, too, and fails with the same words.
+  }
+}
+
+function describeNetwork(path: string, network: string): string {
+  return `${path} lies on a network file system (${network}), where SQLite cannot be relied upon: put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines`;
+}
+
+/** Loud enough for whoever looks at warnings alone: the copy is theirs to remove. */
+function logUpgrade(log: Log, upgrade: Upgrade): void {
+  log.warn(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
+}
+
+function markInterrupted(store: Store, stop: AbortSignal): Promise<number> {
+  const foundAt = formatInstant(systemClock.now());
+  const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${foundAt}.`;
+  return store.write(() => store.runs.interruptRunning(message), stop);
+}
