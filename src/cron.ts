@@ -1,4 +1,5 @@
 import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
+import { createSummerTime } from './summer-time.ts';
 
 /** The slots that a cron expression names in one time zone. */
 export type Schedule = {
@@ -12,11 +13,6 @@ export type Schedule = {
   readonly slotAfter: (instant: number, count: number) => number;
 };
 
-/** Longer than any change of summer time is, and shorter than the time between two. */
-const CHANGE_MS = 3 * 3_600_000;
-
-/** One a second, for the hour that comes twice. */
-const MOST_SLOTS = 4_096;
 /** Two slots in a row show the gap; more than that only costs time. */
 const SLOTS_TO_PROVE = 2;
 
@@ -46,8 +42,8 @@ export function parseSchedule(text: string, timezone: string): Schedule {
     for (let found = 0; found < count; found += 1) slot = task.timeMatcher.getNextMatch(slot);
     return slot.getTime();
   };
-  const offsetAt = createOffsets(timezone);
-  const isHourly = namesEveryHour(expression.split(' ').at(-4) ?? '');
+  const hours = expression.split(' ').at(-4) ?? '';
+  const meantAfter = createSummerTime({ timezone, hours, slotsIn });
   let known: { readonly askedAt: number; readonly slot: number } | undefined;
   /** Asked for at every look and by every page, and costly where summer time changes: found once for each slot. */
   const nextSlot = (): number => {
@@ -59,34 +55,7 @@ export function parseSchedule(text: string, timezone: string): Schedule {
   const findNextSlot = (now: number): number => {
     const [slot] = nextSlots(1);
     if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
-    const offsets = new Set([now, slot, now - CHANGE_MS, now + CHANGE_MS].map(offsetAt));
-    const first = [...offsets].reduce(
-      (limit, offset) => Math.min(limit, firstMeant(offset, limit)),
-      Number.POSITIVE_INFINITY,
-    );
-    return first === Number.POSITIVE_INFINITY ? slot : first;
-  };
-  /** The first slot by this offset that the zone has, unless there is none before `limit`. */
-  const firstMeant = (offset: string, limit: number): number => {
-    for (let count = 1; count <= MOST_SLOTS; count *= 8) {
-      const found = slotsIn(offset, count).find((slot) => slot >= limit || isMeant(slot, offset));
-      if (found !== undefined) return found;
-    }
-    return limit;
-  };
-  /**
-   * Whether the zone has a slot that is reckoned by this offset. In the hour that is left out slots come as if it were
-   * there; in one that comes twice they come twice where every hour has some, and else the second time.
-   */
-  const isMeant = (slot: number, offset: string): boolean => {
-    const its = offsetAt(slot);
-    if (its === offset) {
-      const later = offsetAt(slot + CHANGE_MS);
-      const again = slot + (minutesOf(offset) - minutesOf(later)) * 60_000;
-      return isHourly || again <= slot || offsetAt(again) !== later;
-    }
-    const sooner = slot - (minutesOf(its) - minutesOf(offset)) * 60_000;
-    return sooner < slot && offsetAt(sooner) === offset && offsetAt(slot - CHANGE_MS) === offset;
+    return meantAfter(now, slot);
   };
   // Expressions such as "L-30 in February" pass the validator and fail only when a slot is asked for.
   nextSlots(SLOTS_TO_PROVE);
@@ -95,27 +64,3 @@ export function parseSchedule(text: string, timezone: string): Schedule {
 }
 
 type Matcher = { readonly getNextMatch: (after: Date) => Date };
-
-/** How far a zone is from UTC at an instant (ms), as `+02:00`. */
-function createOffsets(timezone: string): (instant: number) => string {
-  const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
-  return (instant) => {
-    const name = format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    return /[+-]\d\d:\d\d/.exec(name)?.[0] ?? '+00:00';
-  };
-}
-
-/** Whether the field of hours holds all of them. */
-function namesEveryHour(field: string): boolean {
-  const hours = field.split(',').flatMap((part) => {
-    if (part === '*' || part === '*/1') return Array.from({ length: 24 }, (_, hour) => hour);
-    const [from = Number.NaN, to = from] = part.split('-').map(Number);
-    return Array.from({ length: Math.max(0, to - from + 1) || 0 }, (_, hour) => from + hour);
-  });
-  return new Set(hours).size === 24;
-}
-
-function minutesOf(offset: string): number {
-  const [hours = 0, minutes = 0] = offset.split(':').map(Number);
-  return hours * 60 + (offset.startsWith('-') ? -minutes : minutes);
-}
