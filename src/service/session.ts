@@ -1,15 +1,14 @@
 import { unlessAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
-import type { CredentialPair, Credentials } from '../config/credentials.ts';
-import { CredentialsError, RunError, TransportError } from '../errors.ts';
+import type { Credentials } from '../config/credentials.ts';
+import { type CredentialsError, TransportError } from '../errors.ts';
 import { createBars, type Resource } from './bar.ts';
-import type { LogIn, LoginReason } from './login.ts';
-import { createPace } from './pace.ts';
-import { createRefusalBackoff, type Refusal } from './refusal.ts';
-import { startDeadline } from './retry.ts';
-import { isBornDead, isDead, msUntilDue, type Token } from './token.ts';
+import { createKeptToken, type KeptTokenOptions } from './kept-token.ts';
+import type { Refusal } from './refusal.ts';
+import { rememberLast } from './remembered-credentials.ts';
+import { isDead, type Token } from './token.ts';
 
-/** The holder of the current token: a cached login. It knows nothing of HTTP. */
+/** A cached login: whoever needs a token gets one that is alive. It knows nothing of HTTP. */
 export type Session = {
   /**
    * A token that is alive and that the resource has not refused, logging in where there is none; one login at a time,
@@ -39,18 +38,8 @@ export type Session = {
   readonly refusal: () => (Refusal & { readonly resource?: Resource }) | undefined;
 };
 
-export type SessionOptions = {
-  readonly logIn: LogIn;
+export type SessionOptions = Omit<KeptTokenOptions, 'credentials' | 'onSettled'> & {
   readonly credentials: Credentials;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly leewayMs: number;
-  /** Why the first login is made: the worker starts, or somebody asked for it. */
-  readonly firstReason: LoginReason;
-  /** How long one login may take, retries included. */
-  readonly loginTimeoutMs: number;
-  /** Ends whatever login is under way. */
-  readonly signal: AbortSignal;
 };
 
 /** How often a rotated secret and a clock step are looked for. */
@@ -58,58 +47,31 @@ const LOOK_AGAIN_MS = 10_000;
 
 export function createSession(options: SessionOptions): Session {
   const { clock } = options;
-  const refusals = createRefusalBackoff(clock);
-  const bars = createBars(clock);
-  const pace = createPace(options);
   const credentials = rememberLast(options.credentials);
-  let current: Token | undefined;
-  let pending: Promise<Token> | undefined;
-  let reason: LoginReason = options.firstReason;
-  /** Logins in a row that gave a token which had expired already. */
-  let bornDead = 0;
+  const bars = createBars(clock);
   /** Aborts when `keep` has to look again before its wait is over. */
   let wake = new AbortController();
+  const onSettled = (): void => {
+    wake.abort();
+    wake = new AbortController();
+  };
+  const kept = createKeptToken({ ...options, credentials, onSettled });
+  const { current, refusals } = kept;
 
-  const adopt = (token: Token): Token => {
-    current = token;
-    bornDead = isBornDead(token) ? bornDead + 1 : 0;
-    reason = 'due';
-    refusals.reset();
-    pace.reset();
-    return token;
-  };
-  const slowDown = (error: unknown): void => {
-    if (error instanceof CredentialsError) refusals.refuse(error, credentials.last());
-    else pace.slowDown(error);
-  };
-  const logIn = async (): Promise<Token> => {
-    using deadline = startDeadline(options, options.loginTimeoutMs, options.signal);
-    try {
-      return adopt(await options.logIn(reason, deadline, credentials));
-    } catch (error) {
-      slowDown(error);
-      throw error;
-    }
-  };
-  const logInOnce = (): Promise<Token> => {
-    pending ??= logIn().finally(() => {
-      pending = undefined;
-      wake.abort();
-      wake = new AbortController();
-    });
-    return pending;
-  };
   /** The current token, unless it is dead or the resource has refused it. */
-  const usable = (resource: Resource): Token | undefined =>
-    current === undefined || isDead(current, clock) || bars.isSpent(resource, current) ? undefined : current;
+  const usable = (resource: Resource): Token | undefined => {
+    const held = current();
+    return held === undefined || isDead(held, clock) || bars.isSpent(resource, held) ? undefined : held;
+  };
   const objection = (resource: Resource): CredentialsError | undefined =>
     bars.objection(resource) ?? (usable(resource) === undefined ? refusals.objection() : undefined);
   const token = async (resource: Resource, signal: AbortSignal): Promise<Token> => {
     signal.throwIfAborted();
     const against = objection(resource);
     if (against !== undefined) throw against;
-    if (current !== undefined && bars.isSpent(resource, current)) reason = 'rejected-token';
-    const given = usable(resource) ?? (await untilLoggedIn(logInOnce(), signal));
+    const held = current();
+    if (held !== undefined && bars.isSpent(resource, held)) kept.because('rejected-token');
+    const given = usable(resource) ?? (await untilLoggedIn(kept.logIn(), signal));
     bars.probe(resource, given);
     return given;
   };
@@ -127,64 +89,30 @@ export function createSession(options: SessionOptions): Session {
     keep: async (signal) => {
       signal.addEventListener('abort', () => wake.abort(), { once: true });
       while (!signal.aborted) {
-        const dueMs = current === undefined ? 0 : msUntilDue(current, clock, options.leewayMs, bornDead);
-        const waitMs = Math.max(dueMs, refusals.leftMs(), pace.leftMs());
+        const waitMs = kept.msUntilDue();
         if (waitMs > 0) {
           await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, wake.signal);
           forgetRotated();
         } else {
-          await logInOnce().catch(() => undefined);
+          await kept.logIn().catch(() => undefined);
         }
       }
     },
     accept: bars.lift,
     replace: async (resource, rejected, signal) => {
       if (bars.isProbe(resource, rejected)) return undefined;
-      if (rejected === current) {
-        current = undefined;
-        reason = 'rejected-token';
-      }
+      kept.discard(rejected);
       return token(resource, signal);
     },
     giveUp: (resource, rejected, error) => bars.set(resource, { token: rejected, error, pair: credentials.last() }),
     retryNow: () => {
       refusals.clear();
       bars.clear();
-      if (current === undefined) reason = 'manual';
+      if (current() === undefined) kept.because('manual');
     },
-    settled: async () => {
-      await pending?.catch(() => undefined);
-    },
-    current: () => current,
+    settled: kept.settled,
+    current,
     refusal,
-  };
-}
-
-/** Credentials that tell what was read of them last: what a refusal is about. */
-type RememberedCredentials = Credentials & {
-  /** Undefined where they could not be read. */
-  readonly last: () => CredentialPair | undefined;
-  /** What they are now, unless they cannot be read at present; `last` stays as it is. */
-  readonly peek: () => CredentialPair | undefined;
-};
-
-function rememberLast({ read }: Credentials): RememberedCredentials {
-  let last: CredentialPair | undefined;
-  return {
-    read: () => {
-      last = undefined;
-      last = read();
-      return last;
-    },
-    last: () => last,
-    peek: () => {
-      try {
-        return read();
-      } catch (error) {
-        if (error instanceof RunError) return undefined;
-        throw error;
-      }
-    },
   };
 }
 
