@@ -1,0 +1,48 @@
+/** How a command block or an output is to be treated, as the comment before it says. */
+export type Mark = {
+  /** Why it is not run, or not compared. */
+  readonly reason?: string;
+  /** An output whose lines are among those of this terminal. */
+  readonly amongLinesOf?: string;
+  readonly terminal: string;
+  /** Runs in a terminal of its own for as long as the block. */
+  readonly beside?: string;
+  /** Run before the block, whatever they exit with. */
+  readonly after: readonly string[];
+  /** Exit code of the block's last command. */
+  readonly exits: number;
+  /** Typed when the last command has said something and waits. */
+  readonly answers: readonly string[];
+  /** A number that stands for that of the worker's process. */
+  readonly process?: { readonly number: string; readonly terminal: string };
+};
+
+export const PLAIN: Mark = { terminal: '1', after: [], exits: 0, answers: [] };
+
+const COMMENT = /^\s*<!--\s*(?<words>(?:not run|run|among)\b.*?)\s*-->\s*$/;
+
+/** The words of a comment that is meant for us. */
+export function readComment(line: string): string | undefined {
+  return COMMENT.exec(line)?.groups?.words;
+}
+
+/** What the words of a comment mean; undefined where they mean nothing. CONTRIBUTING.md explains them. */
+export function readMark(words: string): Mark | undefined {
+  const reason = /^not run: (\S.*)$/.exec(words)?.[1];
+  if (reason !== undefined) return { ...PLAIN, reason };
+  const amongLinesOf = /^among the lines of terminal (\d)$/.exec(words)?.[1];
+  if (amongLinesOf !== undefined) return { ...PLAIN, amongLinesOf };
+  const items = /^run: (\S.*)$/.exec(words)?.[1]?.split('; ') ?? [''];
+  return items.reduce<Mark | undefined>((mark, item) => mark && addItem(mark, item), PLAIN);
+}
+
+function addItem(mark: Mark, item: string): Mark | undefined {
+  const [, verb = '', rest = ''] = /^(in terminal|beside|after|exits|answers) (.+)$/.exec(item) ?? [];
+  if (verb === 'in terminal' && /^\d$/.test(rest)) return { ...mark, terminal: rest };
+  if (verb === 'beside') return { ...mark, beside: rest };
+  if (verb === 'after') return { ...mark, after: [...mark.after, rest] };
+  if (verb === 'exits' && /^\d+$/.test(rest)) return { ...mark, exits: Number(rest) };
+  if (verb === 'answers') return { ...mark, answers: [...mark.answers, rest] };
+  const [, number, terminal] = /^(\d+) is the process in terminal (\d)$/.exec(item) ?? [];
+  return number === undefined || terminal === undefined ? undefined : { ...mark, process: { number, terminal } };
+}

@@ -1,0 +1,39 @@
+/** What became of the commands of one document. */
+export type Report = {
+  readonly pass: (line: number, what: string) => void;
+  readonly fail: (line: number, what: string, why: readonly string[]) => void;
+  readonly leave: (line: number, reason: string) => void;
+  readonly lines: () => readonly string[];
+  readonly passed: () => number;
+  readonly failed: () => number;
+};
+
+const LONGEST_SHOWN = 100;
+const MOST_LINES = 30;
+
+/** Collects the lines about one document, so that documents can be run beside each other. */
+export function createReport(file: string): Report {
+  const lines: string[] = [];
+  let [passed, failed] = [0, 0];
+  return {
+    pass: (line, what) => {
+      lines.push(`ok - ${file}:${line} ${shorten(what)}`);
+      passed += 1;
+    },
+    fail: (line, what, why) => {
+      lines.push(`not ok - ${file}:${line} ${shorten(what)}`, ...why.slice(-MOST_LINES).map((one) => `  ${one}`));
+      failed += 1;
+    },
+    leave: (line, reason) => {
+      lines.push(`not run - ${file}:${line} ${reason}`);
+    },
+    lines: () => lines,
+    passed: () => passed,
+    failed: () => failed,
+  };
+}
+
+function shorten(text: string): string {
+  const line = text.replaceAll('\n', ' ');
+  return line.length <= LONGEST_SHOWN ? line : `${line.slice(0, LONGEST_SHOWN - 1)}…`;
+}

@@ -1,0 +1,69 @@
+/** Where the documents have the project lie in what they show. */
+const SHOWN_FOLDER = '/srv/league-sync';
+
+/** What differs from one run to the next. Numbers of a status, of a port and in names stay. */
+const VARIABLE: readonly (readonly [RegExp, string])[] = [
+  [/^\[\d\d:\d\d:\d\d\] /g, ''],
+  [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>'],
+  [/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, '<id>'],
+  [/\d+(?:\.\d+)? (?:ms|s|min|h|d)\b/g, '<duration>'],
+  [/\d+(?:\.\d+)? (?:B|kB|KB|MB|GB)\b/g, '<size>'],
+  [/(?<!status |[\w.:-])\d+(?:\.\d+)?(?![\w-]|\.\d)/g, '<number>'],
+  // The demo changes leagues at random.
+  [/^(INFO: {3}changed: ).+, \w+ .+ -> .+$/g, '$1<league>, <field> <value> -> <value>'],
+  [/\s{2,}/g, '  '],
+];
+
+/** The lines of an output that say something: npm's remarks are not the program's. */
+export function linesOf(printed: string): readonly string[] {
+  return printed.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('npm warn '));
+}
+
+/** A line with everything replaced that differs from one run to the next. */
+export function shapeOf(line: string, folder = SHOWN_FOLDER): string {
+  const placed = line.trimEnd().replaceAll(folder, '<folder>');
+  return VARIABLE.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), placed);
+}
+
+/** Whether a printed line has the shape of a shown one, in which `…` stands for anything. */
+export function hasShape(printed: string, shown: string, folder: string): boolean {
+  const pattern = shapeOf(shown).split('…').map(quote).join('.*');
+  return new RegExp(`^${pattern}$`).test(shapeOf(printed, folder));
+}
+
+function quote(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** The shown lines that are missing: each one is looked for behind the one before. */
+export function missingFrom(printed: readonly string[], shown: readonly string[], folder: string): readonly string[] {
+  let from = 0;
+  return shown.filter((line) => {
+    const at = printed.findIndex((one, index) => index >= from && hasShape(one, line, folder));
+    if (at === -1) return true;
+    from = at + 1;
+    return false;
+  });
+}
+
+/** What differs between a whole output and what the document shows. */
+export function differences(printed: readonly string[], shown: readonly string[], folder: string): readonly string[] {
+  const faults = shown.flatMap((line, index) =>
+    hasShape(printed[index] ?? '', line, folder)
+      ? []
+      : [`shown:   ${line}`, `printed: ${printed[index] ?? '(nothing)'}`],
+  );
+  return [...faults, ...printed.slice(shown.length).map((line) => `not shown: ${line}`)];
+}
+
+/** What differs between tables: the names of the columns count, and how many rows there are. */
+export function tableDifferences(printed: readonly string[], shown: readonly string[]): readonly string[] {
+  const [shownHead = '', printedHead = ''] = [shown[0], printed[0]];
+  const same = columnsOf(shownHead).join() === columnsOf(printedHead).join();
+  if (same && shown.length === printed.length) return [];
+  return [`shown:   ${shownHead} (${shown.length - 1} rows)`, `printed: ${printedHead} (${printed.length - 1} rows)`];
+}
+
+function columnsOf(head: string): readonly string[] {
+  return head.trim().split(/\s{2,}/);
+}
