@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { executeRun, type Work } from '../../src/sync/run.ts';
-import { startScriptedService } from '../support/scripted-service.ts';
+import { failed, hang, startScriptedService } from '../support/scripted-service.ts';
 import { makeFolder, openBench } from '../support/workplace.ts';
 
 const RUN_MS = 300;
@@ -37,5 +37,21 @@ describe('a run that does not settle', () => {
     const { report, rows } = await run(() => new Promise(() => undefined));
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
+  });
+});
+
+describe('a run whose time is up', () => {
+  it('says what failed before', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const settings = { RUN_TIMEOUT: '3s', ATTEMPT_TIMEOUT: '20s' };
+    await using bench = await openBench({ folder, url: service.url, settings });
+    service.script('leagues', failed(503), hang());
+    await bench.poll();
+    const [row] = bench.rows('SELECT attempts, error_kind, error_message FROM runs');
+    expect(row).toMatchObject({ attempts: 2, error_kind: 'timeout' });
+    expect(row?.error_message).toMatch(
+      /^No success within 3000 ms \(LEAGUE_SYNC_RUN_TIMEOUT\)\. What failed before: .* with status 503\./,
+    );
   });
 });
