@@ -1,0 +1,302 @@
+#!/usr/bin/env bash
+# The systemd ring: a minimal Debian with an old Node is booted with its systemd as process 1, the npm package is
+# installed there by the commands of docs/deployment.md, and the service is run against the simulated one. Needs root
+# on a Debian-like machine, and `npm ci` done before.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+project=$(cd "$here/../.." && pwd)
+document=$project/docs/deployment.md
+# Tenths of systemd's points: 0 is closed, 100 wide open.
+most_exposure=15
+unit=/etc/systemd/system/league-sync.service
+packages=(debootstrap systemd-container)
+
+work=$(mktemp -d)
+root=$work/root
+cgroup=league-sync-ring-$$
+boot='' init=''
+passed=0 failed=0
+
+give_up() {
+  echo "The systemd ring cannot run: $*" >&2
+  exit 1
+}
+
+clean_up() {
+  # With the first process of a process namespace all others in it end.
+  [[ -z $boot ]] || { kill -KILL "$boot" 2>/dev/null && wait "$boot" 2>/dev/null; } || true
+  # systemd's own groups stay behind; a mount that no other process sees reaches them wherever the machine has its own.
+  unshare --mount bash "$here/sweep.sh" "$cgroup" || true
+  rm -rf --one-file-system "$work"
+}
+
+# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
+check() {
+  local sentence=$1
+  shift
+  if "$@" >"$work/check" 2>&1; then
+    echo "ok - $sentence"
+    passed=$((passed + 1))
+  else
+    echo "not ok - $sentence"
+    sed 's/^/  /' "$work/check"
+    failed=$((failed + 1))
+    [[ -z $init ]] || inside journalctl -u league-sync -o cat -n 8 2>&1 | cut -c 1-400 | sed 's/^/  journal: /'
+  fi
+}
+
+within() { # within SECONDS COMMAND…
+  local until=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < until)) || return 1
+    sleep 0.2
+  done
+}
+
+install_needed() {
+  [[ $EUID == 0 ]] || give_up "it must be root to boot a machine"
+  if ! dpkg-query --show "${packages[@]}" >/dev/null 2>&1; then
+    { apt-get update && apt-get install --yes --no-install-recommends "${packages[@]}"; } >"$work/log" 2>&1 ||
+      { tail -n 20 "$work/log" >&2; give_up "these Debian packages could not be installed: ${packages[*]}"; }
+  fi
+  [[ -f $project/dist/league-sync.cjs ]] || give_up "there is no built program; run npm ci first"
+}
+
+# The commands that the document has under a heading, as one script.
+commands() { bash "$project/test/install/fences.sh" "$document" "$1" sh; }
+settings() { bash "$project/test/install/fences.sh" "$document" "$1" ini; }
+
+# in_root COMMAND… - before the boot, with the way to the registries that this machine has.
+in_root() {
+  unshare --mount --pid --fork --kill-child --root "$root" --wd /root --mount-proc \
+    /usr/bin/env --ignore-environment HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/usr/local/etc/extra-authorities.pem} \
+    npm_config_update_notifier=false npm_config_audit=false "$@"
+}
+
+prepare_root() {
+  bash "$project/test/install/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
+  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/usr/local/etc/extra-authorities.pem"
+  in_root sh -c 'apt-get update && apt-get install --yes --no-install-recommends systemd systemd-sysv dbus sqlite3' \
+    >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; give_up "systemd could not be installed"; }
+  (cd "$project" && npm pack --ignore-scripts --pack-destination "$root/root") >"$work/log" 2>&1 ||
+    { tail -n 20 "$work/log" >&2; give_up "the npm package could not be made"; }
+}
+
+installs_as_documented() { commands 'Install the program' | in_root sh -eux; }
+holds_its_own_node() { [[ $("$root/opt/league-sync/node_modules/.bin/node" --version) == v24.* ]]; }
+
+start_machine() {
+  unshare --mount --cgroup --pid --fork --kill-child --mount-proc \
+    bash "$here/boot.sh" "$root" "$cgroup" </dev/null >"$work/boot.log" 2>&1 &
+  boot=$!
+  if ! within 30 find_init || ! within 30 is_up; then
+    cat "$work/boot.log" >&2
+    give_up "no systemd boots on this machine"
+  fi
+}
+
+# The process that says of itself that it is process 1 of the namespace in the namespace.
+find_init() {
+  local process
+  for process in /proc/[0-9]*; do
+    [[ $(awk '/^NSpid:/ { print NF, $NF }' "$process/status" 2>/dev/null) == '4 1' ]] || continue
+    [[ $(stat --format %d:%i "$process/root/." 2>/dev/null) == "$(stat --format %d:%i "$root/.")" ]] || continue
+    init=${process#/proc/}
+    return 0
+  done
+  return 1
+}
+
+inside() {
+  nsenter --target "$init" --mount --uts --ipc --net --pid --cgroup --root -- /usr/bin/env \
+    --ignore-environment --chdir /root HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+is_up() { [[ $(inside systemctl is-system-running 2>/dev/null) == @(running|degraded) ]]; }
+
+is_booted() {
+  inside cat /proc/1/comm
+  [[ $(inside cat /proc/1/comm) == systemd && $(inside systemctl is-system-running) == running ]]
+}
+
+# simulate PASSWORD - the service, as a service of its own.
+simulate() {
+  inside systemctl stop simulator 2>/dev/null || true
+  inside systemd-run --quiet --collect --unit simulator --uid nobody \
+    league-sync simulate --port 8080 --username player --password "$1"
+  within 10 inside bash -c 'echo >/dev/tcp/127.0.0.1/8080' 2>/dev/null
+}
+
+set_password() { inside sh -c "echo '$1' > /etc/league-sync/password"; }
+
+# The document's own settings, but for the address; further lines as arguments.
+write_settings() {
+  { settings 'Set it up' | sed 's|=https://.*|=http://127.0.0.1:8080|'; printf '%s\n' "$@"; } |
+    inside sh -c 'cat > /etc/league-sync/league-sync.env'
+}
+
+set_up_as_documented() {
+  commands 'Set it up' | inside sh -eux
+  write_settings
+  simulate first-secret
+  set_password first-secret
+}
+
+checks_well_as_documented() { commands 'Ask whether it will work' | inside sh -eux; }
+verifies() {
+  inside systemd-analyze verify "$unit" 2>&1 | tee "$work/said"
+  [[ ! -s $work/said ]]
+}
+is_closed() {
+  inside systemd-analyze security --no-pager --offline=true --threshold="$most_exposure" "$unit" >"$work/security" 2>&1 ||
+    { grep ✗ "$work/security"; tail -n 1 "$work/security"; return 1; }
+}
+starts_as_documented() { commands 'Start it' | inside sh -eux; }
+
+shown() { inside systemctl show --value --property "$1" league-sync; }
+state_is() { [[ "$(shown ActiveState) $(shown SubState)" == "$1" ]]; }
+# As a user who has nothing to do with the worker, by a program that knows nothing of it.
+ask() { inside setpriv --reuid nobody --clear-groups sqlite3 -readonly -cmd '.timeout 2000' /var/lib/league-sync/leagues.db "$1"; }
+all_leagues_stored() { [[ $(ask 'SELECT count(*) FROM leagues' 2>/dev/null) == 124 ]]; }
+finds() { [[ $(ask "SELECT EXISTS ($1)") == 1 ]]; }
+
+worker_status() { inside cat "/proc/$(shown MainPID)/status"; }
+runs_without_root() {
+  local user
+  user=$(inside id --user league-sync)
+  worker_status | awk -v user="$user" '/^Uid:/ { uid = $2 } /^CapEff:|^CapPrm:|^CapBnd:/ { caps = caps $2 } /^NoNewPrivs:/ { no = $2 }
+    /^Seccomp:/ { filter = $2 } { print } END { exit !(uid == user && uid > 0 && caps ~ /^0+$/ && no == 1 && filter == 2) }'
+}
+writes_nowhere_else() {
+  inside nsenter --target "$(shown MainPID)" --mount --wd=/ -- findmnt --noheadings --raw --output TARGET,OPTIONS |
+    tee "$work/mounts" | awk '$1 == "/" { ro = $2 ~ /^ro/ } $1 == "/var/lib/league-sync" { rw = $2 ~ /^rw/ } { print } END { exit !(ro && rw) }'
+}
+tells_of_the_worker() { # by any user, and by its kernel's own list of locks
+  inside setpriv --reuid nobody --clear-groups league-sync status | tee "$work/status"
+  grep -q "running, process $(shown MainPID) " "$work/status"
+}
+logs_json() {
+  # Its own lines, not those of systemd about it.
+  inside journalctl -o cat _SYSTEMD_UNIT=league-sync.service >"$work/log"
+  "$root/opt/league-sync/node_modules/.bin/node" -e '
+    const lines = require("node:fs").readFileSync(process.argv[1], "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    if (!lines.some((line) => /124 received/.test(line.msg))) throw new Error("no line tells of the leagues");' "$work/log"
+}
+# Not by those who may read the database, even where that is for the group alone.
+password_is_closed() {
+  ! inside setpriv --reuid nobody --regid league-sync --clear-groups cat /etc/league-sync/password
+}
+keeps_secrets_out() {
+  inside sh -c 'journalctl -u league-sync --output export; cat /var/lib/league-sync/*' >"$work/all"
+  grep --text --quiet "124 received" "$work/all" || { echo "there is no journal"; return 1; }
+  ! grep --text --count --extended-regexp '(first|second)-secret' "$work/all"
+}
+
+reloads() {
+  local last
+  last=$(ask 'SELECT max(id) FROM runs')
+  inside systemctl reload league-sync
+  within 10 finds "SELECT 1 FROM runs WHERE id > $last AND kind = 'leagues' AND trigger = 'manual' AND outcome IN ('changed', 'unchanged')"
+}
+
+takes_over_a_new_password() {
+  local last
+  last=$(ask 'SELECT max(id) FROM logins')
+  simulate second-secret
+  inside systemctl reload league-sync
+  within 20 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'refused'" || { echo 'it was not refused'; return 1; }
+  set_password second-secret
+  within 25 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
+}
+
+comes_back_after_a_kill() {
+  local before
+  before=$(shown MainPID)
+  inside systemctl kill --kill-whom main --signal KILL league-sync
+  within 30 runs_anew "$before" && within 10 is_live && reloads
+}
+runs_anew() { state_is 'active running' && [[ $(shown MainPID) != "$1" && $(shown NRestarts) == 1 ]]; }
+is_live() { inside league-sync status --probe; }
+
+# ends_with CODE STATE - at a start with the settings as they are
+ends_with() {
+  inside systemctl restart league-sync
+  within 10 state_is "$2" || { inside systemctl status --no-pager league-sync; return 1; }
+  [[ $(shown ExecMainStatus) == "$1" ]]
+}
+stays_down_after_wrong_settings() {
+  write_settings 'LEAGUE_SYNC_SCHEDULE=now and then'
+  ends_with 78 'failed failed'
+}
+is_tried_again_without_a_database() {
+  write_settings 'LEAGUE_SYNC_DATABASE=/srv/nobody-may-write-here.db'
+  ends_with 74 'activating auto-restart'
+}
+
+takes_a_credential() {
+  local last
+  last=$(ask 'SELECT max(id) FROM logins')
+  inside systemctl stop league-sync
+  inside mkdir -p /etc/systemd/system/league-sync.service.d
+  settings 'Change the password' | inside sh -c 'cat > /etc/systemd/system/league-sync.service.d/credential.conf'
+  settings 'Set it up' | sed 's|=https://.*|=http://127.0.0.1:8080|; /PASSWORD_FILE/d' |
+    inside sh -c 'cat > /etc/league-sync/league-sync.env'
+  # By root alone, whose rights the worker does not have.
+  inside chmod 0600 /etc/league-sync/password
+  inside chown root:root /etc/league-sync/password
+  inside systemctl daemon-reload
+  inside systemctl start league-sync
+  within 15 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
+}
+
+stops_cleanly() {
+  local began=$SECONDS
+  inside systemctl stop league-sync
+  echo "after $((SECONDS - began)) s: $(shown Result), exit code $(shown ExecMainStatus)"
+  inside ls -A /var/lib/league-sync
+  [[ $(shown Result) == success && $(shown ExecMainCode) == 1 && $(shown ExecMainStatus) == 0 ]] || return 1
+  [[ $(inside ls -A /var/lib/league-sync) == leagues.db ]] && ((SECONDS - began <= 10)) && all_leagues_stored
+}
+
+updates_as_documented() {
+  # The registry cannot be reached in there: what npm fetched for the installation has to do.
+  commands 'Update it' | sed 's/^npm install /npm install --offline /' | inside sh -eux
+  within 10 is_live
+}
+
+trap clean_up EXIT
+install_needed
+prepare_root
+check 'the program is installed as documented, under Node 20 and npm 11' installs_as_documented
+check 'it brings its own Node 24' holds_its_own_node
+((failed == 0)) || { echo "$passed passed, $failed failed"; exit 1; }
+start_machine
+check 'systemd is process 1, and all of its units are well' is_booted
+check 'the service is set up as documented' set_up_as_documented
+check 'league-sync check finds nothing wrong, as documented' checks_well_as_documented
+check 'systemd-analyze verify has nothing to say of the unit' verifies
+check "its exposure is less than $most_exposure tenths of a point" is_closed
+check 'the service starts as documented' starts_as_documented
+check 'the leagues arrive in the database' within 30 all_leagues_stored
+check 'the worker is not root, and has neither capabilities nor all system calls' runs_without_root
+check 'it can write to the folder of its database, and not to the root' writes_nowhere_else
+check 'another user is told which process the worker is' tells_of_the_worker
+check 'the journal holds its lines as they were written' logs_json
+check 'nobody but the worker can read the password, not even its group' password_is_closed
+check 'systemctl reload polls at once' reloads
+check 'a new password is taken over without a restart' takes_over_a_new_password
+check 'a killed worker is started again, and goes on' comes_back_after_a_kill
+check 'after wrong settings it is not started again' stays_down_after_wrong_settings
+check 'without its database it is tried again' is_tried_again_without_a_database
+check 'the password can be a credential that only root can read, as documented' takes_a_credential
+check 'systemctl stop ends it with exit code 0, and leaves one file that others can read' stops_cleanly
+check 'it is updated as documented' updates_as_documented
+check 'neither the journal nor the database holds a password' keeps_secrets_out
+tail -n 1 "$work/security"
+
+echo "$passed passed, $failed failed"
+((failed == 0))
