@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# The npm package: what it holds, and that it runs where people install it: under npm 10, 11 and 12 without a lockfile,
+# on a machine that shows neither Python nor a compiler; for all users; and, with a sentence, on a Node that is too old.
+# Needs `npm ci` done before.
+set -euo pipefail
+
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+node24=$(readlink -f "$project/node_modules/.bin/node")
+most_packed_kb=1000
+# All that it holds, as globs of the shell, each of which has to match.
+expected=(package.json README.md LICENSE CHANGELOG.md .env.example dist/league-sync.cjs dist/THIRD-PARTY-NOTICES.txt
+  'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json
+  'docs/*.md' docs/status-page.png docs/monitoring/README.md docs/monitoring/alerts.yaml docs/monitoring/dashboard.json
+  deploy/league-sync.service deploy/league-sync.sh)
+# What npm, its scripts and a shell need. Whatever else is on the machine stays out of sight.
+tools=(sh bash env uname cat ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true test which)
+hidden=(python python3 make cc gcc g++ clang git)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# An npm that started this script must not tell those in it what to do; the way to the registry is the machine's.
+mapfile -t inherited < <(compgen -e | grep -iE '^(npm_|NODE_OPTIONS$|INIT_CWD$)' |
+  grep -viE '^npm_config_(registry|cafile|ca|cache|proxy|https_proxy|noproxy|userconfig)$' || true)
+unset "${inherited[@]}"
+# Where the machine says how its registry is reached; a Node elsewhere would look for it elsewhere.
+npm_config_globalconfig=$(npm config get globalconfig 2>/dev/null)
+export npm_config_globalconfig npm_config_audit=false npm_config_update_notifier=false
+
+give_up() {
+  tail -n 20 "$work/log" >&2
+  echo "The npm package cannot be tried: $*" >&2
+  exit 1
+}
+
+# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
+check() {
+  local sentence=$1
+  shift
+  if "$@" >"$work/check" 2>&1; then
+    echo "ok - $sentence"
+    passed=$((passed + 1))
+  else
+    echo "not ok - $sentence"
+    tail -n 30 "$work/check" | sed 's/^/  /'
+    failed=$((failed + 1))
+  fi
+}
+
+pack() {
+  # Built by its own hook, as when it is published.
+  (cd "$project" && npm pack --pack-destination "$work") >"$work/log" 2>&1 || give_up "npm pack failed"
+  tarball=$(echo "$work"/league-sync-*.tgz)
+  tar --extract --file "$tarball" --directory "$work"
+  (cd "$work/package" && find . -type f -printf '%P\n' | sort) >"$work/files"
+}
+
+holds_nothing_else() {
+  local file pattern known
+  while read -r file; do
+    known=
+    for pattern in "${expected[@]}"; do
+      # shellcheck disable=SC2053 # a pattern is what it is
+      [[ $file != $pattern || ${file//[^\/]/} != "${pattern//[^\/]/}" ]] || known=yes
+    done
+    [[ $known ]] || echo "surplus: $file"
+  done <"$work/files" | tee "$work/surplus"
+  [[ ! -s $work/surplus ]]
+}
+
+lacks_nothing() {
+  local pattern
+  for pattern in "${expected[@]}"; do
+    # Each file that the project has of it: one that is not packed would be missed by nobody else.
+    (cd "$project" && compgen -G "$pattern" || echo "nothing: $pattern")
+  done | sort | comm -23 - "$work/files" | tee "$work/missing"
+  [[ ! -s $work/missing ]]
+}
+
+holds_no_secret() { ! grep -rlE 'secret-password-of|BEGIN [A-Z ]*PRIVATE KEY|_authToken' "$work/package" && [[ ! -e $work/package/.npmrc ]]; }
+
+# What is said of the project's other files leads to a checkout; the manual goes with the program.
+links_of_the_manual_lead_somewhere() {
+  local page target
+  while read -r page; do
+    grep -oE '\]\([^)#:]+[)#]' "$work/package/$page" | sed 's/^](//; s/.$//' | while read -r target; do
+      target=$(realpath --canonicalize-missing --relative-to "$work/package" "$work/package/$(dirname "$page")/$target")
+      case $target in
+        CONTRIBUTING.md | SECURITY.md | Dockerfile | compose.yaml | docs/decisions* | test/* | src/*) ;;
+        *) [[ -e $work/package/$target ]] || echo "$page: $target" ;;
+      esac
+    done
+  done < <(grep '\.md$' "$work/files") | tee "$work/dangling"
+  [[ ! -s $work/dangling ]]
+}
+
+is_small() { (($(stat --format %s "$tarball") <= most_packed_kb * 1000)); }
+
+describes_itself() {
+  "$node24" -e '
+    const assert = require("node:assert");
+    const manifest = require(process.argv[1]);
+    assert.equal(manifest.license, "MIT");
+    assert.equal(manifest.engines.node, ">=24");
+    assert.deepEqual(manifest.bin, { "league-sync": "dist/league-sync.cjs" });
+    assert.ok(manifest.description.length > 20 && manifest.keywords.length > 2);
+    assert.deepEqual(Object.keys(manifest.dependencies), ["better-sqlite3"]);
+    for (const hook of ["preinstall", "install", "postinstall"]) assert.equal(manifest.scripts[hook], undefined);
+  ' "$work/package/package.json"
+}
+
+# make_path FOLDER NODE NPM: a folder of links to be the whole PATH.
+make_path() {
+  mkdir "$1"
+  for tool in "${tools[@]}"; do
+    ! command -v "$tool" >/dev/null || ln -s "$(type -P "$tool")" "$1/$tool"
+  done
+  ln -s "$2" "$1/node"
+  ln -s "$3/bin/npm-cli.js" "$1/npm"
+  ln -s "$3/bin/npx-cli.js" "$1/npx"
+}
+
+# at FOLDER COMMAND… - there, with the PATH of links; what it prints is kept.
+at() {
+  local folder=$1
+  shift
+  (cd "$folder" && PATH=$bin "$@") 2>&1 | tee "$work/said"
+}
+
+shows_no_compiler() {
+  for tool in "${hidden[@]}"; do
+    # shellcheck disable=SC2016 # for the shell in there
+    ! PATH=$bin sh -c 'command -v "$1"' - "$tool" || return 1
+  done
+}
+says_its_version() { at "$@" && [[ $(tail -n 1 "$work/said") == "$version" ]]; }
+runs_the_demo() { at "$@" && grep -q 'leagues: changed: 124 received, 124 added' "$work/said" && grep -q '"msg":"done: ' "$work/said" && [[ -f $1/demo-data/leagues.db ]]; }
+installs_nothing_else() { [[ $(cd "$1/node_modules" && echo *) == 'better-sqlite3 league-sync node-addon-api' ]]; }
+refuses() { # with 78 and the sentence
+  local code=0
+  at "$@" || code=$?
+  ((code == 78)) && grep -q 'league-sync needs Node 24 or newer; this is Node 20' "$work/said"
+}
+
+has_its_own_node() {
+  echo '{ "private": true, "allowScripts": { "node": true } }' >"$1/package.json"
+  at "$1" npm install "$tarball" node@24 && says_its_version "$1" npx --no -- league-sync --version
+}
+
+had() { # had FOLDER PACKAGE… - from the registry
+  npm install --prefix "$@" --no-fund >"$work/log" 2>&1 || give_up "$2 could not be had"
+}
+
+pack
+version=$("$node24" --print 'require(process.argv[1]).version' "$work/package/package.json")
+check 'the package holds nothing but what is expected' holds_nothing_else
+check 'it lacks nothing of that' lacks_nothing
+check 'it holds no secret' holds_no_secret
+check 'the links of its documents lead somewhere' links_of_the_manual_lead_somewhere
+check "it is smaller than $most_packed_kb kB" is_small
+check 'its package.json says what it is, and runs nothing where it is installed' describes_itself
+
+# The longest demo is the one that the issue asks for; the others only have to show that it runs.
+for major in 10 11 12; do
+  had "$work/npm$major" "npm@$major"
+  npm=$work/npm$major/node_modules/npm bin=$work/bin$major folder=$work/empty$major
+  make_path "$bin" "$node24" "$npm"
+  mkdir "$folder"
+  with="npm $(PATH=$bin npm --version 2>/dev/null) on Node $("$node24" --version)"
+  check "$with: there is neither Python nor a compiler" shows_no_compiler
+  check "$with: npm install into an empty folder" at "$folder" npm install --ignore-scripts=false "$tarball"
+  check "$with: nothing but the program and its addon is installed" installs_nothing_else "$folder"
+  check "$with: npx league-sync --version" says_its_version "$folder" npx --no -- league-sync --version
+  long=6s
+  if ((major == 11)); then long=15s; fi
+  check "$with: npx league-sync demo --for $long" runs_the_demo "$folder" npx --no -- league-sync demo --for "$long"
+done
+
+bin=$work/bin11 global=$work/global
+mkdir "$global"
+check 'npm install --global' at "$work" npm install --global --prefix "$global" "$tarball"
+check 'league-sync --version, installed for all' says_its_version "$global" "$global/bin/league-sync" --version
+check 'league-sync demo, installed for all' runs_the_demo "$global" "$global/bin/league-sync" demo --for 6s
+
+had "$work/node20" node@20
+bin=$work/bin20 folder=$work/old
+make_path "$bin" "$(readlink -f "$work/node20/node_modules/.bin/node")" "$work/npm11/node_modules/npm"
+mkdir "$folder"
+check 'on Node 20 it can be installed' at "$folder" npm install "$tarball"
+check 'on Node 20 it says which Node it needs, and exits with 78' refuses "$folder" npx --no -- league-sync demo --for 6s
+check 'a package of Node 24 beside it helps, as docs/deployment.md says' has_its_own_node "$folder"
+echo "packed it has $(($(stat --format %s "$tarball") / 1000)) kB, unpacked $(du -sk --apparent-size "$work/package" | cut -f 1) kB"
+
+echo "$passed passed, $failed failed"
+((failed == 0))
