@@ -6,7 +6,8 @@ set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 node24=$(readlink -f "$project/node_modules/.bin/node")
 # What npm, its scripts and a shell need. Whatever else is on the machine stays out of sight.
-tools=(sh bash env git uname cat ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true test which)
+tools=(sh bash env git uname cat tee ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true test which)
+version=$("$node24" --print 'require(process.argv[1]).version' "$project/package.json")
 hidden=(python python3 make cc gcc g++ clang)
 
 work=$(mktemp -d)
@@ -31,6 +32,8 @@ make_path() {
   ln -s "$3/bin/npm-cli.js" "$1/npm"
   ln -s "$3/bin/npx-cli.js" "$1/npx"
 }
+
+says_its_version() { [[ $(npx --no -- league-sync --version | tee /dev/stderr) == "$version" ]]; }
 
 # step SENTENCE COMMAND… in the clone, with the PATH of links
 step() {
@@ -66,9 +69,10 @@ for major in 10 11 12; do
   with="npm $(PATH=$bin npm --version 2>/dev/null) on Node $("$node" --version)"
   step "$with: there is neither Python nor a compiler" shows_no_compiler
   step "$with: npm ci" npm ci
-  # --no: a program that was not built must not be looked for in the registry.
-  step "$with: npx league-sync --version" npx --no league-sync --version
-  step "$with: npx league-sync demo" npx --no league-sync demo --for 3s
+  # --no: a program that was not built must not be looked for in the registry. Without the dashes npm would take what
+  # follows as its own, and tell its own version.
+  step "$with: npx league-sync --version" says_its_version
+  step "$with: npx league-sync demo" npx --no -- league-sync demo --for 3s
   rm -rf "$clone"
 done
 

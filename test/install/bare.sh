@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# The promise of the README: on a Debian 12 with Node 20 and npm 11 and nothing else, its commands work as written, for
+# an ordinary user, in a fresh clone of HEAD. They are read from the README. Needs root on a Debian-like machine.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+project=$(cd "$here/../.." && pwd)
+hidden=(python python3 make cc gcc g++ clang git)
+
+work=$(mktemp -d)
+root=$work/root clone=/home/player/league-sync
+trap 'rm -rf --one-file-system "$work"' EXIT
+passed=0 failed=0
+
+give_up() {
+  echo "The bare Debian cannot be tried: $*" >&2
+  exit 1
+}
+
+# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
+check() {
+  local sentence=$1
+  shift
+  if "$@" >"$work/check" 2>&1; then
+    echo "ok - $sentence"
+    passed=$((passed + 1))
+  else
+    echo "not ok - $sentence"
+    tail -n 30 "$work/check" | sed 's/^/  /'
+    failed=$((failed + 1))
+  fi
+}
+
+prepare_root() {
+  [[ $EUID == 0 ]] || give_up "it must be root to lay out a Debian"
+  if ! dpkg-query --show debootstrap >/dev/null 2>&1; then
+    { apt-get update && apt-get install --yes --no-install-recommends debootstrap; } >"$work/log" 2>&1 ||
+      { tail -n 20 "$work/log" >&2; give_up "debootstrap could not be installed"; }
+  fi
+  bash "$here/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
+  # The way to the npm registry is this machine's affair.
+  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/usr/local/etc/extra-authorities.pem"
+}
+
+prepare_clone() {
+  git clone --quiet "$project" "$root$clone"
+  chroot "$root" useradd --home-dir /home/player player
+  chroot "$root" chown --recursive player:player /home/player
+}
+
+# as_user COMMAND… - in the clone, in process and mount namespaces with which all that it starts ends.
+as_user() {
+  unshare --mount --pid --fork --kill-child --root "$root" --wd "$clone" --mount-proc \
+    setpriv --reuid player --regid player --clear-groups --no-new-privs --bounding-set=-all \
+    /usr/bin/env --ignore-environment HOME=/home/player USER=player PATH=/usr/local/bin:/usr/bin:/bin \
+    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/usr/local/etc/extra-authorities.pem} "$@" </dev/null
+}
+
+shows_nothing_else() {
+  local tool
+  for tool in "${hidden[@]}"; do
+    ! as_user bash -c "type $tool" || return 1
+  done
+  # Nor somewhere off the PATH.
+  ! find "$root" -xdev -perm /111 ! -type d -regextype posix-extended \
+    -regex '.*/(python[0-9.]*|([a-z0-9_-]+-)?(gcc|g\+\+|cc|ld|make)(-[0-9]+)?|clang[0-9-]*|cc1(plus)?|git)' | grep .
+}
+is_an_ordinary_user() {
+  as_user id
+  [[ $(as_user id --user) -gt 0 ]] && ! as_user touch /usr/local/bin/mark
+}
+is_node() { [[ $(as_user node --version) == "v$1."* && $(as_user npm --version) == "$2."* ]]; }
+# None is ever deleted, so those of the first poll stay countable whatever the demo adds and removes after it.
+demo_stored_all() {
+  as_user env LEAGUE_SYNC_DATABASE=demo-data/leagues.db npx --no -- league-sync query --format csv \
+    'SELECT count(*) AS leagues FROM leagues WHERE first_seen_at = (SELECT min(first_seen_at) FROM leagues)' | tee "$work/count"
+  [[ $(tail -n 1 "$work/count" | tr -d '\r') == 124 ]]
+}
+# What a question of the README comes to: a heading and at least one row.
+answers() {
+  as_user bash -euc "$setting"$'\n'"$1" | tee "$work/answer"
+  (($(wc -l <"$work/answer") >= 2))
+}
+
+prepare_root
+prepare_clone
+mapfile -t commands < <(bash "$here/fences.sh" "$project/README.md" 'Try it' sh)
+mapfile -t questions < <(bash "$here/fences.sh" "$project/README.md" 'Ask the database' sh)
+setting=${questions[0]}
+
+check 'Node 20 and npm 11 are there' is_node 20 11
+check 'neither Python nor a compiler nor git is there' shows_nothing_else
+check 'whoever runs the commands is an ordinary user' is_an_ordinary_user
+check 'the README has two commands to try' test "${#commands[@]}" == 2
+for command in "${commands[@]}"; do
+  check "$command" as_user bash -euc "$command"
+done
+check 'the database of the demo holds the 124 leagues' demo_stored_all
+check 'the README has five questions, after a setting' test "${#questions[@]}" == 6
+for question in "${questions[@]:1}"; do
+  check "${question:0:100}…" answers "$question"
+done
+
+echo "$passed passed, $failed failed"
+((failed == 0))
