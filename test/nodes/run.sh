@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The Node lines: the rings unit and integration, and the built program, on the Node that comes after the project's own.
+# `npm test` covers that one. Needs `npm ci` done before, and fails where anything ran on another Node than asked for.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+project=$(cd "$here/../.." && pwd)
+majors=(26)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
+check() {
+  local sentence=$1
+  shift
+  if "$@" >"$work/check" 2>&1; then
+    echo "ok - $sentence"
+    passed=$((passed + 1))
+  else
+    echo "not ok - $sentence"
+    tail -n 60 "$work/check" | sed 's/^/  /'
+    failed=$((failed + 1))
+  fi
+}
+
+# on MAJOR COMMAND… - with that Node ahead of all others; each Node process that starts writes down which it is.
+on() {
+  local bin=$work/node$1/node_modules/.bin
+  shift
+  : >"$work/ran"
+  (cd "$project" && PATH=$bin:$PATH RAN=$work/ran NODE_OPTIONS="--require=$here/tell.cjs" "$@")
+}
+
+# only_ran MAJOR NEEDLE - all processes that were told of ran on it, and one of them ran what is asked for
+only_ran() {
+  sort "$work/ran" | uniq -c
+  [[ -s $work/ran ]] && ! grep -v "^v$1\." "$work/ran" && grep -q " $2\$" "$work/ran"
+}
+
+rings() { on "$1" node node_modules/vitest/vitest.mjs run test/unit test/integration --reporter=dot; }
+runs_the_program() {
+  on "$1" env -C "$work" node --throw-deprecation "$project/dist/league-sync.cjs" demo --for 5s
+  grep -q '"msg":"done: ' "$work/check" && ! grep -i deprecat "$work/check"
+}
+
+for major in "${majors[@]}"; do
+  npm install --prefix "$work/node$major" --no-audit --no-fund "node@$major" >"$work/log" 2>&1 ||
+    { tail -n 20 "$work/log" >&2; echo "Node $major could not be had" >&2; exit 1; }
+  version=$("$work/node$major/node_modules/.bin/node" --version)
+  check "Node $major is what was asked for ($version)" test "${version%%.*}" == "v$major"
+  check "Node $version: the built program runs, without a use of anything deprecated" runs_the_program "$major"
+  check "Node $version: nothing else ran the program" only_ran "$major" league-sync.cjs
+  check "Node $version: unit and integration tests" rings "$major"
+  grep -hE '(Test Files|Tests) ' "$work/check" || true
+  check "Node $version: nothing else ran the tests" only_ran "$major" forks.js
+  sed 's/^/  /' "$work/check"
+done
+
+echo "$passed passed, $failed failed"
+((failed == 0))
