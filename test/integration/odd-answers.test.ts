@@ -55,7 +55,7 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
     {
       await using bench = await openBench({ folder, url: service.url });
       const asked = bench.place.session.token('leagues', new AbortController().signal).catch(() => undefined);
-      await vi.waitUntil(() => bench.place.pause.until() > 0);
+      await vi.waitUntil(() => bench.place.pause.until() > 0, { timeout: 10_000 });
       // The worker is stopped while the body is still awaited.
       bench.stop();
       await asked;

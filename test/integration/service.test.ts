@@ -683,7 +683,7 @@ describe.concurrent('time', () => {
   it('is not spent on a login that hangs when the worker ends, and nothing is sent after that', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
-    const settings = { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' };
+    const settings = { RUN_TIMEOUT: '10s', ATTEMPT_TIMEOUT: '20s' };
     const bench = await openBench({ folder, url: service.url, settings });
     service.script('login', hang());
     const polling = bench.poll();
