@@ -79,8 +79,7 @@ demo_stored_all() {
 }
 # What a question of the README comes to: a heading and at least one row.
 answers() {
-  as_user bash -euc "$setting"$'\n'"$1" | tee "$work/answer"
-  (($(wc -l <"$work/answer") >= 2))
+  as_user bash -euc "$setting"$'\n'"$1" | tee "$work/answer" && (($(wc -l <"$work/answer") >= 2))
 }
 
 prepare_root

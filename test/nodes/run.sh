@@ -41,8 +41,8 @@ only_ran() {
 
 rings() { on "$1" node node_modules/vitest/vitest.mjs run test/unit test/integration --reporter=dot; }
 runs_the_program() {
-  on "$1" env -C "$work" node --throw-deprecation "$project/dist/league-sync.cjs" demo --for 5s
-  grep -q '"msg":"done: ' "$work/check" && ! grep -i deprecat "$work/check"
+  on "$1" env -C "$work" node --throw-deprecation "$project/dist/league-sync.cjs" demo --for 5s &&
+    grep -q '"msg":"done: ' "$work/check" && ! grep -i deprecat "$work/check"
 }
 
 for major in "${majors[@]}"; do

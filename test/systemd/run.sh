@@ -31,7 +31,8 @@ clean_up() {
   rm -rf --one-file-system "$work"
 }
 
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
+# check SENTENCE COMMAND… - the sentence is true when the command succeeds. A function in there goes on after a command
+# that failed, so what counts is chained.
 check() {
   local sentence=$1
   shift
@@ -140,16 +141,12 @@ write_settings() {
 }
 
 set_up_as_documented() {
-  commands 'Set it up' | inside sh -eux
-  write_settings
-  simulate first-secret
-  set_password first-secret
+  commands 'Set it up' | inside sh -eux && write_settings && simulate first-secret && set_password first-secret
 }
 
 checks_well_as_documented() { commands 'Ask whether it will work' | inside sh -eux; }
 verifies() {
-  inside systemd-analyze verify "$unit" 2>&1 | tee "$work/said"
-  [[ ! -s $work/said ]]
+  inside systemd-analyze verify "$unit" 2>&1 | tee "$work/said" && [[ ! -s $work/said ]]
 }
 is_closed() {
   inside systemd-analyze security --no-pager --offline=true --threshold="$most_exposure" "$unit" >"$work/security" 2>&1 ||
@@ -206,8 +203,7 @@ reloads() {
 takes_over_a_new_password() {
   local last
   last=$(ask 'SELECT max(id) FROM logins')
-  simulate second-secret
-  inside systemctl reload league-sync
+  simulate second-secret && inside systemctl reload league-sync || return 1
   within 20 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'refused'" || { echo 'it was not refused'; return 1; }
   set_password second-secret
   within 25 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
@@ -246,11 +242,8 @@ takes_a_credential() {
   settings 'Set it up' | sed 's|=https://.*|=http://127.0.0.1:8080|; /PASSWORD_FILE/d' |
     inside sh -c 'cat > /etc/league-sync/league-sync.env'
   # By root alone, whose rights the worker does not have.
-  inside chmod 0600 /etc/league-sync/password
-  inside chown root:root /etc/league-sync/password
-  inside systemctl daemon-reload
-  inside systemctl start league-sync
-  within 15 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
+  inside chown root:root /etc/league-sync/password && inside systemctl daemon-reload &&
+    inside systemctl start league-sync && within 15 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
 }
 
 stops_cleanly() {
@@ -264,8 +257,7 @@ stops_cleanly() {
 
 updates_as_documented() {
   # The registry cannot be reached in there: what npm fetched for the installation has to do.
-  commands 'Update it' | sed 's/^npm install /npm install --offline /' | inside sh -eux
-  within 10 is_live
+  commands 'Update it' | sed 's/^npm install /npm install --offline /' | inside sh -eux && within 10 is_live
 }
 
 trap clean_up EXIT
