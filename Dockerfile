@@ -1,14 +1,21 @@
 # The worker in an image without compiler, npm packages to build with, or root. One volume, /data, holds the database:
 #
+#   docker build --tag league-sync .
 #   docker run --read-only --volume leagues:/data --env-file .env league-sync
 #
-# Everything else of the file system may be read-only.
+# Everything else of the file system may be read-only. For amd64 and arm64 alike; docs/deployment.md says more.
 
 ARG BASE=node:24-bookworm-slim
+# That of package.json, or the build fails: a label cannot be read from a file.
+ARG VERSION=0.1.0
 
 FROM ${BASE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+ARG VERSION
+RUN node --eval 'const { version } = require("./package.json"); \
+  if (version !== process.argv[1]) throw new Error(`VERSION in the Dockerfile is ${process.argv[1]}, in package.json ${version}`)' \
+  "$VERSION"
 # The bundler and the database addon bring their binaries with them; no install script is needed.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
@@ -24,19 +31,34 @@ COPY migrations /image/migrations
 RUN cp -r dist package.json /image/
 
 FROM ${BASE}
+ARG VERSION
+LABEL org.opencontainers.image.title="league-sync" \
+  org.opencontainers.image.description="Keeps a sports service's leagues in a SQLite database that any tool can query." \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="${VERSION}"
 # A number, so that an orchestrator can see that it is not root; /data belongs to it, and a new volume takes that over.
-RUN mkdir --mode 0755 /data /compile-cache && chown 10001:10001 /data /compile-cache
+# The link is for people: docker exec CONTAINER league-sync status.
+RUN mkdir --mode 0755 /data /compile-cache && chown 10001:10001 /data /compile-cache \
+  && ln -s /app/dist/league-sync.cjs /usr/local/bin/league-sync
 COPY --from=build /image /app
+# All addresses, or a published port would lead nowhere. Those of IPv4, which are there also where IPv6 is switched off.
 ENV NODE_ENV=production \
   TZ=UTC \
   LEAGUE_SYNC_DATABASE=/data/leagues.db \
+  LEAGUE_SYNC_LISTEN=0.0.0.0:9464 \
   LEAGUE_SYNC_LOG_FORMAT=json
 USER 10001:10001
 # Proves that what was copied runs, and keeps what V8 compiled of it: a read-only root has no place for that later, and
-# each start would take a third longer.
+# each start, and each health check, would take longer.
 ENV NODE_COMPILE_CACHE=/compile-cache
 WORKDIR /tmp
 RUN node /app/dist/league-sync.cjs demo --for 1s && rm -r demo-data && chmod -R a-w /compile-cache
-WORKDIR /app
+# Where commands may write: docker run IMAGE demo.
+WORKDIR /data
 VOLUME /data
-CMD ["node", "/app/dist/league-sync.cjs", "run"]
+EXPOSE 9464
+# The probe gives up by itself after 5 s. Its answer is about the process alone: what ails the service is no reason to
+# start anew. A worker without a door (LEAGUE_SYNC_LISTEN=off) cannot be asked; switch this off with it.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=30s --retries=3 CMD ["league-sync", "status", "--probe"]
+ENTRYPOINT ["league-sync"]
+CMD ["run"]

@@ -1,197 +1,218 @@
 #!/usr/bin/env bash
 # The container ring: builds the Dockerfile and runs the image as an orchestrator would, with a read-only root, no
-# privileges and one volume, against the simulated service. Needs root on a Debian-like machine, `npm ci` done before,
-# and no container engine: buildah builds, a namespace of its own runs.
+# privileges and one volume, against the simulated service. Needs root on a Debian-like machine, and `npm ci` done
+# before; buildah and podman come with it.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-project=$(cd "$here/../.." && pwd)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/league-sync
+# shellcheck source=test/container/engine.sh
+source "$(dirname "${BASH_SOURCE[0]}")/engine.sh"
 node=$project/node_modules/.bin/node
-program=$project/dist/league-sync.cjs
-most_added_mb=10
-# With the number of this run, since another one may be going on beside it.
-image=localhost/league-sync-ring:$$
-packages=(buildah debootstrap sqlite3)
+most_added_kb=10240
+user=10001
+addon=app/node_modules/better-sqlite3
+# Stands in every file that must not reach the image.
+canary=canary-$$-must-not-be-in-the-image
+settings=(--env LEAGUE_SYNC_BASE_URL=http://127.0.0.1:8080 --env LEAGUE_SYNC_USERNAME=player
+  --env LEAGUE_SYNC_PASSWORD=secret-password)
+narrow=(--read-only --cap-drop all --security-opt no-new-privileges --network container:service)
 
-work=$(mktemp -d)
-simulator='' worker='' container=''
-passed=0 failed=0
+trap remove_engine EXIT
 
-give_up() {
-  echo "The container ring cannot run: $*" >&2
-  exit 1
+# A checkout as people have one: with secrets, databases and results of builds lying about.
+lay_out_checkout() {
+  checkout=$work/checkout
+  mkdir -p "$checkout"/{data,secrets,dist}
+  (cd "$project" && cp -r Dockerfile .dockerignore package.json package-lock.json .npmrc tsconfig.json scripts src migrations \
+    README.md test "$checkout")
+  local name
+  for name in .env secrets/password data/leagues.db dist/old.cjs src/.env scripts/notes; do echo "$canary" >"$checkout/$name"; done
 }
 
-clean_up() {
-  for process in $worker $simulator; do
-    kill -KILL "$process" 2>/dev/null || true
-    wait "$process" 2>/dev/null || true
+# The layers of the image above those of its base, each unpacked into a folder of its own.
+unpack_layers() {
+  local layers base_layers layer
+  mkdir "$work/layers"
+  engine save --quiet --format docker-dir --output "$work/saved" "$image"
+  base_layers=$(engine image inspect --format '{{len .RootFS.Layers}}' "$base")
+  mapfile -t layers < <("$node" --print \
+    'JSON.parse(fs.readFileSync(process.argv[1])).layers.map((layer) => layer.digest.slice(7)).join("\n")' "$work/saved/manifest.json")
+  for layer in "${layers[@]:base_layers}"; do
+    mkdir "$work/layers/$layer"
+    tar --extract --directory "$work/layers/$layer" --file "$work/saved/$layer"
   done
-  [[ -z $container ]] || builder rm "$container" >/dev/null || true
-  builder rmi "$image" >/dev/null 2>&1 || true
-  rm -rf "$work"
+  ((${#layers[@]} > base_layers))
 }
 
-# The base stays in a store of our own between runs: to unpack it takes longer than all the rest.
-builder() { buildah --root "$cache/images" --runroot "$work/run" --storage-driver vfs "$@"; }
-
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
-check() {
-  local sentence=$1
-  shift
-  if "$@" >"$work/check" 2>&1; then
-    echo "ok - $sentence"
-    passed=$((passed + 1))
-  else
-    echo "not ok - $sentence"
-    sed 's/^/  /' "$work/check"
-    failed=$((failed + 1))
-  fi
+# But for the empty file that buildah leaves where a base has no names of hosts.
+files_of_layers() {
+  (cd "$work/layers" && find . ! -type d ! '(' -path './*/etc/hosts' -size 0 ')' -printf '%P\n' | cut -d / -f 2- | sort -u)
 }
 
-within() { # within SECONDS COMMAND…
-  local until=$((SECONDS + $1))
-  shift
-  until "$@"; do
-    ((SECONDS < until)) || return 1
-    sleep 0.1
-  done
+holds_only_what_runs() {
+  files_of_layers | grep -vE -e "^$addon/(lib/.+|package\.json|LICENSE|prebuilds/linux-[a-z0-9]+\.node)$" \
+    -e '^app/(dist/(league-sync\.cjs|THIRD-PARTY-NOTICES\.txt)|migrations/.+|package\.json)$' \
+    -e '^compile-cache/.+' -e '^usr/local/bin/league-sync$' | tee "$work/surplus"
+  [[ ! -s $work/surplus ]]
 }
 
-install_needed() {
-  [[ $EUID == 0 ]] || give_up "it must be root to build and mount"
-  if ! dpkg-query --show "${packages[@]}" >/dev/null 2>&1; then
-    { apt-get update && apt-get install --yes --no-install-recommends "${packages[@]}"; } >"$work/log" 2>&1 ||
-      { tail -n 20 "$work/log" >&2; give_up "these Debian packages could not be installed: ${packages[*]}"; }
-  fi
-  [[ -x $node && -f $program ]] || give_up "there is no built program; run npm ci first"
+holds_no_secret() {
+  local found=0
+  # The file that names the layers holds the history of all of them.
+  grep --recursive --files-with-matches "$canary" "$work/layers" "$work/saved" || found=$?
+  engine history --no-trunc "$image" >"$work/history"
+  ((found == 1)) && ! grep -iE 'password|token|secret' "$work/history"
 }
 
-# Named by how it is made, so that a change of that makes a new one.
-prepare_base() {
-  local made_by
-  made_by=$(cat "$here/base.sh" "$here/../install/debian-root.sh" | sha256sum | cut -c 1-12)
-  base=localhost/league-sync-base:$made_by
-  ! builder inspect --type image "$base" >/dev/null 2>&1 || return 0
-  echo "making the base image, once"
-  local tarball=$cache/base-$made_by.tar
-  [[ -f $tarball ]] || bash "$here/base.sh" "$tarball" || give_up "its base image could not be made"
-  container=$(builder from scratch)
-  builder add --quiet "$container" "$tarball" / >/dev/null
-  builder config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --cmd node "$container"
-  builder commit --quiet --rm "$container" "$base" >/dev/null
-  container=''
-  # What earlier forms of base.sh made.
-  find "$cache" -maxdepth 1 -name 'base-*.tar*' ! -name "base-$made_by.tar" -delete
-  local old
-  for old in $(builder images --format '{{.Name}}:{{.Tag}}'); do
-    [[ $old != */league-sync-base:* || $old == "$base" ]] || builder rmi "$old" >/dev/null
+added_kb() { du --apparent-size --summarize --block-size 1K "$work/layers" | cut -f 1; }
+is_small() { added_kb; (($(added_kb) <= most_added_kb)); }
+
+holds_compiled_code() { [[ -n $(find "$work"/layers/*/compile-cache/*-"$user" -type f -size +50k) ]]; }
+
+in_package() { "$node" --print 'JSON.parse(fs.readFileSync(process.argv[1]))[process.argv[2]]' "$project/package.json" "$1"; }
+label() { engine image inspect --format "{{index .Labels \"org.opencontainers.image.$1\"}}" "$image"; }
+labels_are_those_of_the_package() {
+  local pair
+  for pair in title:name description:description licenses:license version:version; do
+    echo "${pair%:*}: $(label "${pair%:*}")"
+    [[ $(label "${pair%:*}") == "$(in_package "${pair#*:}")" ]] || return 1
   done
 }
 
-build_image() {
-  builder build --quiet --isolation chroot --pull-never --build-arg "BASE=$base" --tag "$image" "$project"
+# A label that nobody keeps up would be wrong from the next release on.
+refuses_another_version() {
+  builder build --format docker --layers --isolation chroot --pull-never --build-arg "BASE=$base" \
+    --build-arg VERSION=9.9.9 --target build "$checkout" >"$work/refused" 2>&1 && return 1
+  grep -F 'Error: VERSION in the Dockerfile is 9.9.9' "$work/refused"
 }
 
-configured() { builder inspect --format "$1" "$container"; }
-
-open_image() {
-  container=$(builder from --pull-never "$image")
-  root=$(builder mount "$container")
-  USER=$(configured '{{.OCIv1.Config.User}}')
-  DIRECTORY=$(configured '{{.OCIv1.Config.WorkingDir}}')
-  VARIABLES=$(configured '{{range .OCIv1.Config.Env}}{{println .}}{{end}}' | sed '/^$/d')
-  mapfile -t command < <(configured '{{range .OCIv1.Config.Cmd}}{{println .}}{{end}}' | sed '/^$/d')
-  VARIABLES+=$'\n'"LEAGUE_SYNC_BASE_URL=$1"$'\nLEAGUE_SYNC_USERNAME=player\nLEAGUE_SYNC_PASSWORD=secret-password'
-  export USER DIRECTORY VARIABLES
+has_an_arm64_addon() {
+  file "$project/node_modules/better-sqlite3/prebuilds/linux-arm64.node" | tee "$work/kind"
+  grep -q 'ELF 64-bit.*ARM aarch64' "$work/kind" || return 1
+  # Whatever is named for one kind of machine alone would be missing on the other.
+  ! grep -nE 'amd64|x64|x86|arm64|aarch64' <(grep -v '^#' "$project/Dockerfile")
 }
 
-start_simulator() {
-  "$node" "$program" simulate --port 0 >"$work/simulator.log" 2>&1 &
-  simulator=$!
-  within 20 grep -q '"url"' "$work/simulator.log" || give_up "the simulated service did not start"
-  url=$(sed -n 's/.*"url":"\([^"]*\)".*/\1/p' "$work/simulator.log" | head -n 1)
+prints_its_version() { [[ $(engine run --rm --network none "$image" --version) == "$(in_package version)" ]]; }
+
+runs_the_demo() {
+  engine run --rm --network none --read-only "$image" demo --for 2s >"$work/demo"
+  grep -q '124 added' "$work/demo"
 }
 
-# Starts the image in the background on this volume; `supervisor` ends with its exit code.
+stored() { sqlite3 -readonly -cmd '.timeout 2000' "$volume/leagues.db" 'SELECT count(*) FROM leagues' 2>/dev/null; }
+all_leagues_stored() { [[ $(stored) == 124 ]]; }
+show_worker_if_not() { "$@" || { engine logs worker; return 1; }; }
+
+# start_worker VOLUME [ARGUMENT…] - the image's own command, without an init; `process` is its number on this machine.
 start_worker() {
-  unshare --mount --pid --fork --kill-child bash "$here/inside.sh" "$root" "$1" "${command[@]}" >"$work/worker.log" 2>&1 &
-  supervisor=$!
-  # Empty until unshare has forked; files of /proc have no size to test.
-  within 5 grep -q . "/proc/$supervisor/task/$supervisor/children" || return 0
-  worker=$(tr -d ' ' <"/proc/$supervisor/task/$supervisor/children")
+  local folder=$1
+  shift
+  engine run --detach --name worker "${narrow[@]}" "${settings[@]}" --volume "$folder:/data" "$@" "$image" >"$work/started" 2>&1 ||
+    { cat "$work/started"; return 1; }
+  process=$(engine inspect --format '{{.State.Pid}}' worker)
 }
 
-stored_leagues() { sqlite3 -readonly -cmd '.timeout 2000' "$volume/leagues.db" 'SELECT count(*) FROM leagues' 2>/dev/null; }
-all_leagues_stored() { [[ $(stored_leagues) == 124 ]]; }
-show_worker_if_not() { "$@" || { cat "$work/worker.log"; return 1; }; }
+status_of() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$process/status"; }
+is_the_program() { tr '\0' ' ' <"/proc/$process/cmdline" | tee "$work/command"; grep -q '^node /usr/local/bin/league-sync run $' "$work/command"; }
+is_process_one() { awk '/^NSpid:/ { pid = $NF } END { exit pid != 1 }' "/proc/$process/status"; }
+runs_without_root() { [[ $(awk '/^[UG]id:/ { print $2, $3, $4, $5 }' "/proc/$process/status" | sort -u) == "$user $user $user $user" ]]; }
+gains_nothing() { [[ $(status_of CapEff) =~ ^0+$ && $(status_of CapBnd) =~ ^0+$ && $(status_of NoNewPrivs) == 1 ]]; }
+root_is_read_only() {
+  awk '$5 == "/" { last = $6 } END { exit !(last ~ /^ro/) }' "/proc/$process/mountinfo" || return 1
+  ! engine exec worker touch /app/written
+}
 
-runs_without_root() { [[ $(awk '/^Uid:/ { print $2, $3 }' "/proc/$worker/status") == "${USER%:*} ${USER%:*}" && ${USER%:*} -gt 0 ]]; }
-gains_nothing() { awk '/^CapEff:/ { eff = $2 } /^NoNewPrivs:/ { no = $2 } END { exit !(eff ~ /^0+$/ && no == 1) }' "/proc/$worker/status"; }
-root_is_read_only() { awk '$5 == "/" { last = $6 } END { exit !(last ~ /^ro/) }' "/proc/$worker/mountinfo"; }
-is_process_one() { awk '/^NSpid:/ { pid = $NF } END { exit pid != 1 }' "/proc/$worker/status"; }
+# An address that is not the one of the probe; a worker that listened on 127.0.0.1 would refuse it.
+answers_on_all_addresses() {
+  engine exec worker node --eval 'fetch("http://127.0.0.2:9464/").then(async (answer) => {
+    if (!answer.ok || !(await answer.text()).includes("league-sync")) process.exit(1);
+  })'
+}
+
+healthy() { engine healthcheck run worker; }
+unhealthy() { ! healthy; }
+# Stopped from outside, as by a debugger or a disk that hangs.
+notices_a_frozen_worker() {
+  kill -STOP "$process"
+  local code=0
+  unhealthy || code=$?
+  kill -CONT "$process"
+  return "$code"
+}
+# Where the door never opened: the same network, and nobody there.
+is_unhealthy_without_a_worker() {
+  local code=0
+  engine run --rm "${narrow[@]}" "$image" status --probe || code=$?
+  ((code == 1))
+}
+
+shows_its_status() { engine exec worker league-sync status | tee "$work/status"; grep -q '124 listed' "$work/status"; }
+makes_a_backup() {
+  engine exec worker league-sync backup /data/backup.db
+  [[ $(sqlite3 "$volume/backup.db" 'SELECT count(*) FROM leagues') == 124 ]]
+  rm "$volume/backup.db"
+}
+logs_json() { engine logs worker 2>&1 | "$node" --eval 'for (const line of fs.readFileSync(0, "utf8").trim().split("\n")) JSON.parse(line)'; }
 
 ends_well() {
-  local code=0 began=$SECONDS
-  kill -TERM "$worker"
-  wait "$supervisor" || code=$?
-  worker=''
+  local began=$SECONDS code
+  engine stop --time 20 worker >/dev/null
+  code=$(engine inspect --format '{{.State.ExitCode}}' worker)
   echo "exit code $code after $((SECONDS - began)) s"
-  cat "$work/worker.log"
+  engine logs worker
   ((code == 0 && SECONDS - began <= 10))
 }
 
 only_the_database_is_left() { ls -A "$volume"; [[ $(ls -A "$volume") == leagues.db ]]; }
 
-holds_only_what_runs() {
-  local addon=node_modules/better-sqlite3
-  (cd "$root/app" && find . -type f ! -path './dist/*' ! -path './migrations/*' \
-    ! -path "./$addon/lib/*" ! -path "./$addon/prebuilds/linux-*" ! -path "./$addon/package.json" \
-    ! -path "./$addon/LICENSE" ! -path ./package.json) | tee "$work/surplus"
-  [[ ! -s $work/surplus ]]
-}
-
-holds_compiled_code() { [[ -n $(find "$root"/compile-cache/*-"${USER%:*}" -type f -size +50k) ]]; }
-
-is_small() { (($(du -sm "$root/app" | cut -f 1) <= most_added_mb)); }
-
 refuses_an_unwritable_volume() {
   local code=0
-  unwritable=$work/unwritable
-  mkdir -m 0555 "$unwritable"
-  start_worker "$unwritable"
-  wait "$supervisor" || code=$?
-  worker=''
+  mkdir -m 0555 "$work/unwritable"
+  engine run --rm "${narrow[@]}" "${settings[@]}" --volume "$work/unwritable:/data" "$image" >"$work/refused" 2>&1 || code=$?
   echo "exit code $code"
-  cat "$work/worker.log"
-  ((code == 74)) && grep -q /data/leagues.db "$work/worker.log"
+  cat "$work/refused"
+  ((code == 74)) && grep -q '/data/leagues.db.*give' "$work/refused"
 }
 
-trap clean_up EXIT
-install_needed
+install_needed file sqlite3
+[[ -x $node ]] || give_up "there is no Node of the project; run npm ci first"
+choose_driver
 prepare_base
-start_simulator
-check 'the image builds' build_image
-((failed == 0)) || { echo "$passed passed, $failed failed"; exit 1; }
-open_image "$url"
+lay_out_checkout
+check 'the image builds' build_image "$checkout"
+((failed == 0)) || { summarize; exit 1; }
+check 'its layers can be unpacked' unpack_layers
+check 'its layers hold what runs and nothing else' holds_only_what_runs
+check 'its layers and their history hold no secret of the checkout' holds_no_secret
+check "it adds less than $((most_added_kb / 1024)) MB to its base" is_small
+check 'it holds compiled code for its user' holds_compiled_code
+check 'its labels are those of package.json' labels_are_those_of_the_package
+check 'it is not built with the version of another package.json' refuses_another_version
+check 'an image for arm64 has all that it copies' has_an_arm64_addon
+check 'it prints its version' prints_its_version
+check 'it runs the demo with a read-only root' runs_the_demo
 
+start_service service
 volume=$work/volume
 mkdir "$volume"
-chown "$USER" "$volume"
-check 'the image holds compiled code for its user' holds_compiled_code
-check 'the image holds what runs and nothing else' holds_only_what_runs
-check "the image adds less than $most_added_mb MB to its base" is_small
-start_worker "$volume"
+chown "$user:$user" "$volume"
+check 'the health check fails where there is no worker' is_unhealthy_without_a_worker
+check 'the worker starts' start_worker "$volume"
 check 'the leagues arrive in the database on the volume' show_worker_if_not within 30 all_leagues_stored
 check 'the worker is process 1' is_process_one
+check 'the worker is the program itself, without a shell or npm' is_the_program
 check 'the worker is not root' runs_without_root
 check 'the worker has no capabilities' gains_nothing
 check 'the root of the worker is read-only' root_is_read_only
+check 'the page answers on all addresses' answers_on_all_addresses
+check 'the health check passes' healthy
+check 'the health check fails while the worker is frozen' notices_a_frozen_worker
+check 'the health check passes again' healthy
+check 'league-sync status says what is stored' shows_its_status
+check 'league-sync backup makes a copy on the volume' makes_a_backup
+check 'every line of the log is JSON' logs_json
 check 'SIGTERM ends the worker with exit code 0' ends_well
 check 'one file is left on the volume' only_the_database_is_left
-check 'an unwritable volume ends it with exit code 74 and the path of the database' refuses_an_unwritable_volume
-echo "the image adds $(du -sh --apparent-size "$root/app" | cut -f 1) to its base"
-
-echo "$passed passed, $failed failed"
-((failed == 0))
+check 'an unwritable volume ends it with exit code 74 and the mend' refuses_an_unwritable_volume
+echo "the image adds $(added_kb) KB to its base"
+summarize
