@@ -36,9 +36,10 @@ LABEL org.opencontainers.image.title="league-sync" \
   org.opencontainers.image.description="Keeps a sports service's leagues in a SQLite database that any tool can query." \
   org.opencontainers.image.licenses="MIT" \
   org.opencontainers.image.version="${VERSION}"
-# A number, so that an orchestrator can see that it is not root; /data belongs to it, and a new volume takes that over.
+# A number, so that an orchestrator can see that it is not root. /data belongs to it, and so does /published, where a copy
+# for readers may go (LEAGUE_SYNC_PUBLISH); a new volume takes that over.
 # The link is for people: docker exec CONTAINER league-sync status.
-RUN mkdir --mode 0755 /data /compile-cache && chown 10001:10001 /data /compile-cache \
+RUN mkdir --mode 0755 /data /published /compile-cache && chown 10001:10001 /data /published /compile-cache \
   && ln -s /app/dist/league-sync.cjs /usr/local/bin/league-sync
 COPY --from=build /image /app
 # All addresses, or a published port would lead nowhere. Those of IPv4, which are there also where IPv6 is switched off.

@@ -110,11 +110,11 @@ prepare_base() {
   exec {making}>&-
 }
 
-# build_image FOLDER [ARGUMENT…] - in docker's format, since that of OCI knows no health check; with all its layers.
+# build_image FOLDER [ARGUMENT…] - in docker's format, since that of OCI knows no health check.
 build_image() {
   local folder=$1
   shift
-  builder build --quiet --format docker --layers --isolation chroot --pull-never --build-arg "BASE=$base" \
+  builder build --quiet --format docker --isolation chroot --pull-never --build-arg "BASE=$base" \
     "$@" --tag "$image" "$folder"
 }
 

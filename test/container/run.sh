@@ -152,6 +152,11 @@ makes_a_backup() {
   [[ $(sqlite3 "$volume/backup.db" 'SELECT count(*) FROM leagues') == 124 ]]
   rm "$volume/backup.db"
 }
+is_read_by_another_container() {
+  engine run --rm --network none --read-only --user 65534:65534 --volume "$volume:/data:ro" "$image" \
+    query --format csv 'SELECT live_leagues FROM freshness' | tee "$work/read"
+  grep -q '^124' "$work/read"
+}
 logs_json() { engine logs worker 2>&1 | "$node" --eval 'for (const line of fs.readFileSync(0, "utf8").trim().split("\n")) JSON.parse(line)'; }
 
 ends_well() {
@@ -179,7 +184,7 @@ install_needed file sqlite3
 choose_driver
 prepare_base
 lay_out_checkout
-check 'the image builds' build_image "$checkout"
+check 'the image builds' build_image "$checkout" --layers
 ((failed == 0)) || { summarize; exit 1; }
 check 'its layers can be unpacked' unpack_layers
 check 'its layers hold what runs and nothing else' holds_only_what_runs
@@ -210,6 +215,7 @@ check 'the health check fails while the worker is frozen' notices_a_frozen_worke
 check 'the health check passes again' healthy
 check 'league-sync status says what is stored' shows_its_status
 check 'league-sync backup makes a copy on the volume' makes_a_backup
+check 'another container with another user reads the database on a read-only mount' is_read_by_another_container
 check 'every line of the log is JSON' logs_json
 check 'SIGTERM ends the worker with exit code 0' ends_well
 check 'one file is left on the volume' only_the_database_is_left

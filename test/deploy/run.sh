@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# The deployment ring: compose.yaml by docker-compose and deploy/kubernetes.yaml by `podman kube play`, with the image
+# and against the simulated service; the manifest also against Kubernetes' own schemas. Datasette is not started: its
+# image comes from a registry. Needs root on a Debian-like machine, and `npm ci` done before.
+set -euo pipefail
+
+# shellcheck source=test/container/engine.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../container/engine.sh"
+export PATH=$project/node_modules/.bin:$PATH
+manifest=$project/deploy/kubernetes.yaml
+compose_project=ring
+api=''
+packages=(catatonit curl docker-compose iproute2)
+schemas=(kubernetes-models@5.1.0 yaml@2.9.1)
+
+clean_up() {
+  [[ -z $api ]] || { kill "$api" 2>/dev/null || true; wait "$api" 2>/dev/null || true; }
+  remove_engine
+}
+
+# A network of this run alone: its bridges, addresses and published ports meet nobody else's.
+make_network() {
+  : >"$work/network"
+  unshare --net="$work/network" ip link set lo up
+  mkdir "$work/networks"
+}
+inside() { nsenter --net="$work/network" "$@"; }
+# shellcheck disable=SC2046 # words, by intent
+engine() { inside podman $(store) --tmpdir "$work/libpod" --runtime runc --network-config-dir "$work/networks" "$@"; }
+
+# What docker-compose talks to.
+serve_api() {
+  # shellcheck disable=SC2046
+  inside podman $(store) --tmpdir "$work/libpod" --runtime runc --network-config-dir "$work/networks" \
+    system service --time 0 "unix://$work/api" >"$work/api.log" 2>&1 &
+  api=$!
+  within 10 test -S "$work/api" || { cat "$work/api.log"; give_up "podman does not serve its API"; }
+}
+
+compose() {
+  (cd "$work/compose" && DOCKER_HOST=unix://$work/api WORKER_IMAGE=$image LEAGUE_SYNC_BASE_URL=$url LEAGUE_SYNC_ALLOW_HTTP=true \
+    docker-compose --project-name "$compose_project" "$@")
+}
+
+# compose.yaml as people have it: in a folder with .env and secrets.
+lay_out_compose() {
+  mkdir -p "$work/compose/secrets"
+  cp "$project/compose.yaml" "$work/compose"
+  echo player >"$work/compose/secrets/username"
+  echo secret-password >"$work/compose/secrets/password"
+  chmod 600 "$work/compose/secrets"/*
+  chown 10001:10001 "$work/compose/secrets"/*
+}
+
+# The simulated service listens at 127.0.0.1 of its container alone; this lets the others in.
+open_service() {
+  engine run --detach --name service --read-only "$image" simulate >/dev/null
+  within 20 service_answers service || give_up "the simulated service did not start"
+  engine exec --detach service node --eval 'net.createServer((socket) => {
+    const onwards = net.connect(8080, "127.0.0.1").on("error", () => socket.destroy());
+    socket.on("error", () => onwards.destroy()).pipe(onwards).pipe(socket);
+  }).listen(8081, "0.0.0.0")'
+  url=http://$(engine inspect --format '{{.NetworkSettings.IPAddress}}' service):8081
+}
+
+# Types know every name there is, so that a misspelt one is found; the schemas know what the values may be.
+fits_the_schemas() { # fits_the_schemas FILE
+  cp "$1" "$work/schemas/manifest.yaml"
+  # shellcheck disable=SC2016 # what is expanded, node expands
+  (cd "$work/schemas" && node --eval '
+    const documents = require("yaml").parseAllDocuments(fs.readFileSync("manifest.yaml", "utf8"));
+    const lines = documents.map((document, index) => {
+      if (document.errors.length > 0) throw document.errors[0];
+      const { apiVersion, kind, ...resource } = document.toJS();
+      return `import { ${kind} as Kind${index} } from "kubernetes-models/${apiVersion}";
+        new Kind${index}(${JSON.stringify(resource)}).validate();`;
+    });
+    fs.writeFileSync("manifest.mts", lines.join("\n"));
+  ' && tsc --noEmit --strict --skipLibCheck --module nodenext --types '' manifest.mts && node manifest.mts)
+}
+
+# What the two of the check above are there for.
+finds_faults() {
+  sed 's/readOnlyRootFilesystem/readOnlyRootFileSystem/' "$manifest" >"$work/misspelt.yaml"
+  ! fits_the_schemas "$work/misspelt.yaml" || return 1
+  sed 's/port: 9464/port: "9464"/' "$manifest" >"$work/mistyped.yaml"
+  ! fits_the_schemas "$work/mistyped.yaml"
+}
+
+version() { node --print 'JSON.parse(fs.readFileSync(process.argv[1])).version' "$project/package.json"; }
+names_this_version() { grep -n "image: league-sync:$(version)$" "$manifest"; }
+
+is_valid_compose() { compose config --quiet; }
+asks_for_the_address() {
+  local url=''
+  compose config >"$work/asked" 2>&1 && return 1
+  grep -F 'write it into the file .env' "$work/asked"
+}
+
+starts_by_compose() { compose up --detach --no-build worker; }
+read_published() {
+  engine run --rm --network none --read-only --user 65534:65534 --volume "${compose_project}_published:/published:ro" \
+    --env LEAGUE_SYNC_DATABASE=/published/leagues.db "$image" query --format csv 'SELECT count(*) FROM active_leagues'
+}
+has_published() { read_published 2>/dev/null | grep -qE '^[1-9][0-9]+'; }
+show_log_if_not() { # show_log_if_not CONTAINER COMMAND…
+  local container=$1
+  shift
+  "$@" || { engine logs "$container"; return 1; }
+}
+
+answers() { inside curl --silent --fail --max-time 5 "$1" | grep -q league-sync; }
+is_open_to_this_machine_alone() {
+  answers http://127.0.0.1:9464/ || return 1
+  inside ss --listening --tcp --numeric --no-header | tee "$work/listening"
+  ! grep ':9464' "$work/listening" | grep -v '127\.0\.0\.1:9464'
+}
+
+of_worker() { engine inspect --format "$1" "$worker"; }
+is_narrow() {
+  local process
+  process=$(of_worker '{{.State.Pid}}')
+  of_worker '{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.Memory}}' | tee "$work/narrow"
+  # In a control group of this machine, and so of the process that really runs.
+  grep -q '^true 536870912$' "$work/narrow" &&
+    awk '/^CapBnd:/ { bound = $2 } /^NoNewPrivs:/ { no = $2 } END { exit !(bound ~ /^0+$/ && no == 1) }' "/proc/$process/status"
+}
+keeps_secrets_out_of_its_settings() {
+  of_worker '{{json .Config}}' >"$work/config"
+  grep -q LEAGUE_SYNC_PASSWORD_FILE "$work/config" && ! grep -o secret-password "$work/config"
+}
+stops_by_compose() {
+  compose stop worker
+  [[ $(of_worker '{{.State.ExitCode}}') == 0 ]]
+}
+# The volumes stay, and so do the leagues: a new worker finds those of the one before.
+goes_on_after_an_upgrade() {
+  compose rm --force worker
+  compose up --detach --no-build worker
+  within 30 engine exec "$worker" league-sync status | grep '124 listed'
+}
+
+# The manifest with this ring's image and service. podman takes secrets from its own store, without decoding them.
+play() {
+  sed -e "s|https://api.example.com|$url|" -e "s|image: league-sync:.*|image: $image|" \
+    -e "s|^          env:|&\n            - {name: LEAGUE_SYNC_ALLOW_HTTP, value: 'true'}|" "$manifest" >"$work/played.yaml"
+  printf 'data: {username: player, password: secret-password}\n' >"$work/secret.yaml"
+  engine secret create league-sync-credentials "$work/secret.yaml"
+  engine kube play "$work/played.yaml"
+}
+pod=league-sync-pod-0
+pod_shows_its_leagues() { engine exec "$worker" league-sync status | grep '124 listed'; }
+pod_is_ready() { inside curl --silent --fail --max-time 5 "http://$address:9464/readyz"; }
+address_of_pod() { engine inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$(engine pod inspect --format '{{.InfraContainerID}}' "$pod")"; }
+is_not_process_one() { [[ $(awk '/^NSpid:/ { print $NF }' "/proc/$(of_worker '{{.State.Pid}}')/status") != 1 ]]; }
+has_its_user() { [[ $(of_worker '{{.Config.User}}') == 10001:10001 && $(awk '/^Uid:/ { print $2 }' "/proc/$(of_worker '{{.State.Pid}}')/status") == 10001 ]]; }
+# As Kubernetes does: first the container, and only then what holds the pod.
+stops_in_its_pod() {
+  engine stop --time 20 "$worker"
+  engine logs --tail 1 "$worker"
+  [[ $(of_worker '{{.State.ExitCode}}') == 0 ]]
+}
+
+trap clean_up EXIT
+install_needed "${packages[@]}"
+choose_driver
+mkdir "$work/schemas"
+npm install --prefix "$work/schemas" --no-audit --no-fund --silent "${schemas[@]}" >"$work/log" 2>&1 ||
+  { tail -n 20 "$work/log" >&2; give_up "these npm packages could not be had: ${schemas[*]}"; }
+check "kubernetes.yaml fits Kubernetes' schemas" fits_the_schemas "$manifest"
+check 'a misspelt name or a wrong type in it would be found' finds_faults
+check 'kubernetes.yaml names the image of this version' names_this_version
+
+prepare_base
+build_image "$project" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; give_up "the image does not build"; }
+make_network
+open_service
+lay_out_compose
+serve_api
+check 'compose.yaml is valid' is_valid_compose
+check 'compose.yaml asks for the address of the service' asks_for_the_address
+worker=${compose_project}_worker_1
+check 'compose starts the worker' starts_by_compose
+check 'a reader under another user finds the published copy' show_log_if_not "$worker" within 30 has_published
+check 'the worker is healthy' engine healthcheck run "$worker"
+check 'the page is open to this machine alone' is_open_to_this_machine_alone
+check 'the worker has a read-only root, a limit of memory, and no capabilities' is_narrow
+check 'no secret stands in the settings of the container' keeps_secrets_out_of_its_settings
+check 'compose stops the worker with exit code 0' stops_by_compose
+check 'a new container goes on with the volume of the old one' goes_on_after_an_upgrade
+compose down --volumes >/dev/null 2>&1
+
+worker=$pod-worker
+check 'podman plays kubernetes.yaml' play
+address=$(address_of_pod)
+check 'the leagues arrive in the pod' show_log_if_not "$worker" within 30 pod_shows_its_leagues
+check 'the pod is ready' pod_is_ready
+check 'the worker runs as its user' has_its_user
+check 'the worker has a read-only root, a limit of memory, and no capabilities' is_narrow
+check 'the worker is not the first process of its pod' is_not_process_one
+check 'the worker ends in its pod with exit code 0' stops_in_its_pod
+summarize
