@@ -102,16 +102,19 @@ read_published() {
   engine run --rm --network none --read-only --user 65534:65534 --volume "${compose_project}_published:/published:ro" \
     --env LEAGUE_SYNC_DATABASE=/published/leagues.db "$image" query --format csv 'SELECT count(*) FROM active_leagues'
 }
-has_published() { read_published 2>/dev/null | grep -qE '^[1-9][0-9]+'; }
+has_published() { read_published 2>/dev/null | grep -E '^[1-9][0-9]+'; }
 show_log_if_not() { # show_log_if_not CONTAINER COMMAND…
   local container=$1
   shift
   "$@" || { engine logs "$container"; return 1; }
 }
 
-answers() { inside curl --silent --fail --max-time 5 "$1" | grep -q league-sync; }
+answers() {
+  inside curl --silent --show-error --fail --max-time 5 --output "$work/page" "$1"
+  grep -q league-sync "$work/page"
+}
 is_open_to_this_machine_alone() {
-  answers http://127.0.0.1:9464/ || return 1
+  within 10 answers http://127.0.0.1:9464/ || return 1
   inside ss --listening --tcp --numeric --no-header | tee "$work/listening"
   ! grep ':9464' "$work/listening" | grep -v '127\.0\.0\.1:9464'
 }
