@@ -30,8 +30,9 @@ engine() { inside podman $(store) --tmpdir "$work/libpod" --runtime runc --netwo
 
 # What docker-compose talks to.
 serve_api() {
+  # Not by `inside`: the number would be that of a shell around it, and podman outlive the ring.
   # shellcheck disable=SC2046
-  inside podman $(store) --tmpdir "$work/libpod" --runtime runc --network-config-dir "$work/networks" \
+  nsenter --net="$work/network" podman $(store) --tmpdir "$work/libpod" --runtime runc --network-config-dir "$work/networks" \
     system service --time 0 "unix://$work/api" >"$work/api.log" 2>&1 &
   api=$!
   within 10 test -S "$work/api" || { cat "$work/api.log"; give_up "podman does not serve its API"; }
