@@ -6,7 +6,6 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(cd "$here/../.." && pwd)
-document=$project/docs/deployment.md
 # Tenths of systemd's points: 0 is closed, 100 wide open.
 most_exposure=15
 unit=/etc/systemd/system/league-sync.service
@@ -17,6 +16,8 @@ root=$work/root
 cgroup=league-sync-ring-$$
 boot='' init=''
 passed=0 failed=0
+# shellcheck source=test/install/page.sh
+source "$project/test/install/page.sh" test/systemd
 
 give_up() {
   echo "The systemd ring cannot run: $*" >&2
@@ -66,8 +67,8 @@ install_needed() {
 }
 
 # The commands that the document has under a heading, as one script.
-commands() { bash "$project/test/install/fences.sh" "$document" "$1" sh; }
-settings() { bash "$project/test/install/fences.sh" "$document" "$1" ini; }
+commands() { fences "$1" sh | tee --append "$work/ran"; }
+settings() { fences "$1" ini; }
 
 # in_root COMMAND… - before the boot, with the way to the registries that this machine has.
 in_root() {
@@ -257,7 +258,7 @@ stops_cleanly() {
 
 updates_as_documented() {
   # The registry cannot be reached in there: what npm fetched for the installation has to do.
-  commands 'Update it' | sed 's/^npm install /npm install --offline /' | inside sh -eux && within 10 is_live
+  commands 'Update it' | inside npm_config_offline=true sh -eux && within 10 is_live
 }
 
 trap clean_up EXIT
@@ -288,6 +289,7 @@ check 'the password can be a credential that only root can read, as documented' 
 check 'systemctl stop ends it with exit code 0, and leaves one file that others can read' stops_cleanly
 check 'it is updated as documented' updates_as_documented
 check 'neither the journal nor the database holds a password' keeps_secrets_out
+check_claims
 tail -n 1 "$work/security"
 
 echo "$passed passed, $failed failed"

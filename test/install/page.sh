@@ -1,0 +1,33 @@
+# What the rings share that run docs/deployment.md as written; to be sourced with the name of the ring, as in
+# `source page.sh test/deploy`, by a script that sets `project` and `work`, and has `check`. What ran is noted, so that a
+# block fails the ring that is marked as run by it and is not.
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # project and work, see above
+
+ring=$1
+document=docs/deployment.md
+: >"$work/ran"
+
+fences() { bash "$project/test/install/fences.sh" "$project/$document" "$@"; }
+# A command that goes on in the next line becomes one line.
+join_lines() { sed -e ':more' -e '/\\$/ { N; s/ *\\\n */ /; b more' -e '}'; }
+
+# run_section HEADING FUNCTION - each command of it in turn: `FUNCTION COMMAND` runs it and looks at what came of it.
+run_section() {
+  local command commands
+  mapfile -t commands < <(fences "$1" sh "$ring" | join_lines)
+  for command in "${commands[@]}"; do
+    echo "$command" >>"$work/ran"
+    check "$document: $command" "$2" "$command" </dev/null
+  done
+}
+# run_named COMMAND FUNCTION - one that stands in a sentence.
+run_named() { check "$document: $1" run_if_named "$1" "$2" </dev/null; }
+run_if_named() {
+  grep -qF "\`$1\`" "$project/$document" || { echo "the page does not have it"; return 1; }
+  "$2" "$1"
+}
+
+# What the page says that this ring runs, in whichever section, against what it ran; < was left out.
+ran_what_the_page_claims() { diff <(fences '' sh "$ring" | join_lines | sort) <(join_lines <"$work/ran" | sort); }
+check_claims() { check "every block of $document that is marked as run by $ring was run" ran_what_the_page_claims; }
