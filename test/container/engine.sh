@@ -1,58 +1,16 @@
 # What the rings that run containers share; to be sourced. Builds the image with buildah and runs it with podman, both
 # in a store of this run alone, so that nothing of it is left and two runs do not meet. Needs root on a Debian-like
-# machine, and `npm ci` done before. Sets `work` (a folder that goes with the script), `project` and `image`.
+# machine, and `npm ci` done before.
 # shellcheck shell=bash
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck disable=SC2034 # the rings use it
-project=$(cd "$here/../.." && pwd)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/league-sync
+# shellcheck source=test/support/ring.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
 image=localhost/league-sync:ring
-engine_packages=(aardvark-dns buildah debootstrap iptables netavark podman runc)
 
-work=$(mktemp -d)
-passed=0 failed=0
-
-give_up() {
-  echo "This ring cannot run: $*" >&2
-  exit 1
-}
-
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
-check() {
-  local sentence=$1
-  shift
-  if "$@" >"$work/check" 2>&1; then
-    echo "ok - $sentence"
-    passed=$((passed + 1))
-  else
-    echo "not ok - $sentence"
-    sed 's/^/  /' "$work/check"
-    failed=$((failed + 1))
-  fi
-}
-
-summarize() {
-  echo "$passed passed, $failed failed"
-  ((failed == 0))
-}
-
-within() { # within SECONDS COMMAND…
-  local until=$((SECONDS + $1))
-  shift
-  until "$@"; do
-    ((SECONDS < until)) || return 1
-    sleep 0.1
-  done
-}
-
-# install_needed PACKAGE… - these and what every ring needs.
-install_needed() {
-  local needed=("${engine_packages[@]}" "$@")
-  [[ $EUID == 0 ]] || give_up "it must be root to build and run containers"
-  dpkg-query --show "${needed[@]}" >/dev/null 2>&1 && return
-  { apt-get update && apt-get install --yes --no-install-recommends "${needed[@]}"; } >"$work/log" 2>&1 ||
-    { tail -n 20 "$work/log" >&2; give_up "these Debian packages could not be installed: ${needed[*]}"; }
+install_engine() { # install_engine PACKAGE… - and these
+  must_be_root "to build and run containers"
+  must_be_built
+  install_needed aardvark-dns buildah debootstrap iptables netavark podman runc "$@"
 }
 
 # In a container whose own root is an overlay, another one cannot be laid over it.
@@ -87,7 +45,7 @@ engine() { podman $(store) --tmpdir "$work/libpod" --runtime runc "$@"; }
 # Named by how it is made, so that a change of that makes a new one.
 prepare_base() {
   local made_by tarball container old
-  made_by=$(cat "$here/base.sh" "$here/../install/debian-root.sh" | sha256sum | cut -c 1-12)
+  made_by=$(cat "$project/test/container/base.sh" "$project/test/install/debian-root.sh" | sha256sum | cut -c 1-12)
   base=localhost/league-sync-base:$made_by
   # One run makes it, and others wait for it.
   mkdir -p "$cache"
@@ -96,7 +54,7 @@ prepare_base() {
   if ! base_builder inspect --type image "$base" >/dev/null 2>&1; then
     echo "making the base image, once"
     tarball=$cache/base-$made_by.tar
-    [[ -f $tarball ]] || bash "$here/base.sh" "$tarball" || give_up "its base image could not be made"
+    [[ -f $tarball ]] || bash "$project/test/container/base.sh" "$tarball" || give_up "its base image could not be made"
     container=$(base_builder from scratch)
     base_builder add --quiet "$container" "$tarball" / >/dev/null
     base_builder config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --cmd node "$container"

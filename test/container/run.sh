@@ -179,8 +179,7 @@ refuses_an_unwritable_volume() {
   ((code == 74)) && grep -q '/data/leagues.db.*give' "$work/refused"
 }
 
-install_needed file sqlite3
-[[ -x $node ]] || give_up "there is no Node of the project; run npm ci first"
+install_engine file sqlite3
 choose_driver
 prepare_base
 lay_out_checkout

@@ -3,40 +3,17 @@
 # an ordinary user, in a fresh clone of HEAD. They are read from the README. Needs root on a Debian-like machine.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-project=$(cd "$here/../.." && pwd)
+# shellcheck source=test/support/ring.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
+
+here=$project/test/install
 hidden=(python python3 make cc gcc g++ clang git)
 
-work=$(mktemp -d)
 root=$work/root clone=/home/player/league-sync
-trap 'rm -rf --one-file-system "$work"' EXIT
-passed=0 failed=0
-
-give_up() {
-  echo "The bare Debian cannot be tried: $*" >&2
-  exit 1
-}
-
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
-check() {
-  local sentence=$1
-  shift
-  if "$@" >"$work/check" 2>&1; then
-    echo "ok - $sentence"
-    passed=$((passed + 1))
-  else
-    echo "not ok - $sentence"
-    tail -n 30 "$work/check" | sed 's/^/  /'
-    failed=$((failed + 1))
-  fi
-}
 
 prepare_root() {
-  [[ $EUID == 0 ]] || give_up "it must be root to lay out a Debian"
-  if ! dpkg-query --show debootstrap >/dev/null 2>&1; then
-    { apt-get update && apt-get install --yes --no-install-recommends debootstrap; } >"$work/log" 2>&1 ||
-      { tail -n 20 "$work/log" >&2; give_up "debootstrap could not be installed"; }
-  fi
+  must_be_root "to lay out a Debian"
+  install_needed debootstrap
   bash "$here/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
   # The way to the npm registry is this machine's affair.
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
@@ -101,5 +78,4 @@ for question in "${questions[@]:1}"; do
   check "${question:0:100}…" answers "$question"
 done
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+summarize

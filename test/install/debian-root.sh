@@ -16,6 +16,7 @@ or_show() { "$@" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }; }
 # The packages of Debian, once a week: to fetch and unpack them takes longer than all the rest.
 if [[ -z $(find "$bootstrapped" -mtime -7 2>/dev/null) ]]; then
   # The mirror that this machine is set up with; debootstrap's own choice where apt names none for bookworm.
+  # shellcheck disable=SC2016 # apt expands it
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Component: main' | head -n 1)
   or_show debootstrap --variant=minbase bookworm "$work/root" ${mirror:+"$mirror"}
   rm -rf "$work"/root/var/cache/apt "$work"/root/var/lib/apt/lists "$work"/root/usr/share/{doc,locale,man}

@@ -1,10 +1,8 @@
-# What the rings share that run docs/deployment.md as written; to be sourced with the name of the ring, as in
-# `source page.sh test/deploy`, by a script that sets `project` and `work`, and has `check`. What ran is noted, so that a
+# What the rings share that run docs/deployment.md as written; to be sourced after ring.sh. What ran is noted, so that a
 # block fails the ring that is marked as run by it and is not.
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # project and work, see above
+# shellcheck disable=SC2154 # what ring.sh sets
 
-ring=$1
 document=docs/deployment.md
 : >"$work/ran"
 

@@ -3,34 +3,17 @@
 # `npm test` covers that one. Needs `npm ci` done before, and fails where anything ran on another Node than asked for.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-project=$(cd "$here/../.." && pwd)
+# shellcheck source=test/support/ring.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
+
 majors=(26)
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
-check() {
-  local sentence=$1
-  shift
-  if "$@" >"$work/check" 2>&1; then
-    echo "ok - $sentence"
-    passed=$((passed + 1))
-  else
-    echo "not ok - $sentence"
-    tail -n 60 "$work/check" | sed 's/^/  /'
-    failed=$((failed + 1))
-  fi
-}
 
 # on MAJOR COMMAND… - with that Node ahead of all others; each Node process that starts writes down which it is.
 on() {
   local bin=$work/node$1/node_modules/.bin
   shift
   : >"$work/ran"
-  (cd "$project" && PATH=$bin:$PATH RAN=$work/ran NODE_OPTIONS="--require=$here/tell.cjs" "$@")
+  (cd "$project" && PATH=$bin:$PATH RAN=$work/ran NODE_OPTIONS="--require=$project/test/nodes/tell.cjs" "$@")
 }
 
 # only_ran MAJOR NEEDLE - all processes that were told of ran on it, and one of them ran what is asked for
@@ -46,8 +29,7 @@ runs_the_program() {
 }
 
 for major in "${majors[@]}"; do
-  npm install --prefix "$work/node$major" --no-audit --no-fund "node@$major" >"$work/log" 2>&1 ||
-    { tail -n 20 "$work/log" >&2; echo "Node $major could not be had" >&2; exit 1; }
+  or_give_up "Node $major could not be had" npm install --prefix "$work/node$major" --no-audit --no-fund "node@$major"
   version=$("$work/node$major/node_modules/.bin/node" --version)
   check "Node $major is what was asked for ($version)" test "${version%%.*}" == "v$major"
   check "Node $version: the built program runs, without a use of anything deprecated" runs_the_program "$major"
@@ -58,5 +40,4 @@ for major in "${majors[@]}"; do
   sed 's/^/  /' "$work/check"
 done
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+summarize

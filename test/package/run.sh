@@ -4,7 +4,13 @@
 # Needs `npm ci` done before.
 set -euo pipefail
 
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=test/support/ring.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
+# shellcheck source=test/support/npm-path.sh
+source "$project/test/support/npm-path.sh"
+# shellcheck source=test/install/page.sh
+source "$project/test/install/page.sh"
+
 node24=$(readlink -f "$project/node_modules/.bin/node")
 most_packed_kb=1000
 # All that it holds, as globs of the shell, each of which has to match.
@@ -12,47 +18,10 @@ expected=(package.json README.md LICENSE CHANGELOG.md .env.example dist/league-s
   'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json
   docs/{cookbook,deployment,glossary,operations,rehearsal,schema}.md docs/status-page.png docs/monitoring/README.md docs/monitoring/alerts.yaml docs/monitoring/dashboard.json
   deploy/league-sync.service deploy/league-sync.sh)
-# What npm, its scripts and a shell need. Whatever else is on the machine stays out of sight.
-tools=(sh bash env uname cat ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true test which)
-hidden=(python python3 make cc gcc g++ clang git)
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-# shellcheck source=test/install/page.sh
-source "$project/test/install/page.sh" test/package
-
-# An npm that started this script must not tell those in it what to do; the way to the registry is the machine's.
-mapfile -t inherited < <(compgen -e | grep -iE '^(npm_|NODE_OPTIONS$|INIT_CWD$)' |
-  grep -viE '^npm_config_(registry|cafile|ca|cache|proxy|https_proxy|noproxy|userconfig)$' || true)
-unset "${inherited[@]}"
-# Where the machine says how its registry is reached; a Node elsewhere would look for it elsewhere.
-npm_config_globalconfig=$(npm config get globalconfig 2>/dev/null)
-export npm_config_globalconfig npm_config_audit=false npm_config_update_notifier=false
-
-give_up() {
-  tail -n 20 "$work/log" >&2
-  echo "The npm package cannot be tried: $*" >&2
-  exit 1
-}
-
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds.
-check() {
-  local sentence=$1
-  shift
-  if "$@" >"$work/check" 2>&1; then
-    echo "ok - $sentence"
-    passed=$((passed + 1))
-  else
-    echo "not ok - $sentence"
-    tail -n 30 "$work/check" | sed 's/^/  /'
-    failed=$((failed + 1))
-  fi
-}
 
 pack() {
   # Built by its own hook, as when it is published.
-  (cd "$project" && npm pack --pack-destination "$work") >"$work/log" 2>&1 || give_up "npm pack failed"
+  or_give_up "npm pack failed" env --chdir "$project" npm pack --pack-destination "$work"
   tarball=$(echo "$work"/league-sync-*.tgz)
   tar --extract --file "$tarball" --directory "$work"
   (cd "$work/package" && find . -type f -printf '%P\n' | sort) >"$work/files"
@@ -113,17 +82,6 @@ describes_itself() {
   ' "$work/package/package.json"
 }
 
-# make_path FOLDER NODE NPM: a folder of links to be the whole PATH.
-make_path() {
-  mkdir "$1"
-  for tool in "${tools[@]}"; do
-    ! command -v "$tool" >/dev/null || ln -s "$(type -P "$tool")" "$1/$tool"
-  done
-  ln -s "$2" "$1/node"
-  ln -s "$3/bin/npm-cli.js" "$1/npm"
-  ln -s "$3/bin/npx-cli.js" "$1/npx"
-}
-
 # at FOLDER COMMAND… - there, with the PATH of links; what it prints is kept.
 at() {
   local folder=$1
@@ -131,12 +89,6 @@ at() {
   (cd "$folder" && PATH=$bin "$@") 2>&1 | tee "$work/said"
 }
 
-shows_no_compiler() {
-  for tool in "${hidden[@]}"; do
-    # shellcheck disable=SC2016 # for the shell in there
-    ! PATH=$bin sh -c 'command -v "$1"' - "$tool" || return 1
-  done
-}
 says_its_version() { at "$@" && [[ $(tail -n 1 "$work/said") == "$version" ]]; }
 runs_the_demo() { at "$@" && demo_ran "$1"; }
 demo_ran() { grep -q 'leagues: changed: 124 received, 124 added' "$work/said" && grep -q '"msg":"done: ' "$work/said" && [[ -f $1/demo-data/leagues.db ]]; }
@@ -170,7 +122,7 @@ as_written() {
 }
 
 had() { # had FOLDER PACKAGE… - from the registry
-  npm install --prefix "$@" --no-fund >"$work/log" 2>&1 || give_up "$2 could not be had"
+  or_give_up "$2 could not be had" npm install --prefix "$@" --no-fund
 }
 
 pack
@@ -190,7 +142,7 @@ for major in 10 11 12; do
   make_path "$bin" "$node24" "$npm"
   mkdir "$folder" "$global"
   with="npm $(PATH=$bin npm --version 2>/dev/null) on Node $("$node24" --version)"
-  check "$with: there is neither Python nor a compiler" shows_no_compiler
+  check "$with: there is neither Python, a compiler nor git" shows_none_of_the_hidden "$bin"
   if ((major == 11)); then
     cp "$tarball" "$folder"
     echo "$with:"
@@ -214,5 +166,4 @@ check 'on Node 20 it says which Node it needs, and exits with 78' refuses "$fold
 check 'a package of Node 24 beside it helps, as docs/deployment.md says' has_its_own_node "$folder"
 echo "packed it has $(($(stat --format %s "$tarball") / 1000)) kB, unpacked $(du -sk --apparent-size "$work/package" | cut -f 1) kB"
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+summarize

@@ -4,25 +4,19 @@
 # on a Debian-like machine, and `npm ci` done before.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-project=$(cd "$here/../.." && pwd)
+# shellcheck source=test/support/ring.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
+# shellcheck source=test/install/page.sh
+source "$project/test/install/page.sh"
+
+here=$project/test/systemd
 # Tenths of systemd's points: 0 is closed, 100 wide open.
 most_exposure=15
 unit=/etc/systemd/system/league-sync.service
-packages=(debootstrap systemd-container)
 
-work=$(mktemp -d)
 root=$work/root
 cgroup=league-sync-ring-$$
 boot='' init=''
-passed=0 failed=0
-# shellcheck source=test/install/page.sh
-source "$project/test/install/page.sh" test/systemd
-
-give_up() {
-  echo "The systemd ring cannot run: $*" >&2
-  exit 1
-}
 
 clean_up() {
   # With the first process of a process namespace all others in it end.
@@ -32,39 +26,8 @@ clean_up() {
   rm -rf --one-file-system "$work"
 }
 
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds. A function in there goes on after a command
-# that failed, so what counts is chained.
-check() {
-  local sentence=$1
-  shift
-  if "$@" >"$work/check" 2>&1; then
-    echo "ok - $sentence"
-    passed=$((passed + 1))
-  else
-    echo "not ok - $sentence"
-    sed 's/^/  /' "$work/check"
-    failed=$((failed + 1))
-    [[ -z $init ]] || inside journalctl -u league-sync -o cat -n 8 2>&1 | cut -c 1-400 | sed 's/^/  journal: /'
-  fi
-}
-
-within() { # within SECONDS COMMAND…
-  local until=$((SECONDS + $1))
-  shift
-  until "$@"; do
-    ((SECONDS < until)) || return 1
-    sleep 0.2
-  done
-}
-
-install_needed() {
-  [[ $EUID == 0 ]] || give_up "it must be root to boot a machine"
-  if ! dpkg-query --show "${packages[@]}" >/dev/null 2>&1; then
-    { apt-get update && apt-get install --yes --no-install-recommends "${packages[@]}"; } >"$work/log" 2>&1 ||
-      { tail -n 20 "$work/log" >&2; give_up "these Debian packages could not be installed: ${packages[*]}"; }
-  fi
-  [[ -f $project/dist/league-sync.cjs ]] || give_up "there is no built program; run npm ci first"
-}
+# What the service said last tells more of a check that failed.
+explain() { [[ -z $init ]] || inside journalctl -u league-sync -o cat -n 8 2>&1 | cut -c 1-400 | sed 's/^/  journal: /'; }
 
 # The commands that the document has under a heading, as one script.
 commands() { fences "$1" sh | tee --append "$work/ran"; }
@@ -82,10 +45,10 @@ prepare_root() {
   bash "$project/test/install/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/usr/local/etc/extra-authorities.pem"
-  in_root sh -c 'apt-get update && apt-get install --yes --no-install-recommends systemd systemd-sysv dbus sqlite3' \
-    >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; give_up "systemd could not be installed"; }
-  (cd "$project" && npm pack --ignore-scripts --pack-destination "$root/root") >"$work/log" 2>&1 ||
-    { tail -n 20 "$work/log" >&2; give_up "the npm package could not be made"; }
+  or_give_up "systemd could not be installed" in_root sh -c \
+    'apt-get update && apt-get install --yes --no-install-recommends systemd systemd-sysv dbus sqlite3'
+  or_give_up "the npm package could not be made" \
+    env --chdir "$project" npm pack --ignore-scripts --pack-destination "$root/root"
 }
 
 installs_as_documented() { commands 'Install the program' | in_root sh -eux; }
@@ -262,11 +225,13 @@ updates_as_documented() {
 }
 
 trap clean_up EXIT
-install_needed
+must_be_root "to boot a machine"
+must_be_built
+install_needed debootstrap systemd-container
 prepare_root
 check 'the program is installed as documented, under Node 20 and npm 11' installs_as_documented
 check 'it brings its own Node 24' holds_its_own_node
-((failed == 0)) || { echo "$passed passed, $failed failed"; exit 1; }
+((failed == 0)) || { summarize; exit 1; }
 start_machine
 check 'systemd is process 1, and all of its units are well' is_booted
 check 'the service is set up as documented' set_up_as_documented
@@ -292,5 +257,4 @@ check 'neither the journal nor the database holds a password' keeps_secrets_out
 check_claims
 tail -n 1 "$work/security"
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+summarize
