@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The deployment ring: compose.yaml by docker-compose and deploy/kubernetes.yaml by `podman kube play`, with the image
+# The deployment ring: the commands of docs/deployment.md's section "Container" as written; compose.yaml by docker-compose and deploy/kubernetes.yaml by `podman kube play`, with the image
 # and against the simulated service; the manifest also against Kubernetes' own schemas. Datasette is not started: its
 # image comes from a registry. Needs root on a Debian-like machine, and `npm ci` done before.
 set -euo pipefail
@@ -9,8 +9,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/../container/engine.sh"
 export PATH=$project/node_modules/.bin:$PATH
 manifest=$project/deploy/kubernetes.yaml
 compose_project=ring
-api=''
-packages=(catatonit curl docker-compose iproute2)
+api='' url=''
+packages=(catatonit curl docker-compose iproute2 sqlite3)
+# shellcheck source=test/deploy/written.sh
+source "$project/test/deploy/written.sh"
 schemas=(kubernetes-models@5.1.0 yaml@2.9.1)
 
 clean_up() {
@@ -56,7 +58,7 @@ lay_out_compose() {
 # The simulated service listens at 127.0.0.1 of its container alone; this lets the others in.
 open_service() {
   engine run --detach --name service --read-only "$image" simulate >/dev/null
-  within 20 service_answers service || give_up "the simulated service did not start"
+  within 20 service_answers service || { echo "the simulated service did not start"; return 1; }
   engine exec --detach service node --eval 'net.createServer((socket) => {
     const onwards = net.connect(8080, "127.0.0.1").on("error", () => socket.destroy());
     socket.on("error", () => onwards.destroy()).pipe(onwards).pipe(socket);
@@ -176,9 +178,18 @@ check 'a misspelt name or a wrong type in it would be found' finds_faults
 check 'kubernetes.yaml names the image of this version' names_this_version
 
 prepare_base
-build_image "$project" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; give_up "the image does not build"; }
 make_network
-open_service
+make_docker
+name_base
+lay_out_written
+run_section Container as_written
+# Nothing else can be said without the image and the service.
+[[ -n $url ]] || { summarize; exit 1; }
+run_named 'docker kill --signal HUP league-sync' as_written
+run_named 'podman build --format docker --tag league-sync .' as_written
+check 'docker stop ends the worker with exit code 0' stops_as_written
+check_claims
+engine rm --force --volumes league-sync >/dev/null
 lay_out_compose
 serve_api
 check 'compose.yaml is valid' is_valid_compose

@@ -7,6 +7,7 @@ import { type Document, readDocument, type Step } from './markdown.ts';
 import { faultOf } from './named.ts';
 import { createRehearsal, isOfFaults, sectionAt } from './rehearsal.ts';
 import { createReport, type Report } from './report.ts';
+import { faultOfReason } from './ring.ts';
 import { openRoom } from './room.ts';
 import { openSession, type Session } from './session.ts';
 import { linesOf, missingFrom } from './shape.ts';
@@ -93,9 +94,9 @@ async function follow(document: Document, report: Report): Promise<void> {
       await rehearsal.play(section);
     } else if (step.kind === 'commands') {
       if (step.mark.reason === undefined) await session.run(step);
-      else report.leave(step.line, step.mark.reason);
+      else leave(step, { clone, report, file: document.file });
     } else if (step.kind === 'output' && !(inSection && isOfFaults(step))) {
-      lookAtOutput(step, session, { clone, report });
+      lookAtOutput(step, session, { clone, report, file: document.file });
     }
   }
   await rehearsal?.recover();
@@ -110,7 +111,14 @@ function installsItself({ steps }: Document): boolean {
   );
 }
 
-type Place = { readonly clone: string; readonly report: Report };
+function leave({ line, mark }: Extract<Step, { kind: 'commands' }>, { clone, report, file }: Place): void {
+  const reason = mark.reason ?? '';
+  const fault = faultOfReason(reason, file, clone);
+  if (fault === undefined) report.leave(line, reason);
+  else report.fail(line, `not run: ${reason}`, [fault]);
+}
+
+type Place = { readonly clone: string; readonly report: Report; readonly file: string };
 
 function lookAtOutput(step: Extract<Step, { kind: 'output' }>, session: Session, { clone, report }: Place): void {
   const { line, lines, mark } = step;

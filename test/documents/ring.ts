@@ -1,0 +1,24 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the rings share that take commands from a document; it says from which. */
+const SHARED = 'test/install/page.sh';
+
+/**
+ * What is wrong with a reason for which a block is not run here: a file of the tests that is not there, or a ring that is
+ * said to run the block (`by test/deploy`) and does not compare this document's blocks with what it ran.
+ */
+export function faultOfReason(reason: string, file: string, clone: string): string | undefined {
+  const missing = [...reason.matchAll(/\btest\/[\w./-]*\w/g)].find(([path]) => !existsSync(join(clone, path)));
+  if (missing !== undefined) return `there is no ${missing[0]}`;
+  const ring = /^by (.+)$/.exec(reason)?.[1];
+  if (ring === undefined) return undefined;
+  const shared = readFileSync(join(clone, SHARED), 'utf8');
+  if (!shared.includes(`\ndocument=${file}\n`)) return `no ring takes commands from ${file}`;
+  const scripts = globSync(join(clone, ring, '*.sh')).map((path) => readFileSync(path, 'utf8'));
+  const takes = [`/${SHARED}" ${ring}\n`, '\ncheck_claims\n'];
+  if (takes.some((line) => !scripts.some((script) => script.includes(line)))) {
+    return `"${ring}" takes no commands from a document, or does not compare them with what it ran`;
+  }
+  return undefined;
+}
