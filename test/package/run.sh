@@ -109,9 +109,10 @@ page_names_this_tarball() {
   [[ $(awk '{ print $2 }' "$work/named") == "$(basename "$tarball")" ]]
 }
 
-# The page's commands, in the folder `folder`, in which the package lies, for an npm whose place for all is `global`.
+# The page's commands, in the folder `folder`, in which the package lies, for an npm whose place for all is `global`, and
+# which takes nothing from the registry that only has the name of a program.
 as_written() {
-  local run=(at "$folder" env npm_config_prefix="$global" PATH="$bin:$global/bin" sh -c "$1")
+  local run=(at "$folder" env npm_config_prefix="$global" npm_config_yes=false PATH="$bin:$global/bin" sh -c "$1")
   case $1 in
     'npm install --global '*) "${run[@]}" && [[ -L $global/bin/league-sync ]] ;;
     'npm install '*) "${run[@]}" && installs_nothing_else "$folder" ;;
@@ -133,7 +134,6 @@ check 'it holds no secret' holds_no_secret
 check 'the links of its documents lead somewhere' links_of_the_manual_lead_somewhere
 check "it is smaller than $most_packed_kb kB" is_small
 check 'its package.json says what it is, and runs nothing where it is installed' describes_itself
-
 check "$document names the file of this version" page_names_this_tarball
 
 for major in 10 11 12; do
