@@ -186,7 +186,6 @@ run_section Container as_written
 # Nothing else can be said without the image and the service.
 [[ -n $url ]] || { summarize; exit 1; }
 run_named 'docker kill --signal HUP league-sync' as_written
-run_named 'podman build --format docker --tag league-sync .' as_written
 check 'docker stop ends the worker with exit code 0' stops_as_written
 check_claims
 engine rm --force --volumes league-sync >/dev/null
