@@ -168,7 +168,7 @@ stops_in_its_pod() {
 }
 
 trap clean_up EXIT
-install_needed "${packages[@]}"
+install_engine "${packages[@]}"
 choose_driver
 mkdir "$work/schemas"
 npm install --prefix "$work/schemas" --no-audit --no-fund --silent "${schemas[@]}" >"$work/log" 2>&1 ||

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154 # what engine.sh and run.sh set
 
 # shellcheck source=test/install/page.sh
-source "$project/test/install/page.sh" test/deploy
+source "$project/test/install/page.sh"
 written=$work/written
 
 # podman with what docker has by itself. Its layers would only take time: the image is built once.

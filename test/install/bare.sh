@@ -17,7 +17,6 @@ prepare_root() {
   bash "$here/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
   # The way to the npm registry is this machine's affair.
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-  [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/usr/local/etc/extra-authorities.pem"
 }
 
 prepare_clone() {
@@ -31,7 +30,7 @@ as_user() {
   unshare --mount --pid --fork --kill-child --root "$root" --wd "$clone" --mount-proc \
     setpriv --reuid player --regid player --clear-groups --no-new-privs --bounding-set=-all \
     /usr/bin/env --ignore-environment HOME=/home/player USER=player PATH=/usr/local/bin:/usr/bin:/bin \
-    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/usr/local/etc/extra-authorities.pem} "$@" </dev/null
+    "$@" </dev/null
 }
 
 shows_nothing_else() {

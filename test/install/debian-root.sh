@@ -42,6 +42,7 @@ done
 mkdir -p "$root/usr/local/etc"
 echo "registry=$(npm config get registry 2>/dev/null)" >"$root/usr/local/etc/npmrc"
 authorities=$(npm config get cafile 2>/dev/null)
+[[ -f $authorities ]] || authorities=${NODE_EXTRA_CA_CERTS:-}
 if [[ -f $authorities ]]; then
   cp -L "$authorities" "$root/usr/local/etc/authorities.pem"
   echo "cafile=/usr/local/etc/authorities.pem" >>"$root/usr/local/etc/npmrc"

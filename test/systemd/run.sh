@@ -37,14 +37,12 @@ settings() { fences "$1" ini; }
 in_root() {
   unshare --mount --pid --fork --kill-child --root "$root" --wd /root --mount-proc \
     /usr/bin/env --ignore-environment HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/usr/local/etc/extra-authorities.pem} \
     npm_config_update_notifier=false npm_config_audit=false "$@"
 }
 
 prepare_root() {
   bash "$project/test/install/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-  [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/usr/local/etc/extra-authorities.pem"
   or_give_up "systemd could not be installed" in_root sh -c \
     'apt-get update && apt-get install --yes --no-install-recommends systemd systemd-sysv dbus sqlite3'
   or_give_up "the npm package could not be made" \
