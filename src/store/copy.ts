@@ -4,6 +4,7 @@ import {
   closeSync,
   fchmodSync,
   fchownSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -57,8 +58,9 @@ export function writeCopy(db: Database.Database, target: string): void {
 /** Lets those read a file who may read the other. */
 function takeRights(fd: number, path: string): void {
   const { mode, gid } = statSync(path);
-  // Whose group cannot be given to the copy may not read it by its group.
-  const group = allow(() => fchownSync(fd, -1, gid)) ? GROUP : 0;
+  // Whose group cannot be given to the copy may not read it by its group. A sandbox may forbid to give what it has, too.
+  const hasGroup = fstatSync(fd).gid === gid || allow(() => fchownSync(fd, -1, gid));
+  const group = hasGroup ? GROUP : 0;
   allow(() => fchmodSync(fd, (mode & READING & ~(GROUP & ~group)) | OWNER));
 }
 

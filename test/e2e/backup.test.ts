@@ -26,6 +26,7 @@ import {
   picture,
 } from '../support/copying.ts';
 import { ask, dump } from '../support/database.ts';
+import { missingStrace } from '../support/syscall.ts';
 
 /** The copying process stands still meanwhile, so that nobody who waits for it ends at all. */
 const AT_ONCE_MS = 2_000;
@@ -239,6 +240,16 @@ describe('who may read a backup', () => {
     dropUmask();
     expect((await bench.run(['backup', 'copy.db'])).code).toBe(0);
     expect(modeOf(join(bench.folder, 'copy.db'))).toBe(expected);
+  });
+
+  it('is the group as well where a sandbox forbids to give files away', async ({ skip }) => {
+    skip(missingStrace() !== undefined, missingStrace());
+    const bench = await setUpFilled();
+    chmodSync(bench.database, 0o640);
+    const injected = ['-e', 'trace=fchown', '-e', 'inject=fchown:error=EPERM'];
+    const through = ['strace', '-f', '-qq', '-o', join(bench.folder, 'trace.txt'), ...injected];
+    expect((await bench.run(['backup', 'copy.db'], {}, { through })).code).toBe(0);
+    expect(modeOf(join(bench.folder, 'copy.db'))).toBe('640');
   });
 
   it('is nobody else while it is being made', async () => {

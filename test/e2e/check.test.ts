@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { runCheck, told, troubles } from '../support/checking.ts';
 import { picture } from '../support/copying.ts';
 import { dump } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
+import { missingStrace } from '../support/syscall.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 
 const NAMES = ['settings', 'polls', 'database', 'lock', 'disk', 'listen', 'name', 'connection', 'tls', 'login'].concat([
@@ -65,7 +65,7 @@ describe('check of a healthy set-up', () => {
   });
 
   it('opens the database to read alone, and no other file below its folder', async ({ skip }) => {
-    skip(!hasStrace(), 'strace is not here');
+    skip(missingStrace() !== undefined, missingStrace());
     const bench = await setUp();
     await bench.run(['sync']);
     const trace = join(bench.folder, 'trace.txt');
@@ -141,12 +141,3 @@ describe('check at a terminal', () => {
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 });
-
-function hasStrace(): boolean {
-  try {
-    execFileSync('strace', ['-V'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder, setUp } from '../support/bench.ts';
 import { OUTSIDERS } from '../support/outsider.ts';
 import { runProgram } from '../support/program.ts';
+import { missingStrace } from '../support/syscall.ts';
 
 const [ANOTHER_USER] = OUTSIDERS;
 const ALL = [{ n: 124 }];
@@ -13,20 +13,11 @@ const COUNT = 'SELECT count(*) AS n FROM leagues';
 const CALLS = ['pwrite64', 'fdatasync', 'ftruncate', 'unlink'];
 const MOST = 8;
 
-function missing(): string | undefined {
-  try {
-    execFileSync('strace', ['-qq', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
-    return undefined;
-  } catch {
-    return 'strace is not here, or may not trace';
-  }
-}
-
 describe('a sync that is killed at one of its calls to the disk', () => {
   it('leaves no journal that must be rolled back before another user can read', { timeout: 120_000 }, async ({
     skip,
   }) => {
-    skip(missing() !== undefined, missing());
+    skip(missingStrace() !== undefined, missingStrace());
     const bench = await setUp();
     expect((await bench.run(['sync'])).code).toBe(0);
     let kills = 0;

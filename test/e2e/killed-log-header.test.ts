@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { ask } from '../support/database.ts';
 import { OUTSIDERS } from '../support/outsider.ts';
+import { missingStrace } from '../support/syscall.ts';
 
 const [ANOTHER_USER] = OUTSIDERS;
 const COUNT = 'SELECT count(*) AS n FROM leagues';
@@ -14,11 +14,8 @@ const PAGE_BYTES = 4_096;
 const LONGEST_MS = 60_000;
 
 function missing(folder: string): string | undefined {
-  try {
-    execFileSync('strace', ['-qq', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
-  } catch {
-    return 'strace is not here, or may not trace';
-  }
+  const missingTool = missingStrace();
+  if (missingTool !== undefined) return missingTool;
   return ANOTHER_USER === undefined ? 'there is no other user' : ANOTHER_USER.missing(folder);
 }
 

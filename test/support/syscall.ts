@@ -20,7 +20,7 @@ export function missingStrace(): string | undefined {
     execFileSync(STRACE, ['-qq', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
     return undefined;
   } catch {
-    return 'strace is not here, or may not trace: no call to the disk was made to fail';
+    return 'strace is not here, or may not trace';
   }
 }
 
