@@ -1,23 +1,34 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 
 // What every commit owes the next release: `check-release.ts`; and what a tag owes: `check-release.ts v1.2.3`.
 // docs/release.md has the steps that no script can take.
 
+type Manifest = { readonly version: string };
+type Lockfile = Manifest & { readonly packages: Readonly<Record<string, Manifest>> };
+type Journal = { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
+
+/** Where else the version stands. */
+const NAMED: readonly (readonly [string, RegExp])[] = [
+  ['Dockerfile', /^ARG VERSION=(.+)$/gm],
+  ['deploy/kubernetes.yaml', /image: league-sync:(\S+)/g],
+  ['docs/deployment.md', /league-sync-(\d[^\s`]*)\.tgz/g],
+];
+const JOURNAL = 'migrations/meta/_journal.json';
+
 const tag = process.argv[2];
 const faults: string[] = [];
-
-const { version } = readJson('package.json');
-const changelog = readFileSync('CHANGELOG.md', 'utf8');
-/** The headings of the changelog, newest first, with what stands below each. */
-const sections = changelog
+const { version } = readJson<Manifest>('package.json');
+/** The sections of the changelog, newest first. */
+const [unreleased, ...released] = readFileSync('CHANGELOG.md', 'utf8')
   .split(/^## /m)
   .slice(1)
   .map((section) => ({ heading: section.split('\n', 1)[0] ?? '', body: section.slice(section.indexOf('\n')).trim() }));
 
 checkVersion();
-checkHeadings();
-checkMigrations();
+const versions = checkHeadings();
+checkFixtures();
+checkReleased(versions.filter((of) => of !== version));
 if (tag !== undefined) checkTag(tag);
 
 if (faults.length > 0) {
@@ -25,59 +36,88 @@ if (faults.length > 0) {
   process.exit(1);
 }
 
-function readJson(path: string) {
+function readJson<T>(path: string): T {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 function checkVersion(): void {
   if (!/^\d+\.\d+\.\d+$/.test(version)) faults.push(`package.json: "${version}" is no version of the form 1.2.3`);
-  const locked = readJson('package-lock.json');
-  for (const at of [locked.version, locked.packages[''].version]) {
+  const locked = readJson<Lockfile>('package-lock.json');
+  for (const at of [locked.version, locked.packages['']?.version]) {
     if (at !== version) faults.push(`package-lock.json: says ${at}, package.json ${version}; run npm install`);
+  }
+  for (const [file, pattern] of NAMED) {
+    const named = [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, of]) => of);
+    if (named.length === 0) faults.push(`${file}: names no version any more; correct scripts/check-release.ts`);
+    for (const of of new Set(named)) {
+      if (of !== version) faults.push(`${file}: names ${of}, package.json ${version}`);
+    }
   }
 }
 
-function checkHeadings(): void {
-  const [unreleased, ...released] = sections;
-  if (unreleased?.heading !== '[Unreleased]') faults.push('CHANGELOG.md: the first section must be [Unreleased]');
-  const versions: string[] = [];
+/** Gives the versions of the changelog. */
+function checkHeadings(): readonly string[] {
+  if (unreleased?.heading !== 'Unreleased') faults.push('CHANGELOG.md: the first section must be Unreleased');
+  const found: string[] = [];
   for (const { heading, body } of released) {
-    const [, of, date = ''] = /^\[(\d+\.\d+\.\d+)\] - (\d{4}-\d{2}-\d{2})$/.exec(heading) ?? [];
-    if (of === undefined || Number.isNaN(Date.parse(date))) {
-      faults.push(`CHANGELOG.md: "${heading}" is not of the form [1.2.3] - 2026-01-31`);
+    const [, of, date = ''] = /^(\d+\.\d+\.\d+) - (\d{4}-\d{2}-\d{2})$/.exec(heading) ?? [];
+    if (of === undefined || !isDate(date)) {
+      faults.push(`CHANGELOG.md: "${heading}" is not of the form 1.2.3 - 2026-01-31`);
       continue;
     }
     if (body === '') faults.push(`CHANGELOG.md: nothing stands under ${of}`);
-    versions.push(of);
+    found.push(of);
   }
-  if (versions[0] !== version)
-    faults.push(`CHANGELOG.md: its newest version is ${versions[0]}, package.json's ${version}`);
-  const sorted = versions.toSorted((one, other) => other.localeCompare(one, 'en', { numeric: true }));
-  if (versions.join() !== sorted.join()) faults.push('CHANGELOG.md: its versions do not go down');
+  if (found[0] !== version) faults.push(`CHANGELOG.md: its newest version is ${found[0]}, package.json's ${version}`);
+  const descending = [...new Set(found)].sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
+  if (found.join() !== descending.join()) faults.push('CHANGELOG.md: its versions do not go down');
+  return found;
 }
 
-/** A migration that a tag holds is never edited, and a database of every schema is kept for the upgrade test. */
-function checkMigrations(): void {
+/** A day that there is: 31 February is none, though Date takes it for one of March. */
+function isDate(text: string): boolean {
+  const day = new Date(text);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}
+
+/** A database of every schema is kept for the test of upgrades. */
+function checkFixtures(): void {
   const files = globSync('migrations/*.sql').sort();
+  const listed = readJson<Journal>(JOURNAL).entries.map((entry) => `migrations/${entry.tag}.sql`);
+  if (files.join() !== listed.join())
+    faults.push(`${JOURNAL}: lists other migrations than there are, or in another order`);
   for (const [index, file] of files.entries()) {
     const fixture = `test/fixtures/schema-${index + 1}.db`;
     if (globSync(fixture).length === 0) faults.push(`${fixture} is missing: a database of the schema of ${file}`);
   }
-  for (const release of git('tag', '--list', 'v*').split('\n').filter(Boolean)) {
-    for (const file of git('ls-tree', '--name-only', release, 'migrations/').split('\n')) {
-      if (!file.endsWith('.sql')) continue;
-      const isSame = files.includes(file) && git('show', `${release}:${file}`) === readFileSync(file, 'utf8');
-      if (!isSame) faults.push(`${file} was released with ${release} and must stay as it was`);
+}
+
+/** What an earlier version has released stays as it was: each of its migrations, and their order. */
+function checkReleased(earlier: readonly string[]): void {
+  for (const of of earlier) {
+    const journal = git('show', `v${of}:${JOURNAL}`);
+    if (journal === undefined) {
+      faults.push(`the tag v${of} is not here, so what it released cannot be compared; fetch the tags`);
+      continue;
+    }
+    const present = readJson<Journal>(JOURNAL).entries;
+    for (const [index, entry] of (JSON.parse(journal) as Journal).entries.entries()) {
+      const file = `migrations/${entry.tag}.sql`;
+      const isInPlace = present[index]?.idx === entry.idx && present[index]?.tag === entry.tag;
+      const isSame = globSync(file).length > 0 && git('show', `v${of}:${file}`) === readFileSync(file, 'utf8');
+      if (!isInPlace || !isSame) faults.push(`${file} was released with v${of} and must stay as and where it was`);
     }
   }
 }
 
 function checkTag(name: string): void {
   if (name !== `v${version}`) faults.push(`the tag ${name} is not v${version}, the version of package.json`);
-  if (sections[0]?.body !== '') faults.push(`CHANGELOG.md: what stands under [Unreleased] belongs under ${version}`);
-  if (git('status', '--porcelain') !== '') faults.push('the work tree has changes that are not committed');
+  if (unreleased?.body !== '') faults.push(`CHANGELOG.md: what stands under Unreleased belongs under ${version}`);
+  if (git('status', '--porcelain') !== '') faults.push('the work tree has changes that are not committed, or is none');
 }
 
-function git(...words: readonly string[]): string {
-  return execFileSync('git', words, { encoding: 'utf8' });
+/** What git prints; undefined where it fails, or is not here. */
+function git(...words: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', words, { encoding: 'utf8' });
+  return status === 0 ? stdout : undefined;
 }

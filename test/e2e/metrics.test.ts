@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { findPackage } from '../../src/package.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import type { RunningProgram } from '../support/program.ts';
 import { askPromtool, missingPromtool } from '../support/promtool.ts';
@@ -46,7 +47,7 @@ describe('the metrics of a worker', () => {
       Date.parse(String(login?.expires_at)) / 1_000,
     );
     expect(first.value('league_sync_league_changes_total', { change: 'added' })).toBe(row?.live_leagues);
-    expect(first.value('league_sync_build_info', { version: '0.1.0' })).toBe(1);
+    expect(first.value('league_sync_build_info', { version: findPackage().version })).toBe(1);
     expect(first.value('league_sync_database_bytes')).toBeGreaterThan(4_096);
     expect(first.value('league_sync_database_wal_bytes')).toBeGreaterThan(0);
     expect(Math.abs(first.value('league_sync_clock_skew_seconds') ?? 60)).toBeLessThan(60);

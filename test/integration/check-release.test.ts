@@ -6,7 +6,7 @@ import { type Folder, makeFolder } from '../support/workplace.ts';
 
 const SCRIPT = resolve('scripts/check-release.ts');
 const CHANGELOG =
-  '# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n- More.\n\n## [0.1.0] - 2026-11-22\n\n- It.\n';
+  '# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2026-11-20\n\n- More.\n\n## 0.1.0 - 2026-10-22\n\n- It.\n';
 
 let folder: Folder;
 
@@ -25,6 +25,10 @@ function check(...words: readonly string[]) {
   return { status, faults: stderr };
 }
 
+function journal(...tags: readonly string[]): string {
+  return JSON.stringify({ entries: tags.map((tag, idx) => ({ idx, tag })) });
+}
+
 const FINE = { status: 0, faults: '' };
 
 beforeEach(() => {
@@ -32,7 +36,11 @@ beforeEach(() => {
   write('package.json', '{ "version": "0.2.0" }');
   write('package-lock.json', '{ "version": "0.2.0", "packages": { "": { "version": "0.2.0" } } }');
   write('CHANGELOG.md', CHANGELOG);
+  write('Dockerfile', 'ARG BASE=node\nARG VERSION=0.2.0\n');
+  write('deploy/kubernetes.yaml', 'image: league-sync:0.2.0\n');
+  write('docs/deployment.md', 'npm install ./league-sync-0.2.0.tgz\n');
   write('migrations/0000_initial.sql', 'CREATE TABLE a (b);');
+  write('migrations/meta/_journal.json', journal('0000_initial'));
   write('test/fixtures/schema-1.db', '');
   git('init', '--quiet');
   git('add', '--all');
@@ -60,8 +68,8 @@ describe('a release', () => {
       CHANGELOG.replace('0.2.0', '0.3.0'),
       /newest version is 0\.3/,
     ],
-    ['a date that is none', 'CHANGELOG.md', CHANGELOG.replace('2026-12-01', '2026-13-01'), /is not of the form/],
-    ['no place for what comes', 'CHANGELOG.md', CHANGELOG.replace('## [Unreleased]\n', ''), /must be \[Unreleased\]/],
+    ['a date that is none', 'CHANGELOG.md', CHANGELOG.replace('2026-11-20', '2026-02-30'), /is not of the form/],
+    ['no place for what comes', 'CHANGELOG.md', CHANGELOG.replace('## Unreleased\n', ''), /must be Unreleased/],
     [
       'a version of which nothing is said',
       'CHANGELOG.md',
@@ -73,17 +81,35 @@ describe('a release', () => {
       'a released migration that was edited',
       'migrations/0000_initial.sql',
       'CREATE TABLE a (c);',
-      /must stay as it was/,
+      /must stay as and where it was/,
     ],
+    [
+      'a migration before a released one',
+      'migrations/meta/_journal.json',
+      journal('0001_more', '0000_initial'),
+      /must stay as and where it was/,
+    ],
+    ['a migration that is not in the list', 'migrations/0001_more.sql', 'SELECT 1;', /lists other migrations/],
+    ['an image of another version', 'Dockerfile', 'ARG VERSION=0.1.0\n', /Dockerfile: names 0\.1\.0/],
+    ['a manifest of another version', 'deploy/kubernetes.yaml', 'image: league-sync:0.1.0\n', /yaml: names 0\.1\.0/],
+    ['a page that names no package', 'docs/deployment.md', 'npm install\n', /deployment\.md: names no version/],
     ['a schema without a database of it', 'migrations/0001_more.sql', 'SELECT 1;', /schema-2\.db is missing/],
   ])('is refused with %s', (_, file, content, fault) => {
     write(file, content);
     expect(check()).toEqual({ status: 1, faults: expect.stringMatching(fault) });
   });
 
+  it('is refused where what was released before cannot be looked at', () => {
+    git('tag', '--delete', 'v0.1.0');
+    expect(check()).toEqual({
+      status: 1,
+      faults: expect.stringMatching(/the tag v0\.1\.0 is not here.*fetch the tags/),
+    });
+  });
+
   it('is refused under the tag of another version, or where something is left to say or to commit', () => {
     expect(check('v0.3.0').faults).toMatch(/the tag v0\.3\.0 is not v0\.2\.0/);
-    write('CHANGELOG.md', CHANGELOG.replace('[Unreleased]\n', '[Unreleased]\n\n- Something.\n'));
+    write('CHANGELOG.md', CHANGELOG.replace('Unreleased\n', 'Unreleased\n\n- Something.\n'));
     expect(check()).toEqual(FINE);
     expect(check('v0.2.0').faults).toMatch(/belongs under 0\.2\.0\n.*not committed/);
   });
