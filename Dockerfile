@@ -1,7 +1,7 @@
 # The worker in an image without compiler, npm packages to build with, or root. One volume, /data, holds the database:
 #
 #   docker build --tag league-sync .
-#   docker run --read-only --volume leagues:/data --env-file .env league-sync
+#   docker run --init --read-only --volume leagues:/data --env-file .env league-sync
 #
 # Everything else of the file system may be read-only. For amd64 and arm64 alike; docs/deployment.md says more.
 
@@ -30,6 +30,16 @@ RUN addon=node_modules/better-sqlite3 \
 COPY migrations /image/migrations
 RUN cp -r dist package.json /image/
 
+# Proves that what was copied runs, and keeps what V8 compiled of it: a read-only root has no place for that later, and
+# each start, and each health check, would take longer.
+FROM ${BASE} AS compiled
+COPY --from=build /image /app
+RUN mkdir /compile-cache && chown 10001:10001 /compile-cache
+USER 10001:10001
+ENV NODE_COMPILE_CACHE=/compile-cache
+WORKDIR /tmp
+RUN node /app/dist/league-sync.cjs demo --for 1s && chmod -R a+rX,a-w /compile-cache
+
 FROM ${BASE}
 ARG VERSION
 LABEL org.opencontainers.image.title="league-sync" \
@@ -39,21 +49,19 @@ LABEL org.opencontainers.image.title="league-sync" \
 # A number, so that an orchestrator can see that it is not root. /data belongs to it, and so does /published, where a copy
 # for readers may go (LEAGUE_SYNC_PUBLISH); a new volume takes that over.
 # The link is for people: docker exec CONTAINER league-sync status.
-RUN mkdir --mode 0755 /data /published /compile-cache && chown 10001:10001 /data /published /compile-cache \
+RUN mkdir --mode 0755 /data /published && chown 10001:10001 /data /published \
   && ln -s /app/dist/league-sync.cjs /usr/local/bin/league-sync
 COPY --from=build /image /app
+# Root's, so that nothing can be put into it.
+COPY --from=compiled --chown=0:0 /compile-cache /compile-cache
 # All addresses, or a published port would lead nowhere. Those of IPv4, which are there also where IPv6 is switched off.
 ENV NODE_ENV=production \
   TZ=UTC \
   LEAGUE_SYNC_DATABASE=/data/leagues.db \
   LEAGUE_SYNC_LISTEN=0.0.0.0:9464 \
-  LEAGUE_SYNC_LOG_FORMAT=json
+  LEAGUE_SYNC_LOG_FORMAT=json \
+  NODE_COMPILE_CACHE=/compile-cache
 USER 10001:10001
-# Proves that what was copied runs, and keeps what V8 compiled of it: a read-only root has no place for that later, and
-# each start, and each health check, would take longer.
-ENV NODE_COMPILE_CACHE=/compile-cache
-WORKDIR /tmp
-RUN node /app/dist/league-sync.cjs demo --for 1s && rm -r demo-data && chmod -R a-w /compile-cache
 # Where commands may write: docker run IMAGE demo.
 WORKDIR /data
 VOLUME /data

@@ -7,7 +7,9 @@ const LIMIT_MS = 5_000;
 
 /** Asks the running worker whether it turns: for health checks. One line, and exit code 0 or 1. */
 export const probe: Command<unknown> = async (host) => {
-  const setting = host.settings().LEAGUE_SYNC_LISTEN?.trim() || DEFAULT_LISTEN;
+  // A .env that cannot be read, as a backup that was put back may bring one, says nothing of a worker that turns.
+  const { LEAGUE_SYNC_LISTEN: set } = host.environment;
+  const setting = (set || host.settings().LEAGUE_SYNC_LISTEN)?.trim() || DEFAULT_LISTEN;
   const address = parseListen(setting);
   if (address === undefined)
     throw new SettingsError([`LEAGUE_SYNC_LISTEN: "${setting}" cannot be used; ${LISTEN_MEND}`]);

@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSocketServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder, setUp } from '../support/bench.ts';
 import { startOpen } from '../support/door.ts';
@@ -54,6 +55,14 @@ describe('status --probe', () => {
     expect(stdout).toBe(
       `LEAGUE_SYNC_LISTEN is ${listen}, so that nobody knows where to ask; name an address with a port\n`,
     );
+  });
+
+  it('does not look into a .env for what the environment says', async () => {
+    const { port } = await startOpen(await setUp());
+    const cwd = makeFolder();
+    mkdirSync(join(cwd, '.env'));
+    expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({ code: 0, stderr: '' });
+    expect(await runProgram(['status', '--probe'], { cwd, env: {} })).toMatchObject({ code: 78 });
   });
 
   it('refuses an address that is none with 78', async () => {
