@@ -14,10 +14,10 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
 }
 
 /**
- * As `unlessAborted`, but what the promise itself makes of the end counts for more, where it says so within a turn of
- * the event loop: it may know what was under way.
+ * The promise's own end, also where it comes within a turn of the event loop after the signal has aborted, else the
+ * signal's reason: what was under way may know more of its end than the signal does.
  */
-export async function unlessHung<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function settledOrAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await unlessAborted(promise, signal);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
-import { createSummerTime } from './summer-time.ts';
+import { createSlotFinder } from './summer-time.ts';
 
 /** The slots that a cron expression names in one time zone. */
 export type Schedule = {
@@ -43,7 +43,7 @@ export function parseSchedule(text: string, timezone: string): Schedule {
     return slot.getTime();
   };
   const hours = expression.split(' ').at(-4) ?? '';
-  const meantAfter = createSummerTime({ timezone, hours, slotsIn });
+  const findSlot = createSlotFinder({ timezone, hours, slotsIn });
   let known: { readonly askedAt: number; readonly slot: number } | undefined;
   /** Asked for at every look and by every page, and costly where summer time changes: found once for each slot. */
   const nextSlot = (): number => {
@@ -55,7 +55,7 @@ export function parseSchedule(text: string, timezone: string): Schedule {
   const findNextSlot = (now: number): number => {
     const [slot] = nextSlots(1);
     if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
-    return meantAfter(now, slot);
+    return findSlot(now, slot);
   };
   // Expressions such as "L-30 in February" pass the validator and fail only when a slot is asked for.
   nextSlots(SLOTS_TO_PROVE);

@@ -1,7 +1,7 @@
 /** As many slots as asked for after the present moment, of the same expression in another zone; in ms. */
 type SlotsIn = (zone: string, count: number) => readonly number[];
 
-export type SummerTimeOptions = {
+export type SlotFinderOptions = {
   readonly timezone: string;
   /** The field of hours of the expression. */
   readonly hours: string;
@@ -17,19 +17,17 @@ const MOST_SLOTS = 4_096;
 /**
  * Finds the next slot where the zone's offset from UTC may change before it: `slot` is the next one that the zone's own
  * rules name. node-cron names none in the hour that is left out, and none for more than an hour where one comes twice,
- * so the expression is asked by each offset as well.
+ * so the expression is asked by each offset as well. In the hour that is left out slots come as if it were there; in one
+ * that comes twice they come twice where the expression names every hour, and else the second time.
  */
-export function createSummerTime({
+export function createSlotFinder({
   timezone,
   hours,
   slotsIn,
-}: SummerTimeOptions): (now: number, slot: number) => number {
+}: SlotFinderOptions): (now: number, slot: number) => number {
   const offsetAt = createOffsets(timezone);
   const isHourly = namesEveryHour(hours);
-  /**
-   * Whether the zone has a slot that is reckoned by this offset. In the hour that is left out slots come as if it were
-   * there; in one that comes twice they come twice where every hour has some, and else the second time.
-   */
+  /** Whether the zone has a slot that is reckoned by this offset. */
   const isMeant = (slot: number, offset: string): boolean => {
     const its = offsetAt(slot);
     if (its === offset) {

@@ -24,10 +24,10 @@ export type Visit = {
 export function createVisit(config: Config, signal: AbortSignal): Visit {
   let login: LoginRecord | undefined;
   let token: Token | undefined;
-  const record = (made: LoginRecord): void => {
+  const onLogin = (made: LoginRecord): void => {
     login = made;
   };
-  const { logIn, clientOf, drift, pause, clock } = wireService(config, { record });
+  const { logIn, clientOf, drift, pause, clock } = wireService(config, { onLogin });
   const once = (): Deadline => oneAttempt(clock, signal);
   return {
     logIn: async () => {

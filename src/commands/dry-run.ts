@@ -10,7 +10,7 @@ import { holdsDatabase } from '../store/inspection.ts';
 import { readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { visible } from '../visible.ts';
-import { assembleService } from '../worker/service-side.ts';
+import { openServiceSide } from '../worker/service-side.ts';
 import type { Host } from './host.ts';
 import { describePlan } from './plan.ts';
 
@@ -47,11 +47,11 @@ function plan(stored: Readable, list: LeagueList, config: Config) {
 
 async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {
   const pause = stored ? readLastPause(config.database, fingerprintOf(config)) : undefined;
-  await using service = assembleService(config, {
+  await using service = openServiceSide(config, {
     firstReason: 'manual',
     signal: stop,
     pauseLeftMs: msLeftOf(pause, systemClock.now()),
-    record: () => undefined,
+    onLogin: () => undefined,
   });
   using deadline = startDeadline(service, config.runTimeoutMs, stop);
   const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });

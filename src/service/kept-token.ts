@@ -15,7 +15,7 @@ export type KeptToken = {
   /** Lets go of this token, if it is still the one. */
   readonly discard: (token: Token) => void;
   /** Why the next login is made. */
-  readonly because: (reason: LoginReason) => void;
+  readonly giveReason: (reason: LoginReason) => void;
   /** How long (ms) until a login is due that nobody has to ask for; 0 from then on. */
   readonly msUntilDue: () => number;
   /** What speaks against logging in. */
@@ -83,7 +83,7 @@ export function createKeptToken(options: KeptTokenOptions): KeptToken {
       current = undefined;
       reason = 'rejected-token';
     },
-    because: (next) => {
+    giveReason: (next) => {
       reason = next;
     },
     msUntilDue: () => {

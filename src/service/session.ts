@@ -70,7 +70,7 @@ export function createSession(options: SessionOptions): Session {
     const against = objection(resource);
     if (against !== undefined) throw against;
     const held = current();
-    if (held !== undefined && bars.isSpent(resource, held)) kept.because('rejected-token');
+    if (held !== undefined && bars.isSpent(resource, held)) kept.giveReason('rejected-token');
     const given = usable(resource) ?? (await untilLoggedIn(kept.logIn(), signal));
     bars.probe(resource, given);
     return given;
@@ -82,21 +82,22 @@ export function createSession(options: SessionOptions): Session {
     refusals.clearIfRotated(now);
     bars.clearIfRotated(now);
   };
+  const renewOrRest = async (): Promise<void> => {
+    const waitMs = kept.msUntilDue();
+    if (waitMs > 0) {
+      await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, wake.signal);
+      forgetRotated();
+    } else {
+      await kept.logIn().catch(() => undefined);
+    }
+  };
 
   return {
     token,
     objection,
     keep: async (signal) => {
       signal.addEventListener('abort', () => wake.abort(), { once: true });
-      while (!signal.aborted) {
-        const waitMs = kept.msUntilDue();
-        if (waitMs > 0) {
-          await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, wake.signal);
-          forgetRotated();
-        } else {
-          await kept.logIn().catch(() => undefined);
-        }
-      }
+      while (!signal.aborted) await renewOrRest();
     },
     accept: bars.lift,
     replace: async (resource, rejected, signal) => {
@@ -108,7 +109,7 @@ export function createSession(options: SessionOptions): Session {
     retryNow: () => {
       refusals.clear();
       bars.clear();
-      if (current() === undefined) kept.because('manual');
+      if (current() === undefined) kept.giveReason('manual');
     },
     settled: kept.settled,
     current,

@@ -19,22 +19,24 @@ export type Wiring = {
 };
 
 export type WiringOptions = {
-  readonly record: (login: LoginRecord) => void;
-  readonly onFailure?: ((failure: LoginFailure) => void) | undefined;
+  /** Told of each login. */
+  readonly onLogin: (login: LoginRecord) => void;
+  /** Told once of each login that was given up after all its attempts. */
+  readonly onLoginFailure?: ((failure: LoginFailure) => void) | undefined;
   /** How long (ms) the service still wants to be left alone, as far as earlier runs know. */
-  readonly pauseLeftMs?: number;
+  readonly pauseLeftMs?: number | undefined;
   /** Told of the end (ms) of every pause that the service asks for. */
-  readonly recordPause?: ((until: number) => void) | undefined;
+  readonly onPause?: ((until: number) => void) | undefined;
 };
 
 /** Wires the service from the settings. Nothing is sent yet. */
 export function wireService(config: Config, options: WiringOptions): Wiring {
   const [clock, random] = [systemClock, Math.random];
   const [secrets, drift] = [createSecrets(), createDriftLog()];
-  const pause = createPause(clock, options.pauseLeftMs, options.recordPause);
+  const pause = createPause(clock, options.pauseLeftMs, options.onPause);
   const userAgent = `league-sync/${findPackage().version}`;
   const transport = respectPause(createTransport({ ...config, userAgent }), pause, clock);
-  const { record, onFailure } = options;
+  const { onLogin: record, onLoginFailure: onFailure } = options;
   return {
     logIn: createLogIn({ transport, secrets, drift, clock, random, pause, record, onFailure }),
     clientOf: (session) => createClient({ transport, session, secrets, clock, random, pause }),

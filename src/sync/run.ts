@@ -1,4 +1,4 @@
-import { unlessHung } from '../abort.ts';
+import { settledOrAborted } from '../abort.ts';
 import { type Clock, formatInstant } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
 import type { DriftLog } from '../drift.ts';
@@ -85,7 +85,7 @@ export async function executeRun(
   try {
     const runId = await store.write(() => store.runs.start(start), deadline.signal);
     id = runId;
-    const { fetched, apply } = await unlessHung(work(deadline, trace), deadline.signal);
+    const { fetched, apply } = await settledOrAborted(work(deadline, trace), deadline.signal);
     const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
     const { outcome, counts, heldBecause, wrote, finishedAt } = applied;
     return { ...report(outcome, counts), heldBecause, wrote, finishedAt };

@@ -17,10 +17,10 @@ export type ServiceSide = AsyncDisposable & {
   readonly clock: Clock;
 };
 
-export type ServiceOptions = WiringOptions & { readonly firstReason: LoginReason; readonly signal: AbortSignal };
+export type ServiceSideOptions = WiringOptions & { readonly firstReason: LoginReason; readonly signal: AbortSignal };
 
 /** Builds the service side from the settings. Nothing is sent yet; disposing ends the login that is under way. */
-export function assembleService(config: Config, options: ServiceOptions): ServiceSide {
+export function openServiceSide(config: Config, options: ServiceSideOptions): ServiceSide {
   const { logIn, clientOf, pause, drift, clock, random } = wireService(config, options);
   const ending = new AbortController();
   const session = createSession({

@@ -17,7 +17,7 @@ import type { RunTools } from '../sync/run.ts';
 import type { Copy } from './copier.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
-import { assembleService, type ServiceSide } from './service-side.ts';
+import { openServiceSide, type ServiceSide } from './service-side.ts';
 
 /** Everything that a worker, or a command that works as one, holds: the lock, the database, the session. */
 export type Workplace = AsyncDisposable & {
@@ -64,7 +64,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const publisher = stack.use(publisherOf(store, config, options));
   const fingerprint = fingerprintOf(config);
   const journal = stack.use(createJournal(store, fingerprint, options.log));
-  const service = stack.use(serviceOf({ store, journal, fingerprint }, config, options));
+  const service = stack.use(openRecordedService({ store, journal, fingerprint }, config, options));
   const held = stack.move();
   return {
     tools: toolsOf(store, service, fingerprint, config),
@@ -72,7 +72,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     session: service.session,
     pause: service.pause,
     publisher,
-    keepLock: () => keep(lock),
+    keepLock: () => renewQuietly(lock),
     interrupted,
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
@@ -110,18 +110,22 @@ function publisherOf(store: Store, config: Config, { copy, log, signal: stop }: 
 
 type Records = { readonly store: Store; readonly journal: Journal; readonly fingerprint: string };
 
-function serviceOf({ store, journal, fingerprint }: Records, config: Config, options: WorkplaceOptions): ServiceSide {
+function openRecordedService(
+  { store, journal, fingerprint }: Records,
+  config: Config,
+  options: WorkplaceOptions,
+): ServiceSide {
   const pausedUntil = store.read(() => store.pauses.last(fingerprint));
-  return assembleService(config, {
+  return openServiceSide(config, {
     firstReason: options.firstReason,
     signal: options.signal,
     pauseLeftMs: msLeftOf(pausedUntil, systemClock.now()),
-    record: (login) => {
+    onLogin: (login) => {
       journal.recordLogin(login);
       options.onLogin?.(login);
     },
-    onFailure: options.onLoginFailure,
-    recordPause: journal.recordPause,
+    onLoginFailure: options.onLoginFailure,
+    onPause: journal.recordPause,
   });
 }
 
@@ -133,7 +137,7 @@ function toolsOf(store: Store, service: ServiceSide, fingerprint: string, config
   return { store, client, drift, clock, scope, removalLimit, runTimeoutMs, pausedUntil, fingerprint, programVersion };
 }
 
-function keep(lock: Lock): void {
+function renewQuietly(lock: Lock): void {
   try {
     lock.renew();
   } catch {
