@@ -16,7 +16,7 @@ export function faultOfReason(reason: string, file: string, clone: string): stri
   const shared = readFileSync(join(clone, SHARED), 'utf8');
   if (!shared.includes(`\ndocument=${file}\n`)) return `no ring takes commands from ${file}`;
   const scripts = globSync(join(clone, ring, '*.sh')).map((path) => readFileSync(path, 'utf8'));
-  const takes = [`/${SHARED}" ${ring}\n`, '\ncheck_claims\n'];
+  const takes = [`/${SHARED}"\n`, '\ncheck_claims\n'];
   if (takes.some((line) => !scripts.some((script) => script.includes(line)))) {
     return `"${ring}" takes no commands from a document, or does not compare them with what it ran`;
   }
