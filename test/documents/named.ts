@@ -1,61 +1,93 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CommanderError } from 'commander';
 import { createProgram } from '../../src/program.ts';
+import { faults } from '../../src/simulator/fault.ts';
 import { runQuery } from '../../src/store/query.ts';
+import { splitLine } from './words.ts';
+
+/** Where commands are looked up. `database` is one of the newest schema, which statements are tried on. */
+export type Place = { readonly clone: string; readonly database: string };
+/** What somebody who looked at a command found: it is there, it is not, or it is none of ours. */
+export type Finding = 'exists' | 'foreign' | { readonly fault: string };
 
 /** Commands of npm itself that documents may name. */
 const OF_NPM = ['ci', 'install', 'pack', 'version'];
-const OF_EVERY_COMMAND = ['--help', '-h'];
-
-const program = createProgram(async () => undefined);
+/** Options of docker's `run` and `exec` that take no value. */
+const BARE_FLAGS = ['-d', '-i', '-t', '-it', '--detach', '--init', '--interactive', '--read-only', '--rm', '--tty'];
+const OUR_IMAGE = /(?:^|\/)league-sync(?::[\w.-]+)?$/;
 
 /**
- * What is wrong with a command that a sentence names, or that is not run: a script, file, command or option that is not
- * there. `database` is one of the newest schema, which statements are tried on.
+ * Looks for what a command names that is named in a sentence or not run: scripts, files, commands, options and their
+ * values. Of another program's command only what it hands on to ours is looked at.
  */
-export function faultOf(command: string, clone: string, database: string): string | undefined {
-  const words = splitWords(command).filter((word, index, all) => !isSetting(word) || all[index - 1] !== undefined);
+export function lookUp(command: string, place: Place): Finding {
+  const findings = splitLine(command).map((words) => lookUpWords(words, place));
+  const fault = findings.find((finding) => typeof finding === 'object');
+  return fault ?? (findings.includes('exists') ? 'exists' : 'foreign');
+}
+
+function lookUpWords(all: readonly string[], place: Place): Finding {
+  const words = all.slice(all.findIndex((word) => !/^\w+=/.test(word)));
   const [first = '', second = '', ...rest] = words;
-  if (first === 'league-sync') return faultOfProgram(words.slice(1), database);
-  if (first === 'npx' && second === 'league-sync') return faultOfProgram(rest, database);
-  if (first === 'npx') return faultOfPackage(second, rest, clone);
-  if (first === 'npm') return faultOfScript(second, rest[0], clone);
-  if (/(?:^|\/)node$/.test(first)) {
-    if (!existsSync(join(clone, second))) return `there is no file ${second}`;
-    return /^(?:src\/cli\.ts|dist\/league-sync\.cjs)$/.test(second) ? faultOfProgram(rest, database) : undefined;
+  if (first === 'docker' || first === 'podman') return lookUpContained(words.slice(1), place);
+  if (/(?:^|\/)league-sync$/.test(first)) return found(faultOfProgram(words.slice(1), place));
+  if (first === 'npx' && second === 'league-sync') return found(faultOfProgram(rest, place));
+  if (first === 'npx') return found(faultOfPackage(second, rest, place));
+  if (first === 'npm') return found(faultOfScript(second, rest[0], place));
+  if (/(?:^|\/)(?:node|bash|sh)$/.test(first)) return found(faultOfFile(words.slice(1), place));
+  const handedOn = words.indexOf('--') + 1;
+  if (handedOn > 0) return lookUpWords(words.slice(handedOn), place);
+  // Such as systemd-run, which takes the command behind its options.
+  const ours = words.indexOf('league-sync', 1);
+  return first === 'systemd-run' && ours > 0 ? lookUpWords(words.slice(ours), place) : 'foreign';
+}
+
+function found(fault: string | undefined): Finding {
+  return fault === undefined ? 'exists' : { fault };
+}
+
+/** `[compose] run|exec [OPTION…] NAME [WORD…]`; what stands behind our image's name is for our program. */
+function lookUpContained(all: readonly string[], place: Place): Finding {
+  const [verb, ...words] = all[0] === 'compose' ? all.slice(1) : all;
+  if (verb !== 'run' && verb !== 'exec') return 'foreign';
+  const takesValue = (word = '') => /^--?[^=]+$/.test(word) && !BARE_FLAGS.includes(word);
+  const at = words.findIndex((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
+  if (at === -1) return { fault: `"${verb}" has nothing to run in` };
+  const rest = words.slice(at + 1);
+  if (verb === 'exec') return rest.length === 0 ? { fault: 'nothing is to be run' } : lookUpWords(rest, place);
+  return OUR_IMAGE.test(words[at] ?? '') ? found(faultOfProgram(rest, place)) : 'foreign';
+}
+
+/** What our program itself says of a command line. Who only names a command may leave its arguments out. */
+function faultOfProgram(words: readonly string[], { database }: Place): string | undefined {
+  const asked: { sql?: unknown; faults?: unknown } = {};
+  try {
+    createSilentProgram(asked).parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const isNamed = error.exitCode === 0 || error.code === 'commander.missingArgument';
+    return isNamed ? undefined : error.message;
   }
-  return undefined;
+  const switched = Array.isArray(asked.faults) ? asked.faults : [];
+  const unknown = switched.find((name) => !faults.some((fault) => fault.name === name));
+  if (unknown !== undefined) return `the simulated service has no fault ${unknown}`;
+  return typeof asked.sql === 'string' ? faultOfStatement(asked.sql, database) : undefined;
 }
 
-function splitWords(command: string): readonly string[] {
-  return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, bare]) => double ?? single ?? bare ?? '',
-  );
-}
-
-function isSetting(word: string): boolean {
-  return /^[A-Z_]+=/.test(word);
-}
-
-function faultOfProgram(words: readonly string[], database: string): string | undefined {
-  const [name = '', ...rest] = words;
-  if (name === '' || ['--version', '--help', 'help'].includes(name)) return undefined;
-  const command = program.commands.find((one) => one.name() === name);
-  if (command === undefined) return `there is no command ${name}`;
-  const values: string[] = [];
-  for (let index = 0; index < rest.length; index += 1) {
-    const word = rest[index] ?? '';
-    const option = command.options.find(({ long, short }) => word === long || word === short);
-    if (option?.required) index += 1;
-    if (!word.startsWith('--')) values.push(word);
-    else if (option === undefined && !OF_EVERY_COMMAND.includes(word)) return `${name} has no option ${word}`;
+/** Our program, which carries nothing out: it notes the options. */
+function createSilentProgram(asked: object) {
+  const program = createProgram(async (_, options) => {
+    Object.assign(asked, options);
+  });
+  for (const command of [program, ...program.commands]) {
+    command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
   }
-  if (values.length > command.registeredArguments.length) return `${name} does not take "${values.at(-1)}"`;
-  return name === 'query' ? faultOfStatement(values[0], database) : undefined;
+  return program;
 }
 
-function faultOfStatement(sql: string | undefined, database: string): string | undefined {
-  if (sql === undefined || !/^SELECT /i.test(sql)) return undefined;
+function faultOfStatement(sql: string, database: string): string | undefined {
+  if (!/^SELECT /i.test(sql)) return undefined;
   try {
     runQuery(database, sql);
     return undefined;
@@ -64,17 +96,23 @@ function faultOfStatement(sql: string | undefined, database: string): string | u
   }
 }
 
-function faultOfPackage(name: string, words: readonly string[], clone: string): string | undefined {
+function faultOfPackage(name: string, words: readonly string[], { clone }: Place): string | undefined {
   if (!existsSync(join(clone, 'node_modules/.bin', name))) return `npx would have to download ${name}`;
   const file = words.find((word) => /^\w.*\/.*\.\w+$/.test(word));
   return file === undefined || existsSync(join(clone, file)) ? undefined : `there is no file ${file}`;
 }
 
-function faultOfScript(word: string, next: string | undefined, clone: string): string | undefined {
+function faultOfScript(word: string, next: string | undefined, { clone }: Place): string | undefined {
   const { scripts } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
   const script = word === 'run' ? (next ?? '') : word;
   if (Object.hasOwn(scripts, script) || (word !== 'run' && OF_NPM.includes(word))) return undefined;
   return `package.json has no script ${script}`;
+}
+
+/** Of what node or a shell is to run. */
+function faultOfFile([file = '', ...rest]: readonly string[], place: Place): string | undefined {
+  if (!existsSync(join(place.clone, file))) return `there is no file ${file}`;
+  return /^(?:src\/cli\.ts|dist\/league-sync\.cjs)$/.test(file) ? faultOfProgram(rest, place) : undefined;
 }

@@ -25,7 +25,7 @@ export function createReport(file: string): Report {
       failed += 1;
     },
     leave: (line, reason) => {
-      lines.push(`not run - ${file}:${line} ${reason}`);
+      lines.push(`not run - ${file}:${line} ${shorten(reason)}`);
     },
     lines: () => lines,
     passed: () => passed,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { copyInstalled, fetchBy, makeClone, newcomer, readDocuments, withRegistry } from './clone.ts';
 import { isFetching, withoutComment } from './command.ts';
 import { type Document, readDocument, type Step } from './markdown.ts';
-import { faultOf } from './named.ts';
+import { lookUp } from './named.ts';
 import { createRehearsal, isOfFaults, sectionAt } from './rehearsal.ts';
 import { createReport, type Report } from './report.ts';
 import { faultOfReason } from './ring.ts';
@@ -73,9 +73,10 @@ function lookAtNamed({ named, steps }: Document, report: Report): void {
   );
   for (const { line, text } of [...named, ...left]) {
     const command = withoutComment(text);
-    const fault = faultOf(command, installed, database);
-    if (fault === undefined) report.pass(line, `exists: ${command}`);
-    else report.fail(line, `exists: ${command}`, [fault]);
+    const finding = lookUp(command, { clone: installed, database });
+    if (finding === 'exists') report.pass(line, `exists: ${command}`);
+    else if (finding === 'foreign') report.leave(line, `${command}: not a command of ours`);
+    else report.fail(line, `exists: ${command}`, [finding.fault]);
   }
 }
 
