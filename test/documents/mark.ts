@@ -26,7 +26,7 @@ export function readComment(line: string): string | undefined {
   return COMMENT.exec(line)?.groups?.words;
 }
 
-/** What the words of a comment mean; undefined where they mean nothing. CONTRIBUTING.md explains them. */
+/** What the words of a comment mean; undefined where they mean nothing. README.md explains them. */
 export function readMark(words: string): Mark | undefined {
   const reason = /^not run: (\S.*)$/.exec(words)?.[1];
   if (reason !== undefined) return { ...PLAIN, reason };

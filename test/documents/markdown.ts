@@ -10,10 +10,7 @@ export type Commands = {
   /** What the document shows right after the block. */
   readonly output?: Output;
 };
-export type Step =
-  | ({ readonly kind: 'heading' } & Line)
-  | ({ readonly kind: 'commands' } & Commands)
-  | ({ readonly kind: 'output' } & Output);
+export type Step = ({ readonly kind: 'commands' } & Commands) | ({ readonly kind: 'output' } & Output);
 
 /** What a document asks its reader to do, in order. */
 export type Document = {
@@ -28,7 +25,9 @@ export type Document = {
 
 type Fence = { readonly line: number; readonly end: number; readonly label: string; readonly lines: readonly string[] };
 
-const SHELL = ['sh', 'bash', 'console', 'shell'];
+const SHELL = 'sh';
+/** Other labels of blocks that are nothing to run, and the one of outputs that come from no command. */
+const TOLD = ['', 'ini', 'python', 'sql', 'text', 'yaml'];
 const NAMED = /`((?:[A-Z_]+=\S+ )*(?:(?:npx )?league-sync|npx|npm|(?:node_modules\/\.bin\/)?node)\s[^`]+)`/g;
 
 /** Reads a document. Outputs after a block of SQL are left out: the cookbook has a test of its own for these. */
@@ -40,7 +39,9 @@ export function readDocument(file: string, text: string): Document {
   for (const fence of fences) {
     const mark = markBefore(lines, fence, faults);
     const before = fences.find(({ end }) => end === fence.line - 1);
-    if (SHELL.includes(fence.label)) {
+    if (!TOLD.includes(fence.label) && fence.label !== SHELL)
+      faults.push({ line: fence.line, text: `nobody knows what a block of "${fence.label}" is` });
+    if (fence.label === SHELL) {
       steps.push({ kind: 'commands', line: fence.line, mark, commands: splitCommands(fence.lines, fence.line + 1) });
     } else if (fence.label === '' && before?.label !== 'sql') {
       addOutput(steps, { line: fence.line, lines: fence.lines, mark }, before !== undefined);
@@ -48,12 +49,10 @@ export function readDocument(file: string, text: string): Document {
   }
   const outside = lines.map((line, index) => (fences.some((fence) => isWithin(fence, index + 1)) ? '' : line));
   outside.forEach((line, index) => {
-    if (/^#+ /.test(line)) steps.push({ kind: 'heading', line: index + 1, text: line });
     const words = readComment(line);
     if (words !== undefined && !fences.some((fence) => fence.line === index + 2))
       faults.push({ line: index + 1, text: `no block follows the comment "${words}"` });
   });
-  steps.sort((one, other) => one.line - other.line);
   return { file, text, steps, named: readNamed(outside), faults };
 }
 

@@ -3,14 +3,12 @@ import { globSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyInstalled, fetchBy, makeClone, newcomer, readDocuments, withRegistry } from './clone.ts';
 import { isFetching, withoutComment } from './command.ts';
-import { type Document, readDocument, type Step } from './markdown.ts';
+import { type Document, type Output, readDocument, type Step } from './markdown.ts';
 import { lookUp } from './named.ts';
-import { createRehearsal, isOfFaults, sectionAt } from './rehearsal.ts';
+import { createReader, type Reader } from './reader.ts';
 import { createReport, type Report } from './report.ts';
 import { faultOfReason } from './ring.ts';
 import { openRoom } from './room.ts';
-import { openSession, type Session } from './session.ts';
-import { linesOf, missingFrom } from './shape.ts';
 
 // Runs what the documents of HEAD tell their readers to run: `run.ts WORK_FOLDER [DOCUMENT…]`; run.sh calls it.
 
@@ -44,9 +42,9 @@ function bySchema(one: string, other: string): number {
 
 async function tryDocument(document: Document): Promise<Report> {
   const report = createReport(document.file);
-  for (const { line, text } of document.faults) report.fail(line, 'the comment', [text]);
+  for (const { line, text } of document.faults) report.fail(line, 'the block', [text]);
   try {
-    if (document.steps.some(({ kind }) => kind !== 'heading')) await follow(document, report);
+    if (document.steps.length > 0) await follow(document, report);
     await untilInstalled();
     lookAtNamed(document, report);
   } catch (error) {
@@ -84,24 +82,13 @@ async function follow(document: Document, report: Report): Promise<void> {
   const folder = join(work, document.file.replaceAll('/', '_'));
   const clone = installsItself(document) ? makeClone(project, folder) : await makeInstalled(folder);
   await using room = await openRoom();
-  const session = openSession({ clone, env, fetching, room, report });
-  let rehearsal: ReturnType<typeof createRehearsal> | undefined;
-  let inSection = false;
+  const reader = createReader({ clone, env, fetching, room, report });
   for (const step of document.steps) {
-    const section = sectionAt(document, step);
-    if (step.kind === 'heading') inSection = section !== undefined;
-    if (section !== undefined) {
-      rehearsal ??= createRehearsal({ document, session, clone, report });
-      await rehearsal.play(section);
-    } else if (step.kind === 'commands') {
-      if (step.mark.reason === undefined) await session.run(step);
-      else leave(step, { clone, report, file: document.file });
-    } else if (step.kind === 'output' && !(inSection && isOfFaults(step))) {
-      lookAtOutput(step, session, { clone, report, file: document.file });
-    }
+    if (step.mark.reason !== undefined) leave(step, { clone, report, file: document.file });
+    else if (step.kind === 'commands') await reader.run(step);
+    else await lookAtOutput(step, reader, report);
   }
-  await rehearsal?.recover();
-  await session.end();
+  await reader.end();
 }
 
 /** Whether the document is for somebody who has a clone and nothing else. */
@@ -112,26 +99,17 @@ function installsItself({ steps }: Document): boolean {
   );
 }
 
-function leave({ line, mark }: Extract<Step, { kind: 'commands' }>, { clone, report, file }: Place): void {
+type Place = { readonly clone: string; readonly report: Report; readonly file: string };
+
+function leave({ line, mark }: Step, { clone, report, file }: Place): void {
   const reason = mark.reason ?? '';
   const fault = faultOfReason(reason, file, clone);
   if (fault === undefined) report.leave(line, reason);
   else report.fail(line, `not run: ${reason}`, [fault]);
 }
 
-type Place = { readonly clone: string; readonly report: Report; readonly file: string };
-
-function lookAtOutput(step: Extract<Step, { kind: 'output' }>, session: Session, { clone, report }: Place): void {
-  const { line, lines, mark } = step;
-  if (mark.reason !== undefined) {
-    report.leave(line, mark.reason);
-  } else if (mark.amongLinesOf === undefined) {
-    report.fail(line, 'the output', ['no command stands before it, and no comment says where it comes from']);
-  } else {
-    const printed = linesOf(session.terminal(mark.amongLinesOf).screen());
-    const why = missingFrom(printed, lines, clone).map((one) => `not printed: ${one}`);
-    const what = `${lines.length} lines are among those of terminal ${mark.amongLinesOf}`;
-    if (why.length === 0) report.pass(line, what);
-    else report.fail(line, what, why);
-  }
+async function lookAtOutput(output: Output, reader: Reader, report: Report): Promise<void> {
+  const { amongLinesOf } = output.mark;
+  if (amongLinesOf !== undefined) return reader.waitFor(output, amongLinesOf);
+  report.fail(output.line, 'the output', ['no command stands before it, and no comment says where it comes from']);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lookUp } from '../documents/named.ts';
+import { fillIn } from '../documents/settings.ts';
 import { splitLine } from '../documents/words.ts';
 
 const place = { clone: '.', database: 'test/fixtures/schema-1.db' };
@@ -81,4 +82,20 @@ describe('a command line', () => {
     ['a <version>', [['a', '<version>']]],
     ['', []],
   ])('%j is %j', (line, words) => expect(splitLine(line)).toEqual(words));
+});
+
+describe('the settings of the simulated service', () => {
+  const example = 'X=1\nLEAGUE_SYNC_BASE_URL=\n\nLEAGUE_SYNC_USERNAME=\n\nLEAGUE_SYNC_PASSWORD=\n';
+  const readme = 'its address is `http://x`, the\nusername `player`, the password `secret-password`.';
+
+  it('are filled in as the README says', () => {
+    const filled =
+      'X=1\nLEAGUE_SYNC_BASE_URL=http://x\n\nLEAGUE_SYNC_USERNAME=player\n\nLEAGUE_SYNC_PASSWORD=secret-password\n';
+    expect(fillIn(example, readme)).toBe(filled);
+  });
+
+  it.each([
+    ['the README has another sentence', example, 'it is at `http://x`', 'the README does not say'],
+    ['the example lacks one', 'LEAGUE_SYNC_BASE_URL=\n', readme, '.env.example has no line'],
+  ])('are not passed over where %s', (_, text, page, message) => expect(() => fillIn(text, page)).toThrow(message));
 });

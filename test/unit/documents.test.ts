@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { SETTING_NAMES } from '../../src/config/name.ts';
 import { settingsSchema } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
+import { faults } from '../../src/simulator/fault.ts';
 import { runs } from '../../src/store/schema.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const example = readFileSync('.env.example', 'utf8');
 const architecture = readFileSync('docs/architecture.md', 'utf8');
+const rehearsal = readFileSync('docs/rehearsal.md', 'utf8');
 const operations = readFileSync('docs/operations.md', 'utf8');
 
 /** The first two cells of each row of the table under a heading. */
@@ -70,6 +72,15 @@ describe('the page on operations', () => {
     const quoted = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, message = '']) => message));
     expect(quoted.length).toBeGreaterThan(10);
     expect(quoted.filter((message) => !source.includes(message))).toEqual([]);
+  });
+});
+
+describe('the page on rehearsals', () => {
+  it('has no fault in its headings that the simulated service does not have', () => {
+    const headings = rehearsal.split('\n').filter((line) => /^## .+: `/.test(line));
+    const named = headings.flatMap((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter((name) => !faults.some((fault) => fault.name === name))).toEqual([]);
   });
 });
 
