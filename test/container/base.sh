@@ -9,7 +9,7 @@ NPM_VERSION=11
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tarball=$1
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work" "$tarball.part"' EXIT
 
 bash "$here/../install/debian-root.sh" "$work/root" "$NODE_VERSION" "$NPM_VERSION"
 # Renamed into place, so that a run that was cut short leaves no half of one.

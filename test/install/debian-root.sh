@@ -8,7 +8,7 @@ root=$1 node_version=$2 npm_version=$3
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/league-sync
 bootstrapped=$cache/bookworm.tar
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work" "$bootstrapped.$$"' EXIT
 
 # or_show COMMAND… - quiet, unless it fails.
 or_show() { "$@" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }; }
@@ -38,12 +38,13 @@ for name in npm npx; do
   ln -s "../lib/node_modules/npm/bin/$name-cli.js" "$root/usr/local/bin/$name"
 done
 
-# The way to the npm registry is this machine's affair.
-mkdir -p "$root/usr/local/etc"
-echo "registry=$(npm config get registry 2>/dev/null)" >"$root/usr/local/etc/npmrc"
+# The way to the npm registry is this machine's affair. Said beside npm itself, since `--prefix` has it look elsewhere
+# for what else holds for all.
+echo "registry=$(npm config get registry 2>/dev/null)" >"$modules/npm/npmrc"
 authorities=$(npm config get cafile 2>/dev/null)
 [[ -f $authorities ]] || authorities=${NODE_EXTRA_CA_CERTS:-}
 if [[ -f $authorities ]]; then
+  mkdir -p "$root/usr/local/etc"
   cp -L "$authorities" "$root/usr/local/etc/authorities.pem"
-  echo "cafile=/usr/local/etc/authorities.pem" >>"$root/usr/local/etc/npmrc"
+  echo "cafile=/usr/local/etc/authorities.pem" >>"$modules/npm/npmrc"
 fi
