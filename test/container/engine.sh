@@ -6,6 +6,8 @@
 # shellcheck source=test/support/ring.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
 image=localhost/league-sync:ring
+# What a ring puts before podman, and what it says of networks; to be set before choose_driver.
+engine_prefix=() network_options=()
 
 install_engine() { # install_engine PACKAGE… - and these
   must_be_root "to build and run containers"
@@ -17,10 +19,14 @@ install_engine() { # install_engine PACKAGE… - and these
 choose_driver() {
   mkdir "$work"/{lower,upper,task,merged}
   driver=vfs
-  if mount -t overlay -o "lowerdir=$work/lower,upperdir=$work/upper,workdir=$work/task" none "$work/merged" 2>/dev/null; then
+  local folders=lowerdir=$work/lower,upperdir=$work/upper,workdir=$work/task
+  if mount -t overlay -o "$folders" none "$work/merged" 2>/dev/null; then
     umount "$work/merged"
     driver=overlay
   fi
+  store=(--root "$work/store" --runroot "$work/run" --storage-driver "$driver"
+    --storage-opt "$driver.imagestore=$cache/images-$driver")
+  engine_options=("${store[@]}" --tmpdir "$work/libpod" --runtime runc "${network_options[@]}")
   # What podman asks of the kernel by itself is more than a machine may allow even its root.
   cat >"$work/containers.conf" <<'CONF'
 [containers]
@@ -36,11 +42,8 @@ CONF
 
 # The base stays in a store of its own between runs: to unpack it takes longer than all the rest.
 base_builder() { buildah --root "$cache/images-$driver" --runroot "$work/base-run" --storage-driver "$driver" "$@"; }
-store() { echo --root "$work/store" --runroot "$work/run" --storage-driver "$driver" --storage-opt "$driver.imagestore=$cache/images-$driver"; }
-# shellcheck disable=SC2046 # words, by intent
-builder() { buildah $(store) "$@"; }
-# shellcheck disable=SC2046
-engine() { podman $(store) --tmpdir "$work/libpod" --runtime runc "$@"; }
+builder() { buildah "${store[@]}" "$@"; }
+engine() { "${engine_prefix[@]}" podman "${engine_options[@]}" "$@"; }
 
 # Named by how it is made, so that a change of that makes a new one.
 prepare_base() {
@@ -54,11 +57,11 @@ prepare_base() {
   if ! base_builder inspect --type image "$base" >/dev/null 2>&1; then
     echo "making the base image, once"
     tarball=$cache/base-$made_by.tar
-    [[ -f $tarball ]] || bash "$project/test/container/base.sh" "$tarball" || give_up "its base image could not be made"
+    [[ -f $tarball ]] || or_give_up "its base image could not be made" bash "$project/test/container/base.sh" "$tarball"
     container=$(base_builder from scratch)
-    base_builder add --quiet "$container" "$tarball" / >/dev/null
+    or_give_up "its base image could not be stored" base_builder add --quiet "$container" "$tarball" /
     base_builder config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --cmd node "$container"
-    base_builder commit --quiet --rm "$container" "$base" >/dev/null
+    or_give_up "its base image could not be stored" base_builder commit --quiet --rm "$container" "$base"
     # What earlier forms of base.sh made.
     find "$cache" -maxdepth 1 -name 'base-*.tar*' ! -name "base-$made_by.tar" -delete
     for old in $(base_builder images --format '{{.Name}}:{{.Tag}}'); do
@@ -85,12 +88,5 @@ start_service() { # start_service NAME [ARGUMENT…]
 }
 service_answers() { engine logs "$1" 2>&1 | grep '"url"' >/dev/null; }
 
-# Ends everything that runs, unmounts the store and removes it.
-remove_engine() {
-  engine rm --force --all --time 0 >/dev/null 2>&1 || true
-  local mounted
-  while read -r mounted; do
-    umount --lazy "$mounted" 2>/dev/null || true
-  done < <(awk -v work="$work/" 'index($5, work) == 1 { print $5 }' /proc/self/mountinfo | sort --reverse)
-  rm -rf "$work"
-}
+end_containers() { [[ ! -v engine_options ]] || engine rm --force --all --time 0 >/dev/null 2>&1; }
+end_ring() { end_containers; }

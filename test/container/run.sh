@@ -16,16 +16,16 @@ settings=(--env LEAGUE_SYNC_BASE_URL=http://127.0.0.1:8080 --env LEAGUE_SYNC_USE
   --env LEAGUE_SYNC_PASSWORD=secret-password)
 narrow=(--read-only --cap-drop all --security-opt no-new-privileges --network container:service)
 
-trap remove_engine EXIT
-
 # A checkout as people have one: with secrets, databases and results of builds lying about.
 lay_out_checkout() {
   checkout=$work/checkout
   mkdir -p "$checkout"/{data,secrets,dist}
-  (cd "$project" && cp -r Dockerfile .dockerignore package.json package-lock.json .npmrc tsconfig.json scripts src migrations \
-    README.md test "$checkout")
+  (cd "$project" && cp -r Dockerfile .dockerignore package.json package-lock.json .npmrc tsconfig.json scripts src \
+    migrations README.md test "$checkout")
   local name
-  for name in .env secrets/password data/leagues.db dist/old.cjs src/.env scripts/notes; do echo "$canary" >"$checkout/$name"; done
+  for name in .env secrets/password data/leagues.db dist/old.cjs src/.env scripts/notes; do
+    echo "$canary" >"$checkout/$name"
+  done
 }
 
 # The layers of the image above those of its base, each unpacked into a folder of its own.
@@ -35,7 +35,8 @@ unpack_layers() {
   engine save --quiet --format docker-dir --output "$work/saved" "$image"
   base_layers=$(engine image inspect --format '{{len .RootFS.Layers}}' "$base")
   mapfile -t layers < <("$node" --print \
-    'JSON.parse(fs.readFileSync(process.argv[1])).layers.map((layer) => layer.digest.slice(7)).join("\n")' "$work/saved/manifest.json")
+    'JSON.parse(fs.readFileSync(process.argv[1])).layers.map((layer) => layer.digest.slice(7)).join("\n")' \
+    "$work/saved/manifest.json")
   for layer in "${layers[@]:base_layers}"; do
     mkdir "$work/layers/$layer"
     tar --extract --directory "$work/layers/$layer" --file "$work/saved/$layer"
@@ -45,22 +46,24 @@ unpack_layers() {
 
 # But for the empty file that buildah leaves where a base has no names of hosts.
 files_of_layers() {
-  (cd "$work/layers" && find . ! -type d ! '(' -path './*/etc/hosts' -size 0 ')' -printf '%P\n' | cut -d / -f 2- | sort -u)
+  (cd "$work/layers" && find . ! -type d ! '(' -path './*/etc/hosts' -size 0 ')' -printf '%P\n') |
+    cut -d / -f 2- | sort -u
 }
 
 holds_only_what_runs() {
-  files_of_layers | grep -vE -e "^$addon/(lib/.+|package\.json|LICENSE|prebuilds/linux-[a-z0-9]+\.node)$" \
+  files_of_layers >"$work/added"
+  grep -x app/dist/league-sync.cjs "$work/added"
+  finds_nothing -vE -e "^$addon/(lib/.+|package\.json|LICENSE|prebuilds/linux-[a-z0-9]+\.node)$" \
     -e '^app/(dist/(league-sync\.cjs|THIRD-PARTY-NOTICES\.txt)|migrations/.+|package\.json)$' \
-    -e '^compile-cache/.+' -e '^usr/local/bin/league-sync$' | tee "$work/surplus"
-  [[ ! -s $work/surplus ]]
+    -e '^compile-cache/.+' -e '^usr/local/bin/league-sync$' "$work/added"
 }
 
 holds_no_secret() {
-  local found=0
   # The file that names the layers holds the history of all of them.
-  grep --recursive --files-with-matches "$canary" "$work/layers" "$work/saved" || found=$?
+  finds_nothing --recursive --files-with-matches "$canary" "$work/layers" "$work/saved"
   engine history --no-trunc "$image" >"$work/history"
-  ((found == 1)) && ! grep -iE 'password|token|secret' "$work/history"
+  grep -F /app "$work/history" >/dev/null
+  finds_nothing -iE 'password|token|secret' "$work/history"
 }
 
 added_kb() { du --apparent-size --summarize --block-size 1K "$work/layers" | cut -f 1; }
@@ -68,13 +71,17 @@ is_small() { added_kb; (($(added_kb) <= most_added_kb)); }
 
 holds_compiled_code() { [[ -n $(find "$work"/layers/*/compile-cache/*-"$user" -type f -size +50k) ]]; }
 
-in_package() { "$node" --print 'JSON.parse(fs.readFileSync(process.argv[1]))[process.argv[2]]' "$project/package.json" "$1"; }
+in_package() {
+  "$node" --print 'JSON.parse(fs.readFileSync(process.argv[1]))[process.argv[2]]' "$project/package.json" "$1"
+}
 label() { engine image inspect --format "{{index .Labels \"org.opencontainers.image.$1\"}}" "$image"; }
 labels_are_those_of_the_package() {
-  local pair
+  local pair said wanted
   for pair in title:name description:description licenses:license version:version; do
-    echo "${pair%:*}: $(label "${pair%:*}")"
-    [[ $(label "${pair%:*}") == "$(in_package "${pair#*:}")" ]] || return 1
+    said=$(label "${pair%:*}")
+    wanted=$(in_package "${pair#*:}")
+    echo "${pair%:*}: $said"
+    [[ $said == "$wanted" ]]
   done
 }
 
@@ -87,12 +94,17 @@ refuses_another_version() {
 
 has_an_arm64_addon() {
   file "$project/node_modules/better-sqlite3/prebuilds/linux-arm64.node" | tee "$work/kind"
-  grep -q 'ELF 64-bit.*ARM aarch64' "$work/kind" || return 1
+  grep -q 'ELF 64-bit.*ARM aarch64' "$work/kind"
   # Whatever is named for one kind of machine alone would be missing on the other.
-  ! grep -nE 'amd64|x64|x86|arm64|aarch64' <(grep -v '^#' "$project/Dockerfile")
+  grep -v '^#' "$project/Dockerfile" >"$work/instructions"
+  finds_nothing -nE 'amd64|x64|x86|arm64|aarch64' "$work/instructions"
 }
 
-prints_its_version() { [[ $(engine run --rm --network none "$image" --version) == "$(in_package version)" ]]; }
+prints_its_version() {
+  local version
+  version=$(in_package version)
+  [[ $(engine run --rm --network none "$image" --version) == "$version" ]]
+}
 
 runs_the_demo() {
   engine run --rm --network none --read-only "$image" demo --for 2s >"$work/demo"
@@ -103,23 +115,28 @@ stored() { sqlite3 -readonly -cmd '.timeout 2000' "$volume/leagues.db" 'SELECT c
 all_leagues_stored() { [[ $(stored) == 124 ]]; }
 show_worker_if_not() { "$@" || { engine logs worker; return 1; }; }
 
-# start_worker VOLUME [ARGUMENT…] - the image's own command, without an init; `process` is its number on this machine.
+# The image's own command, without an init.
 start_worker() {
-  local folder=$1
-  shift
-  engine run --detach --name worker "${narrow[@]}" "${settings[@]}" --volume "$folder:/data" "$@" "$image" >"$work/started" 2>&1 ||
-    { cat "$work/started"; return 1; }
-  process=$(engine inspect --format '{{.State.Pid}}' worker)
+  engine run --detach --name worker "${narrow[@]}" "${settings[@]}" --volume "$volume:/data" "$image"
 }
 
-status_of() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$process/status"; }
-is_the_program() { tr '\0' ' ' <"/proc/$process/cmdline" | tee "$work/command"; grep -q '^node /usr/local/bin/league-sync run $' "$work/command"; }
-is_process_one() { awk '/^NSpid:/ { pid = $NF } END { exit pid != 1 }' "/proc/$process/status"; }
-runs_without_root() { [[ $(awk '/^[UG]id:/ { print $2, $3, $4, $5 }' "/proc/$process/status" | sort -u) == "$user $user $user $user" ]]; }
+# Its number on this machine.
+worker_process() { engine inspect --format '{{.State.Pid}}' worker; }
+worker_status() { cat "/proc/$(worker_process)/status"; }
+status_of() { worker_status | awk -v name="$1:" '$1 == name { print $2 }'; }
+is_the_program() {
+  tr '\0' ' ' <"/proc/$(worker_process)/cmdline" | tee "$work/command"
+  grep -q '^node /usr/local/bin/league-sync run $' "$work/command"
+}
+is_process_one() { worker_status | awk '/^NSpid:/ { pid = $NF } END { exit pid != 1 }'; }
+runs_without_root() {
+  [[ $(worker_status | awk '/^[UG]id:/ { print $2, $3, $4, $5 }' | sort -u) == "$user $user $user $user" ]]
+}
 gains_nothing() { [[ $(status_of CapEff) =~ ^0+$ && $(status_of CapBnd) =~ ^0+$ && $(status_of NoNewPrivs) == 1 ]]; }
 root_is_read_only() {
-  awk '$5 == "/" { last = $6 } END { exit !(last ~ /^ro/) }' "/proc/$process/mountinfo" || return 1
-  ! engine exec worker touch /app/written
+  awk '$5 == "/" { last = $6 } END { exit !(last ~ /^ro/) }' "/proc/$(worker_process)/mountinfo"
+  engine exec worker touch /app/written >"$work/touched" 2>&1 && return 1
+  grep 'Read-only file system' "$work/touched"
 }
 
 # An address that is not the one of the probe; a worker that listened on 127.0.0.1 would refuse it.
@@ -130,11 +147,17 @@ answers_on_all_addresses() {
 }
 
 healthy() { engine healthcheck run worker; }
-unhealthy() { ! healthy; }
+unhealthy() {
+  local code=0
+  healthy || code=$?
+  # Anything else is podman's own.
+  ((code == 1))
+}
 # Stopped from outside, as by a debugger or a disk that hangs.
 notices_a_frozen_worker() {
+  local process code=0
+  process=$(worker_process)
   kill -STOP "$process"
-  local code=0
   unhealthy || code=$?
   kill -CONT "$process"
   return "$code"
@@ -157,7 +180,10 @@ is_read_by_another_container() {
     query --format csv 'SELECT live_leagues FROM freshness' | tee "$work/read"
   grep -q '^124' "$work/read"
 }
-logs_json() { engine logs worker 2>&1 | "$node" --eval 'for (const line of fs.readFileSync(0, "utf8").trim().split("\n")) JSON.parse(line)'; }
+logs_json() {
+  engine logs worker 2>&1 |
+    "$node" --eval 'for (const line of fs.readFileSync(0, "utf8").trim().split("\n")) JSON.parse(line)'
+}
 
 ends_well() {
   local began=$SECONDS code
@@ -173,10 +199,12 @@ only_the_database_is_left() { ls -A "$volume"; [[ $(ls -A "$volume") == leagues.
 refuses_an_unwritable_volume() {
   local code=0
   mkdir -m 0555 "$work/unwritable"
-  engine run --rm "${narrow[@]}" "${settings[@]}" --volume "$work/unwritable:/data" "$image" >"$work/refused" 2>&1 || code=$?
+  engine run --rm "${narrow[@]}" "${settings[@]}" --volume "$work/unwritable:/data" "$image" >"$work/refused" 2>&1 ||
+    code=$?
   echo "exit code $code"
   cat "$work/refused"
-  ((code == 74)) && grep -q '/data/leagues.db.*give' "$work/refused"
+  ((code == 74))
+  grep -q '/data/leagues.db.*give' "$work/refused"
 }
 
 install_engine file sqlite3
@@ -201,7 +229,7 @@ volume=$work/volume
 mkdir "$volume"
 chown "$user:$user" "$volume"
 check 'the health check fails where there is no worker' is_unhealthy_without_a_worker
-check 'the worker starts' start_worker "$volume"
+check 'the worker starts' start_worker
 check 'the leagues arrive in the database on the volume' show_worker_if_not within 30 all_leagues_stored
 check 'the worker is process 1' is_process_one
 check 'the worker is the program itself, without a shell or npm' is_the_program

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The deployment ring: the commands of docs/deployment.md's section "Container" as written; compose.yaml by docker-compose and deploy/kubernetes.yaml by `podman kube play`, with the image
-# and against the simulated service; the manifest also against Kubernetes' own schemas. Datasette is not started: its
-# image comes from a registry. Needs root on a Debian-like machine, and `npm ci` done before.
+# The deployment ring: the commands of docs/deployment.md's section "Container" as written; compose.yaml by
+# docker-compose and deploy/kubernetes.yaml by `podman kube play`, with the image and against the simulated service; the
+# manifest also against Kubernetes' own schemas. Datasette is not started: its image comes from a registry. Needs root
+# on a Debian-like machine, and `npm ci` done before.
 set -euo pipefail
 
 # shellcheck source=test/container/engine.sh
@@ -15,9 +16,9 @@ packages=(catatonit curl docker-compose iproute2 sqlite3)
 source "$project/test/deploy/written.sh"
 schemas=(kubernetes-models@5.1.0 yaml@2.9.1)
 
-clean_up() {
-  [[ -z $api ]] || { kill "$api" 2>/dev/null || true; wait "$api" 2>/dev/null || true; }
-  remove_engine
+end_ring() {
+  [[ -z $api ]] || { kill "$api"; wait "$api"; } 2>/dev/null
+  end_containers
 }
 
 # A network of this run alone: its bridges, addresses and published ports meet nobody else's.
@@ -25,24 +26,23 @@ make_network() {
   : >"$work/network"
   unshare --net="$work/network" ip link set lo up
   mkdir "$work/networks"
+  engine_prefix=(nsenter --net="$work/network")
+  network_options=(--network-config-dir "$work/networks")
 }
-inside() { nsenter --net="$work/network" "$@"; }
-# shellcheck disable=SC2046 # words, by intent
-engine() { inside podman $(store) --tmpdir "$work/libpod" --runtime runc --network-config-dir "$work/networks" "$@"; }
+inside() { "${engine_prefix[@]}" "$@"; }
 
 # What docker-compose talks to.
 serve_api() {
-  # Not by `inside`: the number would be that of a shell around it, and podman outlive the ring.
-  # shellcheck disable=SC2046
-  nsenter --net="$work/network" podman $(store) --tmpdir "$work/libpod" --runtime runc --network-config-dir "$work/networks" \
-    system service --time 0 "unix://$work/api" >"$work/api.log" 2>&1 &
+  # Not by `engine`: the number would be that of a shell around it, and podman outlive the ring.
+  "${engine_prefix[@]}" podman "${engine_options[@]}" system service --time 0 "unix://$work/api" \
+    </dev/null >"$work/api.log" 2>&1 &
   api=$!
   within 10 test -S "$work/api" || { cat "$work/api.log"; give_up "podman does not serve its API"; }
 }
 
 compose() {
-  (cd "$work/compose" && DOCKER_HOST=unix://$work/api WORKER_IMAGE=$image LEAGUE_SYNC_BASE_URL=$url LEAGUE_SYNC_ALLOW_HTTP=true \
-    docker-compose --project-name "$compose_project" "$@")
+  (cd "$work/compose" && DOCKER_HOST=unix://$work/api WORKER_IMAGE=$image LEAGUE_SYNC_BASE_URL=$url \
+    LEAGUE_SYNC_ALLOW_HTTP=true docker-compose --project-name "$compose_project" "$@")
 }
 
 # compose.yaml as people have it: in a folder with .env and secrets.
@@ -58,19 +58,18 @@ lay_out_compose() {
 # The simulated service listens at 127.0.0.1 of its container alone; this lets the others in.
 open_service() {
   engine run --detach --name service --read-only "$image" simulate >/dev/null
-  within 20 service_answers service || { echo "the simulated service did not start"; return 1; }
+  within 20 service_answers service
   engine exec --detach service node --eval 'net.createServer((socket) => {
     const onwards = net.connect(8080, "127.0.0.1").on("error", () => socket.destroy());
     socket.on("error", () => onwards.destroy()).pipe(onwards).pipe(socket);
   }).listen(8081, "0.0.0.0")'
-  url=http://$(engine inspect --format '{{.NetworkSettings.IPAddress}}' service):8081
 }
+address_of_service() { echo "http://$(engine inspect --format '{{.NetworkSettings.IPAddress}}' service):8081"; }
 
 # Types know every name there is, so that a misspelt one is found; the schemas know what the values may be.
 fits_the_schemas() { # fits_the_schemas FILE
-  cp "$1" "$work/schemas/manifest.yaml"
   # shellcheck disable=SC2016 # what is expanded, node expands
-  (cd "$work/schemas" && node --eval '
+  cp "$1" "$work/schemas/manifest.yaml" && (cd "$work/schemas" && node --eval '
     const documents = require("yaml").parseAllDocuments(fs.readFileSync("manifest.yaml", "utf8"));
     const lines = documents.map((document, index) => {
       if (document.errors.length > 0) throw document.errors[0];
@@ -84,10 +83,14 @@ fits_the_schemas() { # fits_the_schemas FILE
 
 # What the two of the check above are there for.
 finds_faults() {
-  sed 's/readOnlyRootFilesystem/readOnlyRootFileSystem/' "$manifest" >"$work/misspelt.yaml"
-  ! fits_the_schemas "$work/misspelt.yaml" || return 1
-  sed 's/port: 9464/port: "9464"/' "$manifest" >"$work/mistyped.yaml"
-  ! fits_the_schemas "$work/mistyped.yaml"
+  finds_fault 's/readOnlyRootFilesystem/readOnlyRootFileSystem/' '"readOnlyRootFileSystem"'
+  finds_fault 's/port: 9464/port: "9464"/' "Type 'string' is not assignable to type"
+}
+finds_fault() { # finds_fault EDIT WORDS - that it is told in
+  sed "$1" "$manifest" >"$work/faulty.yaml"
+  fits_the_schemas "$work/faulty.yaml" >"$work/told" 2>&1 && return 1
+  cat "$work/told"
+  grep -F "$2" "$work/told" >/dev/null
 }
 
 version() { node --print 'JSON.parse(fs.readFileSync(process.argv[1])).version' "$project/package.json"; }
@@ -112,28 +115,29 @@ show_log_if_not() { # show_log_if_not CONTAINER COMMAND…
   "$@" || { engine logs "$container"; return 1; }
 }
 
-answers() {
-  inside curl --silent --show-error --fail --max-time 5 --output "$work/page" "$1"
-  grep -q league-sync "$work/page"
-}
+answers() { inside curl --silent --show-error --fail --max-time 5 "$1" | grep league-sync >/dev/null; }
 is_open_to_this_machine_alone() {
-  within 10 answers http://127.0.0.1:9464/ || return 1
+  within 10 answers http://127.0.0.1:9464/
   inside ss --listening --tcp --numeric --no-header | tee "$work/listening"
-  ! grep ':9464' "$work/listening" | grep -v '127\.0\.0\.1:9464'
+  grep ':9464' "$work/listening" >"$work/open"
+  finds_nothing -v '127\.0\.0\.1:9464' "$work/open"
 }
 
+shows_its_leagues() { engine exec "$worker" league-sync status | grep '124 listed'; }
 of_worker() { engine inspect --format "$1" "$worker"; }
 is_narrow() {
   local process
   process=$(of_worker '{{.State.Pid}}')
   of_worker '{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.Memory}}' | tee "$work/narrow"
   # In a control group of this machine, and so of the process that really runs.
-  grep -q '^true 536870912$' "$work/narrow" &&
-    awk '/^CapBnd:/ { bound = $2 } /^NoNewPrivs:/ { no = $2 } END { exit !(bound ~ /^0+$/ && no == 1) }' "/proc/$process/status"
+  grep -q '^true 536870912$' "$work/narrow"
+  awk '/^CapBnd:/ { bound = $2 } /^NoNewPrivs:/ { no = $2 } END { exit !(bound ~ /^0+$/ && no == 1) }' \
+    "/proc/$process/status"
 }
 keeps_secrets_out_of_its_settings() {
   of_worker '{{json .Config}}' >"$work/config"
-  grep -q LEAGUE_SYNC_PASSWORD_FILE "$work/config" && ! grep -o secret-password "$work/config"
+  grep -q LEAGUE_SYNC_PASSWORD_FILE "$work/config"
+  finds_nothing -o secret-password "$work/config"
 }
 stops_by_compose() {
   compose stop worker
@@ -143,23 +147,29 @@ stops_by_compose() {
 goes_on_after_an_upgrade() {
   compose rm --force worker
   compose up --detach --no-build worker
-  within 30 engine exec "$worker" league-sync status | grep '124 listed'
+  within 30 shows_its_leagues
 }
 
 # The manifest with this ring's image and service. podman takes secrets from its own store, without decoding them.
 play() {
   sed -e "s|https://api.example.com|$url|" -e "s|image: league-sync:.*|image: $image|" \
-    -e "s|^          env:|&\n            - {name: LEAGUE_SYNC_ALLOW_HTTP, value: 'true'}|" "$manifest" >"$work/played.yaml"
+    -e "s|^          env:|&\n            - {name: LEAGUE_SYNC_ALLOW_HTTP, value: 'true'}|" \
+    "$manifest" >"$work/played.yaml"
   printf 'data: {username: player, password: secret-password}\n' >"$work/secret.yaml"
   engine secret create league-sync-credentials "$work/secret.yaml"
   engine kube play "$work/played.yaml"
 }
 pod=league-sync-pod-0
-pod_shows_its_leagues() { engine exec "$worker" league-sync status | grep '124 listed'; }
-pod_is_ready() { inside curl --silent --fail --max-time 5 "http://$address:9464/readyz"; }
-address_of_pod() { engine inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$(engine pod inspect --format '{{.InfraContainerID}}' "$pod")"; }
-is_not_process_one() { [[ $(awk '/^NSpid:/ { print $NF }' "/proc/$(of_worker '{{.State.Pid}}')/status") != 1 ]]; }
-has_its_user() { [[ $(of_worker '{{.Config.User}}') == 10001:10001 && $(awk '/^Uid:/ { print $2 }' "/proc/$(of_worker '{{.State.Pid}}')/status") == 10001 ]]; }
+pod_is_ready() { inside curl --silent --show-error --fail --max-time 5 "http://$(address_of_pod):9464/readyz"; }
+address_of_pod() {
+  local infrastructure
+  infrastructure=$(engine pod inspect --format '{{.InfraContainerID}}' "$pod")
+  engine inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$infrastructure"
+}
+# status_of NAME - the last value of it, as the kernel tells of the process
+status_of() { awk -v name="$1:" '$1 == name { print $NF }' "/proc/$(of_worker '{{.State.Pid}}')/status"; }
+is_not_process_one() { (($(status_of NSpid) > 1)); }
+has_its_user() { [[ $(of_worker '{{.Config.User}}') == 10001:10001 && $(status_of Uid) == 10001 ]]; }
 # As Kubernetes does: first the container, and only then what holds the pod.
 stops_in_its_pod() {
   engine stop --time 20 "$worker"
@@ -167,24 +177,24 @@ stops_in_its_pod() {
   [[ $(of_worker '{{.State.ExitCode}}') == 0 ]]
 }
 
-trap clean_up EXIT
 install_engine "${packages[@]}"
+make_network
 choose_driver
 mkdir "$work/schemas"
-npm install --prefix "$work/schemas" --no-audit --no-fund --silent "${schemas[@]}" >"$work/log" 2>&1 ||
-  { tail -n 20 "$work/log" >&2; give_up "these npm packages could not be had: ${schemas[*]}"; }
+or_give_up "these npm packages could not be had: ${schemas[*]}" \
+  npm install --prefix "$work/schemas" --no-audit --no-fund --silent "${schemas[@]}"
 check "kubernetes.yaml fits Kubernetes' schemas" fits_the_schemas "$manifest"
 check 'a misspelt name or a wrong type in it would be found' finds_faults
 check 'kubernetes.yaml names the image of this version' names_this_version
 
 prepare_base
-make_network
 make_docker
 name_base
 lay_out_written
 run_section Container as_written
 # Nothing else can be said without the image and the service.
-[[ -n $url ]] || { summarize; exit 1; }
+engine container exists service || { summarize; exit 1; }
+url=$(address_of_service)
 run_named 'docker kill --signal HUP league-sync' as_written
 check 'docker stop ends the worker with exit code 0' stops_as_written
 check_claims
@@ -206,8 +216,7 @@ compose down --volumes >/dev/null 2>&1
 
 worker=$pod-worker
 check 'podman plays kubernetes.yaml' play
-address=$(address_of_pod)
-check 'the leagues arrive in the pod' show_log_if_not "$worker" within 30 pod_shows_its_leagues
+check 'the leagues arrive in the pod' show_log_if_not "$worker" within 30 shows_its_leagues
 check 'the pod is ready' pod_is_ready
 check 'the worker runs as its user' has_its_user
 check 'the worker has a read-only root, a limit of memory, and no capabilities' is_narrow

@@ -10,15 +10,17 @@ written=$work/written
 # podman with what docker has by itself. Its layers would only take time: the image is built once.
 make_docker() {
   mkdir "$work/bin"
-  printf 'unqualified-search-registries = ["docker.io"]\nshort-name-mode = "permissive"\n' >"$work/registries.conf"
+  printf '%s\n' 'unqualified-search-registries = ["docker.io"]' 'short-name-mode = "permissive"' \
+    >"$work/registries.conf"
   cat >"$work/bin/docker" <<SHIM
 #!/bin/sh
-export BUILDAH_FORMAT=docker BUILDAH_ISOLATION=chroot BUILDAH_LAYERS=false CONTAINERS_REGISTRIES_CONF=$work/registries.conf
+export BUILDAH_FORMAT=docker BUILDAH_ISOLATION=chroot BUILDAH_LAYERS=false
+export CONTAINERS_REGISTRIES_CONF=$work/registries.conf
 command=\$1
-set -- $(store) --tmpdir $work/libpod --runtime runc --network-config-dir $work/networks "\$@"
+set -- ${engine_options[*]} "\$@"
 # A build fetches packages of npm, by the way that this machine has.
 [ "\$command" = build ] && exec podman "\$@"
-exec nsenter --net=$work/network podman "\$@"
+exec ${engine_prefix[*]} podman "\$@"
 SHIM
   chmod +x "$work/bin/docker"
 }
@@ -29,23 +31,27 @@ name_base() { engine tag "$base" docker.io/library/node:24-bookworm-slim; }
 # A checkout, and the settings beside it.
 lay_out_written() {
   mkdir "$written"
-  (cd "$project" && cp -r Dockerfile .dockerignore package.json package-lock.json .npmrc tsconfig.json scripts src migrations "$written")
+  (cd "$project" && cp -r Dockerfile .dockerignore package.json package-lock.json .npmrc tsconfig.json scripts src \
+    migrations "$written")
 }
 write_settings() {
-  printf '%s\n' "LEAGUE_SYNC_BASE_URL=$url" LEAGUE_SYNC_ALLOW_HTTP=true LEAGUE_SYNC_USERNAME=player \
+  printf '%s\n' "LEAGUE_SYNC_BASE_URL=$(address_of_service)" LEAGUE_SYNC_ALLOW_HTTP=true LEAGUE_SYNC_USERNAME=player \
     LEAGUE_SYNC_PASSWORD=secret-password >"$written/.env"
 }
 
 type_in() {
-  (cd "$written" && PATH=$work/bin:$PATH timeout 300 bash -c "$1") 2>&1 | tee "$work/said"
+  (cd "$written" && PATH=$work/bin:$PATH timeout --foreground 300 bash -c "$1") 2>&1 | tee "$work/said"
 }
 says() { grep -E "$1" "$work/said" >/dev/null || { echo "it does not say: $1"; return 1; }; }
 
 # Runs a command of the page, and looks at what came of it.
 as_written() {
   # The reader has a service, and writes its settings just before.
-  [[ $1 != *'--env-file .env'* ]] || { open_service && write_settings; } || return 1
-  type_in "$1" || return 1
+  if [[ $1 == *'--env-file .env'* ]]; then
+    open_service
+    write_settings
+  fi
+  type_in "$1"
   case $1 in
     *' build '*) engine tag localhost/league-sync "$image" && has_a_health_check ;;
     *' demo '*) says 'leagues: changed: 124 received, 124 added' && says '"msg":"done: ' ;;
@@ -55,20 +61,24 @@ as_written() {
     'docker logs '*) says '"msg":"leagues: changed: 124 received, 124 added' ;;
     *' backup '*) type_in 'docker exec league-sync ls /data' && says '^backup\.db$' ;;
     'docker cp '*) [[ $(sqlite3 "$written/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;
-    *' rm -f /data/backup.db') type_in 'docker exec league-sync ls /data' && ! says '^backup\.db$' ;;
+    *' rm -f /data/backup.db') type_in 'docker exec league-sync ls /data' && says '^leagues\.db$' && ! says backup ;;
     *' kill --signal HUP '*) within 10 has_polled_by_hand ;;
     *'FROM freshness"') says '^last_success_at' && says ' 124 ' ;;
     *) echo "nobody knows what should come of it" && return 1 ;;
   esac
 }
 
-has_a_health_check() { engine image inspect --format '{{.HealthCheck.Test}}' localhost/league-sync | grep -F 'league-sync status --probe'; }
+has_a_health_check() {
+  engine image inspect --format '{{.HealthCheck.Test}}' localhost/league-sync | grep -F 'league-sync status --probe'
+}
 ask_worker() { engine exec league-sync league-sync query --format csv "$1"; }
 worker_has_leagues() { ask_worker 'SELECT live_leagues FROM freshness' 2>/dev/null | grep '^124'; }
-has_polled_by_hand() { ask_worker "SELECT count(*) FROM runs WHERE trigger = 'manual' AND outcome = 'unchanged'" | grep '^[1-9]'; }
+has_polled_by_hand() {
+  ask_worker "SELECT count(*) FROM runs WHERE trigger = 'manual' AND outcome = 'unchanged'" | grep '^[1-9]'
+}
 is_kept_narrow() {
-  [[ $(engine inspect --format '{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.Memory}} {{.HostConfig.RestartPolicy.Name}}' league-sync) == \
-    'true 536870912 unless-stopped' ]]
+  engine inspect --format '{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.Memory}} {{.HostConfig.RestartPolicy.Name}}' \
+    league-sync | grep -x 'true 536870912 unless-stopped'
 }
 stops_as_written() {
   type_in 'docker stop league-sync' && [[ $(engine inspect --format '{{.State.ExitCode}}' league-sync) == 0 ]]

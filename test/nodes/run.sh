@@ -19,13 +19,15 @@ on() {
 # only_ran MAJOR NEEDLE - all processes that were told of ran on it, and one of them ran what is asked for
 only_ran() {
   sort "$work/ran" | uniq -c
-  [[ -s $work/ran ]] && ! grep -v "^v$1\." "$work/ran" && grep -q " $2\$" "$work/ran"
+  grep -q " $2\$" "$work/ran"
+  finds_nothing -v "^v$1\." "$work/ran"
 }
 
 rings() { on "$1" node node_modules/vitest/vitest.mjs run test/unit test/integration --reporter=dot; }
 runs_the_program() {
-  on "$1" env -C "$work" node --throw-deprecation "$project/dist/league-sync.cjs" demo --for 5s &&
-    grep -q '"msg":"done: ' "$work/check" && ! grep -i deprecat "$work/check"
+  on "$1" env -C "$work" node --throw-deprecation "$project/dist/league-sync.cjs" demo --for 5s 2>&1 | tee "$work/said"
+  grep -q '"msg":"done: ' "$work/said"
+  finds_nothing -i deprecat "$work/said"
 }
 
 for major in "${majors[@]}"; do

@@ -16,7 +16,8 @@ most_packed_kb=1000
 # All that it holds, as globs of the shell, each of which has to match.
 expected=(package.json README.md LICENSE CHANGELOG.md SECURITY.md .env.example dist/league-sync.cjs dist/THIRD-PARTY-NOTICES.txt
   'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json
-  docs/{cookbook,deployment,glossary,operations,rehearsal,schema}.md docs/status-page.png docs/monitoring/README.md docs/monitoring/alerts.yaml docs/monitoring/dashboard.json
+  docs/{cookbook,deployment,glossary,operations,rehearsal,schema}.md docs/status-page.png
+  docs/monitoring/{README.md,alerts.yaml,dashboard.json}
   deploy/league-sync.service deploy/league-sync.sh)
 
 pack() {
@@ -49,13 +50,17 @@ lacks_nothing() {
   [[ ! -s $work/missing ]]
 }
 
-holds_no_secret() { ! grep -rlE 'secret-password-of|BEGIN [A-Z ]*PRIVATE KEY|_authToken' "$work/package" && [[ ! -e $work/package/.npmrc ]]; }
+holds_no_secret() {
+  finds_nothing -rlE 'secret-password-of|BEGIN [A-Z ]*PRIVATE KEY|_authToken' "$work/package"
+  [[ ! -e $work/package/.npmrc ]]
+}
 
 # What is said of the project's other files leads to a checkout; the manual goes with the program.
 links_of_the_manual_lead_somewhere() {
   local page target
+  grep '\.md$' "$work/files" >"$work/pages"
   while read -r page; do
-    grep -oE '\]\([^)#:]+[)#]' "$work/package/$page" | sed 's/^](//; s/.$//' | while read -r target; do
+    links "$work/package/$page" | while read -r target; do
       target=$(realpath --canonicalize-missing --relative-to "$work/package" "$work/package/$(dirname "$page")/$target")
       case $target in
         CONTRIBUTING.md | Dockerfile | compose.yaml | deploy/kubernetes.yaml) ;;
@@ -63,9 +68,11 @@ links_of_the_manual_lead_somewhere() {
         *) [[ -e $work/package/$target ]] || echo "$page: $target" ;;
       esac
     done
-  done < <(grep '\.md$' "$work/files") | tee "$work/dangling"
+  done <"$work/pages" | tee "$work/dangling"
   [[ ! -s $work/dangling ]]
 }
+# A page may have none.
+links() { { grep -oE '\]\([^)#:]+[)#]' "$1" || (($? == 1)); } | sed 's/^](//; s/.$//'; }
 
 is_small() { (($(stat --format %s "$tarball") <= most_packed_kb * 1000)); }
 
@@ -91,7 +98,10 @@ at() {
 
 says_its_version() { at "$@" && [[ $(tail -n 1 "$work/said") == "$version" ]]; }
 runs_the_demo() { at "$@" && demo_ran "$1"; }
-demo_ran() { grep -q 'leagues: changed: 124 received, 124 added' "$work/said" && grep -q '"msg":"done: ' "$work/said" && [[ -f $1/demo-data/leagues.db ]]; }
+demo_ran() {
+  grep -q 'leagues: changed: 124 received, 124 added' "$work/said" && grep -q '"msg":"done: ' "$work/said" &&
+    [[ -f $1/demo-data/leagues.db ]]
+}
 installs_nothing_else() { [[ $(cd "$1/node_modules" && echo *) == 'better-sqlite3 league-sync node-addon-api' ]]; }
 refuses() { # with 78 and the sentence
   local code=0
@@ -105,12 +115,13 @@ has_its_own_node() {
 }
 
 page_names_this_tarball() {
-  grep -oE 'league-sync-[0-9]+\.[0-9]+\.[0-9]+[^ `]*\.tgz' "$project/$document" | sort | uniq --count | tee "$work/named"
+  grep -oE 'league-sync-[0-9]+\.[0-9]+\.[0-9]+[^ `]*\.tgz' "$project/$document" | sort | uniq --count |
+    tee "$work/named"
   [[ $(awk '{ print $2 }' "$work/named") == "$(basename "$tarball")" ]]
 }
 
-# The page's commands, in the folder `folder`, in which the package lies, for an npm whose place for all is `global`, and
-# which takes nothing from the registry that only has the name of a program.
+# The page's commands, in the folder `folder`, in which the package lies, for an npm whose place for all is `global`,
+# and which takes nothing from the registry that only has the name of a program.
 as_written() {
   local run=(at "$folder" env npm_config_prefix="$global" npm_config_yes=false PATH="$bin:$global/bin" sh -c "$1")
   case $1 in
@@ -162,8 +173,10 @@ bin=$work/bin20 folder=$work/old
 make_path "$bin" "$(readlink -f "$work/node20/node_modules/.bin/node")" "$work/npm11/node_modules/npm"
 mkdir "$folder"
 check 'on Node 20 it can be installed' at "$folder" npm install "$tarball"
-check 'on Node 20 it says which Node it needs, and exits with 78' refuses "$folder" npx --no -- league-sync demo --for 6s
+check 'on Node 20 it says which Node it needs, and exits with 78' \
+  refuses "$folder" npx --no -- league-sync demo --for 6s
 check 'a package of Node 24 beside it helps, as docs/deployment.md says' has_its_own_node "$folder"
-echo "packed it has $(($(stat --format %s "$tarball") / 1000)) kB, unpacked $(du -sk --apparent-size "$work/package" | cut -f 1) kB"
+unpacked_kb=$(du -sk --apparent-size "$work/package" | cut -f 1)
+echo "packed it has $(($(stat --format %s "$tarball") / 1000)) kB, unpacked $unpacked_kb kB"
 
 summarize

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 
 # What npm, its scripts and a shell need. Whatever else is on the machine stays out of sight.
-tools=(sh bash env uname cat tee ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true test which)
+tools=(sh bash env uname cat tee ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true
+  test which)
 hidden=(python python3 make cc gcc g++ clang git)
 
 # An npm that started this script must not tell those in it what to do; the way to the registry is the machine's.
@@ -27,9 +28,6 @@ make_path() {
 
 # shows_none_of_the_hidden FOLDER - that is the whole PATH
 shows_none_of_the_hidden() {
-  local tool
-  for tool in "${hidden[@]}"; do
-    # shellcheck disable=SC2016 # for the shell in there
-    ! PATH=$1 sh -c 'command -v "$1"' - "$tool" || return 1
-  done
+  # shellcheck disable=SC2016 # for the shell in there
+  PATH=$1 sh -c 'for tool; do ! command -v "$tool" || exit 1; done' - "${hidden[@]}"
 }
