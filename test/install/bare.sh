@@ -6,6 +6,9 @@ set -euo pipefail
 # shellcheck source=test/support/ring.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
 
+# shellcheck source=test/install/in-root.sh
+source "$project/test/install/in-root.sh"
+
 here=$project/test/install
 hidden=(python python3 make cc gcc g++ clang git)
 
@@ -14,9 +17,7 @@ root=$work/root clone=/home/player/league-sync
 prepare_root() {
   must_be_root "to lay out a Debian"
   install_needed debootstrap
-  bash "$here/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
-  # The way to the npm registry is this machine's affair.
-  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  lay_out_root "$root" 20 11
 }
 
 prepare_clone() {
@@ -25,37 +26,35 @@ prepare_clone() {
   chroot "$root" chown --recursive player:player /home/player
 }
 
-# as_user COMMAND… - in the clone, in process and mount namespaces with which all that it starts ends.
-as_user() {
-  unshare --mount --pid --fork --kill-child --root "$root" --wd "$clone" --mount-proc \
-    setpriv --reuid player --regid player --clear-groups --no-new-privs --bounding-set=-all \
-    /usr/bin/env --ignore-environment HOME=/home/player USER=player PATH=/usr/local/bin:/usr/bin:/bin \
-    "$@" </dev/null
-}
+# as_user COMMAND… - in the clone.
+as_user() { in_root "$root" --user player env --chdir "$clone" USER=player "$@"; }
 
 shows_nothing_else() {
-  local tool
-  for tool in "${hidden[@]}"; do
-    ! as_user bash -c "type $tool" || return 1
-  done
+  # shellcheck disable=SC2016 # for the shell in there
+  as_user bash -c 'for tool; do ! type "$tool" || exit 1; done' - "${hidden[@]}"
   # Nor somewhere off the PATH.
-  ! find "$root" -xdev -perm /111 ! -type d -regextype posix-extended \
-    -regex '.*/(python[0-9.]*|([a-z0-9_-]+-)?(gcc|g\+\+|cc|ld|make)(-[0-9]+)?|clang[0-9-]*|cc1(plus)?|git)' | grep .
+  find "$root" -xdev -perm /111 ! -type d -printf '/%P\n' >"$work/programs"
+  grep -x /usr/local/bin/node "$work/programs"
+  finds_nothing -xE '.*/(python[0-9.]*|([a-z0-9_-]+-)?(gcc|g\+\+|cc|ld|make)(-[0-9]+)?|clang[0-9-]*|cc1(plus)?|git)' \
+    "$work/programs"
 }
 is_an_ordinary_user() {
   as_user id
-  [[ $(as_user id --user) -gt 0 ]] && ! as_user touch /usr/local/bin/mark
+  [[ $(as_user id --user) -gt 0 ]]
+  as_user sh -c '! touch /usr/local/bin/mark'
 }
 is_node() { [[ $(as_user node --version) == "v$1."* && $(as_user npm --version) == "$2."* ]]; }
 # None is ever deleted, so those of the first poll stay countable whatever the demo adds and removes after it.
 demo_stored_all() {
   as_user env LEAGUE_SYNC_DATABASE=demo-data/leagues.db npx --no -- league-sync query --format csv \
-    'SELECT count(*) AS leagues FROM leagues WHERE first_seen_at = (SELECT min(first_seen_at) FROM leagues)' | tee "$work/count"
+    'SELECT count(*) AS leagues FROM leagues WHERE first_seen_at = (SELECT min(first_seen_at) FROM leagues)' |
+    tee "$work/count"
   [[ $(tail -n 1 "$work/count" | tr -d '\r') == 124 ]]
 }
 # What a question of the README comes to: a heading and at least one row.
 answers() {
-  as_user bash -euc "$setting"$'\n'"$1" | tee "$work/answer" && (($(wc -l <"$work/answer") >= 2))
+  as_user bash -euc "$setting"$'\n'"$1" | tee "$work/answer"
+  (($(wc -l <"$work/answer") >= 2))
 }
 
 prepare_root

@@ -8,6 +8,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
 # shellcheck source=test/install/page.sh
 source "$project/test/install/page.sh"
+# shellcheck source=test/install/in-root.sh
+source "$project/test/install/in-root.sh"
 
 here=$project/test/systemd
 # Tenths of systemd's points: 0 is closed, 100 wide open.
@@ -18,38 +20,35 @@ root=$work/root
 cgroup=league-sync-ring-$$
 boot='' init=''
 
-clean_up() {
+end_ring() {
+  [[ $boot ]] || return 0
   # With the first process of a process namespace all others in it end.
-  [[ -z $boot ]] || { kill -KILL "$boot" 2>/dev/null && wait "$boot" 2>/dev/null; } || true
+  { kill -KILL "$boot" && wait "$boot"; } 2>/dev/null
   # systemd's own groups stay behind; a mount that no other process sees reaches them wherever the machine has its own.
-  unshare --mount bash "$here/sweep.sh" "$cgroup" || true
-  rm -rf --one-file-system "$work"
+  unshare --mount bash "$here/sweep.sh" "$cgroup"
 }
 
 # What the service said last tells more of a check that failed.
-explain() { [[ -z $init ]] || inside journalctl -u league-sync -o cat -n 8 2>&1 | cut -c 1-400 | sed 's/^/  journal: /'; }
+explain() {
+  [[ -z $init ]] || inside journalctl -u league-sync -o cat -n 8 2>&1 | cut -c 1-400 | sed 's/^/  journal: /'
+}
 
 # The commands that the document has under a heading, as one script.
 commands() { fences "$1" sh | tee --append "$work/ran"; }
 settings() { fences "$1" ini; }
 
-# in_root COMMAND… - before the boot, with the way to the registries that this machine has.
-in_root() {
-  unshare --mount --pid --fork --kill-child --root "$root" --wd /root --mount-proc \
-    /usr/bin/env --ignore-environment HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    npm_config_update_notifier=false npm_config_audit=false "$@"
-}
-
 prepare_root() {
-  bash "$project/test/install/debian-root.sh" "$root" 20 11 || give_up "a Debian could not be laid out"
-  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-  or_give_up "systemd could not be installed" in_root sh -c \
+  lay_out_root "$root" 20 11
+  or_give_up "systemd could not be installed" in_root "$root" sh -c \
     'apt-get update && apt-get install --yes --no-install-recommends systemd systemd-sysv dbus sqlite3'
   or_give_up "the npm package could not be made" \
     env --chdir "$project" npm pack --ignore-scripts --pack-destination "$root/root"
 }
 
-installs_as_documented() { commands 'Install the program' | in_root sh -eux; }
+# Before the boot, since the registry cannot be reached after it.
+installs_as_documented() {
+  commands 'Install the program' | in_root "$root" npm_config_update_notifier=false npm_config_audit=false sh -eux
+}
 holds_its_own_node() { [[ $("$root/opt/league-sync/node_modules/.bin/node" --version) == v24.* ]]; }
 
 start_machine() {
@@ -103,23 +102,30 @@ write_settings() {
 }
 
 set_up_as_documented() {
-  commands 'Set it up' | inside sh -eux && write_settings && simulate first-secret && set_password first-secret
+  commands 'Set it up' | inside sh -eux
+  write_settings
+  simulate first-secret
+  set_password first-secret
 }
 
 checks_well_as_documented() { commands 'Ask whether it will work' | inside sh -eux; }
 verifies() {
-  inside systemd-analyze verify "$unit" 2>&1 | tee "$work/said" && [[ ! -s $work/said ]]
+  inside systemd-analyze verify "$unit" 2>&1 | tee "$work/said"
+  [[ ! -s $work/said ]]
 }
 is_closed() {
-  inside systemd-analyze security --no-pager --offline=true --threshold="$most_exposure" "$unit" >"$work/security" 2>&1 ||
-    { grep ✗ "$work/security"; tail -n 1 "$work/security"; return 1; }
+  inside systemd-analyze security --no-pager --offline=true --threshold="$most_exposure" "$unit" \
+    >"$work/security" 2>&1 || { grep ✗ "$work/security"; tail -n 1 "$work/security"; return 1; }
 }
 starts_as_documented() { commands 'Start it' | inside sh -eux; }
 
 shown() { inside systemctl show --value --property "$1" league-sync; }
 state_is() { [[ "$(shown ActiveState) $(shown SubState)" == "$1" ]]; }
 # As a user who has nothing to do with the worker, by a program that knows nothing of it.
-ask() { inside setpriv --reuid nobody --clear-groups sqlite3 -readonly -cmd '.timeout 2000' /var/lib/league-sync/leagues.db "$1"; }
+ask() {
+  inside setpriv --reuid nobody --clear-groups \
+    sqlite3 -readonly -cmd '.timeout 2000' /var/lib/league-sync/leagues.db "$1"
+}
 all_leagues_stored() { [[ $(ask 'SELECT count(*) FROM leagues' 2>/dev/null) == 124 ]]; }
 finds() { [[ $(ask "SELECT EXISTS ($1)") == 1 ]]; }
 
@@ -127,12 +133,14 @@ worker_status() { inside cat "/proc/$(shown MainPID)/status"; }
 runs_without_root() {
   local user
   user=$(inside id --user league-sync)
-  worker_status | awk -v user="$user" '/^Uid:/ { uid = $2 } /^CapEff:|^CapPrm:|^CapBnd:/ { caps = caps $2 } /^NoNewPrivs:/ { no = $2 }
-    /^Seccomp:/ { filter = $2 } { print } END { exit !(uid == user && uid > 0 && caps ~ /^0+$/ && no == 1 && filter == 2) }'
+  worker_status | awk -v user="$user" '/^Uid:/ { uid = $2 } /^CapEff:|^CapPrm:|^CapBnd:/ { caps = caps $2 }
+    /^NoNewPrivs:/ { no = $2 } /^Seccomp:/ { filter = $2 } { print }
+    END { exit !(uid == user && uid > 0 && caps ~ /^0+$/ && no == 1 && filter == 2) }'
 }
 writes_nowhere_else() {
   inside nsenter --target "$(shown MainPID)" --mount --wd=/ -- findmnt --noheadings --raw --output TARGET,OPTIONS |
-    tee "$work/mounts" | awk '$1 == "/" { ro = $2 ~ /^ro/ } $1 == "/var/lib/league-sync" { rw = $2 ~ /^rw/ } { print } END { exit !(ro && rw) }'
+    awk '$1 == "/" { ro = $2 ~ /^ro/ } $1 == "/var/lib/league-sync" { rw = $2 ~ /^rw/ } { print }
+      END { exit !(ro && rw) }'
 }
 tells_of_the_worker() { # by any user, and by its kernel's own list of locks
   inside setpriv --reuid nobody --clear-groups league-sync status | tee "$work/status"
@@ -142,31 +150,38 @@ logs_json() {
   # Its own lines, not those of systemd about it.
   inside journalctl -o cat _SYSTEMD_UNIT=league-sync.service >"$work/log"
   "$root/opt/league-sync/node_modules/.bin/node" -e '
-    const lines = require("node:fs").readFileSync(process.argv[1], "utf8").trim().split("\n").map((line) => JSON.parse(line));
-    if (!lines.some((line) => /124 received/.test(line.msg))) throw new Error("no line tells of the leagues");' "$work/log"
+    const text = require("node:fs").readFileSync(process.argv[1], "utf8");
+    const lines = text.trim().split("\n").map((line) => JSON.parse(line));
+    if (!lines.some((line) => /124 received/.test(line.msg))) throw new Error("no line tells of the leagues");
+  ' "$work/log"
 }
 # Not by those who may read the database, even where that is for the group alone.
 password_is_closed() {
-  ! inside setpriv --reuid nobody --regid league-sync --clear-groups cat /etc/league-sync/password
+  inside setpriv --reuid nobody --regid league-sync --clear-groups cat /etc/league-sync/password >"$work/said" 2>&1 &&
+    return 1
+  grep 'Permission denied' "$work/said"
 }
 keeps_secrets_out() {
-  inside sh -c 'journalctl -u league-sync --output export; cat /var/lib/league-sync/*' >"$work/all"
+  inside sh -ec 'journalctl -u league-sync --output export; cat /var/lib/league-sync/*' >"$work/all"
   grep --text --quiet "124 received" "$work/all" || { echo "there is no journal"; return 1; }
-  ! grep --text --count --extended-regexp '(first|second)-secret' "$work/all"
+  finds_nothing --text --count --extended-regexp '(first|second)-secret' "$work/all"
 }
 
 reloads() {
   local last
   last=$(ask 'SELECT max(id) FROM runs')
   inside systemctl reload league-sync
-  within 10 finds "SELECT 1 FROM runs WHERE id > $last AND kind = 'leagues' AND trigger = 'manual' AND outcome IN ('changed', 'unchanged')"
+  within 10 finds "SELECT 1 FROM runs WHERE id > $last AND kind = 'leagues' AND trigger = 'manual'
+    AND outcome IN ('changed', 'unchanged')"
 }
 
 takes_over_a_new_password() {
   local last
   last=$(ask 'SELECT max(id) FROM logins')
-  simulate second-secret && inside systemctl reload league-sync || return 1
-  within 20 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'refused'" || { echo 'it was not refused'; return 1; }
+  simulate second-secret
+  inside systemctl reload league-sync
+  within 20 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'refused'" ||
+    { echo 'it was not refused'; return 1; }
   set_password second-secret
   within 25 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
 }
@@ -175,7 +190,9 @@ comes_back_after_a_kill() {
   local before
   before=$(shown MainPID)
   inside systemctl kill --kill-whom main --signal KILL league-sync
-  within 30 runs_anew "$before" && within 10 is_live && reloads
+  within 30 runs_anew "$before"
+  within 10 is_live
+  reloads
 }
 runs_anew() { state_is 'active running' && [[ $(shown MainPID) != "$1" && $(shown NRestarts) == 1 ]]; }
 is_live() { inside league-sync status --probe; }
@@ -204,8 +221,10 @@ takes_a_credential() {
   settings 'Set it up' | sed 's|=https://.*|=http://127.0.0.1:8080|; /PASSWORD_FILE/d' |
     inside sh -c 'cat > /etc/league-sync/league-sync.env'
   # By root alone, whose rights the worker does not have.
-  inside chown root:root /etc/league-sync/password && inside systemctl daemon-reload &&
-    inside systemctl start league-sync && within 15 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
+  inside chown root:root /etc/league-sync/password
+  inside systemctl daemon-reload
+  inside systemctl start league-sync
+  within 15 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
 }
 
 stops_cleanly() {
@@ -213,16 +232,18 @@ stops_cleanly() {
   inside systemctl stop league-sync
   echo "after $((SECONDS - began)) s: $(shown Result), exit code $(shown ExecMainStatus)"
   inside ls -A /var/lib/league-sync
-  [[ $(shown Result) == success && $(shown ExecMainCode) == 1 && $(shown ExecMainStatus) == 0 ]] || return 1
-  [[ $(inside ls -A /var/lib/league-sync) == leagues.db ]] && ((SECONDS - began <= 10)) && all_leagues_stored
+  ((SECONDS - began <= 10))
+  [[ $(shown Result) == success && $(shown ExecMainCode) == 1 && $(shown ExecMainStatus) == 0 ]]
+  [[ $(inside ls -A /var/lib/league-sync) == leagues.db ]]
+  all_leagues_stored
 }
 
 updates_as_documented() {
   # The registry cannot be reached in there: what npm fetched for the installation has to do.
-  commands 'Update it' | inside npm_config_offline=true sh -eux && within 10 is_live
+  commands 'Update it' | inside npm_config_offline=true sh -eux
+  within 10 is_live
 }
 
-trap clean_up EXIT
 must_be_root "to boot a machine"
 must_be_built
 install_needed debootstrap systemd-container
