@@ -53,7 +53,7 @@ prepare_base() {
   # One run makes it, and others wait for it.
   mkdir -p "$cache"
   exec {making}>"$cache/base.lock"
-  flock "$making"
+  or_give_up "another run that makes the base image could not be waited for" flock "$making"
   if ! base_builder inspect --type image "$base" >/dev/null 2>&1; then
     echo "making the base image, once"
     tarball=$cache/base-$made_by.tar
