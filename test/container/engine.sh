@@ -88,5 +88,6 @@ start_service() { # start_service NAME [ARGUMENT…]
 }
 service_answers() { engine logs "$1" 2>&1 | grep '"url"' >/dev/null; }
 
-end_containers() { [[ ! -v engine_options ]] || engine rm --force --all --time 0 >/dev/null 2>&1; }
+# One whose network another one shares is refused until that one is removed, whichever podman tries first.
+end_containers() { [[ ! -v engine_options ]] || within 10 engine rm --force --all --time 0 >/dev/null 2>&1; }
 end_ring() { end_containers; }
