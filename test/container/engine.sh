@@ -6,6 +6,8 @@
 # shellcheck source=test/support/ring.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
 image=localhost/league-sync:ring
+# As docker and Kubernetes understand it: no /tmp, /run and /var/tmp in memory.
+read_only=(--read-only --read-only-tmpfs=false)
 # What a ring puts before podman, and what it says of networks; to be set before choose_driver.
 engine_prefix=() network_options=()
 
@@ -62,12 +64,13 @@ prepare_base() {
     or_give_up "its base image could not be stored" base_builder add --quiet "$container" "$tarball" /
     base_builder config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --cmd node "$container"
     or_give_up "its base image could not be stored" base_builder commit --quiet --rm "$container" "$base"
-    # What earlier forms of base.sh made.
-    find "$cache" -maxdepth 1 -name 'base-*.tar*' ! -name "base-$made_by.tar" -delete
-    for old in $(base_builder images --format '{{.Name}}:{{.Tag}}'); do
-      [[ $old != */league-sync-base:* || $old == "$base" ]] || base_builder rmi "$old" >/dev/null
-    done
   fi
+  touch "$cache/base-$made_by.tar"
+  # Those that no checkout has used for two weeks; another one may be about to use its own.
+  while read -r old; do
+    base_builder rmi "localhost/league-sync-base:$(basename "$old" .tar | cut -d - -f 2)" >/dev/null 2>&1 || true
+    rm "$old"
+  done < <(find "$cache" -maxdepth 1 -name 'base-*.tar' -mtime +14)
   exec {making}>&-
 }
 
@@ -83,7 +86,7 @@ build_image() {
 start_service() { # start_service NAME [ARGUMENT…]
   local name=$1
   shift
-  engine run --detach --name "$name" --network none --read-only "$image" simulate "$@" >/dev/null
+  engine run --detach --name "$name" --network none "${read_only[@]}" "$image" simulate "$@" >/dev/null
   within 20 service_answers "$name" || give_up "the simulated service did not start"
 }
 service_answers() { engine logs "$1" 2>&1 | grep '"url"' >/dev/null; }

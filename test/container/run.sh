@@ -14,7 +14,7 @@ addon=app/node_modules/better-sqlite3
 canary=canary-$$-must-not-be-in-the-image
 settings=(--env LEAGUE_SYNC_BASE_URL=http://127.0.0.1:8080 --env LEAGUE_SYNC_USERNAME=player
   --env LEAGUE_SYNC_PASSWORD=secret-password)
-narrow=(--read-only --cap-drop all --security-opt no-new-privileges --network container:service)
+narrow=("${read_only[@]}" --cap-drop all --security-opt no-new-privileges --network container:service)
 
 # A checkout as people have one: with secrets, databases and results of builds lying about.
 lay_out_checkout() {
@@ -85,6 +85,28 @@ labels_are_those_of_the_package() {
   done
 }
 
+# What the image says of itself, which an orchestrator goes by.
+says_how_it_is_run() {
+  engine image inspect --format '{{json .Config}}' "$image" | "$node" --eval '
+    const { User, WorkingDir, Entrypoint, Cmd, Volumes, ExposedPorts, StopSignal, Env } = JSON.parse(fs.readFileSync(0, "utf8"));
+    const own = Env.filter((one) => !/^(PATH|NODE_VERSION|YARN_VERSION)=/.test(one)).sort();
+    assert.deepEqual({ User, WorkingDir, Entrypoint, Cmd, Volumes, ExposedPorts, StopSignal, own }, {
+      User: "10001:10001", WorkingDir: "/data", Entrypoint: ["league-sync"], Cmd: ["run"], Volumes: { "/data": {} },
+      ExposedPorts: { "9464/tcp": {} }, StopSignal: undefined,
+      own: ["LEAGUE_SYNC_DATABASE=/data/leagues.db", "LEAGUE_SYNC_LISTEN=0.0.0.0:9464", "LEAGUE_SYNC_LOG_FORMAT=json",
+        "NODE_COMPILE_CACHE=/compile-cache", "NODE_ENV=production", "TZ=UTC"],
+    });'
+  # The probe takes 5 s at most, and a worker that opens a large database is given time.
+  engine image inspect --format '{{json .HealthCheck}}' "$image" | tee "$work/health"
+  grep -qF '{"Test":["CMD","league-sync","status","--probe"],"StartPeriod":30000000000,"Interval":30000000000,"Timeout":10000000000,"Retries":3}' "$work/health"
+}
+
+keeps_its_compiled_code() {
+  engine run --rm --network none --entrypoint sh "$image" -c 'chmod u+w /compile-cache; touch /compile-cache/new' 2>&1 | tee "$work/kept" || true
+  grep -q 'Operation not permitted' "$work/kept"
+  grep -q 'Permission denied' "$work/kept"
+}
+
 # A label that nobody keeps up would be wrong from the next release on.
 refuses_another_version() {
   builder build --format docker --layers --isolation chroot --pull-never --build-arg "BASE=$base" \
@@ -107,7 +129,7 @@ prints_its_version() {
 }
 
 runs_the_demo() {
-  engine run --rm --network none --read-only "$image" demo --for 2s >"$work/demo"
+  engine run --rm --network none "${read_only[@]}" "$image" demo --for 2s >"$work/demo"
   grep -q '124 added' "$work/demo"
 }
 
@@ -176,7 +198,7 @@ makes_a_backup() {
   rm "$volume/backup.db"
 }
 is_read_by_another_container() {
-  engine run --rm --network none --read-only --user 65534:65534 --volume "$volume:/data:ro" "$image" \
+  engine run --rm --network none "${read_only[@]}" --user 65534:65534 --volume "$volume:/data:ro" "$image" \
     query --format csv 'SELECT live_leagues FROM freshness' | tee "$work/read"
   grep -q '^124' "$work/read"
 }
@@ -218,6 +240,8 @@ check 'its layers hold what runs and nothing else' holds_only_what_runs
 check 'its layers and their history hold no secret of the checkout' holds_no_secret
 check "it adds less than $((most_added_kb / 1024)) MB to its base" is_small
 check 'it holds compiled code for its user' holds_compiled_code
+check 'its user cannot change that' keeps_its_compiled_code
+check 'it says how it is run' says_how_it_is_run
 check 'its labels are those of package.json' labels_are_those_of_the_package
 check 'it is not built with the version of another package.json' refuses_another_version
 check 'an image for arm64 has all that it copies' has_an_arm64_addon

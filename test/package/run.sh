@@ -51,8 +51,22 @@ lacks_nothing() {
 }
 
 holds_no_secret() {
-  finds_nothing -rlE 'secret-password-of|BEGIN [A-Z ]*PRIVATE KEY|_authToken' "$work/package"
+  finds_nothing -rlE 'BEGIN [A-Z ]*PRIVATE KEY|_authToken' "$work/package"
+  finds_nothing -E '^#?LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)=.' "$work/package/.env.example"
   [[ ! -e $work/package/.npmrc ]]
+}
+
+# Of each package in the bundle the name, and the words by which its licence is granted.
+holds_the_licences() {
+  local name
+  for name in commander drizzle-orm hono node-cron pino undici zod; do
+    grep -E "^$name [0-9]+\." "$work/package/dist/THIRD-PARTY-NOTICES.txt"
+  done
+  local granted packages
+  granted=$(grep -ciE 'permission is hereby granted|permission to use, copy|redistribution and use|apache license' "$work/package/dist/THIRD-PARTY-NOTICES.txt")
+  packages=$(grep -cE '^(@[a-z0-9-]+/)?[a-z0-9.-]+ [0-9]+\.[0-9]+\.[0-9]+ \(' "$work/package/dist/THIRD-PARTY-NOTICES.txt")
+  echo "$packages packages, $granted licences"
+  ((granted >= packages))
 }
 
 # What is said of the project's other files leads to a checkout; the manual goes with the program.
@@ -142,6 +156,7 @@ version=$("$node24" --print 'require(process.argv[1]).version' "$work/package/pa
 check 'the package holds nothing but what is expected' holds_nothing_else
 check 'it lacks nothing of that' lacks_nothing
 check 'it holds no secret' holds_no_secret
+check 'it holds the licence of each package in the bundle' holds_the_licences
 check 'the links of its documents lead somewhere' links_of_the_manual_lead_somewhere
 check "it is smaller than $most_packed_kb kB" is_small
 check 'its package.json says what it is, and runs nothing where it is installed' describes_itself
