@@ -12,6 +12,7 @@ type Journal = { readonly entries: readonly { readonly idx: number; readonly tag
 const NAMED: readonly (readonly [string, RegExp])[] = [
   ['Dockerfile', /^ARG VERSION=(.+)$/gm],
   ['deploy/kubernetes.yaml', /image: league-sync:(\S+)/g],
+  ['deploy/kubernetes-restore.yaml', /image: league-sync:(\S+)/g],
   ['docs/deployment.md', /league-sync-(\d[^\s`]*)\.tgz/g],
 ];
 const JOURNAL = 'migrations/meta/_journal.json';
