@@ -9,6 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../container/engine.sh"
 export PATH=$project/node_modules/.bin:$PATH
 manifest=$project/deploy/kubernetes.yaml
+restorer=$project/deploy/kubernetes-restore.yaml
 compose_project=ring
 api='' url=''
 packages=(catatonit curl docker-compose iproute2 sqlite3)
@@ -177,6 +178,18 @@ stops_in_its_pod() {
   [[ $(of_worker '{{.State.ExitCode}}') == 0 ]]
 }
 
+is_backed_up_in_its_pod() {
+  engine exec "$worker" league-sync backup /data/backup.db && engine exec "$worker" cat /data/backup.db >"$work/pod.db" &&
+    [[ $(sqlite3 "$work/pod.db" 'SELECT count(*) FROM leagues') == 124 ]] && sqlite3 "$work/pod.db" 'CREATE TABLE mark (x)'
+}
+# The mark is in the backup alone.
+is_restored_by_a_pod() {
+  local shell=league-sync-restore-shell
+  sed -e "s|image: league-sync:.*|image: $image|" "$restorer" >"$work/restorer.yaml"
+  engine kube play "$work/restorer.yaml" && engine exec --interactive "$shell" sh -c "$(in_shell restored.db)" <"$work/pod.db" &&
+    engine exec "$shell" league-sync query --format csv "SELECT count(*) FROM sqlite_schema WHERE name = 'mark'" | grep -x 1
+}
+
 install_engine "${packages[@]}"
 make_network
 choose_driver
@@ -184,6 +197,7 @@ mkdir "$work/schemas"
 or_give_up "these npm packages could not be had: ${schemas[*]}" \
   npm install --prefix "$work/schemas" --no-audit --no-fund --silent "${schemas[@]}"
 check "kubernetes.yaml fits Kubernetes' schemas" fits_the_schemas "$manifest"
+check "kubernetes-restore.yaml fits Kubernetes' schemas" fits_the_schemas "$restorer"
 check 'a misspelt name or a wrong type in it would be found' finds_faults
 check 'kubernetes.yaml names the image of this version' names_this_version
 
@@ -195,9 +209,9 @@ run_section Container as_written
 # Nothing else can be said without the image and the service.
 engine container exists service || { summarize; exit 1; }
 url=$(address_of_service)
+run_section 'Container with a volume' as_written
 run_named 'docker kill --signal HUP league-sync' as_written
 check 'docker stop ends the worker with exit code 0' stops_as_written
-check_claims
 engine rm --force --volumes league-sync >/dev/null
 lay_out_compose
 serve_api
@@ -212,6 +226,8 @@ check 'the worker has a read-only root, a limit of memory, and no capabilities' 
 check 'no secret stands in the settings of the container' keeps_secrets_out_of_its_settings
 check 'compose stops the worker with exit code 0' stops_by_compose
 check 'a new container goes on with the volume of the old one' goes_on_after_an_upgrade
+run_section 'Worker of Compose' by_compose
+check_claims
 compose down --volumes >/dev/null 2>&1
 
 worker=$pod-worker
@@ -221,5 +237,8 @@ check 'the pod is ready' pod_is_ready
 check 'the worker runs as its user' has_its_user
 check 'the worker has a read-only root, a limit of memory, and no capabilities' is_narrow
 check 'the worker is not the first process of its pod' is_not_process_one
+check 'the worker polls in its pod as documented' polls_in_its_pod
+check 'a backup is taken out of the pod' is_backed_up_in_its_pod
 check 'the worker ends in its pod with exit code 0' stops_in_its_pod
+check 'a pod on its volume restores the backup, as documented' is_restored_by_a_pod
 summarize

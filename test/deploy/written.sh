@@ -60,8 +60,11 @@ as_written() {
     *' status') says '124 listed' ;;
     'docker logs '*) says '"msg":"leagues: changed: 124 received, 124 added' ;;
     *' backup '*) type_in 'docker exec league-sync ls /data' && says '^backup\.db$' ;;
-    'docker cp '*) [[ $(sqlite3 "$written/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;
+    'docker cp '*) polls_once_more && [[ $(sqlite3 "$written/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;
     *' rm -f /data/backup.db') type_in 'docker exec league-sync ls /data' && says '^leagues\.db$' && ! says backup ;;
+    'docker stop '*) note_last_run && [[ $(engine inspect --format '{{.State.Status}}' league-sync) == exited ]] ;;
+    *restored.db*) type_in 'docker run --rm --network none --volume leagues:/data --entrypoint ls league-sync /data' && ! says 'restored|-wal' ;;
+    'docker start '*) within 30 worker_has_leagues && is_restored ;;
     *' kill --signal HUP '*) within 10 has_polled_by_hand ;;
     *'FROM freshness"') says '^last_success_at' && says ' 124 ' ;;
     *) echo "nobody knows what should come of it" && return 1 ;;
@@ -83,3 +86,31 @@ is_kept_narrow() {
 stops_as_written() {
   type_in 'docker stop league-sync' && [[ $(engine inspect --format '{{.State.ExitCode}}' league-sync) == 0 ]]
 }
+
+# What the worker did after the backup must not be in the database that was restored.
+polls_once_more() {
+  engine kill --signal HUP league-sync && within 10 has_polled_by_hand
+}
+note_last_run() { sqlite3 "$written/leagues-backup.db" "SELECT 'runs by hand: ' || count(*) FROM runs WHERE trigger = 'manual'" | grep -x 'runs by hand: 0'; }
+is_restored() { ask_worker "SELECT count(*) FROM runs WHERE trigger = 'manual'" | grep -x 0; }
+
+# Those of Compose, by docker-compose in the folder of compose.yaml.
+by_compose() {
+  (cd "$work/compose" && eval "compose ${1#docker compose }") 2>&1 | tee "$work/said" || return 1
+  case $1 in
+    *' backup '*) says 'was copied to /data/backup.db' && engine kill --signal HUP "$worker" ;;
+    *' cat '*) [[ $(sqlite3 "$work/compose/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;
+    *' rm -f /data/backup.db') within 10 composed_polled_by_hand ;;
+    *' stop '*) [[ $(of_worker '{{.State.ExitCode}}') == 0 ]] ;;
+    *restored.db*) ! read_published ;;
+    *' start '*) within 30 has_published && ! composed_polled_by_hand ;;
+    *) echo "nobody knows what should come of it" && return 1 ;;
+  esac
+}
+composed_polled_by_hand() {
+  engine exec "$worker" league-sync query --format csv "SELECT count(*) FROM runs WHERE trigger = 'manual'" | grep '^[1-9]'
+}
+
+# in_shell TEXT - what stands behind `sh -c` in the page's command for Kubernetes that holds the text
+in_shell() { sed -n "/^## Kubernetes/,\$ { /^kubectl exec/,/^\$/ { s/.*sh -c '\\(.*$1.*\\)'.*/\\1/p } }" "$project/$document" | head -n 1; }
+polls_in_its_pod() { engine exec "$worker" sh -c "$(in_shell 'kill -HUP')" && within 10 composed_polled_by_hand; }

@@ -263,6 +263,78 @@ updates_as_documented() {
   within 10 is_live
 }
 
+# Typed in by somebody. The shell of root, since that of scripts has no `read -s`.
+writes_the_password_as_documented() {
+  inside bash -c "$(commands 'Write the password')" <<<first-secret &&
+    inside stat --format '%n %a %U' /etc/league-sync/password /etc/league-sync/league-sync.env | tee "$work/modes" &&
+    grep -qx '/etc/league-sync/password 400 league-sync' "$work/modes" &&
+    grep -qx '/etc/league-sync/league-sync.env 600 root' "$work/modes" &&
+    [[ $(inside cat /etc/league-sync/password) == first-secret ]]
+}
+
+as_reader() { inside setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
+as_member() { inside setpriv --reuid nobody --regid league-sync --clear-groups "$@"; }
+for_readers() { printf '%s\n' "$@" | inside sh -c 'cat > /etc/league-sync/readers.env'; }
+published=/var/lib/league-sync/published.db
+
+# Of systemd's ways to write a line: blanks around it, quotes, a comment, a line that comes twice.
+tells_readers_where_the_worker_is() {
+  for_readers '# LEAGUE_SYNC_LISTEN=127.0.0.1:1' 'LEAGUE_SYNC_LISTEN=127.0.0.1:2' " LEAGUE_SYNC_LISTEN = '127.0.0.1:9555' " \
+    "LEAGUE_SYNC_PUBLISH=\"$published\"" &&
+    inside systemctl restart league-sync && within 20 as_reader league-sync status --probe || return 1
+  as_reader league-sync status --json | tee "$work/told" | grep -F "\"$published\"" &&
+    ! as_reader env LEAGUE_SYNC_LISTEN=127.0.0.1:2 league-sync status --probe
+}
+names_another_database() {
+  for_readers 'LEAGUE_SYNC_DATABASE=/srv/elsewhere.db' &&
+    ! as_reader league-sync status >"$work/told" 2>&1 && grep -F /srv/elsewhere.db "$work/told"
+}
+
+# publishes MODE… - a copy is made anew, and has one of these
+publishes() {
+  inside systemctl stop league-sync && inside rm -f "$published" && inside systemctl start league-sync &&
+    within 20 inside test -f "$published" || return 1
+  local mode expected
+  mode=$(inside stat --format '%a %G' "$published")
+  echo "its mode is $mode"
+  for expected in "$@"; do [[ $mode != "$expected league-sync" ]] || return 0; done
+  return 1
+}
+publishes_for_all() {
+  publishes 444 644 && as_member cat "$published" >/dev/null && as_reader cat "$published" >/dev/null
+}
+publishes_for_the_group() {
+  inside mkdir -p /etc/systemd/system/league-sync.service.d &&
+    settings 'Start it' | inside sh -c 'cat > /etc/systemd/system/league-sync.service.d/group.conf' &&
+    inside chmod 0640 /var/lib/league-sync/leagues.db && inside systemctl daemon-reload &&
+    publishes 440 640 && as_member cat "$published" >/dev/null && ! as_reader cat "$published"
+}
+is_open_again() {
+  for_readers && inside rm -r /etc/systemd/system/league-sync.service.d "$published" &&
+    inside chmod 0644 /var/lib/league-sync/leagues.db && inside systemctl daemon-reload &&
+    inside systemctl restart league-sync && within 20 is_live && within 10 all_leagues_stored
+}
+
+checks_well_with_a_credential() { commands 'Change the password' | inside sh -eux; }
+
+polled_after() { finds "SELECT 1 FROM runs WHERE id > $1 AND trigger = 'manual' AND outcome IN ('changed', 'unchanged')"; }
+# What the worker did after the backup is gone with the database that it did it in.
+restores_as_documented() {
+  local last after
+  commands 'Service of systemd' >"$work/restore" && head -n 1 "$work/restore" | inside sh -eux || return 1
+  last=$(ask 'SELECT max(id) FROM runs')
+  within 10 is_live && inside systemctl reload league-sync && within 10 polled_after "$last" || return 1
+  after=$(ask 'SELECT max(started_at) FROM runs')
+  tail -n +2 "$work/restore" | inside sh -eux && within 20 is_live && within 10 all_leagues_stored || return 1
+  ! finds "SELECT 1 FROM runs WHERE started_at = '$after'"
+}
+
+is_removed_as_documented() {
+  commands 'Remove it' | inside sh -eux || return 1
+  inside ls /var/lib/league-sync/leagues.db && ! inside test -e /opt/league-sync -o -e /etc/league-sync -o -e "$unit" &&
+    [[ $(inside systemctl show --value --property LoadState league-sync) == not-found ]]
+}
+
 must_be_root "to boot a machine"
 must_be_built
 install_needed debootstrap systemd-container
@@ -273,6 +345,7 @@ check 'it brings its own Node 24' holds_its_own_node
 start_machine
 check 'systemd is process 1, and all of its units are well' is_booted
 check 'the service is set up as documented' set_up_as_documented
+check 'the password is written as documented, and only the settings of readers are open' writes_the_password_as_documented
 check 'league-sync check finds nothing wrong, as documented' checks_well_as_documented
 check 'systemd-analyze verify has nothing to say of the unit' verifies
 check "its exposure is less than $most_exposure tenths of a point" is_closed
@@ -287,12 +360,20 @@ check 'nobody but the worker can read the password, not even its group' password
 check 'systemctl reload polls at once' reloads
 check 'a new password is taken over without a restart' takes_over_a_new_password
 check 'a killed worker is started again, and goes on' comes_back_after_a_kill
+check 'any user is told where the page and the published copy are' tells_readers_where_the_worker_is
+check 'all may read the published copy' publishes_for_all
+check 'under the drop-in of the page only the group may read it' publishes_for_the_group
+check 'the settings of readers name the database, too' names_another_database
+check 'without that drop-in all may read the database again' is_open_again
 check 'after wrong settings it is not started again' stays_down_after_wrong_settings
 check 'without its database it is tried again' is_tried_again_without_a_database
 check 'the password can be a credential that only root can read, as documented' takes_a_credential
+check 'league-sync check takes that credential, as documented' checks_well_with_a_credential
 check 'systemctl stop ends it with exit code 0, and leaves one file that others can read' stops_cleanly
 check 'it is updated as documented' updates_as_documented
 check 'neither the journal nor the database holds a password' keeps_secrets_out
+check 'a backup is made and restored as documented' restores_as_documented
+check 'it is removed as documented, but for the database' is_removed_as_documented
 check_claims
 tail -n 1 "$work/security"
 
