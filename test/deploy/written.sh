@@ -62,7 +62,7 @@ as_written() {
     *' backup '*) type_in 'docker exec league-sync ls /data' && says '^backup\.db$' ;;
     'docker cp '*) polls_once_more && [[ $(sqlite3 "$written/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;
     *' rm -f /data/backup.db') type_in 'docker exec league-sync ls /data' && says '^leagues\.db$' && ! says backup ;;
-    'docker stop '*) note_last_run && [[ $(engine inspect --format '{{.State.Status}}' league-sync) == exited ]] ;;
+    'docker stop '*) backup_is_older && [[ $(engine inspect --format '{{.State.Status}}' league-sync) == exited ]] ;;
     *restored.db*) type_in 'docker run --rm --network none --volume leagues:/data --entrypoint ls league-sync /data' && ! says 'restored|-wal' ;;
     'docker start '*) within 30 worker_has_leagues && is_restored ;;
     *' kill --signal HUP '*) within 10 has_polled_by_hand ;;
@@ -88,10 +88,8 @@ stops_as_written() {
 }
 
 # What the worker did after the backup must not be in the database that was restored.
-polls_once_more() {
-  engine kill --signal HUP league-sync && within 10 has_polled_by_hand
-}
-note_last_run() { sqlite3 "$written/leagues-backup.db" "SELECT 'runs by hand: ' || count(*) FROM runs WHERE trigger = 'manual'" | grep -x 'runs by hand: 0'; }
+polls_once_more() { engine kill --signal HUP league-sync && within 10 has_polled_by_hand; }
+backup_is_older() { sqlite3 "$written/leagues-backup.db" "SELECT 'runs by hand: ' || count(*) FROM runs WHERE trigger = 'manual'" | grep -x 'runs by hand: 0'; }
 is_restored() { ask_worker "SELECT count(*) FROM runs WHERE trigger = 'manual'" | grep -x 0; }
 
 # Those of Compose, by docker-compose in the folder of compose.yaml.
