@@ -91,6 +91,11 @@ start_service() { # start_service NAME [ARGUMENT…]
 }
 service_answers() { engine logs "$1" 2>&1 | grep '"url"' >/dev/null; }
 
-# One whose network another one shares is refused until that one is removed, whichever podman tries first.
-end_containers() { [[ ! -v engine_options ]] || within 10 engine rm --force --all --time 0 >/dev/null 2>&1; }
+# One whose network another one shares is refused until that one is removed, whichever podman tries first; what holds a
+# pod goes with the pod alone.
+end_containers() {
+  [[ -v engine_options ]] || return 0
+  engine pod rm --force --all >/dev/null 2>&1
+  within 10 engine rm --force --all --time 0 >/dev/null 2>&1
+}
 end_ring() { end_containers; }
