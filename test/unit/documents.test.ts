@@ -52,6 +52,22 @@ describe('the README', () => {
   });
 });
 
+/** But for the page that is generated. */
+const WRITTEN = globSync(['*.md', 'docs/**/*.md', 'test/**/*.md']).filter((file) => file !== 'docs/schema.md');
+
+describe('prose', () => {
+  /** Tables, headings, what stands in fences, and words that cannot be broken may be longer. */
+  const isTooLong = (line: string): boolean =>
+    line.length > 120 && !/^(\||#|<!--|!\[)/.test(line) && line.trim().slice(0, 119).includes(' ');
+
+  it.each(WRITTEN)('in %s has lines that an editor shows whole', (file) => {
+    const outside = readFileSync(file, 'utf8')
+      .split(/^```/m)
+      .filter((_, index) => index % 2 === 0);
+    expect(outside.flatMap((part) => part.split('\n').filter(isTooLong))).toEqual([]);
+  });
+});
+
 describe('.env.example', () => {
   it('names every setting', () => {
     expect(SETTING_NAMES.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))).toEqual([]);
