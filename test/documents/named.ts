@@ -14,7 +14,19 @@ export type Finding = 'exists' | 'foreign' | { readonly fault: string };
 /** Commands of npm itself that documents may name. */
 const OF_NPM = ['ci', 'install', 'pack', 'version'];
 /** Options of docker's `run` and `exec` that take no value. */
-const BARE_FLAGS = ['-d', '-i', '-t', '-it', '--detach', '--init', '--interactive', '--read-only', '--rm', '--tty'];
+const BARE_FLAGS = [
+  '-d',
+  '-i',
+  '-t',
+  '-it',
+  '-T',
+  '--detach',
+  '--init',
+  '--interactive',
+  '--read-only',
+  '--rm',
+  '--tty',
+];
 const OUR_IMAGE = /(?:^|\/)league-sync(?::[\w.-]+)?$/;
 
 /**
@@ -35,6 +47,8 @@ function lookUpWords(all: readonly string[], place: Place): Finding {
   if (first === 'npx' && second === 'league-sync') return found(faultOfProgram(rest, place));
   if (first === 'npx') return found(faultOfPackage(second, rest, place));
   if (first === 'npm') return found(faultOfScript(second, rest[0], place));
+  // What stands in the quotes is a line of its own.
+  if (/(?:^|\/)(?:bash|sh)$/.test(first) && /^-\w*c$/.test(second)) return lookUp(rest[0] ?? '', place);
   if (/(?:^|\/)(?:node|bash|sh)$/.test(first)) return found(faultOfFile(words.slice(1), place));
   const handedOn = words.indexOf('--') + 1;
   if (handedOn > 0) return lookUpWords(words.slice(handedOn), place);
@@ -55,6 +69,8 @@ function lookUpContained(all: readonly string[], place: Place): Finding {
   const at = words.findIndex((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
   if (at === -1) return { fault: `"${verb}" has nothing to run in` };
   const rest = words.slice(at + 1);
+  const entrypoint = words[words.indexOf('--entrypoint') + 1];
+  if (words.includes('--entrypoint')) return lookUpWords([entrypoint ?? '', ...rest], place);
   if (verb === 'exec') return rest.length === 0 ? { fault: 'nothing is to be run' } : lookUpWords(rest, place);
   return OUR_IMAGE.test(words[at] ?? '') ? found(faultOfProgram(rest, place)) : 'foreign';
 }

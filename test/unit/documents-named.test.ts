@@ -19,6 +19,8 @@ describe('a command that is named', () => {
     'docker run --rm league-sync demo --for 15s',
     'docker run --detach --name league-sync --env-file .env \\\n  --volume leagues:/data example.com/league-sync:0.1.0',
     'docker compose exec worker league-sync status',
+    'docker compose exec -T worker league-sync backup /data/backup.db',
+    "docker run --rm --entrypoint sh league-sync -c 'rm -f x && league-sync status'",
     'kubectl exec deployment/league-sync -- league-sync status',
     'systemd-run --wait --uid=league-sync league-sync check',
     'npm version --no-git-tag-version <version>',
@@ -29,6 +31,7 @@ describe('a command that is named', () => {
 
   it.each([
     ['npx league-sync nonsense', 'no command "nonsense"'],
+    ["kubectl exec worker -- sh -c 'cat >x && league-sync nonsense'", 'no command "nonsense"'],
     ['npx league-sync statuss --nope', "unknown option '--nope'"],
     ['npx league-sync status --nope', "unknown option '--nope'"],
     ['npx league-sync status -x', "unknown option '-x'"],
