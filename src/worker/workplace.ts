@@ -56,7 +56,9 @@ export type WorkplaceOptions = {
 export async function openWorkplace(config: Config, options: WorkplaceOptions): Promise<Workplace> {
   await using stack = new AsyncDisposableStack();
   const path = prepareFolder(config.database);
-  const lock = stack.use(lockFor(path, options));
+  const holder = { pid: options.pid, host: hostname(), since: formatInstant(systemClock.now()) };
+  const lock = stack.use(acquireLock(path, holder));
+  warnOfNetwork(path, options.log);
   if (options.onLocked !== undefined) stack.use(await options.onLocked());
   const store = stack.use(await openDatabase(path, lock, options));
   const interrupted = await markInterrupted(store, options.signal);
@@ -78,11 +80,9 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   };
 }
 
-function lockFor(path: string, { pid, log }: WorkplaceOptions): Lock {
-  const lock = acquireLock(path, { pid, host: hostname(), since: formatInstant(systemClock.now()) });
+function warnOfNetwork(path: string, log: Log): void {
   const network = networkFileSystemOf(dirname(path));
   if (network !== undefined) log.warn({ network }, describeNetwork(path, network));
-  return lock;
 }
 
 async function openDatabase(path: string, lock: Lock, options: WorkplaceOptions): Promise<Store> {
