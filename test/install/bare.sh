@@ -5,13 +5,10 @@ set -euo pipefail
 
 # shellcheck source=test/support/ring.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../support/ring.sh"
-
 # shellcheck source=test/install/in-root.sh
 source "$project/test/install/in-root.sh"
 
 here=$project/test/install
-hidden=(python python3 make cc gcc g++ clang git)
-
 root=$work/root clone=/home/player/league-sync
 
 prepare_root() {

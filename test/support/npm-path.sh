@@ -1,10 +1,10 @@
 # For rings that try npm as people have it; to be sourced after ring.sh.
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # what ring.sh sets
 
 # What npm, its scripts and a shell need. Whatever else is on the machine stays out of sight.
 tools=(sh bash env uname cat tee ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true
   test which)
-hidden=(python python3 make cc gcc g++ clang git)
 
 # An npm that started this script must not tell those in it what to do; the way to the registry is the machine's.
 mapfile -t inherited < <(compgen -e | grep -iE '^(npm_|NODE_OPTIONS$|INIT_CWD$)' |
