@@ -114,7 +114,7 @@ within() { # within SECONDS COMMAND…
 # install_needed PACKAGE… - those that are missing. One ring at a time, since Debian's tools do not wait for each
 # other.
 install_needed() {
-  dpkg-query --show "$@" >/dev/null 2>&1 && return
+  is_installed "$@" && return
   [[ $EUID == 0 ]] || give_up "it must be root to install these Debian packages: $*"
   mkdir -p "$cache"
   local installing
@@ -124,6 +124,14 @@ install_needed() {
   { apt-get update && apt-get install --yes --no-install-recommends "$@"; } >"$work/log" 2>&1 ||
     { tail -n 20 "$work/log" >&2; give_up "these Debian packages could not be installed: $*"; }
   exec {installing}>&-
+}
+
+# Debian also knows packages by name that were never installed, or are not any more.
+is_installed() {
+  local package
+  for package; do
+    [[ $(dpkg-query --show --showformat '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || return 1
+  done
 }
 
 must_be_root() { [[ $EUID == 0 ]] || give_up "it must be root $*"; }
