@@ -25,8 +25,17 @@ const { metafile, outputFiles } = await build({
   format: 'cjs',
   external: ['better-sqlite3'],
   // Only undici wants it, for HTTP/2, which is switched off; loading it costs 12 MB and 27 ms at every start.
-  alias: { 'node:http2': './scripts/no-http2.ts' },
-  define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'bundleUrl' },
+  alias: {
+    'node:http2': './scripts/no-http2.ts',
+    undici: './scripts/undici.js',
+    '@prometheus-io/client': './scripts/prometheus.js',
+  },
+  define: {
+    'import.meta.dirname': '__dirname',
+    'import.meta.url': 'bundleUrl',
+    'Intl.DateTimeFormat': 'DateTimeFormat',
+  },
+  inject: ['./scripts/date-time-format.ts'],
   banner: { js: guard },
   legalComments: 'none',
   metafile: true,

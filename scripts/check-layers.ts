@@ -20,13 +20,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ABOVE_ALL = ['src/cli.ts', 'src/program.ts'];
 
 const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
-  '@hono/node-server': ['src/observe/server.ts'],
   '@prometheus-io/client': ['src/observe/metrics.ts'],
   'better-sqlite3': ['src/store/'],
   commander: ['src/cli.ts', 'src/program.ts'],
   'csv-stringify': ['src/commands/query.ts'],
   'drizzle-orm': ['src/store/'],
-  hono: ['src/observe/'],
+  hono: ['src/observe/page/'],
   leven: ['src/config/environment.ts'],
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],

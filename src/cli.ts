@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { parseEnv } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { CommanderError } from 'commander';
 import type { Host } from './commands/host.ts';
 import { mergeEnvironment } from './config/environment.ts';
@@ -166,6 +167,8 @@ function explain(error: unknown): number {
 }
 
 async function main(): Promise<void> {
+  // V8 would let the space of the young objects grow to 32 MB and keep it, for a worker that does little.
+  setFlagsFromString('--semi-space-growth-factor=1');
   listenToSignals();
   try {
     await createProgram(execute).parseAsync(process.argv);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { formatAddress, type ListenAddress } from '../config/listen.ts';
 import { SettingsError } from '../errors.ts';
 import { askLive } from '../observe/livez.ts';
+import { replyText } from '../observe/reply.ts';
 import { openDoor } from '../observe/server.ts';
 import { explain, type Finding, fail, ok } from './finding.ts';
 
@@ -22,7 +23,7 @@ export async function lookAtListening(listen: ListenAddress | 'off', isRunning: 
     if (port === 0) return ok(NAME, `any free port of ${host}`);
     if (!(await isTaken(listen))) {
       // At another port, where it is nobody's loss, unless it is about the right to listen at this one.
-      await using _door = await openDoor({ host, port: port < FIRST_FREE_PORT ? port : 0 }, () => new Response());
+      await using _door = await openDoor({ host, port: port < FIRST_FREE_PORT ? port : 0 }, async () => replyText(''));
       return ok(NAME, `${where} is free`);
     }
     if (isRunning && (await askLive(listen, LONGEST_MS)) === undefined)

@@ -1,11 +1,10 @@
-import { type Context, Hono } from 'hono';
-import { secureHeaders } from 'hono/secure-headers';
 import type { Clock } from '../clock.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
+import { type Question, type Reply, type Respond, type Routes, replyJson, replyText } from './reply.ts';
 import { describeStatus } from './status.ts';
 import { createTurns } from './turn.ts';
 
@@ -13,52 +12,67 @@ export type AppOptions = { readonly monitor: Monitor; readonly clock: Clock; rea
 
 const READING = ['GET', 'HEAD'];
 
-/** What is served: it is only read, and nothing that is asked for changes anything. */
-export function createApp({ monitor, clock, log }: AppOptions): Hono {
-  const app = new Hono();
+/** What is served: it is only read, and nothing that is asked for changes anything. Never rejects. */
+export function createApp({ monitor, clock, log }: AppOptions): (question: Question) => Promise<Reply> {
   const metrics = createMetrics(monitor);
   const turns = createTurns();
-  app.use(secureHeaders(HEADERS), refuseWriting);
-  app.get('/livez', (c) => c.json({ live: true }));
-  app.get('/readyz', (c) => {
-    const readiness = monitor.readiness();
-    return c.json(readiness, readiness.ready ? 200 : 503);
-  });
-  app.get('/metrics', async (c) => c.body(await metrics.render(), 200, { 'Content-Type': metrics.contentType }));
-  app.get('/status.json', turns, (c) => c.json(describeStatus(monitor, clock)));
-  app.route('/', createPages(monitor, { clock, turns }));
-  app.notFound((c) =>
-    c.text('There is nothing here. Try /, /changes, /livez, /readyz, /metrics or /status.json.\n', 404),
+  const routes = new Map<string, Respond>(
+    Object.entries({
+      '/livez': () => replyJson({ live: true }),
+      '/readyz': () => {
+        const readiness = monitor.readiness();
+        return replyJson(readiness, readiness.ready ? 200 : 503);
+      },
+      '/metrics': async () => ({
+        status: 200,
+        headers: { 'Content-Type': metrics.contentType },
+        body: await metrics.render(),
+      }),
+      '/status.json': turns(() => replyJson(describeStatus(monitor, clock))),
+      ...createPages(monitor, { clock, turns }),
+      '': refuseAddress,
+    } satisfies Routes),
   );
-  app.onError((error, c) => {
-    log.warn({ err: toRunError(error), path: c.req.path.slice(0, 100) }, 'a request for the status page failed');
-    return c.text('This could not be answered; the log says why.\n', 500);
-  });
-  return app;
+  return async (question) => {
+    const respond = READING.includes(question.method) ? (routes.get(question.path) ?? replyNothing) : refuseWriting;
+    try {
+      return secure(await respond(question));
+    } catch (error) {
+      log.warn({ err: toRunError(error), path: question.path.slice(0, 100) }, 'a request for the status page failed');
+      return secure(replyText('This could not be answered; the log says why.\n', 500));
+    }
+  };
 }
 
-/** Nothing but what comes from here, no frames, no cache. */
-const HEADERS: Parameters<typeof secureHeaders>[0] = {
-  contentSecurityPolicy: {
-    defaultSrc: ["'none'"],
-    styleSrc: ["'self'"],
-    scriptSrc: ["'self'"],
-    connectSrc: ["'self'"],
-    imgSrc: ["'self'"],
-    formAction: ["'self'"],
-    baseUri: ["'none'"],
-    frameAncestors: ["'none'"],
-  },
-  xFrameOptions: 'DENY',
-  referrerPolicy: 'no-referrer',
-  strictTransportSecurity: false,
+/** Nothing but what comes from here, no frames, no cache unless it is asked for. */
+const HEADERS: Reply['headers'] = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Origin-Agent-Cluster': '?1',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-DNS-Prefetch-Control': 'off',
+  'X-Download-Options': 'noopen',
+  'X-Frame-Options': 'DENY',
+  'X-Permitted-Cross-Domain-Policies': 'none',
+  'X-XSS-Protection': '0',
 };
 
-async function refuseWriting(c: Context, next: () => Promise<void>): Promise<Response | undefined> {
-  if (!READING.includes(c.req.method)) {
-    return c.text('This is only to be read: GET or HEAD.\n', 405, { Allow: READING.join(', ') });
-  }
-  await next();
-  if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
-  return undefined;
+function secure(reply: Reply): Reply {
+  return { ...reply, headers: { ...HEADERS, ...reply.headers } };
+}
+
+function refuseWriting(): Reply {
+  return replyText('This is only to be read: GET or HEAD.\n', 405, { Allow: READING.join(', ') });
+}
+
+function refuseAddress(): Reply {
+  return replyText('This is no address.\n', 400);
+}
+
+function replyNothing(): Reply {
+  return replyText('There is nothing here. Try /, /changes, /livez, /readyz, /metrics or /status.json.\n', 404);
 }

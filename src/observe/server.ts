@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { formatAddress, type ListenAddress } from '../config/listen.ts';
 import { codeOf, SettingsError } from '../errors.ts';
+import type { Question, Reply } from './reply.ts';
 
 /** Where the page, the probes and the metrics are served. Disposing closes it, and every connection. */
 export type Door = AsyncDisposable & { readonly url: string };
 
-/** Answers one request; never rejects. */
-export type Answering = (request: Request) => Response | Promise<Response>;
+/** Answers one question; never rejects. */
+export type Answering = (question: Question) => Promise<Reply>;
 
 /** Whoever has not sent a request by then, or its headers, only keeps a connection. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -32,9 +32,7 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
-  // Probes that speak HTTP/1.0 name no host.
-  const listener = getRequestListener(answering, { overrideGlobalObjects: false, hostname: 'localhost' });
-  const server = createServer(options, refuseBursts(listener));
+  const server = createServer(options, refuseBursts(listenerOf(answering)));
   server.maxConnections = MOST_CONNECTIONS;
   server.timeout = STALLED_MS;
   try {
@@ -44,6 +42,28 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
     throw new SettingsError([`LEAGUE_SYNC_LISTEN: ${explain(error, address)}; name another one, or off`]);
   }
   return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
+}
+
+function listenerOf(answering: Answering): RequestListener {
+  return async ({ method = '', url: target = '', headers: asked }, response) => {
+    // An answer to somebody who has gone is nobody's fault.
+    response.on('error', () => undefined);
+    const url = isHost(asked.host) ? URL.parse(target.startsWith('/') ? `http://localhost${target}` : target) : null;
+    const { status, headers, body } = await answering({
+      method,
+      path: url?.pathname ?? '',
+      query: url?.searchParams ?? new URLSearchParams(),
+      isGone: () => response.destroyed,
+    });
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+    response.end(method === 'HEAD' ? undefined : body);
+  };
+}
+
+/** Whether it can be the name of a host, with a port or without one; old clients send none. */
+function isHost(sent = 'localhost'): boolean {
+  const url = URL.parse(`http://${sent}`);
+  return url !== null && url.href === `http://${url.host}/`;
 }
 
 /** Cuts off whoever sends a burst of requests on one connection: all would be answered, and perhaps none be read. */

@@ -13,11 +13,11 @@ const PING_TIMEOUT_MS = 10_000;
 export async function openObservatory({ listen }: Config, monitor: Monitor, log: Log): Promise<AsyncDisposable> {
   if (listen === 'off') return { [Symbol.asyncDispose]: async () => undefined };
   // Loaded only where it is wanted.
-  const [{ openDoor }, { createApp }] = await Promise.all([
+  const [{ openDoor }, { createLateApp }] = await Promise.all([
     import('../observe/server.ts'),
-    import('../observe/app.ts'),
+    import('../observe/late-app.ts'),
   ]);
-  const door = await openDoor(listen, createApp({ monitor, clock: systemClock, log }).fetch);
+  const door = await openDoor(listen, createLateApp({ monitor, clock: systemClock, log }));
   log.info({ url: door.url }, `status page, probes and metrics on ${door.url}`);
   return door;
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { replyText } from '../../src/observe/reply.ts';
 import { openDoor } from '../../src/observe/server.ts';
 
 /** More than the kernel keeps for a reader that takes nothing. */
@@ -9,7 +10,8 @@ const LARGE_BYTES = 64_000_000;
 const PATIENCE_MS = 23_000;
 
 it('whoever takes no byte of an answer for long is dropped', async () => {
-  await using door = await openDoor({ host: '127.0.0.1', port: 0 }, () => new Response('x'.repeat(LARGE_BYTES)));
+  const answering = async () => replyText('x'.repeat(LARGE_BYTES));
+  await using door = await openDoor({ host: '127.0.0.1', port: 0 }, answering);
   const socket = connect(Number(new URL(door.url).port), '127.0.0.1');
   onTestFinished(() => {
     socket.destroy();

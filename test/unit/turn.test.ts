@@ -1,20 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Hono } from 'hono';
 import { expect, it } from 'vitest';
+import { replyText } from '../../src/observe/reply.ts';
 import { createTurns } from '../../src/observe/turn.ts';
 
 function createPage() {
-  const app = new Hono();
   let drawing = 0;
   let most = 0;
-  app.get('/', createTurns(), async (c) => {
+  const respond = createTurns()(async () => {
     drawing += 1;
     most = Math.max(most, drawing);
     await sleep(1);
     drawing -= 1;
-    return c.text('drawn');
+    return replyText('drawn');
   });
-  return { ask: (signal?: AbortSignal) => app.request('/', signal === undefined ? {} : { signal }), most: () => most };
+  const query = new URLSearchParams();
+  const ask = async (isGone = (): boolean => false) => respond({ method: 'GET', path: '/', query, isGone });
+  return { ask, most: () => most };
 }
 
 it('pages are drawn one at a time, and of a crowd those that come late are told to try again', async () => {
@@ -29,9 +30,9 @@ it('pages are drawn one at a time, and of a crowd those that come late are told 
 
 it('nothing is drawn for whoever has gone meanwhile', async () => {
   const { ask, most } = createPage();
-  const gone = new AbortController();
-  const answer = ask(gone.signal);
-  gone.abort();
+  let gone = false;
+  const answer = ask(() => gone);
+  gone = true;
   expect((await answer).status).toBe(503);
   expect(most()).toBe(0);
 });

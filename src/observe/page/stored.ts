@@ -1,0 +1,51 @@
+import { toRunError } from '../../errors.ts';
+import { selectHeldRemovals } from '../../store/acceptance.ts';
+import { readDays } from '../../store/calendar.ts';
+import { createFacetCounter, listLeagues } from '../../store/listing.ts';
+import { glance } from '../../store/open.ts';
+import { selectRuns } from '../../store/overview.ts';
+import { readRecent } from '../../store/recent.ts';
+import { readTroubles } from '../../store/trouble.ts';
+import type { Stored } from './home.ts';
+import { PAGE_SIZE } from './leagues.ts';
+import { MOST_POLLS } from './poll-chart.ts';
+import { firstDayOf } from './year.ts';
+
+const RECENT = 12;
+/** Longer than any name; what is compared with each league must not take long. */
+const LONGEST_SEARCH = 100;
+
+type Reader = (query: URLSearchParams, now: number) => Stored | { readonly fault: string };
+
+/** Reads what the first page shows under a query of its address, or says why it cannot. */
+export function createReader(database: () => string): Reader {
+  const countFacets = createFacetCounter();
+  return (query, now) => {
+    const filter = {
+      search: query.get('q')?.slice(0, LONGEST_SEARCH) || undefined,
+      sport: query.get('sport') || undefined,
+      status: query.get('status') || undefined,
+    };
+    const page = readCount(query.get('page')) ?? 1;
+    try {
+      return glance(database(), (db) => ({
+        polls: selectRuns(db, MOST_POLLS, 'leagues'),
+        days: readDays(db, new Date(firstDayOf(now)).toISOString()),
+        recent: readRecent(db, {}, RECENT),
+        notices: { ...readTroubles(db), held: selectHeldRemovals(db) },
+        leagues: {
+          filter,
+          facets: countFacets(db),
+          listing: listLeagues(db, filter, { page, limit: PAGE_SIZE }),
+        },
+      }));
+    } catch (error) {
+      return { fault: toRunError(error).message };
+    }
+  };
+}
+
+/** A whole number from 1; undefined for anything else. */
+export function readCount(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
