@@ -37,7 +37,8 @@ type Success = {
   readonly at: number;
   /** The same on the monotonic clock: before this process began, as the wall clock said at its beginning. */
   readonly monotonicAt: number;
-  readonly staleAfterMs: number;
+  /** Found when it is first asked for: slots of a rare schedule are far to seek. */
+  staleAfterMs?: number;
 };
 
 export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): Health {
@@ -49,7 +50,7 @@ export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): H
   const ageOf = ({ at, monotonicAt }: Success): number => Math.max(clock.now() - at, clock.monotonic() - monotonicAt);
   const succeed = (at: number): void => {
     const ageMs = Math.max(0, clock.now() - at);
-    success = { at, monotonicAt: clock.monotonic() - ageMs, staleAfterMs: staleAfterMs(at) };
+    success = { at, monotonicAt: clock.monotonic() - ageMs };
   };
   /** What has not been said as a reason of its own. */
   const cause = (): string => {
@@ -61,6 +62,7 @@ export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): H
     if (success === undefined)
       return { reason: 'no-good-poll', message: `No poll of the leagues has been good yet.${cause()}` };
     const age = ageOf(success);
+    success.staleAfterMs ??= staleAfterMs(success.at);
     if (age < success.staleAfterMs) return undefined;
     const limit = formatDuration(success.staleAfterMs);
     const message = `The last good poll was at ${formatInstant(success.at)}, ${formatDuration(age)} ago; from ${limit} on it is stale.${cause()}`;

@@ -19,16 +19,17 @@ export type HoldRows = {
 };
 
 export function createHoldRows(db: BetterSQLite3Database): HoldRows {
+  const selectAll = db.select().from(heldRemovals).prepare();
   return {
-    all: () => {
-      const rows = db.select().from(heldRemovals).all();
-      return new Map(
-        rows.map(({ league_id, held_since, guard_since, accepted_at }) => [
-          league_id,
-          { guardSince: guard_since ?? held_since, accepted: accepted_at !== null },
-        ]),
-      );
-    },
+    all: () =>
+      new Map(
+        selectAll
+          .all()
+          .map(({ league_id, held_since, guard_since, accepted_at }) => [
+            league_id,
+            { guardSince: guard_since ?? held_since, accepted: accepted_at !== null },
+          ]),
+      ),
     hold: (leagueIds, { runId, at }, guardSince) => {
       for (const league_id of leagueIds) {
         const row = { league_id, first_run_id: runId, held_since: at, guard_since: guardSince };

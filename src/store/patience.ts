@@ -27,13 +27,14 @@ export function createPatience(
   else stop.addEventListener('abort', limitStopping, { once: true });
 
   return async (work, signal) => {
-    const begun = clock.monotonic();
+    let begun: number | undefined;
     let told = false;
     for (;;) {
       try {
         return work();
       } catch (error) {
         const now = clock.monotonic();
+        begun ??= now;
         const over = now >= Math.min(begun + LONGEST_WAIT_MS, stoppingUntil);
         if (!(error instanceof DatabaseError) || !error.busy || over) throw error;
         if (!told && now >= begun + LONG_WAIT_MS) {

@@ -22,26 +22,29 @@ export type RejectionRows = {
 };
 
 export function createRejectionRows(db: BetterSQLite3Database): RejectionRows {
-  return { settle: (rejections, scope, seen) => settle(db, rejections, scope, seen) };
-}
-
-function settle(
-  db: BetterSQLite3Database,
-  rejections: readonly RejectionRow[],
-  scope: RunScope,
-  { runId, at }: Sighting,
-): void {
-  const sent = new Map(rejections.map((rejection) => [hash('sha256', rejection.raw, 'base64url'), rejection]));
   const { id, raw_hash, scope: seenBy } = rejectedLeagues;
-  const open = db
+  const selectOpen = db
     .select({ id, raw_hash, seenBy })
     .from(rejectedLeagues)
     .where(isNull(rejectedLeagues.resolved_at))
-    .all();
+    .prepare();
+  return { settle: (rejections, scope, seen) => settle(db, selectOpen.all(), { rejections, scope, seen }) };
+}
+
+type Open = Pick<typeof rejectedLeagues.$inferSelect, 'id' | 'raw_hash'> & { readonly seenBy: RunScope };
+type Sent = {
+  readonly rejections: readonly RejectionRow[];
+  readonly scope: RunScope;
+  readonly seen: Sighting;
+};
+
+function settle(db: BetterSQLite3Database, open: readonly Open[], { rejections, scope, seen }: Sent): void {
+  const { runId, at } = seen;
+  const sent = new Map(rejections.map((rejection) => [hash('sha256', rejection.raw, 'base64url'), rejection]));
   for (const row of open) {
     const spokenFor = scope === 'all' || scope === row.seenBy;
     if (!sent.delete(row.raw_hash) && spokenFor) {
-      db.update(rejectedLeagues).set({ resolved_at: at }).where(eq(id, row.id)).run();
+      db.update(rejectedLeagues).set({ resolved_at: at }).where(eq(rejectedLeagues.id, row.id)).run();
     }
   }
   if (sent.size === 0) return;

@@ -62,15 +62,12 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   const lastFinished = client.prepare<[], { at: string }>(
     'SELECT finished_at AS at FROM runs WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1',
   );
+  const insert = client.prepare<[Required<RunStart>]>(INSERT);
+  const update = rememberUpdates(client);
   return {
-    start: (start) =>
-      db
-        .insert(runs)
-        .values({ ...start, outcome: 'running' })
-        .returning({ id: runs.id })
-        .get().id,
+    start: (start) => Number(insert.run({ not_before: null, ...start }).lastInsertRowid),
     finish: (id, end) => {
-      db.update(runs).set(end).where(eq(runs.id, id)).run();
+      update(Object.keys(end)).run({ ...end, id });
     },
     interruptRunning: (message) =>
       db.update(runs).set({ outcome: 'interrupted', error_message: message }).where(eq(runs.outcome, 'running')).run()
@@ -85,10 +82,28 @@ export function createRunRows(client: Database.Database, db: BetterSQLite3Databa
   };
 }
 
+const STARTED = ['kind', 'trigger', 'scope', 'started_at', 'fingerprint', 'program_version', 'not_before'] as const;
+const INSERT = `INSERT INTO runs (outcome, ${STARTED.join(', ')})
+  VALUES ('running', ${STARTED.map((name) => `@${name}`).join(', ')})`;
+
+/** Runs end in a few ways, each with columns of its own; the statement of each is made once, not at every poll. */
+function rememberUpdates(client: Database.Database): (names: readonly string[]) => Database.Statement<[object]> {
+  const made = new Map<string, Database.Statement<[object]>>();
+  return (names) => {
+    const set = names.map((name) => `${name} = @${name}`).join(', ');
+    const known = made.get(set);
+    if (known !== undefined) return known;
+    const statement = client.prepare<[object]>(`UPDATE runs SET ${set} WHERE id = @id`);
+    made.set(set, statement);
+    return statement;
+  };
+}
+
 /**
  * The change feed names its run by number, and looking each up would read the whole feed; a run that is named there
  * has counted its changes. The newest row stays, so that ids are never given twice, and so does the last good run of
- * each kind and scope, which freshness and restarts look at.
+ * each kind and scope, which freshness and restarts look at: it is looked for among the old runs, which are few, and
+ * then whether there is a later one.
  */
 function pruneRuns(before: string, now: string) {
   return sql`DELETE FROM runs
@@ -99,5 +114,11 @@ function pruneRuns(before: string, now: string) {
       AND id NOT IN (SELECT first_run_id FROM held_removals)
       AND id NOT IN (SELECT first_run_id FROM drift)
       AND id NOT IN (SELECT max(id) FROM runs)
-      AND id NOT IN (SELECT max(id) FROM runs WHERE outcome IN ('changed', 'unchanged', 'held') GROUP BY kind, scope)`;
+      AND id NOT IN (
+        SELECT id FROM (
+          SELECT max(id) AS id, kind, scope FROM runs
+            WHERE started_at < ${before} AND outcome IN ('changed', 'unchanged', 'held') GROUP BY kind, scope) AS last
+        WHERE NOT EXISTS (SELECT 1 FROM runs AS later
+          WHERE later.id > last.id AND later.kind = last.kind AND later.scope IS last.scope
+            AND later.outcome IN ('changed', 'unchanged', 'held')))`;
 }

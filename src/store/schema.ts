@@ -10,7 +10,7 @@ import { check, customType, index, integer, primaryKey, sqliteTable, text } from
 export type Scalar = string | number | bigint | null;
 
 /** Whether SQLite's 64-bit integers can hold the number. */
-function isColumnInteger(value: number): boolean {
+export function isColumnInteger(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 }
 
@@ -21,32 +21,36 @@ const scalar = customType<{ data: Scalar; driverData: Scalar }>({
 const flag = (name: string) => integer(name, { mode: 'number' });
 const count = (name: string) => integer(name).notNull().default(0);
 
-export const leagues = sqliteTable('leagues', {
-  league_id: text('league_id').primaryKey(),
-  league_name: text('league_name').notNull(),
-  sport: text('sport').notNull(),
-  league_image: text('league_image').notNull(),
-  priority: scalar('priority').notNull(),
-  status: text('status').notNull(),
-  sport_db_id: text('sport_db_id'),
-  active_season_type: text('active_season_type'),
-  active_year: text('active_year'),
-  external_id: text('external_id'),
-  external_odds_id: text('external_odds_id'),
-  default_markets: text('default_markets'),
-  default_tournaments: flag('default_tournaments'),
-  rankings: flag('rankings'),
-  active_poll: text('active_poll'),
-  state: text('state'),
-  city: text('city'),
-  create_datetime: scalar('create_datetime'),
-  last_update_datetime: scalar('last_update_datetime'),
-  extra: text('extra').notNull().default('{}'),
-  first_seen_at: text('first_seen_at').notNull(),
-  changed_at: text('changed_at').notNull(),
-  removed_at: text('removed_at'),
-  content_hash: text('content_hash').notNull(),
-});
+export const leagues = sqliteTable(
+  'leagues',
+  {
+    league_id: text('league_id').primaryKey(),
+    league_name: text('league_name').notNull(),
+    sport: text('sport').notNull(),
+    league_image: text('league_image').notNull(),
+    priority: scalar('priority').notNull(),
+    status: text('status').notNull(),
+    sport_db_id: text('sport_db_id'),
+    active_season_type: text('active_season_type'),
+    active_year: text('active_year'),
+    external_id: text('external_id'),
+    external_odds_id: text('external_odds_id'),
+    default_markets: text('default_markets'),
+    default_tournaments: flag('default_tournaments'),
+    rankings: flag('rankings'),
+    active_poll: text('active_poll'),
+    state: text('state'),
+    city: text('city'),
+    create_datetime: scalar('create_datetime'),
+    last_update_datetime: scalar('last_update_datetime'),
+    extra: text('extra').notNull().default('{}'),
+    first_seen_at: text('first_seen_at').notNull(),
+    changed_at: text('changed_at').notNull(),
+    removed_at: text('removed_at'),
+    content_hash: text('content_hash').notNull(),
+  },
+  (table) => [index('leagues_removed').on(table.removed_at).where(sql`removed_at IS NOT NULL`)],
+);
 
 export const leagueChanges = sqliteTable(
   'league_changes',
@@ -65,40 +69,48 @@ export const leagueChanges = sqliteTable(
   ],
 );
 
-export const runs = sqliteTable('runs', {
-  id: integer('id').primaryKey(),
-  kind: text('kind', { enum: ['leagues', 'profile'] }).notNull(),
-  trigger: text('trigger', { enum: ['start', 'schedule', 'catch-up', 'manual'] }).notNull(),
-  scope: text('scope', { enum: ['all', 'active', 'inactive'] }),
-  started_at: text('started_at').notNull(),
-  finished_at: text('finished_at'),
-  outcome: text('outcome', {
-    enum: ['running', 'changed', 'unchanged', 'held', 'failed', 'interrupted'],
-  }).notNull(),
-  attempts: count('attempts'),
-  http_status: integer('http_status'),
-  body_bytes: integer('body_bytes'),
-  received: count('received'),
-  added: count('added'),
-  changed: count('changed'),
-  unchanged: count('unchanged'),
-  restored: count('restored'),
-  rejected: count('rejected'),
-  duplicates: count('duplicates'),
-  removed: count('removed'),
-  held: count('held'),
-  error_kind: text('error_kind', {
-    enum: ['network', 'timeout', 'status', 'contract', 'credentials', 'database', 'internal'],
-  }),
-  error_message: text('error_message'),
-  service_message: text('service_message'),
-  service_timestamp: text('service_timestamp'),
-  etag: text('etag'),
-  last_modified: text('last_modified'),
-  not_before: text('not_before'),
-  fingerprint: text('fingerprint'),
-  program_version: text('program_version'),
-});
+export const runs = sqliteTable(
+  'runs',
+  {
+    id: integer('id').primaryKey(),
+    kind: text('kind', { enum: ['leagues', 'profile'] }).notNull(),
+    trigger: text('trigger', { enum: ['start', 'schedule', 'catch-up', 'manual'] }).notNull(),
+    scope: text('scope', { enum: ['all', 'active', 'inactive'] }),
+    started_at: text('started_at').notNull(),
+    finished_at: text('finished_at'),
+    outcome: text('outcome', {
+      enum: ['running', 'changed', 'unchanged', 'held', 'failed', 'interrupted'],
+    }).notNull(),
+    attempts: count('attempts'),
+    http_status: integer('http_status'),
+    body_bytes: integer('body_bytes'),
+    received: count('received'),
+    added: count('added'),
+    changed: count('changed'),
+    unchanged: count('unchanged'),
+    restored: count('restored'),
+    rejected: count('rejected'),
+    duplicates: count('duplicates'),
+    removed: count('removed'),
+    held: count('held'),
+    error_kind: text('error_kind', {
+      enum: ['network', 'timeout', 'status', 'contract', 'credentials', 'database', 'internal'],
+    }),
+    error_message: text('error_message'),
+    service_message: text('service_message'),
+    service_timestamp: text('service_timestamp'),
+    etag: text('etag'),
+    last_modified: text('last_modified'),
+    not_before: text('not_before'),
+    fingerprint: text('fingerprint'),
+    program_version: text('program_version'),
+  },
+  (table) => [
+    index('runs_with_changes')
+      .on(table.finished_at, table.added, table.changed, table.restored, table.removed)
+      .where(sql`kind = 'leagues' AND added + changed + restored + removed > 0`),
+  ],
+);
 
 export const logins = sqliteTable('logins', {
   id: integer('id').primaryKey(),
@@ -127,19 +139,23 @@ export const players = sqliteTable('players', {
   changed_at: text('changed_at').notNull(),
 });
 
-export const rejectedLeagues = sqliteTable('rejected_leagues', {
-  id: integer('id').primaryKey(),
-  first_run_id: integer('first_run_id').notNull(),
-  league_id: text('league_id'),
-  position: integer('position').notNull(),
-  problems: text('problems').notNull(),
-  raw: text('raw').notNull(),
-  first_seen_at: text('first_seen_at').notNull(),
-  resolved_at: text('resolved_at'),
-  raw_hash: text('raw_hash').notNull().unique('rejected_leagues_by_raw'),
-  /** Of the poll that saw it last; a narrower one cannot speak for it. */
-  scope: text('scope', { enum: ['all', 'active', 'inactive'] }).notNull(),
-});
+export const rejectedLeagues = sqliteTable(
+  'rejected_leagues',
+  {
+    id: integer('id').primaryKey(),
+    first_run_id: integer('first_run_id').notNull(),
+    league_id: text('league_id'),
+    position: integer('position').notNull(),
+    problems: text('problems').notNull(),
+    raw: text('raw').notNull(),
+    first_seen_at: text('first_seen_at').notNull(),
+    resolved_at: text('resolved_at'),
+    raw_hash: text('raw_hash').notNull().unique('rejected_leagues_by_raw'),
+    /** Of the poll that saw it last; a narrower one cannot speak for it. */
+    scope: text('scope', { enum: ['all', 'active', 'inactive'] }).notNull(),
+  },
+  (table) => [index('rejected_leagues_open').on(table.id).where(sql`resolved_at IS NULL`)],
+);
 
 export const heldRemovals = sqliteTable('held_removals', {
   league_id: text('league_id').primaryKey(),

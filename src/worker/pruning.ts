@@ -2,7 +2,7 @@ import { formatInstant } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Workplace } from './workplace.ts';
+import type { RunTools } from '../sync/run.ts';
 
 const PRUNE_EVERY_MS = 24 * 3_600_000;
 
@@ -13,8 +13,11 @@ export type Pruning = { readonly look: () => void; readonly idle: () => Promise<
  * Deletes old rows of `runs` and `logins` at start and once a day. Not at a start that finds all of them old: a clock that
  * is far ahead must not cost the history.
  */
-export function createPruning({ runRetentionMs }: Config, { store, tools }: Workplace, log: Log): Pruning {
-  const { clock } = tools;
+export function createPruning(
+  { runRetentionMs }: Pick<Config, 'runRetentionMs'>,
+  { store, clock }: Pick<RunTools, 'store' | 'clock'>,
+  log: Log,
+): Pruning {
   const newest = Date.parse(store.read(() => store.runs.lastStartedAt()) ?? formatInstant(clock.now()));
   let nextAt = Number.NEGATIVE_INFINITY;
   let pruning: Promise<void> = Promise.resolve();

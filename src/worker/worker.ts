@@ -108,7 +108,7 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
   monitor.open(openingOf(config, place, poller));
   announce(config, place, options);
   pollAtStart(config, place, poller, log);
-  const pruning = createPruning(config, place, log);
+  const pruning = createPruning(config, tools, log);
   const keeping = session.keep(signal);
   const onLook = (): void => {
     poller.resume();

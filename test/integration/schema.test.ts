@@ -82,6 +82,15 @@ describe('the migrated schema', () => {
     },
   );
 
+  it('has the indexes of src/store/schema.ts and no other', () => {
+    const found = readRows(path, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL");
+    const expected = declared.flatMap(({ indexes, columns }) => [
+      ...indexes.map(({ config }) => config.name),
+      ...columns.filter(({ isUnique }) => isUnique).map(({ uniqueName }) => uniqueName),
+    ]);
+    expect(found.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());
+  });
+
   it('has only STRICT tables', () => {
     const loose = readRows(
       path,
