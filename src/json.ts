@@ -21,20 +21,6 @@ const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[
 const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
-/** More values than any list of leagues has, unless each of them is of some length; a league's take 28 bytes each. */
-const MANY_VALUES = 3_000_000;
-const LEAST_BYTES_EACH = 16;
-/** Whatever begins a value in JSON, but for the first one: `,`, `[` and `{`. */
-const BEGINNINGS: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b]);
-
-/** Whether reading this JSON would take many times the memory of its text: each value, however short, takes some. */
-export function isMostlyNothing(json: Uint8Array): boolean {
-  if (json.length < MANY_VALUES) return false;
-  let values = 0;
-  for (const byte of json) if (BEGINNINGS.has(byte)) values += 1;
-  return values > MANY_VALUES && values * LEAST_BYTES_EACH > json.length;
-}
-
 /** Reads JSON without losing a digit of any number. Throws a SyntaxError. */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hashOf } from './league-hash.ts';
 import { canonicalValue, type Field, type FieldValue, isSameValue, type JsonText, valueJson } from './record.ts';
 
 /** A league (interface, 2.3), every field in the form of its column. Field names are the interface's everywhere. */
@@ -70,15 +70,25 @@ export function changedMembersJson(before: League, after: League): JsonText {
   return membersJson(changed, before);
 }
 
-/** The same for two leagues exactly where no member differs. */
-export function contentHash(league: League): string {
-  const content = LEAGUE_MEMBERS.map((field) => canonicalValue(field, league[field.name])).join('\n');
-  return hash('sha256', content, 'base64url');
+/** The same for two leagues exactly where no member differs. `json` is the league as the change feed writes it. */
+export function contentHash(league: League, json = leagueJson(league)): string {
+  const isCanonical = hasOneOrder(league.default_markets) && hasOneOrder(league.extra);
+  return hashOf(isCanonical ? json : membersJson(LEAGUE_MEMBERS, league, canonicalValue));
+}
+
+/** Whether the keys of this JSON can come in one order alone; where it holds no comma they do. */
+function hasOneOrder(json: JsonText | null): boolean {
+  return json === null || !json.includes(',');
 }
 
 function membersJson(
   fields: readonly Field<keyof League>[],
   league: Readonly<Record<keyof League, FieldValue>>,
+  write = valueJson,
 ): JsonText {
-  return `{${fields.map((field) => `"${field.name}":${valueJson(field, league[field.name])}`).join(',')}}`;
+  let json = '{';
+  for (const field of fields) {
+    json += `${json.length > 1 ? ',' : ''}"${field.name}":${write(field, league[field.name])}`;
+  }
+  return `${json}}`;
 }

@@ -9,8 +9,11 @@ export type Secrets = {
    * For data that is stored, as JSON text: tokens and the Basic pair are replaced, which are random and long. The
    * password is not: it may be an ordinary word, and leagues are named in ordinary words.
    */
-  readonly scrubTokens: (json: string) => string;
+  readonly scrubTokens: (json: string) => Scrubbed;
 };
+
+/** Data without secrets, and whether there were any. */
+export type Scrubbed = { readonly json: string; readonly found: boolean };
 
 /** Two tokens a login, and the last logins are the ones that a service can still echo. */
 const REMEMBERED_TOKENS = 8;
@@ -22,15 +25,29 @@ const SHORTEST_SECRET = 4;
 const SHORTEST_TOKEN_IN_DATA = 8;
 const GAP = '[secret]';
 
+type Sought = { readonly inWords: readonly string[]; readonly inData: readonly string[] };
+
 export function createSecrets(now = (): number => performance.now()): Secrets {
   const credentials = new Set<string>();
   /** When each was added, oldest first. */
   const added = new Map<string, number>();
   let pairs: readonly string[] = [];
+  /** What to look for, made when it is next looked for; a poll looks through each of its leagues. */
+  let sought: Sought | undefined;
+  const seek = (): Sought => {
+    if (sought !== undefined) return sought;
+    const tokens = [...added.keys()];
+    sought = {
+      inWords: inOrder([...credentials, ...spellings(...tokens)], SHORTEST_SECRET),
+      inData: inOrder([...pairs, ...spellings(...tokens.filter(isRandom))], SHORTEST_TOKEN_IN_DATA),
+    };
+    return sought;
+  };
   return {
     addCredentials: (username, password, basicPair) => {
       pairs = spellings(basicPair, basicPair.replace(/=+$/, ''), `${username}:${password}`);
       for (const secret of [...spellings(password), ...pairs]) credentials.add(secret);
+      sought = undefined;
     },
     addTokens: (...tokens) => {
       for (const token of tokens) {
@@ -41,14 +58,14 @@ export function createSecrets(now = (): number => performance.now()): Secrets {
         if (added.size <= REMEMBERED_TOKENS || (added.size <= MOST_TOKENS && now() - at < REMEMBERED_MS)) break;
         added.delete(oldest);
       }
+      sought = undefined;
     },
-    scrub: (text) => replaceAll(text, [...credentials, ...spellings(...added.keys())], SHORTEST_SECRET),
-    scrubTokens: (json) =>
-      replaceAll(
-        unescapeAscii(json),
-        [...pairs, ...spellings(...[...added.keys()].filter(isRandom))],
-        SHORTEST_TOKEN_IN_DATA,
-      ),
+    scrub: (text) => replaceAll(text, seek().inWords),
+    scrubTokens: (sent) => {
+      const plain = unescapeAscii(sent);
+      const json = replaceAll(plain, seek().inData);
+      return { json, found: json !== plain };
+    },
   };
 }
 
@@ -80,9 +97,13 @@ function unescapeAscii(json: string): string {
 }
 
 /** Longest first: a password inside a Basic pair must not leave the rest of the pair behind. */
-function replaceAll(text: string, secrets: readonly string[], shortest: number): string {
+function inOrder(secrets: readonly string[], shortest: number): readonly string[] {
+  return [...new Set(secrets)].filter((one) => one.length >= shortest).sort((a, b) => b.length - a.length);
+}
+
+function replaceAll(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets.filter((one) => one.length >= shortest).sort((a, b) => b.length - a.length)) {
+  for (const secret of secrets) {
     if (clean.includes(secret)) clean = clean.replaceAll(secret, GAP);
   }
   return clean;

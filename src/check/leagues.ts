@@ -1,10 +1,13 @@
 import type { Config, Scope } from '../config/config.ts';
 import { formatSize } from '../duration.ts';
 import { ContractError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { findPackage } from '../package.ts';
 import type { Trace } from '../service/client.ts';
-import { type LeagueList, parseLeagues, type Rejection } from '../service/league.ts';
+import { type LeagueList, parseLeagues } from '../service/league.ts';
+import type { Listing } from '../service/listing.ts';
+import type { Rejection } from '../service/rejection.ts';
 import type { Snapshot } from '../store/snapshot.ts';
+import { inStretches } from '../stretches.ts';
 import { countPlan, planPoll } from '../sync/leagues.ts';
 import { describeCounts } from '../sync/report.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
@@ -20,7 +23,8 @@ export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<Re
   const trace: Trace = { attempts: 0 };
   try {
     const fetched = await visit.client.fetchLeagues(scope, visit.once(), trace);
-    return readList(visit, fetched?.body ?? {}, { scope, bytes: trace.bodyBytes ?? 0 });
+    const listing = { body: {}, elements: undefined, ...fetched };
+    return await readList(visit, listing, { scope, bytes: trace.bodyBytes ?? 0 });
   } catch (error) {
     const mend = 'check LEAGUE_SYNC_BASE_URL, and ask whoever runs the service';
     return { findings: [fail('leagues', explain(error, mend))], list: undefined };
@@ -29,9 +33,9 @@ export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<Re
 
 type Received = { readonly scope: Scope; readonly bytes: number };
 
-function readList(visit: Visit, body: JsonObject, { scope, bytes }: Received): ReadList {
+async function readList(visit: Visit, listing: Listing, { scope, bytes }: Received): Promise<ReadList> {
   try {
-    const list = parseLeagues(body, scope);
+    const list = await inStretches(parseLeagues(listing, { scope, reader: findPackage().version }));
     visit.drift.note(list.drift);
     return { findings: [describeList(list, bytes)], list };
   } catch (error) {

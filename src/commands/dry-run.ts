@@ -8,6 +8,7 @@ import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
 import { holdsDatabase } from '../store/inspection.ts';
 import { readLastPause, readSnapshot } from '../store/snapshot.ts';
+import { inStretches } from '../stretches.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
 import { visible } from '../visible.ts';
 import { openServiceSide } from '../worker/service-side.ts';
@@ -56,5 +57,6 @@ async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Pr
   using deadline = startDeadline(service, config.runTimeoutMs, stop);
   const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
   if (fetched === undefined) throw new Error('a list that nothing was conditional about came back as unmodified');
-  return parseLeagues(fetched.body, config.scope);
+  const options = { scope: config.scope, reader: findPackage().version };
+  return inStretches(parseLeagues(fetched, options), deadline.signal);
 }

@@ -8,7 +8,7 @@ import type { Difference } from '../sync/reconcile.ts';
 export function describePlan({ changeSet, removals }: Plan, load: (leagueId: string) => League): readonly string[] {
   const name = (leagueId: string): string => `${leagueId}  ${load(leagueId).league_name}`;
   return [
-    ...changeSet.added.map(({ league }) => `+ ${league.league_id}  ${league.league_name}`),
+    ...changeSet.added.map((added) => `+ ${added.leagueId}  ${added.league().league_name}`),
     ...changeSet.changed.flatMap((difference) => describeDifference('~', difference)),
     ...changeSet.restored.flatMap((difference) => describeDifference('^', difference)),
     ...removals.removed.map((leagueId) => `- ${name(leagueId)}`),
@@ -16,7 +16,8 @@ export function describePlan({ changeSet, removals }: Plan, load: (leagueId: str
   ];
 }
 
-function describeDifference(sign: string, { before, after: { league } }: Difference): readonly string[] {
+function describeDifference(sign: string, { before, after }: Difference): readonly string[] {
+  const league = after.league();
   const old = parseJson(before);
   const members = isObject(old) ? Object.entries(old) : [];
   return [

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ContractError } from '../errors.ts';
-import { isMostlyNothing, isObject, type JsonObject, parseJson } from '../json.ts';
+import { isObject, type JsonObject, parseJson } from '../json.ts';
+import { isMostlyNothing } from '../json-list.ts';
 import { visible } from '../visible.ts';
 import { parseHttpDate } from './http-date.ts';
 
@@ -66,10 +67,19 @@ export function describeNonObject(answer: Answer, request: string, scrub: (text:
   );
 }
 
-function decode(body: Uint8Array): string | undefined {
+/** The body as UTF-8, without a byte order mark; undefined where it is anything else. */
+export function jsonBytes(body: Uint8Array): Buffer | undefined {
   if (!isUtf8(body)) return undefined;
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? bytes.subarray(BYTE_ORDER_MARK.length)
+    : bytes;
+}
+
+const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
+
+function decode(body: Uint8Array): string | undefined {
+  return jsonBytes(body)?.toString('utf8');
 }
 
 /** The service's `message`, cut to a length that a table can show and cleared of secrets. */

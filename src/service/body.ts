@@ -5,20 +5,25 @@ import { ContractError, codeOf, TransportError } from '../errors.ts';
 /** A request whose answer has begun. */
 export type Answered = { readonly what: string; readonly httpStatus: number };
 
-/** Rejects with a ContractError where the body is larger than the limit. */
+/**
+ * Reads a body to its end, into one piece of memory where its length was said. Rejects with a ContractError where it is
+ * larger than the limit.
+ */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
-  limit: number,
+  { limit, length }: { readonly limit: number; readonly length: number | undefined },
   answered: Answered,
 ): Promise<Uint8Array> {
+  const whole = length === undefined || length > limit ? undefined : Buffer.allocUnsafeSlow(length);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
+    if (size + chunk.length > limit) throw tooLarge(answered, limit);
+    if (whole === undefined) chunks.push(chunk);
+    else whole.set(chunk, size);
     size += chunk.length;
-    if (size > limit) throw tooLarge(answered, limit);
-    chunks.push(chunk);
   }
-  return Buffer.concat(chunks, size);
+  return whole?.subarray(0, size) ?? Buffer.concat(chunks, size);
 }
 
 type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;

@@ -1,11 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
-import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isDeeperThan, isObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
+import { inStretches } from '../stretches.ts';
 import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
 import type { Resource } from './bar.ts';
 import { heed, quote } from './failure.ts';
+import { type Listing, readListing } from './listing.ts';
 import type { Pause } from './pause.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Session } from './session.ts';
@@ -28,12 +30,12 @@ export type Client = {
 /** What stands for a version of the list, where the service says it: `ETag` and `Last-Modified`. */
 export type Validators = { readonly etag: string | undefined; readonly lastModified: string | undefined };
 
-/** A successful answer. */
-export type Fetched = Validators & {
-  readonly body: JsonObject;
-  readonly message: string | undefined;
-  readonly timestamp: string | undefined;
-};
+/** A successful answer; that to `fetchLeagues` with its list as it was sent. */
+export type Fetched = Validators &
+  Listing & {
+    readonly message: string | undefined;
+    readonly timestamp: string | undefined;
+  };
 
 /** What a run has sent and got so far, also where it fails. */
 export type Trace = {
@@ -114,15 +116,16 @@ async function authorizedGet(
   throw session.giveUp(query.resource, second, rejectedAgain(again, query, options));
 }
 
-type Read = { readonly answer: Answer; readonly body: JsonObject | undefined };
+type Read = Partial<Listing> & { readonly answer: Answer };
 
 async function send(
-  { path, conditions }: Query,
+  query: Query,
   token: Token,
   signal: AbortSignal,
   trace: Trace,
   options: ClientOptions,
 ): Promise<Read> {
+  const { path, conditions } = query;
   const headers = { authorization: `Bearer ${token.accessToken}`, ...conditions };
   trace.attempts += 1;
   trace.httpStatus = undefined;
@@ -133,7 +136,26 @@ async function send(
   });
   trace.httpStatus = answer.status;
   trace.bodyBytes = answer.body.length;
-  return { answer, body: readObject(answer, options.secrets.scrubTokens) };
+  return { answer, ...(await readAnswer(answer, query, options, signal)) };
+}
+
+/** Undefined where it is no JSON object. */
+async function readAnswer(
+  answer: Answer,
+  { resource, path }: Query,
+  options: ClientOptions,
+  signal: AbortSignal,
+): Promise<Listing | undefined> {
+  const { secrets } = options;
+  if (resource === 'leagues') {
+    const refusal = (): ContractError => {
+      heed(answer, undefined, options);
+      return describeNonObject(answer, `GET ${path}`, secrets.scrub);
+    };
+    return inStretches(readListing(answer, 'leagues', { scrubTokens: secrets.scrubTokens, refusal }), signal);
+  }
+  const body = readObject(answer, (text) => secrets.scrubTokens(text).json);
+  return body === undefined ? undefined : { body, elements: undefined };
 }
 
 function isRejected({ answer, body }: Read): boolean {
@@ -152,7 +174,7 @@ function rejectedAgain({ answer, body }: Read, { path }: Query, options: ClientO
 
 /** Undefined where the answer is that nothing has changed, and this was asked. */
 function readSuccess(
-  { answer, body }: Read,
+  { answer, body, elements }: Read,
   { resource, path, conditions }: Query,
   options: ClientOptions,
 ): Fetched | undefined {
@@ -180,6 +202,7 @@ function readSuccess(
   options.session.accept(resource);
   return {
     body,
+    elements,
     message,
     timestamp: readTimestamp(body.timestamp, secrets),
     etag: readValidator(answer.header('etag'), secrets),

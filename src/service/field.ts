@@ -63,6 +63,10 @@ export function readFields<Name extends string>(
 
   for (const field of fields) {
     const sent = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+    if (isAsDeclared(field.type, sent)) {
+      values[field.name] = sent;
+      continue;
+    }
     const found = readField(field, sent, prefix);
     values[field.name] = found.value;
     if (found.problem !== undefined) problems.push({ path: field.name, message: found.problem });
@@ -70,8 +74,9 @@ export function readFields<Name extends string>(
     if (found.spare !== undefined) spare.push([field.name, found.spare]);
   }
   const known = namesOf(fields);
-  for (const [name, value] of Object.entries(object)) {
+  for (const name of Object.keys(object)) {
     if (known.has(name)) continue;
+    const value = object[name] ?? null;
     spare.push([name, value]);
     drift.push(unknownField(`${prefix}${name}`, value));
   }
@@ -86,6 +91,13 @@ function namesOf(fields: readonly Field[]): ReadonlySet<string> {
   const names = nameSets.get(fields) ?? new Set(fields.map((field) => field.name));
   nameSets.set(fields, names);
   return names;
+}
+
+/** Whether the value is its column's as it is: nearly all are. */
+function isAsDeclared(type: FieldType, sent: JsonValue | undefined): sent is string | number | boolean {
+  if (typeof sent === 'string') return (type === 'text' || type === 'scalar') && storable(sent);
+  if (typeof sent === 'number') return type === 'number' || type === 'scalar';
+  return typeof sent === 'boolean' && type === 'flag';
 }
 
 type FoundField = {

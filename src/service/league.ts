@@ -1,23 +1,26 @@
 import type { Scope } from '../config/config.ts';
 import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
-import { canonicalJson, DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
-import { contentHash, LEAGUE_FIELDS, type League } from '../league.ts';
+import { canonicalJson, DEEPEST_JSON, isDeeperThan, isObject, type JsonValue } from '../json.ts';
+import { contentHash, LEAGUE_FIELDS, type League, leagueJson } from '../league.ts';
+import { isSameContent, type LeagueHash, leagueHash, NO_FORM } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
+import type { Stretches } from '../stretches.ts';
 import { type Problem, readFields, readText, unknownFields } from './field.ts';
+import type { Elements, Listing, ReadElement } from './listing.ts';
+import { describeHopeless, isHopeless, type Rejection, refuseMostlyRejected, STRIDE } from './rejection.ts';
 
-/** A league as received, with the hash of its content. */
-export type ReceivedLeague = { readonly league: League; readonly hash: string };
+/** What is stored of a league, as far as it spares reading it again. */
+export type KnownLeague = { readonly leagueId: string; readonly status: string; readonly hash: LeagueHash };
 
-/** An element of the list that cannot be stored. */
-export type Rejection = {
-  /** Null where it is unreadable, so that nobody can say which league is meant. */
-  readonly leagueId: string | null;
+/** A league as received. */
+export type ReceivedLeague = KnownLeague & {
   /** Place in the list, from 0. */
   readonly position: number;
-  readonly problems: readonly Problem[];
-  /** The element as canonical JSON. */
-  readonly raw: JsonText;
+  /** All of it. Where it was known, it is read for this only now. */
+  readonly league: () => League;
+  /** The same as the change feed writes it. */
+  readonly json: () => JsonText;
 };
 
 /** What a leagues answer holds (interface, 4.3), read element by element (contract, 5.2). */
@@ -31,36 +34,99 @@ export type LeagueList = {
   readonly drift: readonly Drift[];
 };
 
-type Element =
-  | { readonly position: number; readonly sent: JsonValue; readonly read: ReceivedLeague }
-  | { readonly position: number; readonly sent: JsonValue; readonly rejected: Rejection };
+export type ParseOptions = {
+  /** What was asked for. */
+  readonly scope: Scope;
+  /** The program's version: what another one has read is read again. */
+  readonly reader: string;
+  /** By the hash of the text that they were read from. */
+  readonly known?: ReadonlyMap<string, KnownLeague>;
+};
 
 const ANSWER_FIELDS = ['message', 'leagues', 'timestamp', 'result'];
-/** How many elements a failure describes; the rest are counted. */
-const PROBLEMS_SHOWN = 3;
 
 /**
- * Reads the list of a leagues answer to a poll of this scope. Throws a ContractError where there is no list, or
- * where more than half of it cannot be stored.
+ * Reads the list of a leagues answer. Elements that are known are not read. Throws a ContractError where there is no
+ * list, or where more than half of it cannot be stored.
  */
-export function parseLeagues(answer: JsonObject, scope: Scope): LeagueList {
-  const sent = answer.leagues;
-  if (!Array.isArray(sent)) throw new ContractError('The leagues answer holds no list in "leagues".');
-  refuseMostlyNothing(sent);
+export function* parseLeagues(answer: Listing, options: ParseOptions): Stretches<LeagueList> {
+  const { body, elements } = answer;
+  if (elements === undefined) throw new ContractError('The leagues answer holds no list in "leagues".');
   const drift = createDriftLog();
-  drift.note(unknownFields(answer, ANSWER_FIELDS, 'leagues'));
-  const elements = sent.map((element: JsonValue, position) => readElement(element, position, drift.note));
-  const list = settle(elements);
-  for (const { league } of list.leagues.values()) {
-    if (scope === 'all' || league.status === scope) continue;
-    const detail = `not ${scope}, which was asked for`;
-    drift.note([{ field: 'leagues[].status', kind: 'unexpected-value', detail }]);
-  }
+  drift.note(unknownFields(body, ANSWER_FIELDS, 'leagues'));
+  const read = yield* readElements(elements, options, drift.note);
+  if (elements.length > STRIDE) yield;
+  const list = settle(read, elements);
+  if (options.scope !== 'all') noteOtherStatus(list, options.scope, drift.note);
   refuseMostlyRejected(list);
   return { ...list, drift: drift.list() };
 }
 
-function readElement(sent: JsonValue, position: number, note: (drift: readonly Drift[]) => void): Element {
+type NoteDrift = (drift: readonly Drift[]) => void;
+
+function noteOtherStatus({ leagues }: Pick<LeagueList, 'leagues'>, scope: Scope, note: NoteDrift): void {
+  if (leagues.values().every(({ status }) => status === scope)) return;
+  const detail = `not ${scope}, which was asked for`;
+  note([{ field: 'leagues[].status', kind: 'unexpected-value', detail }]);
+}
+
+type ReadList = { readonly usable: readonly ReceivedLeague[]; readonly rejections: readonly Rejection[] };
+
+function* readElements(elements: Elements, { reader, known }: ParseOptions, note: NoteDrift): Stretches<ReadList> {
+  const usable: ReceivedLeague[] = [];
+  const rejections: Rejection[] = [];
+  for (let position = 0; position < elements.length; position += 1) {
+    if (position > 0 && position % STRIDE === 0) yield;
+    const form = elements.formOf(position);
+    const stored = known?.get(form);
+    // A row that somebody copied, or gave another id, is not the one that the text speaks of.
+    if (stored !== undefined && elements.holds(position, stored.leagueId)) {
+      usable.push(new RecognizedLeague(stored, position, elements));
+      continue;
+    }
+    const sent = elements.read(position);
+    const found = readElement(sent.value, position, note);
+    if ('problems' in found) {
+      rejections.push(found);
+      if (isHopeless(rejections, elements)) throw yield* describeHopeless(rejections, elements);
+    } else {
+      const json = leagueJson(found);
+      const hash = leagueHash(contentHash(found, json), sent.isScrubbed ? NO_FORM : form, reader);
+      const { league_id: leagueId, status } = found;
+      usable.push({ leagueId, status, hash, position, league: () => found, json: () => json });
+    }
+  }
+  return { usable, rejections };
+}
+
+/** One object for each of many: with closures of its own, each would be four. */
+class RecognizedLeague implements ReceivedLeague {
+  readonly leagueId: string;
+  readonly status: string;
+  readonly hash: LeagueHash;
+  readonly position: number;
+  private readonly elements: Elements;
+
+  constructor({ leagueId, status, hash }: KnownLeague, position: number, elements: Elements) {
+    this.leagueId = leagueId;
+    this.status = status;
+    this.hash = hash;
+    this.position = position;
+    this.elements = elements;
+  }
+
+  league(): League {
+    const read = readElement(this.elements.read(this.position).value, this.position, () => undefined);
+    if ('problems' in read) throw new Error(`league ${this.leagueId} could be read before, and cannot now`);
+    return read;
+  }
+
+  json(): JsonText {
+    return leagueJson(this.league());
+  }
+}
+
+function readElement(sent: JsonValue, position: number, note: NoteDrift): League | Rejection {
   const unfit = whyUnfit(sent);
   if (unfit !== undefined) {
     return reject(sent, position, [problem('', unfit)], { league_id: readableId(sent), note: `${unfit} to be kept` });
@@ -71,8 +137,7 @@ function readElement(sent: JsonValue, position: number, note: (drift: readonly D
   const all = values.league_id === '' ? [problem('league_id', 'is empty'), ...problems] : problems;
   if (all.length > 0) return reject(sent, position, all);
   // Every required field has a value of its column's type here, and every other one has it or null.
-  const league = { ...values, extra } as League;
-  return { position, sent, read: { league, hash: contentHash(league) } };
+  return { ...values, extra } as League;
 }
 
 /** An element of this many fields is none of a league, and would be as large in every row that speaks of it. */
@@ -83,8 +148,8 @@ function whyUnfit(sent: JsonValue): string | undefined {
   return isObject(sent) && Object.keys(sent).length > MOST_FIELDS ? 'has too many fields' : undefined;
 }
 
-function reject(sent: JsonValue, position: number, problems: readonly Problem[], kept = sent): Element {
-  return { position, sent, rejected: { leagueId: readableId(sent), position, raw: canonicalJson(kept), problems } };
+function reject(sent: JsonValue, position: number, problems: readonly Problem[], kept = sent): Rejection {
+  return { leagueId: readableId(sent), position, raw: canonicalJson(kept), problems };
 }
 
 /** The id of an element that cannot be stored; null where even that cannot be read. */
@@ -98,70 +163,35 @@ function problem(path: string, message: string): Problem {
 }
 
 /** Collapses duplicates that say the same and rejects those that contradict each other. */
-function settle(elements: readonly Element[]): Omit<LeagueList, 'drift'> {
-  const versions = new Map<string, Set<string>>();
-  for (const element of elements) {
-    const id = 'read' in element ? element.read.league.league_id : element.rejected.leagueId;
-    if (id === null) continue;
-    const version = 'read' in element ? element.read.hash : element.rejected.raw;
-    versions.set(id, (versions.get(id) ?? new Set()).add(version));
-  }
+function settle({ usable, rejections }: ReadList, elements: Elements): Omit<LeagueList, 'drift'> {
   const leagues = new Map<string, ReceivedLeague>();
-  const rejections: Rejection[] = [];
-  let duplicates = 0;
-  for (const element of elements) {
-    if ('rejected' in element) {
-      rejections.push(element.rejected);
-      continue;
-    }
-    const id = element.read.league.league_id;
-    if ((versions.get(id)?.size ?? 0) > 1) rejections.push(contradiction(element, id));
-    else if (leagues.has(id)) duplicates += 1;
-    else leagues.set(id, element.read);
+  const again: ReceivedLeague[] = [];
+  for (const league of usable) {
+    if (leagues.has(league.leagueId)) again.push(league);
+    else leagues.set(league.leagueId, league);
   }
-  return { received: elements.length, leagues, rejections, duplicates };
+  const contradicted = new Set<string>();
+  for (const { leagueId, hash } of again) {
+    const first = leagues.get(leagueId);
+    if (first !== undefined && !isSameContent(first.hash, hash)) contradicted.add(leagueId);
+  }
+  for (const { leagueId } of rejections) if (leagueId !== null && leagues.has(leagueId)) contradicted.add(leagueId);
+  const received = elements.length;
+  if (contradicted.size === 0) return { received, leagues, rejections, duplicates: again.length };
+
+  for (const leagueId of contradicted) leagues.delete(leagueId);
+  const contradictions = usable
+    .filter(({ leagueId }) => contradicted.has(leagueId))
+    .map(({ leagueId, position }) => contradiction(elements.read(position), position, leagueId));
+  return {
+    received,
+    leagues,
+    rejections: [...rejections, ...contradictions].sort((a, b) => a.position - b.position),
+    duplicates: again.filter(({ leagueId }) => !contradicted.has(leagueId)).length,
+  };
 }
 
-function contradiction(element: Element, leagueId: string): Rejection {
+function contradiction({ value }: ReadElement, position: number, leagueId: string): Rejection {
   const problems = [problem('league_id', 'is sent more than once, with different content')];
-  return { leagueId, position: element.position, raw: canonicalJson(element.sent), problems };
-}
-
-const MANY_ELEMENTS = 100_000;
-/** Null, or absent, these reject an element. */
-const REQUIRED: readonly string[] = LEAGUE_FIELDS.flatMap(({ name, presence }) =>
-  presence === 'required' ? [name] : [],
-);
-
-/**
- * A list of millions that are no leagues would take minutes and gigabytes to describe: the few that a failure describes
- * are enough, where a look at each tells that it will be one.
- */
-function refuseMostlyNothing(sent: readonly JsonValue[]): void {
-  if (sent.length < MANY_ELEMENTS) return;
-  let hopeless = 0;
-  const first: Rejection[] = [];
-  for (const [position, element] of sent.entries()) {
-    if (isObject(element) && REQUIRED.every((name) => (element[name] ?? null) !== null)) continue;
-    hopeless += 1;
-    if (hopeless > PROBLEMS_SHOWN) continue;
-    const read = readElement(element, position, () => undefined);
-    if ('rejected' in read) first.push(read.rejected);
-  }
-  if (hopeless * 2 > sent.length) throw mostlyRejected(hopeless, sent.length, first);
-}
-
-function refuseMostlyRejected({ received, rejections }: Omit<LeagueList, 'drift'>): void {
-  if (rejections.length * 2 > received) throw mostlyRejected(rejections.length, received, rejections);
-}
-
-function mostlyRejected(rejected: number, received: number, first: readonly Rejection[]): ContractError {
-  const shown = first.slice(0, PROBLEMS_SHOWN).map(describe);
-  return new ContractError(
-    `${rejected} of ${received} leagues cannot be stored, more than half, so nothing was applied: ${shown.join('; ')}${rejected > PROBLEMS_SHOWN ? '; …' : ''}`,
-  );
-}
-
-function describe({ position, problems }: Rejection): string {
-  return `leagues[${position}] ${problems.map(({ path, message }) => `${path} ${message}`.trim()).join(', ')}`;
+  return { leagueId, position, raw: canonicalJson(value), problems };
 }

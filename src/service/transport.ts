@@ -104,9 +104,14 @@ async function exchange(
   };
   query.onHead?.({ status: statusCode, header });
   const answered = { what: `${query.method} ${query.path}`, httpStatus: statusCode };
-  const received = await readBody(body, options.maxBodyBytes, answered);
+  const limits = { limit: options.maxBodyBytes, length: readLength(header('content-length')) };
+  const received = await readBody(body, limits, answered);
   const whole = await decompress(received, header('content-encoding'), options.maxBodyBytes, answered);
   return { status: statusCode, header, body: whole };
+}
+
+function readLength(sent: string | undefined): number | undefined {
+  return sent !== undefined && /^\d{1,15}$/.test(sent) ? Number(sent) : undefined;
 }
 
 function isSuccess(status: number): boolean {

@@ -1,13 +1,22 @@
 import type Database from 'better-sqlite3';
-import { eq, sql } from 'drizzle-orm';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { LEAGUE_MEMBERS, type League } from '../league.ts';
+import { FORM_PLACE, type LeagueHash } from '../league-hash.ts';
 import type { FieldType, FieldValue, JsonText } from '../record.ts';
 import type { RunScope, Sighting } from './runs.ts';
-import { leagueChanges, leagues } from './schema.ts';
+import { isColumnInteger } from './schema.ts';
 
 /** What has to be known of every stored league to tell whether it differs. */
-export type StoredLeague = { readonly hash: string; readonly removed: boolean; readonly status: string };
+export type StoredLeague = {
+  readonly leagueId: string;
+  readonly hash: LeagueHash;
+  /** The part of it that stands for the text that the row was written from. */
+  readonly form: string;
+  readonly removed: boolean;
+  readonly status: string;
+};
+
+/** The stored leagues by `league_id`, as they were at one instant. */
+export type LeagueIndex = ReadonlyMap<string, StoredLeague>;
 
 /** One row of the change feed, but for its `seq`. */
 export type Change = Sighting & {
@@ -19,48 +28,48 @@ export type Change = Sighting & {
 
 /** The rows of `leagues` and of the change feed. Whoever writes owns the transaction. */
 export type LeagueRows = {
-  readonly index: () => ReadonlyMap<string, StoredLeague>;
+  /**
+   * The same as the last time, where nobody has written since: about 350 bytes for each league are kept for it. Not to be
+   * asked for after a write in the same transaction, which may come to nothing.
+   */
+  readonly index: () => LeagueIndex;
   /** The whole league. Throws where there is none of that id. */
   readonly load: (leagueId: string) => League;
   /** The leagues that were not listed in this scope just before the instant, and have changed since. */
   readonly joinedSince: (at: string, scope: RunScope) => ReadonlySet<string>;
   /** Inserts or updates by `league_id`; the row is listed afterwards. */
-  readonly upsert: (league: League, hash: string, at: string) => void;
+  readonly upsert: (league: League, hash: LeagueHash, at: string) => void;
   readonly remove: (leagueId: string, at: string) => void;
-  /** Notes that the same content has another hash (another version of the program wrote it). */
-  readonly rehash: (leagueId: string, hash: string) => void;
+  /** Notes the hash of the same content by another version of the program. */
+  readonly rehash: (leagueId: string, hash: LeagueHash) => void;
   readonly append: (change: Change) => void;
 };
 
 type Row = Readonly<Record<string, string | number | bigint | null>>;
 
-export function createLeagueRows(client: Database.Database, db: BetterSQLite3Database): LeagueRows {
-  const selectIndex = db
-    .select({
-      id: leagues.league_id,
-      hash: leagues.content_hash,
-      removedAt: leagues.removed_at,
-      status: leagues.status,
-    })
-    .from(leagues)
-    .prepare();
-  // Raw, because drizzle cannot ask for BigInt, and an integer of more than 53 bits would lose its last digits.
+/**
+ * Raw statements: those that drizzle prepares look up and encode each value by its column at each run, which takes twice
+ * as long, and a first poll runs two for each league. Nor can drizzle ask for BigInt, without which an integer of more
+ * than 53 bits would lose its last digits.
+ */
+export function createLeagueRows(client: Database.Database): LeagueRows {
+  const selectIndex = client.prepare<[], IndexRow>(INDEX).raw();
+  const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
   const selectOne = client.prepare<[string], Row>('SELECT * FROM leagues WHERE league_id = ?').safeIntegers(true);
   const selectJoined = client.prepare<[object], string>(JOINED_SINCE).pluck();
-  const upsert = prepareUpsert(db);
-  const remove = prepareRemove(db);
-  const rehash = db
-    .update(leagues)
-    .set({ content_hash: sql`${sql.placeholder('hash')}` })
-    .where(eq(leagues.league_id, sql.placeholder('league_id')))
-    .prepare();
-  const append = prepareAppend(db);
+  const upsert = client.prepare(UPSERT);
+  const remove = client.prepare('UPDATE leagues SET removed_at = @at, changed_at = @at WHERE league_id = @leagueId');
+  const rehash = client.prepare('UPDATE leagues SET content_hash = ? WHERE league_id = ?');
+  const append = client.prepare(APPEND);
+  /** `data_version` tells of other connections alone; what this one writes ends it by itself. */
+  let latest: { readonly index: LeagueIndex; readonly version: number | undefined } | undefined;
 
   return {
-    index: () =>
-      new Map(
-        selectIndex.all().map(({ id, hash, removedAt, status }) => [id, { hash, removed: removedAt !== null, status }]),
-      ),
+    index: () => {
+      const version = dataVersion.get();
+      if (latest === undefined || latest.version !== version) latest = { index: readIndex(selectIndex), version };
+      return latest.index;
+    },
     load: (leagueId) => {
       const row = selectOne.get(leagueId);
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
@@ -68,19 +77,36 @@ export function createLeagueRows(client: Database.Database, db: BetterSQLite3Dat
     },
     joinedSince: (at, scope) => new Set(selectJoined.all({ at, scope })),
     upsert: (league, hash, at) => {
-      upsert.run({ ...toColumns(league), content_hash: hash, at });
+      latest = undefined;
+      // Spread: values by themselves are bound in less time than those of a list.
+      upsert.run(...toColumns(league, hash, at));
     },
     remove: (leagueId, at) => {
-      remove.run({ league_id: leagueId, at });
+      latest = undefined;
+      remove.run({ leagueId, at });
     },
     rehash: (leagueId, hash) => {
-      rehash.run({ league_id: leagueId, hash });
+      latest = undefined;
+      rehash.run(hash, leagueId);
     },
     append: ({ runId, at, leagueId, kind, before, after }) => {
-      append.run({ run_id: runId, at, league_id: leagueId, kind, before, after });
+      append.run(runId, at, leagueId, kind, before, after);
     },
   };
 }
+
+type IndexRow = [leagueId: string, hash: string, form: string, removed: 0 | 1, status: string];
+
+function readIndex(select: Database.Statement<[], IndexRow>): LeagueIndex {
+  const rows = new Map<string, StoredLeague>();
+  for (const [leagueId, hash, form, removed, status] of select.all())
+    rows.set(leagueId, { leagueId, hash, form, removed: removed === 1, status });
+  return rows;
+}
+
+/** SQLite cuts the form out: what JavaScript cuts out of a text is slower to look up. */
+const INDEX = `SELECT league_id, content_hash, substr(content_hash, ${FORM_PLACE.from + 1}, ${FORM_PLACE.length}),
+  removed_at IS NOT NULL, status FROM leagues`;
 
 /** The first change since then tells what was before. Beside `min`, SQLite gives the other columns of that same row. */
 const JOINED_SINCE = `SELECT league_id FROM (
@@ -88,55 +114,28 @@ const JOINED_SINCE = `SELECT league_id FROM (
   ) WHERE kind IN ('added', 'restored') OR (@scope <> 'all' AND before ->> '$.status' <> @scope)`;
 
 const MEMBER_NAMES = LEAGUE_MEMBERS.map((member) => member.name);
+const COLUMNS = [...MEMBER_NAMES, 'content_hash', 'first_seen_at', 'changed_at'];
+const UPDATED = COLUMNS.filter((name) => name !== 'league_id' && name !== 'first_seen_at');
 
-function prepareUpsert(db: BetterSQLite3Database) {
-  const at = sql.placeholder('at');
-  const members = Object.fromEntries(MEMBER_NAMES.map((name) => [name, sql.placeholder(name)]));
-  const updated = [...MEMBER_NAMES.filter((name) => name !== 'league_id'), 'changed_at', 'removed_at', 'content_hash'];
-  return db
-    .insert(leagues)
-    .values({
-      ...(members as Record<keyof League, ReturnType<typeof sql.placeholder>>),
-      content_hash: sql.placeholder('content_hash'),
-      first_seen_at: at,
-      changed_at: at,
-      removed_at: null,
-    })
-    .onConflictDoUpdate({
-      target: leagues.league_id,
-      set: Object.fromEntries(updated.map((name) => [name, sql.raw(`excluded.${name}`)])),
-    })
-    .prepare();
+const UPSERT = `INSERT INTO leagues (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
+  ON CONFLICT (league_id) DO UPDATE
+  SET ${UPDATED.map((name) => `${name} = excluded.${name}`).join(', ')}, removed_at = NULL`;
+
+const APPEND = 'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)';
+
+/** In the order of `COLUMNS`. */
+function toColumns(league: League, hash: string, at: string): readonly ColumnValue[] {
+  const values: ColumnValue[] = LEAGUE_MEMBERS.map((member) => toColumn(league[member.name]));
+  values.push(hash, at, at);
+  return values;
 }
 
-function prepareRemove(db: BetterSQLite3Database) {
-  const at = sql`${sql.placeholder('at')}`;
-  return db
-    .update(leagues)
-    .set({ removed_at: at, changed_at: at })
-    .where(eq(leagues.league_id, sql.placeholder('league_id')))
-    .prepare();
-}
+type ColumnValue = string | number | bigint | null;
 
-function prepareAppend(db: BetterSQLite3Database) {
-  const names = ['run_id', 'at', 'league_id', 'kind', 'before', 'after'] as const;
-  const values = Object.fromEntries(names.map((name) => [name, sql.placeholder(name)]));
-  return db
-    .insert(leagueChanges)
-    .values(values as Record<(typeof names)[number], ReturnType<typeof sql.placeholder>>)
-    .prepare();
-}
-
-function toColumns(league: League): Record<string, string | number | bigint | null> {
-  return {
-    ...league,
-    default_tournaments: toFlag(league.default_tournaments),
-    rankings: toFlag(league.rankings),
-  };
-}
-
-function toFlag(value: boolean | null): number | null {
-  return value === null ? null : Number(value);
+/** JavaScript's numbers are bound as REAL, which a column of type ANY would keep; whole ones are integers. */
+function toColumn(value: FieldValue): ColumnValue {
+  if (typeof value === 'boolean') return Number(value);
+  return typeof value === 'number' && isColumnInteger(value) ? BigInt(value) : value;
 }
 
 function toLeague(row: Row): League {

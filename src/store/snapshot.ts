@@ -16,7 +16,7 @@ export function readSnapshot<T>(path: string, migrations: string, read: (snapsho
   return readFrom(path, (client) => {
     refuseOther(client, readMigrations(migrations), path);
     const snapshot = {
-      leagues: createLeagueRows(client, drizzle({ client })),
+      leagues: createLeagueRows(client),
       holds: createHoldRows(drizzle({ client })),
     };
     return client.transaction(() => read(snapshot))();

@@ -18,6 +18,7 @@ import { createPauseRows, type PauseRows } from './pauses.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
 import { createPossession, type Possession } from './possession.ts';
 import { createRejectionRows, type RejectionRows } from './rejections.ts';
+import { createRoom, type Room } from './room.ts';
 import { createRunRows, type RunRows } from './runs.ts';
 import { closeForReaders, removeLog } from './wal.ts';
 
@@ -34,6 +35,7 @@ export type Store = AsyncDisposable & {
   readonly rejections: RejectionRows;
   readonly holds: HoldRows;
   readonly drift: DriftRows;
+  readonly room: Pick<Room, 'makeFor'>;
   /**
    * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The work is synchronous and
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
@@ -132,28 +134,30 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
   const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
   const possession = createPossession(path);
   const backlog = createBacklog(client);
+  const room = createRoom(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
+  const inTransaction = client.transaction((work: () => unknown) => {
+    backlog.apply();
+    return work();
+  });
   const write: Patience = (work, signal) =>
     patience(() => {
       try {
         possession.require();
         lock.renew();
-        const result = client
-          .transaction(() => {
-            backlog.apply();
-            return work();
-          })
-          .immediate();
+        const result = inTransaction.immediate(work) as ReturnType<typeof work>;
         backlog.forget();
         return result;
       } catch (error) {
         throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
+      } finally {
+        room.giveBack();
       }
     }, signal);
   return {
     path,
     upgrade,
-    leagues: createLeagueRows(client, db),
+    leagues: createLeagueRows(client),
     runs,
     pauses: createPauseRows(client),
     logins: createLoginRows(db),
@@ -161,6 +165,7 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
     rejections: createRejectionRows(db),
     holds: createHoldRows(db),
     drift: createDriftRows(db),
+    room,
     write,
     defer: backlog.add,
     freshness: () => freshness.get() as Freshness,

@@ -1,10 +1,13 @@
 import { leagueJson } from '../league.ts';
-import type { Validators } from '../service/client.ts';
-import { type LeagueList, parseLeagues } from '../service/league.ts';
+import { isReadBy } from '../league-hash.ts';
+import type { JsonText } from '../record.ts';
+import type { Fetched, Validators } from '../service/client.ts';
+import { type KnownLeague, type LeagueList, parseLeagues, type ReceivedLeague } from '../service/league.ts';
 import type { Hold, HoldRows } from '../store/holds.ts';
-import type { LeagueRows } from '../store/leagues.ts';
+import type { Change, LeagueIndex, LeagueRows } from '../store/leagues.ts';
 import type { Sighting, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import { inStretches, makeWay } from '../stretches.ts';
 import { type ChangeSet, reconcile } from './reconcile.ts';
 import { decideRemovals, explainHold, type Removals } from './removal.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
@@ -16,10 +19,23 @@ export function pollLeagues(tools: RunTools, trigger: Trigger, stop: AbortSignal
     const validators = tools.store.read(() => findValidators(tools));
     const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace, validators);
     if (fetched === undefined) return { fetched: validators ?? {}, apply: () => NOTHING_NEW };
-    const list = parseLeagues(fetched.body, tools.scope);
+    const list = await readList(tools, fetched, deadline.signal);
     tools.drift.note(list.drift);
     return { fetched, apply: (seen) => applyList(tools, list, seen) };
   });
+}
+
+/** So many leagues are cut out of an answer, looked up, or gone through in a few milliseconds each. */
+const FEW_LEAGUES = 2_000;
+
+async function readList(tools: RunTools, fetched: Fetched, signal: AbortSignal): Promise<LeagueList> {
+  const { store, scope, programVersion: reader } = tools;
+  const isLong = (fetched.elements?.length ?? 0) > FEW_LEAGUES;
+  // The answer has been cut up just now, and to look up what is stored takes as long.
+  if (isLong) await makeWay(signal);
+  const known = findKnown(store.read(store.leagues.index), reader);
+  if (isLong) await makeWay(signal);
+  return inStretches(parseLeagues(fetched, { scope, reader, known }), signal);
 }
 
 const NOTHING_NEW: Applied = { outcome: 'unchanged', counts: NO_COUNTS };
@@ -41,6 +57,13 @@ function findValidators({ store, scope, fingerprint, programVersion, clock }: Ru
   const age = seenAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(seenAt);
   if (age < 0 || age > LONGEST_TRUST_MS || store.holds.all().size > 0) return undefined;
   return { etag: last.etag ?? undefined, lastModified: last.last_modified ?? undefined };
+}
+
+/** The leagues that need not be read where they are sent in the same text. */
+function findKnown(index: LeagueIndex, reader: string): ReadonlyMap<string, KnownLeague> {
+  const known = new Map<string, KnownLeague>();
+  for (const row of index.values()) if (!row.removed && isReadBy(row.hash, reader)) known.set(row.form, row);
+  return known;
 }
 
 /** What a poll would do, decided from the stored state. */
@@ -104,18 +127,21 @@ function applyList({ store, scope, removalLimit }: RunTools, list: LeagueList, s
   return countPlan(plan, list, removalLimit);
 }
 
-function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }: ChangeSet, seen: Sighting): void {
-  const differences = [
-    ...added.map((after) => ({ kind: 'added' as const, before: null, after })),
-    ...changed.map((difference) => ({ kind: 'changed' as const, ...difference })),
-    ...restored.map((difference) => ({ kind: 'restored' as const, ...difference })),
-  ];
-  for (const { kind, before, after } of differences) {
-    const { league, hash } = after;
-    leagues.upsert(league, hash, seen.at);
-    leagues.append({ ...seen, leagueId: league.league_id, kind, before, after: leagueJson(league) });
-  }
-  for (const { league, hash } of rehashed) leagues.rehash(league.league_id, hash);
+function writeChanges(
+  { leagues, room }: Store,
+  { added, changed, restored, rehashed }: ChangeSet,
+  seen: Sighting,
+): void {
+  const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
+  room.makeFor(written.length);
+  // One table after the other, so that the pages of each are at hand while it is written.
+  for (const after of written) leagues.upsert(after.league(), after.hash, seen.at);
+  const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
+    leagues.append({ ...seen, leagueId: after.leagueId, kind, before, after: after.json() });
+  for (const after of added) append('added', null, after);
+  for (const { before, after } of changed) append('changed', before, after);
+  for (const { before, after } of restored) append('restored', before, after);
+  for (const { leagueId, hash } of rehashed) leagues.rehash(leagueId, hash);
 }
 
 function writeRemovals({ leagues }: Store, removed: readonly string[], seen: Sighting): void {
@@ -129,8 +155,8 @@ function writeRemovals({ leagues }: Store, removed: readonly string[], seen: Sig
 /** A hold ends when its league is listed again, even unusably, or when its removal has been applied. */
 function settleHolds({ holds }: Store, { removed, held }: Removals, list: LeagueList, seen: Sighting): void {
   const known = holds.all();
-  const ended = new Set([...removed, ...list.leagues.keys(), ...list.rejections.map(({ leagueId }) => leagueId)]);
-  holds.release([...known.keys()].filter((leagueId) => ended.has(leagueId)));
+  const ended = new Set([...removed, ...list.rejections.map(({ leagueId }) => leagueId)]);
+  holds.release([...known.keys()].filter((leagueId) => ended.has(leagueId) || list.leagues.has(leagueId)));
   holds.hold(
     held.filter((leagueId) => !known.has(leagueId)),
     seen,

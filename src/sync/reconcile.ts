@@ -1,4 +1,5 @@
 import { changedMembersJson, type League } from '../league.ts';
+import { isSameContent } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
 import type { ReceivedLeague } from '../service/league.ts';
 import type { StoredLeague } from '../store/leagues.ts';
@@ -12,7 +13,7 @@ export type ChangeSet = {
   readonly changed: readonly Difference[];
   /** Leagues that had left the list. */
   readonly restored: readonly Difference[];
-  /** Same content, hashed by another version of the program. */
+  /** Same content, read by another version of the program. */
   readonly rehashed: readonly ReceivedLeague[];
   /** Leagues that were listed and are as they were, rehashed ones included. */
   readonly unchanged: number;
@@ -20,7 +21,9 @@ export type ChangeSet = {
 
 /**
  * Compares the received leagues with the stored ones. Pure: `load` gives the whole stored league, and is asked only
- * for those that differ. The order of leagues, and of keys inside them, is no difference.
+ * for those that differ. The order of leagues, and of keys inside them, is no difference; a league whose keys came in
+ * another order than when it was stored is not written for that, or a service that shuffles them would have all of them
+ * written at each poll.
  */
 export function reconcile(
   stored: ReadonlyMap<string, StoredLeague>,
@@ -37,11 +40,11 @@ export function reconcile(
     if (row === undefined) {
       added.push(after);
     } else if (row.removed) {
-      restored.push({ before: changedMembersJson(load(leagueId), after.league), after });
-    } else if (row.hash === after.hash) {
+      restored.push({ before: changedMembersJson(load(leagueId), after.league()), after });
+    } else if (row.hash === after.hash || isSameContent(row.hash, after.hash)) {
       unchanged += 1;
     } else {
-      const before = changedMembersJson(load(leagueId), after.league);
+      const before = changedMembersJson(load(leagueId), after.league());
       if (before === NOTHING) {
         rehashed.push(after);
         unchanged += 1;

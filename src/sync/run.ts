@@ -43,7 +43,7 @@ export type Work = (
 ) => Promise<{ readonly fetched: AnswerNotes; readonly apply: Apply }>;
 
 /** What a service says beside what was asked for; its row keeps it. */
-export type AnswerNotes = Partial<Omit<Fetched, 'body'>>;
+export type AnswerNotes = Partial<Omit<Fetched, 'body' | 'elements'>>;
 
 /**
  * One run from start to recorded outcome: its row is written when it starts, and ended in the same transaction as what

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ContractError } from '../../src/errors.ts';
 import type { JsonValue } from '../../src/json.ts';
-import { parseLeagues } from '../../src/service/league.ts';
 import { failed, granted, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
+import { parseElements } from '../support/unit-league.ts';
 import { type Bench, makeFolder, makeLeague, openBench, withDatabase } from '../support/workplace.ts';
 
 const MINUTE_MS = 60_000;
@@ -209,7 +209,7 @@ describe('an answer of next to nothing, many times over', () => {
 
   it('names the first elements and their places', () => {
     const sent = Array.from({ length: 200_000 }, (_, nth) => (nth < 50_000 ? makeLeague(`l${nth}`) : 7)) as JsonValue[];
-    const read = () => parseLeagues({ leagues: sent }, 'all');
+    const read = () => parseElements(sent);
     expect(read).toThrow(
       expect.objectContaining<Partial<ContractError>>({
         message: expect.stringMatching(

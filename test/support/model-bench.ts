@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createDriftLog } from '../../src/drift.ts';
 import { StatusError, StoppedError, TransportError } from '../../src/errors.ts';
-import { isObject, parseJson } from '../../src/json.ts';
 import type { Client, Fetched } from '../../src/service/client.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
@@ -12,6 +11,7 @@ import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from './clock.ts';
 import type { Step } from './model-service.ts';
 import { openTestStore } from './store.ts';
+import { listingOf } from './unit-league.ts';
 import type { Row } from './workplace.ts';
 
 /** Thousands of transactions: where the system offers memory as a folder, no disk has to keep up with them. */
@@ -120,9 +120,7 @@ function createClient({ failure }: Step, answer: string, stop: AbortController):
     if (failure === 'internal') throw new TypeError('a fault of the program');
     if (failure === 'stopped') stop.abort(new StoppedError());
     stop.signal.throwIfAborted();
-    const body = parseJson(answer);
-    if (!isObject(body)) throw new Error('The answer of a test is no object.');
-    return { body, message: undefined, timestamp: undefined, etag: undefined, lastModified: undefined };
+    return { ...listingOf(answer), message: undefined, timestamp: undefined, etag: undefined, lastModified: undefined };
   };
   return { fetchLeagues, fetchProfile: () => Promise.reject(new Error('No profile is asked for here.')) };
 }

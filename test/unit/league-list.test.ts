@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
 import { LEAGUE_FIELDS } from '../../src/league.ts';
-import { parseLeagues } from '../../src/service/league.ts';
-import { createElement, parseElements, without } from '../support/unit-league.ts';
+import { createElement, parseAnswer, parseElements, without } from '../support/unit-league.ts';
 
-const bundled = parseJson(readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8'));
+const text = readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8');
+const bundled = parseJson(text);
 
 /** A list in which the elements in question are few. */
 function among(...elements: readonly JsonValue[]): readonly JsonValue[] {
@@ -21,7 +21,7 @@ function nested(levels: number): JsonValue {
 }
 
 describe('the real leagues', () => {
-  const list = parseLeagues(isObject(bundled) ? bundled : {}, 'all');
+  const list = parseAnswer(text);
   const sent = isObject(bundled) ? (bundled.leagues as readonly JsonObject[]) : [];
 
   it('are all read', () => {
@@ -41,7 +41,7 @@ describe('the real leagues', () => {
 
   it('keep every field as it was sent', () => {
     for (const element of sent) {
-      const league = list.leagues.get(String(element.league_id))?.league;
+      const league = list.leagues.get(String(element.league_id))?.league();
       for (const { name, type } of LEAGUE_FIELDS) {
         const value = element[name] ?? null;
         expect(league?.[name]).toEqual(type === 'json' && value !== null ? JSON.stringify(value) : value);
@@ -57,7 +57,7 @@ describe('a list of leagues', () => {
     ['is an object', { leagues: { 0: createElement() } }],
     ['is a text', { leagues: '[]' }],
   ])('that %s is a failure', (_what, answer) => {
-    expect(() => parseLeagues(isObject(answer) ? answer : {}, 'all')).toThrow(ContractError);
+    expect(() => parseAnswer(JSON.stringify(answer))).toThrow(ContractError);
   });
 
   it('may be empty', () => {
@@ -66,14 +66,14 @@ describe('a list of leagues', () => {
 
   it('comes in an answer whose unknown fields are noted', () => {
     const answer = { result: 'success', message: 'ok', timestamp: null, next_page: 2, leagues: [] };
-    expect(parseLeagues(answer, 'all').drift).toEqual([
+    expect(parseAnswer(JSON.stringify(answer)).drift).toEqual([
       { field: 'leagues.next_page', kind: 'unknown-field', detail: 'number' },
     ]);
   });
 
   it('holds a row of another status than was asked for, which is stored and noted', () => {
     const list = parseElements([createElement({ status: 'inactive' })], 'active');
-    expect(list.leagues.get('l1')?.league.status).toBe('inactive');
+    expect(list.leagues.get('l1')?.league().status).toBe('inactive');
     expect(list.drift).toEqual([
       { field: 'leagues[].status', kind: 'unexpected-value', detail: 'not active, which was asked for' },
     ]);
@@ -86,15 +86,14 @@ describe('a list of leagues', () => {
     ['"0042"', '0042'],
     ['"9007199254740993"', '9007199254740993'],
   ])('keeps every digit of the id %s', (sent, id) => {
-    const answer = parseJson(JSON.stringify({ leagues: [createElement()] }).replace('"l1"', sent));
-    expect([...parseLeagues(isObject(answer) ? answer : {}, 'all').leagues.keys()]).toEqual([id]);
+    const answer = JSON.stringify({ leagues: [createElement()] }).replace('"l1"', sent);
+    expect([...parseAnswer(answer).leagues.keys()]).toEqual([id]);
   });
 
   it('has a field named __proto__ in extra', () => {
-    const answer = parseJson(
-      JSON.stringify({ leagues: [createElement()] }).replace('{"league_id"', '{"__proto__":{"status":"x"},"league_id"'),
-    );
-    const league = parseLeagues(isObject(answer) ? answer : {}, 'all').leagues.get('l1')?.league;
+    const named = '{"__proto__":{"status":"x"},"league_id"';
+    const answer = JSON.stringify({ leagues: [createElement()] }).replace('{"league_id"', named);
+    const league = parseAnswer(answer).leagues.get('l1')?.league();
     expect(league?.extra).toBe('{"__proto__":{"status":"x"}}');
     expect(league?.status).toBe('active');
   });
@@ -118,14 +117,14 @@ describe('an element', () => {
 
   it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, and that is noted', (name) => {
     const { leagues, drift } = parseElements([without(name)]);
-    expect(leagues.get('l1')?.league).toMatchObject({ [name]: null });
+    expect(leagues.get('l1')?.league()).toMatchObject({ [name]: null });
     expect(drift).toEqual([{ field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' }]);
   });
 
   it('with null in every optional field is the same as one without them', () => {
     const optional = LEAGUE_FIELDS.filter(({ presence }) => presence === 'optional').map(({ name }) => [name, null]);
     const list = parseElements([createElement(Object.fromEntries(optional))]);
-    expect(list.leagues.get('l1')?.hash).toBe(parseElements([createElement()]).leagues.get('l1')?.hash);
+    expect(list.leagues.get('l1')?.json()).toBe(parseElements([createElement()]).leagues.get('l1')?.json());
     expect(list.drift).toEqual([]);
   });
 
@@ -158,7 +157,7 @@ describe('an element', () => {
 
   it('that is nested as deeply as a database can read is stored', () => {
     const { leagues } = parseElements([createElement({ default_markets: nested(400) })]);
-    expect(leagues.get('l1')?.league.default_markets).toBe(JSON.stringify(nested(400)));
+    expect(leagues.get('l1')?.league().default_markets).toBe(JSON.stringify(nested(400)));
   });
 
   it('with several problems has all of them named', () => {

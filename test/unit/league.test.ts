@@ -7,7 +7,7 @@ import { createElement, elementList, parseElements, RUNS, reverseKeys } from '..
 function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): League {
   const [received] = parseElements([createElement(fields)]).leagues.values();
   if (received === undefined) throw new Error('The league was rejected.');
-  return received.league;
+  return received.league();
 }
 
 /** The league that this text, parsed with all its digits, stands for in a field. */

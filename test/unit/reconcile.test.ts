@@ -21,7 +21,8 @@ const compare = (table: Table, { leagues }: LeagueList): ChangeSet => reconcile(
 
 function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Table {
   const rows = [...leagues].map(
-    ([id, { league, hash }]) => [id, { league, hash, removed: removed.includes(id), status: league.status }] as const,
+    ([id, { leagueId, league, hash, status }]) =>
+      [id, { leagueId, league: league(), hash, form: '', removed: removed.includes(id), status }] as const,
   );
   return new Map(rows);
 }
@@ -30,7 +31,8 @@ function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Tabl
 function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet): Table {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after), ...rehashed];
   const rows = written.map(
-    ({ league, hash }) => [league.league_id, { league, hash, removed: false, status: league.status }] as const,
+    ({ leagueId, league, hash, status }) =>
+      [leagueId, { leagueId, league: league(), hash, form: '', removed: false, status }] as const,
   );
   return new Map([...table, ...rows]);
 }
@@ -38,9 +40,9 @@ function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet
 /** A change set as plain values, in an order of its own. */
 function summary({ added, changed, restored, unchanged }: ChangeSet) {
   return {
-    added: added.map(({ league }) => league.league_id).sort(),
-    changed: changed.map(({ after, before }) => [after.league.league_id, JSON.parse(before)]).sort(),
-    restored: restored.map(({ after, before }) => [after.league.league_id, JSON.parse(before)]).sort(),
+    added: added.map(({ leagueId }) => leagueId).sort(),
+    changed: changed.map(({ after, before }) => [after.leagueId, JSON.parse(before)]).sort(),
+    restored: restored.map(({ after, before }) => [after.leagueId, JSON.parse(before)]).sort(),
     unchanged,
   };
 }
@@ -110,7 +112,7 @@ describe('reconciling', () => {
         const result = applied(table, compare(table, list));
         for (const [id, { league, hash }] of list.leagues) {
           expect(result.get(id)).toMatchObject({ hash, removed: false });
-          expect(contentHash(load(result)(id))).toBe(contentHash(league));
+          expect(contentHash(load(result)(id))).toBe(contentHash(league()));
         }
         expect(summary(compare(result, list))).toEqual({ ...NOTHING, unchanged: list.leagues.size });
       }),
@@ -132,7 +134,7 @@ describe('reconciling', () => {
             ...changeSet.restored,
             ...changeSet.added.map((after) => ({ after })),
           ])
-            folded.set(after.league.league_id, leagueJson(after.league));
+            folded.set(after.leagueId, after.json());
           const rows = [...applied(table, changeSet)];
           table = new Map(rows.map(([id, row]) => [id, list.leagues.has(id) ? row : { ...row, removed: true }]));
         }

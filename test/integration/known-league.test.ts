@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { NO_FORM } from '../../src/league-hash.ts';
+import { pollLeagues } from '../../src/sync/leagues.ts';
+import { granted, leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { type Bench, makeFolder, makeLeague, makeLeagues, openBench, withDatabase } from '../support/workplace.ts';
+
+const LEAGUES = makeLeagues(3);
+const TOKEN = 'token-abc-123';
+
+async function withLeagues(work: (bench: Bench, service: ScriptedService) => Promise<void>): Promise<void> {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url });
+  service.script('login', granted({ access_token: TOKEN }));
+  service.script('leagues', leaguesAnswer(LEAGUES));
+  await bench.poll();
+  await work(bench, service);
+}
+
+const hashes = (bench: Bench) => bench.rows('SELECT content_hash FROM leagues ORDER BY league_id');
+
+describe('leagues that need not be read again', () => {
+  it('are not written for another order of their keys', async () => {
+    await withLeagues(async (bench, service) => {
+      const before = hashes(bench);
+      const turned = LEAGUES.map((league) => Object.fromEntries(Object.entries(league).reverse()));
+      service.script('leagues', leaguesAnswer(turned));
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false, counts: { unchanged: 3 } });
+      expect(hashes(bench)).toEqual(before);
+    });
+  });
+
+  it('are read again by another version of the program, which notes that it did', async () => {
+    await withLeagues(async (bench) => {
+      const poll = () =>
+        pollLeagues({ ...bench.tools, programVersion: '99.0.0' }, 'manual', new AbortController().signal);
+      expect(await poll()).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 3 } });
+      expect(hashes(bench).every(({ content_hash }) => String(content_hash).endsWith('.99.0.0'))).toBe(true);
+      expect(await poll()).toMatchObject({ outcome: 'unchanged', wrote: false });
+      expect(bench.rows('SELECT kind FROM league_changes')).toEqual(LEAGUES.map(() => ({ kind: 'added' })));
+    });
+  });
+
+  it('are added where another tool has deleted their rows, before the poll or in the midst of it', async () => {
+    await withLeagues(async (bench) => {
+      const forget = () => withDatabase(bench.path, (db) => db.exec("DELETE FROM leagues WHERE league_id = 'l1'"));
+      forget();
+      expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 2 } });
+      // Told between the look at what is stored and the transaction.
+      const drift = { ...bench.tools.drift, note: forget };
+      const report = await pollLeagues({ ...bench.tools, drift }, 'manual', new AbortController().signal);
+      expect(report).toMatchObject({ counts: { added: 1, unchanged: 2 } });
+      expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
+    });
+  });
+
+  it.each<[string, string, object]>([
+    [
+      'a copy of its row under another id',
+      "CREATE TEMP TABLE t AS SELECT * FROM leagues WHERE league_id = 'l1'; UPDATE t SET league_id = 'copy'; INSERT INTO leagues SELECT * FROM t",
+      { removed: 1, unchanged: 3 },
+    ],
+    [
+      'another id',
+      "UPDATE leagues SET league_id = 'other' WHERE league_id = 'l1'",
+      { added: 1, removed: 1, unchanged: 2 },
+    ],
+  ])('are taken for nobody else where another tool gave one %s', async (_what, sql, counts) => {
+    await withLeagues(async (bench) => {
+      withDatabase(bench.path, (db) => db.exec(sql));
+      expect(await bench.poll()).toMatchObject({ counts });
+      expect(bench.rows('SELECT league_id FROM active_leagues ORDER BY 1')).toEqual(
+        LEAGUES.map(({ league_id }) => ({ league_id })),
+      );
+    });
+  });
+
+  it('keep a pause that came with an answer in which one of them is no JSON', async () => {
+    await withLeagues(async (bench, service) => {
+      const body = '{"message":"ok","leagues":[{"league_id":}],"timestamp":null}';
+      service.script('leagues', { body, headers: { 'retry-after': '600' } });
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', putOff: true, error: { kind: 'contract' } });
+      expect(bench.rows('SELECT not_before FROM runs ORDER BY id DESC LIMIT 1')[0]?.not_before).not.toBeNull();
+    });
+  });
+
+  it('come back whole where they had left the list', async () => {
+    await withLeagues(async (bench, service) => {
+      service.script('leagues', leaguesAnswer(LEAGUES.slice(1)));
+      expect(await bench.poll()).toMatchObject({ counts: { removed: 1 } });
+      service.script('leagues', leaguesAnswer(LEAGUES));
+      expect(await bench.poll()).toMatchObject({ counts: { restored: 1, unchanged: 2 } });
+    });
+  });
+
+  it('are read each time where a token had to be taken out of them', async () => {
+    await withLeagues(async (bench, service) => {
+      const echo = [makeLeague('echo', { city: TOKEN })];
+      service.script('leagues', leaguesAnswer([...LEAGUES, ...echo]));
+      expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 3 } });
+      expect(bench.rows("SELECT city FROM leagues WHERE league_id = 'echo'")).toEqual([{ city: '[secret]' }]);
+      expect(hashes(bench)[0]?.content_hash).toContain(`.${NO_FORM}.`);
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false });
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import type Database from 'better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readDays } from '../../src/store/calendar.ts';
+import { createFacetCounter, listLeagues } from '../../src/store/listing.ts';
+import { createRejectionRows } from '../../src/store/rejections.ts';
+import { readTroubles } from '../../src/store/trouble.ts';
+import { openTestStore } from '../support/store.ts';
+import { type Folder, makeFolder, readRows, withDatabase } from '../support/workplace.ts';
+
+// What is asked again and again must not become slower with the leagues and the polls that there are: how SQLite goes
+// about it, not how long that takes.
+
+const AT = '2026-11-20T12:00:00.000Z';
+
+let folder: Folder;
+let path = '';
+
+beforeAll(async () => {
+  folder = makeFolder();
+  path = folder.file('leagues.db');
+  const store = await openTestStore(path);
+  await store[Symbol.asyncDispose]();
+  addLeague('a', null);
+  addLeague('b', null);
+  addLeague('c', AT);
+  withDatabase(path, (db) =>
+    db.exec(`INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, received, added, removed)
+      VALUES ('leagues', 'start', 'all', '${AT}', '${AT}', 'changed', 3, 3, 0),
+        ('leagues', 'schedule', 'all', '${AT}', '${AT}', 'held', 0, 0, 1),
+        ('leagues', 'schedule', 'all', '${AT}', '${AT}', 'unchanged', 0, 0, 0),
+        ('leagues', 'schedule', 'all', '${AT}', '${AT}', 'failed', 0, 0, 0),
+        ('profile', 'schedule', NULL, '${AT}', '${AT}', 'changed', 1, 1, 0)`),
+  );
+});
+afterAll(() => folder[Symbol.dispose]());
+
+function addLeague(id: string, removedAt: string | null): void {
+  withDatabase(path, (db) => {
+    db.prepare(
+      `INSERT INTO leagues (league_id, league_name, sport, league_image, priority, status, first_seen_at, changed_at, removed_at, content_hash)
+        VALUES (?, 'A', 's', 'i', 1, 'active', '${AT}', '${AT}', ?, 'h')`,
+    ).run(id, removedAt);
+    db.prepare(
+      `INSERT INTO league_changes (run_id, at, league_id, kind, after) VALUES (1, '${AT}', ?, 'added', '{}')`,
+    ).run(id);
+  });
+}
+
+/** How SQLite goes about each statement that the work makes, a line for each step. */
+function plansOf(work: (db: Database.Database) => unknown): readonly string[] {
+  const statements: string[] = [];
+  withDatabase(path, work, { verbose: (sql) => statements.push(String(sql)) });
+  return statements.map((sql) =>
+    readRows(path, `EXPLAIN QUERY PLAN ${sql}`)
+      .map(({ detail }) => detail)
+      .join('\n'),
+  );
+}
+
+/** Reads rows of the table, and not an index alone. */
+const reading = (table: string): RegExp => new RegExp(`(SCAN|SEARCH) ${table}(?! USING COVERING INDEX)`);
+
+describe('freshness', () => {
+  it('counts leagues without reading their rows', () => {
+    const [plan] = plansOf((db) => db.prepare('SELECT * FROM freshness').all());
+    expect(plan).not.toMatch(reading('leagues'));
+    expect(plan).toContain('rejected_leagues_open');
+  });
+
+  it('tells listed leagues from removed ones', () => {
+    const [row] = readRows(path, 'SELECT live_leagues, removed_leagues FROM freshness');
+    expect(row).toEqual({ live_leagues: 2, removed_leagues: 1 });
+  });
+});
+
+describe('the status page', () => {
+  it('reads a year of changes from an index of the polls that changed something', () => {
+    const [plan] = plansOf((db) => readDays(db, AT));
+    expect(plan).toContain('SEARCH runs USING COVERING INDEX runs_with_changes');
+  });
+
+  it('counts what polls of the leagues changed, and nothing else', () => {
+    const days = withDatabase(path, (db) => readDays(db, AT));
+    expect(days).toEqual([{ day: AT.slice(0, 10), added: 3, changed: 0, removed: 1, restored: 0 }]);
+  });
+
+  it('counts all listed leagues without reading their rows', () => {
+    const [plan] = plansOf((db) => listLeagues(db, {}, { page: 1, limit: 50 }));
+    expect(plan).not.toMatch(reading('leagues'));
+    expect(withDatabase(path, (db) => listLeagues(db, {}, { page: 1, limit: 1 })).total).toBe(2);
+  });
+
+  it('looks at open rejections alone', () => {
+    const plans = plansOf(readTroubles).filter((plan) => plan.includes('rejected_leagues'));
+    expect(plans).toHaveLength(3);
+    for (const plan of plans) expect(plan).toContain('USING INDEX rejected_leagues_open');
+  });
+
+  it('counts the leagues of each sport and status again once a league has changed, and not before', () => {
+    const count = createFacetCounter();
+    const counted = withDatabase(path, count);
+    expect(counted).toEqual({
+      sports: [{ name: 's', leagues: 2 }],
+      statuses: [
+        { name: 'active', leagues: 2 },
+        { name: 'removed', leagues: 1 },
+      ],
+    });
+    expect(withDatabase(path, count)).toBe(counted);
+    addLeague('d', null);
+    expect(withDatabase(path, count).sports).toEqual([{ name: 's', leagues: 3 }]);
+  });
+});
+
+describe('a poll', () => {
+  it('looks at open rejections alone', () => {
+    const settle = (db: Database.Database): void =>
+      createRejectionRows(drizzle({ client: db })).settle([], 'all', { runId: 1, at: AT });
+    const [plan] = plansOf(settle);
+    expect(plan).toContain('USING INDEX rejected_leagues_open');
+  });
+});
