@@ -78,7 +78,7 @@ links_of_the_manual_lead_somewhere() {
       target=$(realpath --canonicalize-missing --relative-to "$work/package" "$work/package/$(dirname "$page")/$target")
       case $target in
         CONTRIBUTING.md | Dockerfile | compose.yaml | deploy/kubernetes*.yaml) ;;
-        docs/architecture.md | docs/release.md | docs/decisions* | test/* | src/*) ;;
+        docs/architecture.md | docs/performance.md | docs/release.md | docs/decisions* | test/* | src/*) ;;
         *) [[ -e $work/package/$target ]] || echo "$page: $target" ;;
       esac
     done

@@ -46,14 +46,16 @@ describe('the README', () => {
     expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
   });
 
-  it.each(globSync(['*.md', 'docs/**/*.md']))('links from %s lead somewhere', (file) => {
+  it.each(globSync(['*.md', 'bench/*.md', 'docs/**/*.md']))('links from %s lead somewhere', (file) => {
     const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
     expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
   });
 });
 
 /** But for the page that is generated. */
-const WRITTEN = globSync(['*.md', 'docs/**/*.md', 'test/**/*.md']).filter((file) => file !== 'docs/schema.md');
+const WRITTEN = globSync(['*.md', 'bench/*.md', 'docs/**/*.md', 'test/**/*.md']).filter(
+  (file) => file !== 'docs/schema.md',
+);
 
 describe('prose', () => {
   /** Tables, headings, what stands in fences, and words that cannot be broken may be longer. */

@@ -1,23 +1,53 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { formatSize } from '../src/duration.ts';
-import { formatTable } from '../src/table.ts';
-import { openTestStore } from '../test/support/store.ts';
-
-// How long questions about the past take when the change feed is long. The feed is made by hand, in the form in which
-// the worker writes it; the questions are the cookbook's, and those that other programs ask again and again.
+import { formatSize } from '../../src/duration.ts';
+import { openTestStore } from '../../test/support/store.ts';
+import type { Findings, Part } from '../part.ts';
+import { makeLeagues, type SentLeague } from '../support/leagues.ts';
+import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
+import { formatSpread } from '../support/statistics.ts';
 
 const CHANGES = 1_000_000;
-const COOKBOOK = join(import.meta.dirname, '../docs/cookbook.md');
-const LEAGUES = join(import.meta.dirname, '../src/simulator/leagues.json');
+const COOKBOOK = join(import.meta.dirname, '../../docs/cookbook.md');
 const REPEATS = 5;
 const EVERY_MS = 20_000;
 const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z');
 const instantOf = (index: number): string => new Date(BEGIN_MS + index * EVERY_MS).toISOString();
 
-type Row = Readonly<Record<string, unknown>>;
+/** How long questions about the past take when the change feed is long. */
+export const history: Part = {
+  name: 'history',
+  title: 'Questions about the past',
+  measure: async ({ folder }): Promise<Findings> => {
+    const tables: string[] = [];
+    for (const count of [20_000, 1_000]) tables.push(await askAll(folder, makeLeagues(count)));
+    return { goals: [], text: [ABOUT, ...tables].join('\n\n') };
+  },
+};
+
+const ABOUT =
+  paragraph(`A change feed of ${formatCount(CHANGES)} rows, made by hand in the form in which the worker writes it. The questions
+are the cookbook's, and those that other programs ask again and again; each is asked ${REPEATS} times.`);
+
+async function askAll(folder: string, leagues: readonly SentLeague[]): Promise<string> {
+  const home = mkdtempSync(join(folder, 'history-'));
+  const path = join(home, 'leagues.db');
+  try {
+    await makeDatabase(path);
+    fill(path, leagues);
+    const db = new Database(path, { readonly: true });
+    const rows = Object.entries(questions(leagues[leagues.length >> 1]?.league_id ?? '')).map(([question, sql]) => {
+      const { rows, ms } = measure(db, sql);
+      return [question, formatCount(rows), formatSpread(ms)];
+    });
+    db.close();
+    const heading = `${formatCount(leagues.length)} leagues, ${formatSize(statSync(path).size)}`;
+    return markdownTable([heading, 'rows', 'ms'], rows);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
 
 async function makeDatabase(path: string): Promise<void> {
   const store = await openTestStore(path);
@@ -25,11 +55,10 @@ async function makeDatabase(path: string): Promise<void> {
 }
 
 /** Every league changes its priority in turn; a tenth of the changes are removals and returns. */
-function fill(path: string, leagueCount: number): void {
+function fill(path: string, leagues: readonly SentLeague[]): void {
   const db = new Database(path);
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
-  const samples = (JSON.parse(readFileSync(LEAGUES, 'utf8')) as { leagues: readonly Row[] }).leagues;
   const insertChange = db.prepare(
     'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -39,9 +68,9 @@ function fill(path: string, leagueCount: number): void {
   );
   db.transaction(() => {
     for (let index = 0; index < CHANGES; index += 1) {
-      const [round, place] = [Math.floor(index / leagueCount), index % leagueCount];
-      const league_id = idOf(place);
-      const league = { ...samples[place % samples.length], league_id, priority: round, extra: {} };
+      const [round, place] = [Math.floor(index / leagues.length), index % leagues.length];
+      const league_id = leagues[place]?.league_id;
+      const league = { ...leagues[place], league_id, priority: round, extra: {} };
       const at = instantOf(index);
       if (round === 0) insertLeague.run({ ...league, at });
       const [kind, before, after] = describe(league, round, place);
@@ -51,13 +80,11 @@ function fill(path: string, leagueCount: number): void {
   db.close();
 }
 
-/** Scattered, as the identifiers of the service are. */
-function idOf(place: number): string {
-  const digits = ((place * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0');
-  return `${digits}-0000-4000-8000-${digits}0000`;
-}
-
-function describe(league: Row, round: number, place: number): readonly [string, string | null, string | null] {
+function describe(
+  league: Readonly<Record<string, unknown>>,
+  round: number,
+  place: number,
+): readonly [string, string | null, string | null] {
   const whole = JSON.stringify(league);
   const stage = (round + place) % 20;
   if (round === 0) return ['added', null, whole];
@@ -92,34 +119,13 @@ function questions(league: string): Readonly<Record<string, string>> {
   };
 }
 
-function measure(db: Database.Database, sql: string): { readonly rows: number; readonly ms: number } {
+function measure(db: Database.Database, sql: string): { readonly rows: number; readonly ms: readonly number[] } {
   const statement = db.prepare(sql);
-  const runs = Array.from({ length: REPEATS }, () => {
+  let rows = 0;
+  const ms = Array.from({ length: REPEATS }, () => {
     const began = performance.now();
-    const rows = statement.all().length;
-    return { rows, ms: performance.now() - began };
+    rows = statement.all().length;
+    return performance.now() - began;
   });
-  return runs.toSorted((one, other) => one.ms - other.ms)[Math.floor(REPEATS / 2)] ?? { rows: 0, ms: Number.NaN };
+  return { rows, ms };
 }
-
-async function benchmark(leagueCount: number): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'league-sync-bench-'));
-  const path = join(folder, 'leagues.db');
-  try {
-    await makeDatabase(path);
-    fill(path, leagueCount);
-    const db = new Database(path, { readonly: true });
-    const cells = Object.entries(questions(idOf(leagueCount >> 1))).map(([question, sql]) => {
-      const { rows, ms } = measure(db, sql);
-      return [question, String(rows), ms.toFixed(1)];
-    });
-    db.close();
-    console.log(`\n${CHANGES} changes of ${leagueCount} leagues, ${formatSize(statSync(path).size)}`);
-    console.log(formatTable(['question', 'rows', 'median ms'], cells));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-console.log(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
-for (const leagueCount of [20_000, 1_000]) await benchmark(leagueCount);

@@ -1,0 +1,35 @@
+/** How the command was called. */
+export type Options = {
+  readonly rounds: number;
+  /** How many leagues the contestants are compared at. */
+  readonly leagues: number;
+  /** How many polls the year has. */
+  readonly polls: number;
+  /** Where all databases and lists are put, so that everybody writes to one file system. */
+  readonly folder: string;
+};
+
+/** What issue and documents promise of a figure: the median of `values` has to be `must` at most. */
+export type Goal = {
+  readonly what: string;
+  /** One of each round. */
+  readonly values: readonly number[];
+  readonly unit: string;
+  readonly must: number;
+  readonly aim?: number;
+};
+
+export type Findings = {
+  readonly goals: readonly Goal[];
+  /** Markdown, without a heading. */
+  readonly text: string;
+  /** SVG by the name of its file. */
+  readonly pictures?: Readonly<Record<string, string>>;
+};
+
+/** A part of the benchmark, which can be measured by itself. */
+export type Part = {
+  readonly name: string;
+  readonly title: string;
+  readonly measure: (options: Options) => Promise<Findings>;
+};

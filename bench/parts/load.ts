@@ -1,0 +1,111 @@
+import type { Work } from '../contestants/contestant.ts';
+import { drizzleScript } from '../contestants/drizzle-script.ts';
+import { leagueSync } from '../contestants/league-sync.ts';
+import { sqliteUtils } from '../contestants/sqlite-utils.ts';
+import { sqlite3 } from '../contestants/sqlite3.ts';
+import type { Findings, Goal, Options, Part } from '../part.ts';
+import { compete, type Entry, pick, WORKS } from '../support/contest.ts';
+import { measureIdleBytes } from '../support/idle.ts';
+import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
+import { drawLines, type Line } from '../support/picture.ts';
+import { formatSpread, median, ratios } from '../support/statistics.ts';
+import { judgeScale } from './scale.ts';
+
+const CONTESTANTS = [leagueSync, sqlite3, sqliteUtils, drizzleScript];
+/** Half a million takes a while, and its figures are of one contestant alone. */
+const MOST_ROUNDS_AT_THE_LARGEST = 2;
+
+type Rival = { readonly work: Work; readonly rival: string; readonly must: number; readonly aim: number };
+
+const RIVALS: readonly Rival[] = [
+  { work: 'first load', rival: sqlite3.name, must: 1.3, aim: 0.9 },
+  { work: 'again, 1 % changed', rival: sqlite3.name, must: 0.6, aim: 0.4 },
+  { work: 'again, nothing changed', rival: sqlite3.name, must: 0.6, aim: 0.3 },
+  { work: 'again, 1 % changed', rival: sqliteUtils.name, must: 0.35, aim: 0.25 },
+  { work: 'first load', rival: drizzleScript.name, must: 0.2, aim: 0.12 },
+];
+
+export const load: Part = {
+  name: 'load',
+  title: 'Large lists, side by side',
+  measure: async (options): Promise<Findings> => {
+    const { leagues, rounds, folder } = options;
+    const [start, hundredth, tenth] = [1, Math.ceil(leagues / 100), Math.ceil(leagues / 10)];
+    const largest = leagues * 5;
+    // Everybody has been started before anybody is timed, so that compiled code is where they keep it.
+    await compete(CONTESTANTS, { leagues: start, rounds: 1, folder });
+    const entries: Entry[] = [...(await compete([leagueSync], { leagues: start, rounds, folder }))];
+    for (const count of [hundredth, tenth, leagues]) {
+      entries.push(...(await compete(CONTESTANTS, { leagues: count, rounds, folder })));
+    }
+    const few = Math.min(rounds, MOST_ROUNDS_AT_THE_LARGEST);
+    entries.push(...(await compete([leagueSync], { leagues: largest, rounds: few, folder })));
+    const idleBytes = await measureIdleBytes(folder);
+    const scale = judgeScale(entries, { sizes: [tenth, leagues, largest], start, idleBytes, fewRounds: few });
+    return {
+      goals: [...RIVALS.map((rival) => judge(entries, rival, options)), ...scale.goals],
+      text: [ABOUT, table(entries, leagues), PICTURES, scale.text].join('\n\n'),
+      pictures: {
+        'time-first.svg': draw(entries, 'first load', 'time'),
+        'time-unchanged.svg': draw(entries, 'again, nothing changed', 'time'),
+        'memory.svg': draw(entries, 'first load', 'memory'),
+      },
+    };
+  },
+};
+
+function judge(entries: readonly Entry[], { work, rival, must, aim }: Rival, { leagues }: Options): Goal {
+  const [ours, theirs] = [leagueSync.name, rival].map((contestant) => pick(entries, { contestant, work, leagues }));
+  return {
+    what: `${formatCount(leagues)} leagues, ${work}, time as a share of ${rival}'s`,
+    values: ratios(ours ?? [], theirs ?? []),
+    unit: '×',
+    must,
+    aim,
+  };
+}
+
+const ABOUT =
+  paragraph(`Each program is started anew for each list, and timed from its start to its end: first an empty database,
+then the same leagues in another order and with another \`timestamp\` (no \`ETag\`), then one league in a hundred changed.
+league-sync and the drizzle script log in and fetch from a service on loopback. sqlite3 and sqlite-utils read a file,
+which saves them that; they and the script keep no history, and league-sync's first load includes its change feed.
+After each work the 19 columns of all rows are compared with what was sent.`);
+
+const PICTURES = `![Time of the first load against the number of leagues](time-first.svg)
+
+![Time of a list without changes against the number of leagues](time-unchanged.svg)
+
+![Highest memory of the first load against the number of leagues](memory.svg)`;
+
+function table(entries: readonly Entry[], leagues: number): string {
+  const rows = WORKS.flatMap((work) =>
+    CONTESTANTS.filter(({ works = WORKS }) => works.includes(work)).map(({ name: contestant }) => {
+      const of = (figure: (entry: Entry) => number): readonly number[] =>
+        pick(entries, { contestant, work, leagues }, figure);
+      const wall = formatSpread(of(({ wallMs }) => wallMs / 1_000));
+      const processor = formatSpread(of(({ processorMs }) => processorMs / 1_000));
+      return [work, contestant, wall, processor, formatSpread(of(({ peakBytes }) => peakBytes / 1e6))];
+    }),
+  );
+  const heading = [`${formatCount(leagues)} leagues`, 'by', 'time, s', 'of it processor, s', 'highest memory, MB'];
+  return markdownTable(heading, rows);
+}
+
+function draw(entries: readonly Entry[], work: Work, figure: 'time' | 'memory'): string {
+  const value = ({ wallMs, peakBytes }: Entry): number => (figure === 'time' ? wallMs / 1_000 : peakBytes / 1e6);
+  const lines = CONTESTANTS.filter(({ works = WORKS }) => works.includes(work)).map(({ name }): Line => {
+    const own = entries.filter((entry) => entry.contestant === name && entry.work === work && entry.leagues > 1);
+    const sizes = [...new Set(own.map((entry) => entry.leagues))];
+    return {
+      name,
+      points: sizes.map((size) => [size, median(own.filter(({ leagues }) => leagues === size).map(value))]),
+    };
+  });
+  const what = figure === 'time' ? 'Time from start to end' : 'Highest memory';
+  return drawLines(lines, {
+    title: `${what}, ${work}`,
+    x: 'leagues in the list',
+    y: figure === 'time' ? 'seconds' : 'MB',
+  });
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Findings, Part } from '../part.ts';
+import { makeLeagues, withChanges, writeLists } from '../support/leagues.ts';
+import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
+import { settingsFor } from '../support/program.ts';
+import { startService } from '../support/service.ts';
+import { formatNumber, quantile } from '../support/statistics.ts';
+import { startWorker } from '../support/worker.ts';
+
+const LEAGUES = 20_000;
+const REST_MS = 1_000;
+const SECONDS = 20;
+const PROBES = { paths: ['/livez', '/readyz', '/metrics'], perSecond: 50 };
+const PAGES = { paths: ['/', '/?q=united', '/changes', '/status.json'], perSecond: 2 };
+
+type Questions = { readonly paths: readonly string[]; readonly perSecond: number };
+
+/** How fast a worker answers probes and people while its leagues change. Kubernetes gives a probe a second. */
+export const pages: Part = {
+  name: 'pages',
+  title: 'Probes and pages',
+  measure: async ({ folder }): Promise<Findings> => {
+    const home = mkdtempSync(join(folder, 'pages-'));
+    const leagues = makeLeagues(LEAGUES);
+    const [one, other] = [writeLists(home, 'one', leagues), writeLists(home, 'other', withChanges(leagues))];
+    await using service = await startService();
+    try {
+      await service.serve(one.answer);
+      await using worker = startWorker({ folder: home, env: settingsFor(service.url, join(home, 'leagues.db')) });
+      const url = await worker.url();
+      await worker.started();
+      const asked = new AbortController();
+      const polls = (async () => {
+        for (let list = other; !asked.signal.aborted; list = list === one ? other : one) {
+          await service.serve(list.answer);
+          await worker.poll();
+          await sleep(REST_MS);
+        }
+      })();
+      const rows = [
+        row(`probes and metrics, ${PROBES.perSecond} a second`, await ask(url, PROBES)),
+        row(`pages, ${PAGES.perSecond} a second`, await ask(url, PAGES)),
+      ];
+      asked.abort();
+      await polls;
+      return { goals: [], text: `${ABOUT}\n\n${table(rows)}` };
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Asks each path in turn, so many times a second, however long the answers take. Milliseconds each. */
+async function ask(url: string, { paths, perSecond }: Questions): Promise<readonly number[]> {
+  const took: Promise<number>[] = [];
+  for (let index = 0; index < perSecond * SECONDS; index += 1) {
+    took.push(time(url + paths[index % paths.length]));
+    await sleep(1_000 / perSecond);
+  }
+  return Promise.all(took);
+}
+
+async function time(url: string): Promise<number> {
+  const began = performance.now();
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return performance.now() - began;
+}
+
+const ABOUT =
+  paragraph(`A worker with ${formatCount(LEAGUES)} leagues polls a second after each poll, and each finds 200 leagues changed. Asked
+meanwhile for ${SECONDS} s each: ${PROBES.paths.map((path) => `\`${path}\``).join(', ')}; and ${PAGES.paths.map((path) => `\`${path}\``).join(', ')}.`);
+
+function table(rows: readonly (readonly string[])[]): string {
+  return markdownTable(['answers, ms', 'asked', 'median', '95 %', '99 %', 'most'], rows);
+}
+
+function row(what: string, took: readonly number[]): readonly string[] {
+  const shares = [0.5, 0.95, 0.99, 1].map((share) => formatNumber(quantile(took, share)));
+  return [what, formatCount(took.length), ...shares];
+}

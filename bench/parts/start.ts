@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Findings, Goal, Part } from '../part.ts';
+import { LIFELIKE } from '../support/idle.ts';
+import { makeLeagues, writeLists } from '../support/leagues.ts';
+import { markdownTable, paragraph } from '../support/markdown.ts';
+import { settingsFor } from '../support/program.ts';
+import { type Service, startService } from '../support/service.ts';
+import { formatSpread } from '../support/statistics.ts';
+import { startWorker } from '../support/worker.ts';
+
+/** Starts are short, so there are more of them than rounds. */
+const STARTS_A_ROUND = 3;
+const KINDS = ['first start', 'later start', 'as in the image'] as const;
+
+type Kind = (typeof KINDS)[number];
+type Start = { readonly kind: Kind; readonly requestMs: number; readonly storedMs: number };
+
+/** How soon a worker is at work. */
+export const start: Part = {
+  name: 'start',
+  title: 'Start',
+  measure: async ({ rounds, folder }): Promise<Findings> => {
+    const home = mkdtempSync(join(folder, 'start-'));
+    await using service = await startService();
+    try {
+      await service.serve(writeLists(home, 'leagues', makeLeagues(LIFELIKE)).answer);
+      const image = mkdtempSync(join(home, 'image-'));
+      // Fills what the image has been built with.
+      await startOnce(service, 'as in the image', image);
+      const starts: Start[] = [];
+      for (let index = 0; index < rounds * STARTS_A_ROUND; index += 1) {
+        const kept = mkdtempSync(join(home, 'kept-'));
+        starts.push(await startOnce(service, 'first start', kept));
+        starts.push(await startOnce(service, 'later start', kept));
+        starts.push(await startOnce(service, 'as in the image', image));
+      }
+      return { goals: KINDS.map((kind) => goal(kind, starts)), text: `${ABOUT}\n\n${table(starts)}` };
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Starts a worker on an empty database; `kept` holds what Node has kept of earlier starts. */
+async function startOnce(service: Service, kind: Kind, kept: string): Promise<Start> {
+  const database = join(kept, 'leagues.db');
+  rmSync(database, { force: true });
+  // What was asked before is no request of this start.
+  await service.forget();
+  const cache = kind === 'as in the image' ? { NODE_COMPILE_CACHE: join(kept, 'compile-cache') } : {};
+  await using worker = startWorker({ folder: kept, env: { ...settingsFor(service.url, database), ...cache } });
+  await worker.started();
+  const storedMs = performance.timeOrigin + performance.now() - worker.spawnedAt;
+  return { kind, requestMs: (await service.firstRequestAt()) - worker.spawnedAt, storedMs };
+}
+
+function of(kind: Kind, starts: readonly Start[], figure: 'requestMs' | 'storedMs'): readonly number[] {
+  return starts.filter((start) => start.kind === kind).map((start) => start[figure]);
+}
+
+function goal(kind: Kind, starts: readonly Start[]): Goal {
+  const values = of(kind, starts, 'requestMs').map((ms) => ms / 1_000);
+  return { what: `${kind}, from process start to the first request`, values, unit: 's', must: 0.3, aim: 0.2 };
+}
+
+const ABOUT =
+  paragraph(`The worker with its page on, ${LIFELIKE} leagues and an empty database, ${STARTS_A_ROUND} starts of each kind in a round:
+the first on a machine; a later one there; and one with \`NODE_COMPILE_CACHE\` set and filled, as the container image has it.`);
+
+function table(starts: readonly Start[]): string {
+  const row = (what: string, figure: 'requestMs' | 'storedMs'): readonly string[] => [
+    what,
+    ...KINDS.map((kind) => formatSpread(of(kind, starts, figure))),
+  ];
+  return markdownTable(
+    ['', ...KINDS],
+    [row('until the first request, ms', 'requestMs'), row('until leagues and profile are stored, ms', 'storedMs')],
+  );
+}

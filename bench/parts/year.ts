@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Findings, Goal, Options, Part } from '../part.ts';
+import { linearAxis } from '../support/axis.ts';
+import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
+import { leaveNoOrphan } from '../support/orphan.ts';
+import { drawLines } from '../support/picture.ts';
+import { formatNumber } from '../support/statistics.ts';
+import type { YearFigures } from '../year/year.ts';
+
+const PROGRAM = join(import.meta.dirname, '../programs/year.ts');
+/** What is asked of the database for the status page, as `year/look.ts` names it. */
+const PAGE_QUERIES = [
+  'queries of /',
+  '/changes',
+  '/changes of the busiest day',
+  '/league of the most changes',
+  '/status.json',
+];
+
+/** What a worker leaves behind that polls every minute for a year. */
+export const year: Part = {
+  name: 'year',
+  title: 'A year of polls',
+  measure: async (options): Promise<Findings> => {
+    const figures = await runYear(options);
+    return { goals: judge(figures), text: tell(figures), pictures: { 'memory-year.svg': draw(figures) } };
+  },
+};
+
+async function runYear({ polls, folder }: Options): Promise<YearFigures> {
+  const child = spawn(process.execPath, [PROGRAM, '--polls', String(polls)], {
+    // What the caller's shell sets is no part of the figures.
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // Asked and not killed, since it removes a folder of its own.
+  using _guard = leaveNoOrphan(() => child.kill('SIGTERM'));
+  const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stdout)]);
+  if (code !== 0) throw new Error(`the year of polls ended with exit code ${code}`);
+  return JSON.parse(said) as YearFigures;
+}
+
+function judge({ bytes, freshnessMs, pagesMs, memory }: YearFigures): readonly Goal[] {
+  const slowest = Math.max(...PAGE_QUERIES.map((name) => pagesMs[name] ?? Number.NaN));
+  const growth = (memory.at(-1)?.residentBytes ?? Number.NaN) / (memory[2]?.residentBytes ?? Number.NaN);
+  return [
+    { what: 'a year of polls, database', values: [bytes.database / 1e6], unit: 'MB', must: 60 },
+    { what: 'a year of polls, `freshness`', values: [freshnessMs], unit: 'ms', must: 10 },
+    { what: "a year of polls, slowest of the status page's queries", values: [slowest], unit: 'ms', must: 10 },
+    {
+      what: 'a year of polls, memory flat: resident after the last month by that after the second',
+      values: [growth],
+      unit: '×',
+      must: 1.1,
+    },
+  ];
+}
+
+const ABOUT =
+  paragraph(`124 leagues are polled every minute for a year of a clock that is moved by hand, in one process, with the worker's own
+store, session, client and pruning, and a service that answers from memory: 304 where its list is the same, one to three
+leagues changed about five times a day, and now and then an outage, an element that cannot be stored, half of the list,
+a new field. The database lies in memory where the system has such a place. A time is the median of 20 answers, within
+that process and without a network; an answer is the whole page, but for "queries of /". Memory is read after garbage
+collection. The process runs the sources, which takes more of it than the program that ships; what counts is whether it
+grows. As long as the database does, so does what SQLite keeps of it in memory, to 16 MB at most.`);
+
+function tell(figures: YearFigures): string {
+  const { polls, pollMs, bytes, outcomes, rows, freshnessMs, pagesMs, cookbookMs, memory } = figures;
+  const sizes = [
+    ['database, MB', formatNumber(bytes.database / 1e6)],
+    ['write-ahead log at its largest, MB', formatNumber(bytes.largestWal / 1e6)],
+    ['processor time of a poll, ms', formatNumber(pollMs)],
+    ...Object.entries(outcomes).map(([outcome, count]) => [`polls that ended as ${outcome}`, formatCount(count)]),
+  ];
+  const months = memory.map(({ day, residentBytes, heapBytes }) => [
+    day.toFixed(0),
+    formatNumber(residentBytes / 1e6),
+    formatNumber(heapBytes / 1e6),
+  ]);
+  return [
+    ABOUT,
+    markdownTable([`${formatCount(polls)} polls`, ''], sizes),
+    numbers(['table', 'rows'], rows, formatCount),
+    numbers(['asked', 'ms'], { 'view freshness': freshnessMs, ...pagesMs }, formatNumber),
+    numbers(['asked of the cookbook', 'ms'], cookbookMs, formatNumber),
+    markdownTable(['day', 'resident, MB', 'heap, MB'], months),
+    '![Memory over a year of polls](memory-year.svg)',
+  ].join('\n\n');
+}
+
+function numbers(
+  columns: readonly string[],
+  values: Readonly<Record<string, number>>,
+  format: (value: number) => string,
+): string {
+  return markdownTable(
+    columns,
+    Object.entries(values).map(([name, value]) => [name, format(value)]),
+  );
+}
+
+function draw({ memory }: YearFigures): string {
+  return drawLines(
+    [
+      { name: 'resident', points: memory.map(({ day, residentBytes }) => [day, residentBytes / 1e6]) },
+      { name: 'heap in use', points: memory.map(({ day, heapBytes }) => [day, heapBytes / 1e6]) },
+    ],
+    { title: 'Memory over a year of polls', x: 'day', y: 'MB', makeAxis: linearAxis },
+  );
+}

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseCount } from '../support/count.ts';
+import { makeScratchFolder } from '../support/scratch.ts';
+import { measureYear, YEAR_OF_POLLS } from '../year/year.ts';
+
+// A year of polls in a process of its own, so that its memory is that of the year alone. Prints the figures as JSON.
+
+/** `synchronous` is FULL, as in the program: on a disk the year would take hours. How fast a disk is shows elsewhere. */
+const IN_MEMORY = '/dev/shm';
+
+const { values } = parseArgs({
+  options: { polls: { type: 'string', default: String(YEAR_OF_POLLS) }, whole: { type: 'boolean', default: false } },
+});
+const folder = makeScratchFolder(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir());
+const options = { polls: parseCount(values.polls), conditional: !values.whole };
+console.log(JSON.stringify(await measureYear(join(folder, 'leagues.db'), options)));

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
+import Database from 'better-sqlite3';
+import { markdownTable } from './markdown.ts';
+import { formatNumber } from './statistics.ts';
+
+/** Everything that one has to know to compare figures with others. */
+export function describeMachine(folder: string): string {
+  const rows = [
+    ['processor', `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${arch()}`],
+    ['memory', `${formatNumber(totalmem() / 1e9)} GB`],
+    ['kernel', `${type()} ${release()}`],
+    ['file system', say('stat', '--file-system', '--format', '%T', folder)],
+    [
+      'load average at start',
+      loadavg()
+        .map((load) => load.toFixed(2))
+        .join(', '),
+    ],
+    ['Node', process.version],
+    [
+      'league-sync',
+      `${versionOf('../../package.json')}, commit ${commit()}, SQLite ${sqliteOf(new Database(':memory:'))}`,
+    ],
+    ['drizzle script', `drizzle-orm ${versionOf('../../node_modules/drizzle-orm/package.json')}, the same SQLite`],
+    ['sqlite3', sayWhereInstalled(() => `SQLite ${say('sqlite3', '--version').split(' ')[0]}`)],
+    ['sqlite-utils', sayWhereInstalled(describeSqliteUtils)],
+  ];
+  return markdownTable(['', 'what'], rows);
+}
+
+function say(program: string, ...args: readonly string[]): string {
+  return execFileSync(program, args, { encoding: 'utf8', cwd: import.meta.dirname }).trim();
+}
+
+/** Most parts do without the other programs. */
+function sayWhereInstalled(describe: () => string): string {
+  try {
+    return describe();
+  } catch {
+    return 'not installed';
+  }
+}
+
+function versionOf(file: string): string {
+  return (JSON.parse(readFileSync(`${import.meta.dirname}/${file}`, 'utf8')) as { version: string }).version;
+}
+
+/** With a plus behind it where the work tree differs. */
+function commit(): string {
+  return say('git', 'describe', '--always', '--exclude', '*', '--dirty=+');
+}
+
+function sqliteOf(db: Database.Database): string {
+  const version = db.prepare<[], string>('SELECT sqlite_version()').pluck().get();
+  db.close();
+  return version ?? 'unknown';
+}
+
+function describeSqliteUtils(): string {
+  const version = say('sqlite-utils', '--version').split(' ').at(-1);
+  return `${version}, SQLite ${say('sqlite-utils', 'memory', 'SELECT sqlite_version()', '--raw')}`;
+}

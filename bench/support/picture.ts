@@ -1,0 +1,94 @@
+import { type Axis, logAxis, type MakeAxis } from './axis.ts';
+
+/** A line of points, each x and y. */
+export type Line = { readonly name: string; readonly points: readonly (readonly [number, number])[] };
+export type Drawing = {
+  readonly title: string;
+  readonly x: string;
+  readonly y: string;
+  /** What both axes are; logarithmic where nothing is said. */
+  readonly makeAxis?: MakeAxis;
+};
+
+const [WIDTH, HEIGHT] = [720, 420];
+const AREA = { left: 70, right: 150, top: 50, bottom: 55 };
+/** Of equal weight on white and on black (Okabe and Ito's), and told apart by their marks as well. */
+const COLOURS = ['#0f8f70', '#d55e00', '#5b8fd9', '#b06a9c'];
+const DASHES = ['', '6 3', '2 3', '8 3 2 3'];
+/** Names at the ends of lines stand at least so far apart. */
+const LINE_HEIGHT = 16;
+
+const STYLE = `text { font: 13px system-ui, sans-serif; fill: #24292f } .title { font-size: 15px; font-weight: 600 }
+.grid { stroke: #d0d7de } .minor { opacity: 0.35 } .axis { stroke: #57606a }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .grid { stroke: #3d444d } .axis { stroke: #9198a1 } }`;
+
+/** Lines over two axes, as SVG that follows the reader's choice of light or dark. */
+export function drawLines(lines: readonly Line[], { title, x, y, makeAxis = logAxis }: Drawing): string {
+  const points = lines.flatMap((line) => line.points);
+  const across = makeAxis(
+    points.map(([value]) => value),
+    AREA.left,
+    WIDTH - AREA.right,
+  );
+  const up = makeAxis(
+    points.map(([, value]) => value),
+    HEIGHT - AREA.bottom,
+    AREA.top,
+  );
+  const middle = (AREA.left + WIDTH - AREA.right) / 2;
+  const half = (AREA.top + HEIGHT - AREA.bottom) / 2;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img">`,
+    `<title>${title}</title>`,
+    `<style>${STYLE}</style>`,
+    `<text class="title" x="${AREA.left}" y="26">${title}</text>`,
+    ...across.ticks.map(({ value, isMinor }) => upright(across.at(value), value, isMinor)),
+    ...up.ticks.map(({ value, isMinor }) => level(up.at(value), value, isMinor)),
+    `<path class="axis" fill="none" d="M${AREA.left} ${AREA.top}V${HEIGHT - AREA.bottom}H${WIDTH - AREA.right}"/>`,
+    `<text x="${middle}" y="${HEIGHT - 12}" text-anchor="middle">${x}</text>`,
+    `<text transform="translate(18 ${half}) rotate(-90)" text-anchor="middle">${y}</text>`,
+    ...lines.map((line, index) => drawLine(line, index, across, up)),
+    ...nameLines(lines, up),
+    '</svg>\n',
+  ].join('\n');
+}
+
+function upright(at: number, value: number, isMinor: boolean): string {
+  const line = `<line class="grid${isMinor ? ' minor' : ''}" x1="${at}" x2="${at}" y1="${AREA.top}" y2="${HEIGHT - AREA.bottom}"/>`;
+  return isMinor
+    ? line
+    : `${line}<text x="${at}" y="${HEIGHT - AREA.bottom + 18}" text-anchor="middle">${label(value)}</text>`;
+}
+
+function level(at: number, value: number, isMinor: boolean): string {
+  const line = `<line class="grid${isMinor ? ' minor' : ''}" x1="${AREA.left}" x2="${WIDTH - AREA.right}" y1="${at}" y2="${at}"/>`;
+  return isMinor ? line : `${line}<text x="${AREA.left - 8}" y="${at + 4}" text-anchor="end">${label(value)}</text>`;
+}
+
+/** Without the digits that a power of ten gets in floating point. */
+function label(value: number): string {
+  return Number(value.toPrecision(3)).toLocaleString('en-US');
+}
+
+function drawLine({ points }: Line, index: number, across: Axis, up: Axis): string {
+  const colour = COLOURS[index % COLOURS.length];
+  const places = points.map(([x, y]) => [across.at(x).toFixed(1), up.at(y).toFixed(1)] as const);
+  const path = places.map(([x, y]) => `${x},${y}`).join(' ');
+  const marks = places.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`).join('');
+  const dash = DASHES[index % DASHES.length];
+  return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" stroke-dasharray="${dash}"/>${marks}`;
+}
+
+/** Beside the ends of the lines, in their order, none over another. */
+function nameLines(lines: readonly Line[], up: Axis): readonly string[] {
+  const ends = lines.map(({ name, points }, index) => ({ name, index, at: up.at(points.at(-1)?.[1] ?? 1) }));
+  let lowest = Number.NEGATIVE_INFINITY;
+  return ends
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ name, index, at }) => {
+      lowest = Math.max(at, lowest + LINE_HEIGHT);
+      const colour = COLOURS[index % COLOURS.length];
+      const x = WIDTH - AREA.right + 10;
+      return `<circle cx="${x}" cy="${lowest}" r="4" fill="${colour}"/><text x="${x + 10}" y="${lowest + 4}">${name}</text>`;
+    });
+}

@@ -1,0 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Tries again for a while where a process that was just killed finishes a write. */
+const REMOVALS = 5;
+
+/** A folder for lists and databases, which are large: it does not lie about when this process has ended, by Ctrl-C either. */
+export function makeScratchFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, 'league-sync-bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: REMOVALS }));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  return folder;
+}

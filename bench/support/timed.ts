@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { leaveNoOrphan } from './orphan.ts';
+
+/** What a process cost. */
+export type Cost = {
+  /** From spawn to exit. */
+  readonly wallMs: number;
+  /** Processor time, of the program and of the kernel for it. */
+  readonly processorMs: number;
+  readonly peakBytes: number;
+};
+
+export type Command = {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/**
+ * Runs a program to its end. It has an environment of its own: what the caller's shell sets is no part of the figures.
+ * What programs keep between starts, such as compiled code, lies in `kept`.
+ */
+export async function runTimed({ args, env = {} }: Command, folder: string, kept: string): Promise<Cost> {
+  settleDisk();
+  const report = join(folder, 'cost.txt');
+  const began = performance.now();
+  const child = spawn('/usr/bin/time', ['--quiet', '--output', report, '--format', '%U %S %M', ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: kept, TMPDIR: kept, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // At the head of a group, for who kills `time` has not killed what it times.
+    detached: true,
+  });
+  using _guard = leaveNoOrphan(() => killGroup(child));
+  const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+  const wallMs = performance.now() - began;
+  if (code !== 0) throw new Error(`"${args.slice(0, 3).join(' ')}" ended with exit code ${code}:\n${said}`);
+  const [user = Number.NaN, system = Number.NaN, kilobytes = Number.NaN] = readFileSync(report, 'utf8')
+    .split(' ')
+    .map(Number);
+  return { wallMs, processorMs: (user + system) * 1_000, peakBytes: kilobytes * 1_024 };
+}
+
+function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+}
+
+/** What others have written goes to the disk now and not while somebody is timed. */
+function settleDisk(): void {
+  spawnSync('sync');
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../../src/clock.ts';
+
+/** A clock that a benchmark moves by hand; a wait is over at once, and has moved it on. */
+export type HandClock = Clock & {
+  readonly advance: (ms: number) => void;
+  /** Moves on to the instant (ms), unless it is past already. */
+  readonly advanceTo: (at: number) => void;
+};
+
+export function createHandClock(beginsAt: number): HandClock {
+  let at = beginsAt;
+  const advance = (ms: number): void => {
+    at += Math.max(0, ms);
+  };
+  return {
+    now: () => at,
+    monotonic: () => at - beginsAt,
+    sleep: async (ms) => advance(ms),
+    advance,
+    advanceTo: (instant) => advance(instant - at),
+  };
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { TransportError } from '../../src/errors.ts';
+import type { Transport } from '../../src/service/transport.ts';
+import { churn, startChurn } from '../../src/simulator/churn.ts';
+import bundled from '../../src/simulator/leagues.json' with { type: 'json' };
+import { createRandom } from '../../src/simulator/random.ts';
+import type { HandClock } from './clock.ts';
+
+// The service as a year of polls meets it, answering from memory: what its answers cost on the way is no part of the
+// figures. Everything follows from the simulated time and one seed, so that every year is the same.
+
+const SEED = 525_600;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const TOKEN_LIFE_MS = HOUR_MS;
+const PLAYER_ID = '5eed0000-0000-4000-8000-000000000001';
+const ANSWER_MS = 80;
+/** One to three leagues change, or one comes or goes, about five times a day. */
+const CHANGE_EVERY_MS = 5 * HOUR_MS;
+/** A request now and then fails and is retried. */
+const HICCUP_SHARE = 0.002;
+
+/** What goes wrong for a while: how often it begins, and how long it lasts. */
+const TROUBLES = {
+  outage: { everyMs: 14 * DAY_MS, lastsMs: 40 * MINUTE_MS },
+  'bad element': { everyMs: 10 * DAY_MS, lastsMs: 6 * HOUR_MS },
+  'part of the list': { everyMs: 60 * DAY_MS, lastsMs: 3 * HOUR_MS },
+  'new field': { everyMs: 120 * DAY_MS, lastsMs: DAY_MS },
+} as const;
+
+/** Those that show in the list itself. */
+const LISTED_TROUBLES = ['bad element', 'part of the list', 'new field'] as const;
+
+type Trouble = keyof typeof TROUBLES;
+type IsOn = (trouble: Trouble) => boolean;
+type List = { readonly body: string; readonly etag: string };
+
+/** Answers logins, profiles and lists; the clock moves on by what an answer takes. */
+export function createYearService(clock: HandClock, { conditional }: { readonly conditional: boolean }): Transport {
+  const beganAt = clock.now();
+  const random = createRandom(SEED);
+  let state = startChurn(bundled.leagues);
+  let changes = 0;
+  let version = '';
+  let list: List = { body: '', etag: '' };
+  const isOn: IsOn = (trouble) => {
+    const { everyMs, lastsMs } = TROUBLES[trouble];
+    const sinceBeginning = clock.now() - beganAt;
+    return sinceBeginning > everyMs && sinceBeginning % everyMs < lastsMs;
+  };
+  const present = (): List => {
+    for (; changes * CHANGE_EVERY_MS < clock.now() - beganAt; changes += 1) state = churn(state, random, clock.now());
+    const now = `${changes} ${LISTED_TROUBLES.map(isOn)}`;
+    if (now !== version) list = write(alter(state.listed, isOn));
+    version = now;
+    return list;
+  };
+  return async ({ method, path, headers }) => {
+    clock.advance(ANSWER_MS);
+    if (random() < HICCUP_SHARE) throw new TransportError('network', true, `${method} ${path} was reset.`);
+    if (isOn('outage')) return answer(503, { result: 'fail', message: 'Down for maintenance' });
+    if (method === 'POST') return answer(200, grant(clock.now()), clock.now());
+    if (path.startsWith('/players/')) return answer(200, PROFILE);
+    const { body, etag } = present();
+    if (!conditional) return answer(200, body);
+    return headers['if-none-match'] === etag ? answer(304, '', undefined, etag) : answer(200, body, undefined, etag);
+  };
+}
+
+function alter(leagues: readonly unknown[], isOn: IsOn): readonly unknown[] {
+  const sent = isOn('part of the list') ? leagues.slice(0, leagues.length / 2) : leagues;
+  return sent.map((league, index) => ({
+    ...(league as object),
+    ...(isOn('new field') ? { nickname: `League ${index}` } : {}),
+    ...(isOn('bad element') && index === 0 ? { league_name: null } : {}),
+  }));
+}
+
+function write(leagues: readonly unknown[]): List {
+  const body = JSON.stringify({ result: 'success', message: 'Leagues retrieved', leagues });
+  return { body, etag: `"${createHash('sha1').update(body).digest('hex')}"` };
+}
+
+function grant(now: number) {
+  const token = createHash('sha256').update(String(now)).digest('hex');
+  return {
+    result: 'success',
+    message: 'Logged in',
+    player_id: PLAYER_ID,
+    access_token: token,
+    refresh_token: `refresh-${token}`,
+    expire_datetime: new Date(now + TOKEN_LIFE_MS).toISOString(),
+  };
+}
+
+const PROFILE = {
+  result: 'success',
+  message: 'Player retrieved',
+  player: { player_id: PLAYER_ID, username: 'player', email: 'player@example.com', type: 'player', verified: true },
+  player_premium_items: [],
+};
+
+function answer(status: number, content: string | object, date?: number, etag?: string) {
+  const headers: Readonly<Record<string, string | undefined>> = {
+    date: date === undefined ? undefined : new Date(date).toUTCString(),
+    etag,
+  };
+  const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
+  return { status, body, header: (name: string) => headers[name] };
+}

@@ -1,0 +1,104 @@
+import { statSync } from 'node:fs';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { createHandClock, type HandClock } from './clock.ts';
+import { type Times, timePages, timeStatements } from './look.ts';
+import { lookAtMemory, type Memory } from './memory.ts';
+import { openYearWorker, type YearWorker } from './worker.ts';
+
+// A year of polls every minute, with the real store, session, client and pruning, a service that answers from memory,
+// and a clock that is moved by hand: how large the database becomes, how long it takes to be asked, and whether memory
+// grows.
+
+export const YEAR_OF_POLLS = 525_600;
+const MINUTE_MS = 60_000;
+const POLLS_AN_HOUR = 60;
+const POLLS_A_DAY = 24 * POLLS_AN_HOUR;
+const MONTHS = 12;
+
+export type YearOptions = {
+  /** Fewer than a year of them make a shorter year, of shorter months. */
+  readonly polls: number;
+  /**
+   * Whether the service answers 304 where its list is the same. Otherwise every answer is the whole list, and the year
+   * takes more than twice as long.
+   */
+  readonly conditional: boolean;
+};
+
+export type YearFigures = {
+  readonly polls: number;
+  /** Processor time of one poll and what comes with it. */
+  readonly pollMs: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The file after everything in the log was moved there, and the largest that the log ever was. */
+  readonly bytes: { readonly database: number; readonly largestWal: number };
+  readonly rows: Readonly<Record<string, number>>;
+  readonly freshnessMs: number;
+  readonly pagesMs: Times;
+  readonly cookbookMs: Times;
+  /** At the beginning, and after each month. */
+  readonly memory: readonly Memory[];
+};
+
+type Polled = Pick<YearFigures, 'outcomes' | 'memory' | 'pollMs'> & { readonly largestWal: number };
+
+/** Lets the polls pass, the last of them at the present moment, and then asks what people ask. Makes the database. */
+export async function measureYear(path: string, { polls, conditional }: YearOptions): Promise<YearFigures> {
+  const clock = createHandClock(Date.now() - polls * MINUTE_MS);
+  const { largestWal, ...polled } = await pollFor(path, { polls, conditional, clock });
+  // Closing moves the log into the file.
+  const bytes = { database: statSync(path).size, largestWal };
+  await using worker = await openYearWorker(path, { clock, conditional });
+  const pagesMs = await timePages(worker.store, clock);
+  const { freshness: freshnessMs, cookbook: cookbookMs } = await timeStatements(path);
+  return { polls, ...polled, bytes, rows: countRows(path), freshnessMs, pagesMs, cookbookMs };
+}
+
+async function pollFor(path: string, options: YearOptions & { readonly clock: HandClock }): Promise<Polled> {
+  await using worker = await openYearWorker(path, options);
+  const { polls, clock } = options;
+  const [beganAt, cpuBegan] = [clock.now(), process.cpuUsage()];
+  const pollsAMonth = Math.ceil(polls / MONTHS);
+  const outcomes: Record<string, number> = {};
+  const memory: Memory[] = [];
+  let largestWal = 0;
+  for (let poll = 0; poll < polls; poll += 1) {
+    clock.advanceTo(beganAt + poll * MINUTE_MS);
+    const outcome = await pollOnce(worker, poll);
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    largestWal = Math.max(largestWal, statSync(`${path}-wal`).size);
+    if (poll % pollsAMonth === 0) memory.push(await lookAtMemory(poll / POLLS_A_DAY));
+  }
+  memory.push(await lookAtMemory(polls / POLLS_A_DAY));
+  const { user, system } = process.cpuUsage(cpuBegan);
+  return { outcomes, memory, largestWal, pollMs: (user + system) / 1_000 / polls };
+}
+
+/** What comes each minute: the poll, hourly the profile, and what the worker looks after in between. */
+async function pollOnce(worker: YearWorker, poll: number): Promise<string> {
+  const { outcome } = await worker.poll();
+  if (poll % POLLS_AN_HOUR === 0) {
+    await worker.pollProfile();
+    // What is cleared away in a later turn of the loop would otherwise heap up.
+    await turnOfLoop();
+  }
+  await worker.look();
+  return outcome;
+}
+
+function countRows(path: string): YearFigures['rows'] {
+  const db = new Database(path, { readonly: true });
+  try {
+    const tables = db
+      .prepare<[], string>("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name")
+      .pluck()
+      .all()
+      .filter((name) => !name.startsWith('sqlite_'));
+    return Object.fromEntries(
+      tables.map((name) => [name, Number(db.prepare(`SELECT count(*) FROM "${name}"`).pluck().get())]),
+    );
+  } finally {
+    db.close();
+  }
+}
