@@ -10,6 +10,8 @@ export type Secrets = {
    * password is not: it may be an ordinary word, and leagues are named in ordinary words.
    */
   readonly scrubTokens: (json: string) => Scrubbed;
+  /** What is looked for by that, for whoever shares no memory with this. */
+  readonly tokens: () => readonly string[];
 };
 
 /** Data without secrets, and whether there were any. */
@@ -61,12 +63,16 @@ export function createSecrets(now = (): number => performance.now()): Secrets {
       sought = undefined;
     },
     scrub: (text) => replaceAll(text, seek().inWords),
-    scrubTokens: (sent) => {
-      const plain = unescapeAscii(sent);
-      const json = replaceAll(plain, seek().inData);
-      return { json, found: json !== plain };
-    },
+    scrubTokens: (json) => scrubTokensOf(seek().inData, json),
+    tokens: () => seek().inData,
   };
+}
+
+/** Replaces these `tokens` in data, as `scrubTokens` does. */
+export function scrubTokensOf(tokens: readonly string[], sent: string): Scrubbed {
+  const plain = unescapeAscii(sent);
+  const json = replaceAll(plain, tokens);
+  return { json, found: json !== plain };
 }
 
 /** Each secret as it is, as JSON writes it, and as writers of JSON do that escape slashes too. */

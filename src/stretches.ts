@@ -17,6 +17,14 @@ export async function inStretches<T>(work: Stretches<T>, signal?: AbortSignal): 
   }
 }
 
+/** Does the work without any pause. */
+export function atOnce<T>(work: Stretches<T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /** Lets whatever else is due come first. Rejects with the reason of a signal that has aborted. */
 export async function makeWay(signal?: AbortSignal): Promise<void> {
   await setImmediate();

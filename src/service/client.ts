@@ -4,7 +4,7 @@ import { ContractError, CredentialsError, PausedError, StatusError } from '../er
 import { isDeeperThan, isObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
 import { inStretches } from '../stretches.ts';
-import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
+import { type Answer, describeNonObject, type Head, isTransient, readMessage, readObject } from './answer.ts';
 import type { Resource } from './bar.ts';
 import { heed, quote } from './failure.ts';
 import { type Listing, readListing } from './listing.ts';
@@ -21,10 +21,16 @@ export type Client = {
     scope: Scope,
     deadline: Deadline,
     trace: Trace,
-    validators?: Validators,
+    options?: ListOptions,
   ) => Promise<Fetched | undefined>;
   /** Section 4.2. */
   readonly fetchProfile: (deadline: Deadline, trace: Trace) => Promise<Fetched>;
+};
+
+export type ListOptions = {
+  readonly validators?: Validators | undefined;
+  /** Told of each answer as soon as its head is there. */
+  readonly onHead?: (head: Head) => void;
 };
 
 /** What stands for a version of the list, where the service says it: `ETag` and `Last-Modified`. */
@@ -61,9 +67,9 @@ export function createClient(options: ClientOptions): Client {
   const get = (query: Query, deadline: Deadline, trace: Trace): Promise<Fetched | undefined> =>
     retry(() => authorizedGet(query, deadline.signal, trace, options), { ...options, deadline });
   return {
-    fetchLeagues: (scope, deadline, trace, validators) => {
+    fetchLeagues: (scope, deadline, trace, { validators, ...options } = {}) => {
       const path = `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
-      return get({ resource: 'leagues', path, conditions: conditionsOf(validators) }, deadline, trace);
+      return get({ resource: 'leagues', path, conditions: conditionsOf(validators), ...options }, deadline, trace);
     },
     fetchProfile: async (deadline, trace) => {
       const query: Query = { resource: 'profile', path: '/players/v1/players/player/me', conditions: {} };
@@ -80,7 +86,7 @@ type Query = {
   readonly resource: Resource;
   readonly path: string;
   readonly conditions: Readonly<Record<string, string>>;
-};
+} & Pick<ListOptions, 'onHead'>;
 
 function conditionsOf(validators: Validators | undefined): Query['conditions'] {
   const { etag, lastModified } = validators ?? {};
@@ -125,12 +131,11 @@ async function send(
   trace: Trace,
   options: ClientOptions,
 ): Promise<Read> {
-  const { path, conditions } = query;
-  const headers = { authorization: `Bearer ${token.accessToken}`, ...conditions };
+  const headers = { authorization: `Bearer ${token.accessToken}`, ...query.conditions };
   trace.attempts += 1;
   trace.httpStatus = undefined;
   trace.bodyBytes = undefined;
-  const answer = await options.transport({ method: 'GET', path, headers }, signal).catch((error: unknown) => {
+  const answer = await options.transport({ ...query, method: 'GET', headers }, signal).catch((error: unknown) => {
     if (error instanceof PausedError) trace.attempts -= 1;
     throw error;
   });
@@ -152,7 +157,7 @@ async function readAnswer(
       heed(answer, undefined, options);
       return describeNonObject(answer, `GET ${path}`, secrets.scrub);
     };
-    return inStretches(readListing(answer, 'leagues', { scrubTokens: secrets.scrubTokens, refusal }), signal);
+    return inStretches(readListing(answer, 'leagues', { ...secrets, refusal }), signal);
   }
   const body = readObject(answer, (text) => secrets.scrubTokens(text).json);
   return body === undefined ? undefined : { body, elements: undefined };

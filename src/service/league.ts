@@ -50,42 +50,49 @@ const ANSWER_FIELDS = ['message', 'leagues', 'timestamp', 'result'];
  * list, or where more than half of it cannot be stored.
  */
 export function* parseLeagues(answer: Listing, options: ParseOptions): Stretches<LeagueList> {
-  const { body, elements } = answer;
+  const { elements } = answer;
   if (elements === undefined) throw new ContractError('The leagues answer holds no list in "leagues".');
+  const usable: ReceivedLeague[] = [];
+  const found = yield* readLeagues({ ...answer, elements }, options, (league) => usable.push(league));
+  if (elements.length > STRIDE) yield;
+  const list = settle(usable, found.rejections, elements);
+  refuseMostlyRejected(list);
+  const isOfOtherStatus = list.leagues.values().some(({ status }) => status !== options.scope);
+  return { ...list, drift: [...found.drift, ...statusDrift(isOfOtherStatus, options.scope)] };
+}
+
+/** The departure from the interface that a league is which is stored, but was not asked for. */
+export function statusDrift(isOfOtherStatus: boolean, scope: Scope): readonly Drift[] {
+  if (scope === 'all' || !isOfOtherStatus) return [];
+  return [{ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` }];
+}
+
+/** What is found in a list beside its leagues. */
+export type Found = { readonly rejections: readonly Rejection[]; readonly drift: readonly Drift[] };
+
+/**
+ * Reads a list element by element, and gives away each league as it is read; how they fit together is left to others.
+ * Throws a ContractError where most of a long list cannot be stored.
+ */
+export function* readLeagues(
+  { body, elements }: Listing & { readonly elements: Elements },
+  { reader, known }: Omit<ParseOptions, 'scope'>,
+  take: (league: ReceivedLeague) => void,
+): Stretches<Found> {
+  const rejections: Rejection[] = [];
   const drift = createDriftLog();
   drift.note(unknownFields(body, ANSWER_FIELDS, 'leagues'));
-  const read = yield* readElements(elements, options, drift.note);
-  if (elements.length > STRIDE) yield;
-  const list = settle(read, elements);
-  if (options.scope !== 'all') noteOtherStatus(list, options.scope, drift.note);
-  refuseMostlyRejected(list);
-  return { ...list, drift: drift.list() };
-}
-
-type NoteDrift = (drift: readonly Drift[]) => void;
-
-function noteOtherStatus({ leagues }: Pick<LeagueList, 'leagues'>, scope: Scope, note: NoteDrift): void {
-  if (leagues.values().every(({ status }) => status === scope)) return;
-  const detail = `not ${scope}, which was asked for`;
-  note([{ field: 'leagues[].status', kind: 'unexpected-value', detail }]);
-}
-
-type ReadList = { readonly usable: readonly ReceivedLeague[]; readonly rejections: readonly Rejection[] };
-
-function* readElements(elements: Elements, { reader, known }: ParseOptions, note: NoteDrift): Stretches<ReadList> {
-  const usable: ReceivedLeague[] = [];
-  const rejections: Rejection[] = [];
   for (let position = 0; position < elements.length; position += 1) {
     if (position > 0 && position % STRIDE === 0) yield;
     const form = elements.formOf(position);
     const stored = known?.get(form);
     // A row that somebody copied, or gave another id, is not the one that the text speaks of.
     if (stored !== undefined && elements.holds(position, stored.leagueId)) {
-      usable.push(new RecognizedLeague(stored, position, elements));
+      take(new RecognizedLeague(stored, position, elements));
       continue;
     }
     const sent = elements.read(position);
-    const found = readElement(sent.value, position, note);
+    const found = readElement(sent.value, position, drift.note);
     if ('problems' in found) {
       rejections.push(found);
       if (isHopeless(rejections, elements)) throw yield* describeHopeless(rejections, elements);
@@ -93,11 +100,13 @@ function* readElements(elements: Elements, { reader, known }: ParseOptions, note
       const json = leagueJson(found);
       const hash = leagueHash(contentHash(found, json), sent.isScrubbed ? NO_FORM : form, reader);
       const { league_id: leagueId, status } = found;
-      usable.push({ leagueId, status, hash, position, league: () => found, json: () => json });
+      take({ leagueId, status, hash, position, league: () => found, json: () => json });
     }
   }
-  return { usable, rejections };
+  return { rejections, drift: drift.list() };
 }
+
+type NoteDrift = (drift: readonly Drift[]) => void;
 
 /** One object for each of many: with closures of its own, each would be four. */
 class RecognizedLeague implements ReceivedLeague {
@@ -163,7 +172,11 @@ function problem(path: string, message: string): Problem {
 }
 
 /** Collapses duplicates that say the same and rejects those that contradict each other. */
-function settle({ usable, rejections }: ReadList, elements: Elements): Omit<LeagueList, 'drift'> {
+function settle(
+  usable: readonly ReceivedLeague[],
+  rejections: readonly Rejection[],
+  elements: Elements,
+): Omit<LeagueList, 'drift'> {
   const leagues = new Map<string, ReceivedLeague>();
   const again: ReceivedLeague[] = [];
   for (const league of usable) {

@@ -22,6 +22,17 @@ export type Elements = {
   readonly holds: (position: number, text: string) => boolean;
   /** Throws a ContractError where the text is no JSON. */
   readonly read: (position: number) => ReadElement;
+  /** The same for a thread of its own. */
+  readonly share: () => SharedList;
+};
+
+/** Elements as threads can share them. */
+export type SharedList = {
+  readonly json: Uint8Array;
+  /** Start and end of each element, one after the other. */
+  readonly places: readonly number[];
+  /** What is to be taken out of them. */
+  readonly tokens: readonly string[];
 };
 
 export type ReadElement = {
@@ -30,10 +41,12 @@ export type ReadElement = {
   readonly isScrubbed: boolean;
 };
 
-type ListingOptions = Pick<Secrets, 'scrubTokens'> & {
+type ElementOptions = Pick<Secrets, 'scrubTokens'> & {
   /** What to say of a body that is no JSON. */
   readonly refusal: () => Error;
 };
+
+type ListingOptions = ElementOptions & Pick<Secrets, 'tokens'>;
 
 /** Reads an answer all but its list; undefined where it is no JSON object. */
 export function* readListing(answer: Answer, name: string, options: ListingOptions): Stretches<Listing | undefined> {
@@ -46,10 +59,13 @@ export function* readListing(answer: Answer, name: string, options: ListingOptio
   }
   const rest = Buffer.concat([json.subarray(0, place.from), json.subarray(place.to)]);
   const body = readObject({ ...answer, body: rest }, clean);
-  return body && { body, elements: createElements(json, place.elements, options) };
+  const list = { json, places: place.elements, tokens: options.tokens() };
+  return body && { body, elements: createElements(list, options) };
 }
 
-function createElements(json: Buffer, places: readonly number[], { scrubTokens, refusal }: ListingOptions): Elements {
+export function createElements(list: SharedList, { scrubTokens, refusal }: ElementOptions): Elements {
+  const { places } = list;
+  const json = Buffer.from(list.json.buffer, list.json.byteOffset, list.json.length);
   const start = (position: number): number => places[position * 2] ?? 0;
   const end = (position: number): number => places[position * 2 + 1] ?? 0;
   return {
@@ -64,5 +80,12 @@ function createElements(json: Buffer, places: readonly number[], { scrubTokens, 
         throw refusal();
       }
     },
+    share: () => ({ ...list, json: shared(json) }),
   };
+}
+
+function shared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }

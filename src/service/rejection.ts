@@ -48,9 +48,13 @@ export function* describeHopeless(rejections: readonly Rejection[], elements: El
   return mostlyRejected(rejected, elements.length, rejections);
 }
 
+export function isMostlyRejected(rejections: readonly Rejection[], received: number): boolean {
+  return rejections.length * 2 > received;
+}
+
 /** Throws a ContractError where more than half of a list has been rejected. */
 export function refuseMostlyRejected({ received, rejections }: Counted): void {
-  if (rejections.length * 2 > received) throw mostlyRejected(rejections.length, received, rejections);
+  if (isMostlyRejected(rejections, received)) throw mostlyRejected(rejections.length, received, rejections);
 }
 
 function mostlyRejected(rejected: number, received: number, first: readonly Rejection[]): ContractError {

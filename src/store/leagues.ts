@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
-import { LEAGUE_MEMBERS, type League } from '../league.ts';
+import type { League } from '../league.ts';
 import { FORM_PLACE, type LeagueHash } from '../league-hash.ts';
-import type { FieldType, FieldValue, JsonText } from '../record.ts';
+import type { JsonText } from '../record.ts';
+import { type ColumnValue, leagueOf, MEMBER_COLUMNS } from './columns.ts';
 import type { RunScope, Sighting } from './runs.ts';
-import { isColumnInteger } from './schema.ts';
 
 /** What has to be known of every stored league to tell whether it differs. */
 export type StoredLeague = {
@@ -35,17 +35,21 @@ export type LeagueRows = {
   readonly index: () => LeagueIndex;
   /** The whole league. Throws where there is none of that id. */
   readonly load: (leagueId: string) => League;
+  /** The hash of the league of this id, where there is one. */
+  readonly hashOf: (leagueId: string) => LeagueHash | undefined;
   /** The leagues that were not listed in this scope just before the instant, and have changed since. */
   readonly joinedSince: (at: string, scope: RunScope) => ReadonlySet<string>;
-  /** Inserts or updates by `league_id`; the row is listed afterwards. */
-  readonly upsert: (league: League, hash: LeagueHash, at: string) => void;
+  /** Inserts or updates by `league_id`, from the values of a league's columns; the row is listed afterwards. */
+  readonly upsert: (columns: readonly ColumnValue[], hash: LeagueHash, at: string) => void;
+  /** Inserts, unless there is a row of that `league_id`; says whether it did. */
+  readonly insert: (columns: readonly ColumnValue[], hash: LeagueHash, at: string) => boolean;
   readonly remove: (leagueId: string, at: string) => void;
   /** Notes the hash of the same content by another version of the program. */
   readonly rehash: (leagueId: string, hash: LeagueHash) => void;
   readonly append: (change: Change) => void;
 };
 
-type Row = Readonly<Record<string, string | number | bigint | null>>;
+type Row = Readonly<Record<string, ColumnValue>>;
 
 /**
  * Raw statements: those that drizzle prepares look up and encode each value by its column at each run, which takes twice
@@ -56,8 +60,10 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
   const selectIndex = client.prepare<[], IndexRow>(INDEX).raw();
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
   const selectOne = client.prepare<[string], Row>('SELECT * FROM leagues WHERE league_id = ?').safeIntegers(true);
+  const selectHash = client.prepare<[string], string>('SELECT content_hash FROM leagues WHERE league_id = ?').pluck();
   const selectJoined = client.prepare<[object], string>(JOINED_SINCE).pluck();
   const upsert = client.prepare(UPSERT);
+  const insert = client.prepare(`${INSERT} ON CONFLICT (league_id) DO NOTHING`);
   const remove = client.prepare('UPDATE leagues SET removed_at = @at, changed_at = @at WHERE league_id = @leagueId');
   const rehash = client.prepare('UPDATE leagues SET content_hash = ? WHERE league_id = ?');
   const append = client.prepare(APPEND);
@@ -73,13 +79,18 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
     load: (leagueId) => {
       const row = selectOne.get(leagueId);
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
-      return toLeague(row);
+      return leagueOf(row);
     },
+    hashOf: (leagueId) => selectHash.get(leagueId),
     joinedSince: (at, scope) => new Set(selectJoined.all({ at, scope })),
-    upsert: (league, hash, at) => {
+    upsert: (columns, hash, at) => {
       latest = undefined;
       // Spread: values by themselves are bound in less time than those of a list.
-      upsert.run(...toColumns(league, hash, at));
+      upsert.run(...columns, hash, at, at);
+    },
+    insert: (columns, hash, at) => {
+      latest = undefined;
+      return insert.run(...columns, hash, at, at).changes > 0;
     },
     remove: (leagueId, at) => {
       latest = undefined;
@@ -113,39 +124,12 @@ const JOINED_SINCE = `SELECT league_id FROM (
     SELECT league_id, kind, before, min(seq) FROM league_changes WHERE at >= @at GROUP BY league_id
   ) WHERE kind IN ('added', 'restored') OR (@scope <> 'all' AND before ->> '$.status' <> @scope)`;
 
-const MEMBER_NAMES = LEAGUE_MEMBERS.map((member) => member.name);
-const COLUMNS = [...MEMBER_NAMES, 'content_hash', 'first_seen_at', 'changed_at'];
+const COLUMNS = [...MEMBER_COLUMNS, 'content_hash', 'first_seen_at', 'changed_at'];
 const UPDATED = COLUMNS.filter((name) => name !== 'league_id' && name !== 'first_seen_at');
 
-const UPSERT = `INSERT INTO leagues (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
-  ON CONFLICT (league_id) DO UPDATE
+const INSERT = `INSERT INTO leagues (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
+
+const UPSERT = `${INSERT} ON CONFLICT (league_id) DO UPDATE
   SET ${UPDATED.map((name) => `${name} = excluded.${name}`).join(', ')}, removed_at = NULL`;
 
 const APPEND = 'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)';
-
-/** In the order of `COLUMNS`. */
-function toColumns(league: League, hash: string, at: string): readonly ColumnValue[] {
-  const values: ColumnValue[] = LEAGUE_MEMBERS.map((member) => toColumn(league[member.name]));
-  values.push(hash, at, at);
-  return values;
-}
-
-type ColumnValue = string | number | bigint | null;
-
-/** JavaScript's numbers are bound as REAL, which a column of type ANY would keep; whole ones are integers. */
-function toColumn(value: FieldValue): ColumnValue {
-  if (typeof value === 'boolean') return Number(value);
-  return typeof value === 'number' && isColumnInteger(value) ? BigInt(value) : value;
-}
-
-function toLeague(row: Row): League {
-  const members = LEAGUE_MEMBERS.map((field) => [field.name, toValue(field.type, row[field.name] ?? null)]);
-  // The columns are STRICT and checked, so a row has the types of a league.
-  return Object.fromEntries(members) as League;
-}
-
-function toValue(type: FieldType, stored: FieldValue): FieldValue {
-  if (typeof stored !== 'bigint') return stored;
-  if (type === 'flag') return stored === 1n;
-  return Number.isSafeInteger(Number(stored)) ? Number(stored) : stored;
-}

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { isColumnInteger } from './columns.ts';
 
 /**
  * The tables as drizzle sees them. `migrations/` holds what SQLite sees: the same columns, STRICT, with the checks
@@ -8,11 +9,6 @@ import { check, customType, index, integer, primaryKey, sqliteTable, text } from
 
 /** What a STRICT column of type ANY holds here: JavaScript numbers would bind as REAL, so integers go as BigInt. */
 export type Scalar = string | number | bigint | null;
-
-/** Whether SQLite's 64-bit integers can hold the number. */
-export function isColumnInteger(value: number): boolean {
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
-}
 
 const scalar = customType<{ data: Scalar; driverData: Scalar }>({
   dataType: () => 'any',

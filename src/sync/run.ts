@@ -1,7 +1,7 @@
 import { settledOrAborted } from '../abort.ts';
 import { type Clock, formatInstant } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
-import type { DriftLog } from '../drift.ts';
+import type { Drift, DriftLog } from '../drift.ts';
 import { type RunError, StoppedError, toRunError } from '../errors.ts';
 import type { Client, Fetched, Trace } from '../service/client.ts';
 import { type Deadline, startDeadline } from '../service/retry.ts';
@@ -33,14 +33,21 @@ export type Applied = {
   readonly heldBecause?: string | undefined;
 };
 
-/** What a run does with an answer, inside the transaction that also ends its row. */
-export type Apply = (seen: Sighting) => Applied;
+/**
+ * What a run does with an answer, inside the transaction that also ends its row. Undefined where it cannot be done in
+ * this way: then all of it is taken back.
+ */
+export type Apply = (seen: Sighting) => Applied | undefined;
 
 /** Fetches an answer and reads it; what it gives back is then applied in one transaction. */
-export type Work = (
-  deadline: Deadline,
-  trace: Trace,
-) => Promise<{ readonly fetched: AnswerNotes; readonly apply: Apply }>;
+export type Work = (deadline: Deadline, trace: Trace) => Promise<Fruit>;
+
+type Fruit = {
+  readonly fetched: AnswerNotes;
+  readonly apply: Apply;
+  /** Finds the way to do it that always can be gone. */
+  readonly otherwise?: () => Promise<Apply>;
+};
 
 /** What a service says beside what was asked for; its row keeps it. */
 export type AnswerNotes = Partial<Omit<Fetched, 'body' | 'elements'>>;
@@ -85,8 +92,12 @@ export async function executeRun(
   try {
     const runId = await store.write(() => store.runs.start(start), deadline.signal);
     id = runId;
-    const { fetched, apply } = await settledOrAborted(work(deadline, trace), deadline.signal);
-    const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
+    const { fetched, apply, otherwise } = await settledOrAborted(work(deadline, trace), deadline.signal);
+    const applyAs = (way: Apply) => applyAll(tools, runId, fetched, trace, way, deadline.signal);
+    const applied = await applyAs(apply).catch(async (error: unknown) => {
+      if (error !== NOT_IN_THIS_WAY || otherwise === undefined) throw error;
+      return applyAs(await settledOrAborted(otherwise(), deadline.signal));
+    });
     const { outcome, counts, heldBecause, wrote, finishedAt } = applied;
     return { ...report(outcome, counts), heldBecause, wrote, finishedAt };
   } catch (error) {
@@ -114,6 +125,8 @@ function startOf(tools: RunTools, kind: RunKind, trigger: Trigger, now: number):
   };
 }
 
+const NOT_IN_THIS_WAY = new Error('an answer could not be applied in the way that was tried');
+
 /** In one transaction: the change itself, the departures from the interface, and the end of the run's row. */
 async function applyAll(
   { store, drift, clock, pausedUntil }: RunTools,
@@ -123,11 +136,13 @@ async function applyAll(
   apply: Apply,
   signal: AbortSignal,
 ): Promise<Applied & Required<Pick<RunReport, 'wrote' | 'finishedAt'>>> {
-  const departures = drift.list();
+  let departures: readonly Drift[] = [];
   const applied = await store.write(() => {
     const at = store.nextInstant(clock.now());
     const before = store.rowsWritten();
     const result = apply({ runId, at });
+    if (result === undefined) throw NOT_IN_THIS_WAY;
+    departures = drift.list();
     store.drift.note(departures, { runId, at });
     const wrote = store.rowsWritten() > before;
     store.runs.finish(runId, {

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { type KnownLeague, type LeagueList, parseLeagues } from '../../src/service/league.ts';
 import { type Listing, readListing } from '../../src/service/listing.ts';
 import type { StoredLeague } from '../../src/store/leagues.ts';
-import type { Stretches } from '../../src/stretches.ts';
+import { atOnce } from '../../src/stretches.ts';
 
 /** Enough to find an order or an edge that matters, few enough to run at every save. */
 export const RUNS = { numRuns: 200 };
@@ -48,15 +48,7 @@ export function parseAnswer(
   scope: Scope = 'all',
   known: ReadonlyMap<string, KnownLeague> = new Map(),
 ): LeagueList {
-  return toEnd(parseLeagues(listingOf(json), { scope, reader: READER, known }));
-}
-
-/** Does all the work at once. */
-export function toEnd<T>(work: Stretches<T>): T {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done === true) return value;
-  }
+  return atOnce(parseLeagues(listingOf(json), { scope, reader: READER, known }));
 }
 
 /** The answer with its list as it was sent. Nothing in it is a secret. */
@@ -64,7 +56,7 @@ export function listingOf(json: string): Listing {
   const answer = { status: 200, header: () => undefined, body: Buffer.from(json) };
   const refusal = () => new ContractError('The answer is no JSON.');
   const scrubTokens = (sent: string) => ({ json: sent, found: false });
-  const listing = toEnd(readListing(answer, 'leagues', { scrubTokens, refusal }));
+  const listing = atOnce(readListing(answer, 'leagues', { scrubTokens, refusal, tokens: () => [] }));
   if (listing === undefined) throw new Error('The answer of a test is no object.');
   return listing;
 }

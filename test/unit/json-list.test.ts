@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findList, isMostlyNothing } from '../../src/json-list.ts';
-import { RUNS, toEnd } from '../support/unit-league.ts';
+import { atOnce } from '../../src/stretches.ts';
+import { RUNS } from '../support/unit-league.ts';
 
 /** The elements of the list, each read by itself, and the object without them. Throws where any of them is no JSON. */
 function readApart(json: string): { readonly elements: readonly unknown[]; readonly rest: unknown } | undefined {
   const bytes = Buffer.from(json);
-  const place = toEnd(findList(bytes, 'list'));
+  const place = atOnce(findList(bytes, 'list'));
   if (place === undefined) return undefined;
   const { from, to, elements } = place;
   const texts = Array.from({ length: elements.length / 2 }, (_, nth) =>
@@ -86,7 +87,7 @@ describe('a list inside an object', () => {
     '{"\\x":[1]',
     '{"\\q":0,"list":[1]}',
   ])('is not found in %s', (json) => {
-    expect(toEnd(findList(Buffer.from(json), 'list'))).toBeUndefined();
+    expect(atOnce(findList(Buffer.from(json), 'list'))).toBeUndefined();
   });
 
   it('of which every part is JSON is JSON as a whole, however it was spoilt', () => {
@@ -109,13 +110,13 @@ describe('a list inside an object', () => {
   it('is looked for in no time among millions of names, and not at all behind one that is no JSON', () => {
     const names = (name: string): Buffer =>
       Buffer.from(`{${Array.from({ length: 1_000_000 }, () => name).join('')}"list":[1]}`);
-    expect(toEnd(findList(names('"a":0,'), 'list'))?.elements).toHaveLength(2);
-    expect(toEnd(findList(names('"\\q":0,'), 'list'))).toBeUndefined();
+    expect(atOnce(findList(names('"a":0,'), 'list'))?.elements).toHaveLength(2);
+    expect(atOnce(findList(names('"\\q":0,'), 'list'))).toBeUndefined();
   });
 
   it('is not found where it is made of millions of next to nothing', () => {
     const json = Buffer.from(`{"list":[${Array.from({ length: 3_100_000 }, () => '{}').join()}]}`);
-    expect(toEnd(findList(json, 'list'))).toBeUndefined();
+    expect(atOnce(findList(json, 'list'))).toBeUndefined();
     expect(isMostlyNothing(json)).toBe(true);
   });
 });

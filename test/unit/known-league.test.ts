@@ -3,7 +3,8 @@ import type { JsonValue } from '../../src/json.ts';
 import { FORM_PLACE } from '../../src/league-hash.ts';
 import { type KnownLeague, parseLeagues } from '../../src/service/league.ts';
 import type { Elements } from '../../src/service/listing.ts';
-import { createElement, listingOf, parseElements, READER, toEnd } from '../support/unit-league.ts';
+import { atOnce } from '../../src/stretches.ts';
+import { createElement, listingOf, parseElements, READER } from '../support/unit-league.ts';
 
 const formIn = (hash: string) => hash.slice(FORM_PLACE.from, FORM_PLACE.from + FORM_PLACE.length);
 
@@ -26,8 +27,11 @@ function parseAndWatch(elements: readonly JsonValue[], known: ReadonlyMap<string
       if (listing.elements === undefined) throw new Error('There is no list.');
       return listing.elements.read(position);
     },
+    share: () => {
+      throw new Error('Nobody shares it.');
+    },
   };
-  const list = toEnd(parseLeagues({ ...listing, elements: watched }, { scope: 'all', reader: READER, known }));
+  const list = atOnce(parseLeagues({ ...listing, elements: watched }, { scope: 'all', reader: READER, known }));
   return { list, read };
 }
 

@@ -1,0 +1,69 @@
+import type Database from 'better-sqlite3';
+
+/** For fewer, nothing of the kind is worth while. */
+export const MANY_LEAGUES = 8_000;
+
+/** How a transaction writes many leagues at once in less time. */
+export type Bulk = {
+  /** Does work inside the transaction under way that writes so many leagues, and for each a change. */
+  readonly load: <T>(leagues: number, work: () => T) => T;
+  /** Gives memory back when the transaction is over. */
+  readonly end: () => void;
+};
+
+export function createBulk(client: Database.Database): Bulk {
+  const usualRoom = Number(client.pragma('cache_size', { simple: true }));
+  const lastSeq = client.prepare<[], number>('SELECT max(seq) FROM league_changes').pluck();
+  let hasMoreRoom = false;
+  return {
+    load: (leagues, work) => {
+      if (leagues < MANY_LEAGUES) return work();
+      hasMoreRoom = true;
+      makeRoom(client, leagues);
+      return (lastSeq.get() ?? 0) > leagues ? work() : withBareFeed(client, work);
+    },
+    end: () => {
+      if (!hasMoreRoom) return;
+      hasMoreRoom = false;
+      try {
+        client.pragma(`cache_size = ${usualRoom}`);
+        client.pragma('shrink_memory');
+      } catch {
+        // It comes after the transaction, whose end is what counts.
+      }
+    },
+  };
+}
+
+/** A league, what the feed says of it, and their places in the indexes. */
+const KIB_EACH = 2;
+const MOST_KIB = 512 * 1024;
+
+/**
+ * Makes room for the pages that are written to. What does not fit goes to the log in the midst of the transaction, page
+ * by page, and a first poll of 100,000 leagues then takes a third longer.
+ */
+function makeRoom(client: Database.Database, leagues: number): void {
+  client.pragma(`cache_size = -${Math.min(leagues * KIB_EACH, MOST_KIB)}`);
+}
+
+/** What each new row of the feed pays for; whatever else somebody has put there is theirs, and stays. */
+const ON_EACH_ROW = ['league_changes_by_league', 'league_changes_by_time', 'league_changes_no_replace'];
+
+/**
+ * Does work while the feed has no indexes, and nothing looks at each of its new rows; both are made again as they were.
+ * An index is made in a tenth of the time that it takes to put as many rows into it one by one. Nobody else sees any of
+ * it: it is all in one transaction.
+ */
+function withBareFeed<T>(client: Database.Database, work: () => T): T {
+  const parts = client
+    .prepare<string[], { type: string; name: string; sql: string }>(
+      `SELECT type, name, sql FROM sqlite_schema
+       WHERE tbl_name = 'league_changes' AND name IN (${ON_EACH_ROW.map(() => '?').join(', ')})`,
+    )
+    .all(...ON_EACH_ROW);
+  for (const { type, name } of parts) client.exec(`DROP ${type} ${name}`);
+  const result = work();
+  for (const { sql } of parts) client.exec(sql);
+  return result;
+}

@@ -1,0 +1,80 @@
+import { isSameContent } from '../league-hash.ts';
+import type { Head } from '../service/answer.ts';
+import type { Fetched } from '../service/client.ts';
+import { statusDrift } from '../service/league.ts';
+import type { Elements } from '../service/listing.ts';
+import { isMostlyRejected } from '../service/rejection.ts';
+import { MANY_LEAGUES } from '../store/bulk.ts';
+import { type ColumnValue, MEMBER_COLUMNS } from '../store/columns.ts';
+import type { LeagueRows } from '../store/leagues.ts';
+import type { Sighting } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import type { ReadAhead, ReadLeague } from './read-ahead.ts';
+import { NO_COUNTS } from './report.ts';
+import type { Applied, RunTools } from './run.ts';
+
+/** A long list, and a database without leagues. */
+export type FirstList = Fetched & { readonly elements: Elements };
+
+export function isFirstList(fetched: Fetched, store: Stored): fetched is FirstList {
+  return (fetched.elements?.length ?? 0) >= MANY_LEAGUES && isFirst(store);
+}
+
+type Stored = Pick<Store, 'leagues' | 'read'>;
+
+export function isFirst({ leagues, read }: Stored): boolean {
+  return read(leagues.index).size === 0;
+}
+
+/** Hardly so many leagues are smaller, compressed as they may be. */
+const LONG_BYTES = 200_000;
+
+/** Whether an answer with this head may be a long list. */
+export function mayBeLong({ header }: Head): boolean {
+  return Number(header('content-length')) >= LONG_BYTES;
+}
+
+/**
+ * Writes a list into a database without leagues while a thread still reads the rest of it: each league is added, and
+ * none has to be compared. Undefined where only a look at the whole list tells what is to be done, as where leagues
+ * contradict each other, or where the database holds leagues by now; what has been written then is to be taken back.
+ */
+export function loadFirst(tools: RunTools, fetched: FirstList, ahead: ReadAhead, seen: Sighting): Applied | undefined {
+  const { store, scope, drift, programVersion: reader } = tools;
+  const { leagues, bulk, rejections } = store;
+  if (leagues.index().size > 0) return undefined;
+  const received = fetched.elements.length;
+  let added = 0;
+  let isContradicted = false;
+  let isOfOtherStatus = false;
+  const found = bulk(received, () =>
+    ahead.read(fetched, reader, (batch) => {
+      const fresh = batch.filter(({ columns, hash }) => leagues.insert(columns, hash, seen.at));
+      for (const { columns, json } of fresh)
+        leagues.append({ ...seen, leagueId: idOf(columns), kind: 'added', before: null, after: json });
+      added += fresh.length;
+      isOfOtherStatus ||= fresh.some(({ columns }) => columns[STATUS] !== scope);
+      if (fresh.length < batch.length) isContradicted ||= !batch.every((league) => isAsStored(league, leagues));
+    }),
+  );
+  if (found === undefined || isContradicted || isMostlyRejected(found.rejections, received)) return undefined;
+  if (found.rejections.some(({ leagueId }) => leagueId !== null && leagues.hashOf(leagueId) !== undefined))
+    return undefined;
+  drift.note([...found.drift, ...statusDrift(isOfOtherStatus, scope)]);
+  rejections.settle(found.rejections, scope, seen);
+  const rejected = found.rejections.length;
+  const counts = { ...NO_COUNTS, received, added, rejected, duplicates: received - added - rejected };
+  return { outcome: 'changed', counts };
+}
+
+function isAsStored({ columns, hash }: ReadLeague, { hashOf }: LeagueRows): boolean {
+  const stored = hashOf(idOf(columns));
+  return stored !== undefined && isSameContent(stored, hash);
+}
+
+const ID = MEMBER_COLUMNS.indexOf('league_id');
+const STATUS = MEMBER_COLUMNS.indexOf('status');
+
+function idOf(columns: readonly ColumnValue[]): string {
+  return String(columns[ID]);
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { createBulk, MANY_LEAGUES } from '../../src/store/bulk.ts';
+import { startScriptedService } from '../support/scripted-service.ts';
+import { makeFolder, openBench, readRows, withDatabase } from '../support/workplace.ts';
+
+const SCHEMA = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name';
+
+async function withFile(work: (path: string) => void): Promise<void> {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  const path = await (async () => {
+    await using bench = await openBench({ folder, url: service.url });
+    return bench.path;
+  })();
+  work(path);
+}
+
+describe('a bulk load', () => {
+  it.each<[number, number]>([
+    [124, -16_000],
+    [100_000, -200_000],
+    [10_000_000, -524_288],
+  ])('of %d leagues has a cache of %d, and the usual one afterwards', async (leagues, cacheSize) => {
+    await withFile((path) =>
+      withDatabase(path, (client) => {
+        const bulk = createBulk(client);
+        const room = () => client.pragma('cache_size', { simple: true });
+        const usual = room();
+        expect(client.transaction(() => bulk.load(leagues, room))()).toBe(cacheSize);
+        bulk.end();
+        expect(room()).toBe(usual);
+      }),
+    );
+  });
+
+  it('is made without the indexes of the feed, which are there again afterwards, as is what guards it', async () => {
+    await withFile((path) => {
+      const before = readRows(path, SCHEMA);
+      withDatabase(path, (client) => {
+        const names = (): unknown =>
+          client
+            .prepare("SELECT name FROM sqlite_schema WHERE tbl_name = 'league_changes' ORDER BY name")
+            .pluck()
+            .all();
+        client.transaction(() => {
+          const during = createBulk(client).load(MANY_LEAGUES, names);
+          expect(during).toEqual(['league_changes', 'league_changes_no_delete', 'league_changes_no_update']);
+        })();
+      });
+      expect(readRows(path, SCHEMA)).toEqual(before);
+    });
+  });
+
+  it('lets triggers and indexes be that others have put there', async () => {
+    await withFile((path) => {
+      withDatabase(path, (client) => {
+        client.exec(`CREATE INDEX mine ON league_changes (kind); CREATE TABLE seen (seq);
+          CREATE TRIGGER theirs AFTER INSERT ON league_changes BEGIN INSERT INTO seen VALUES (NEW.seq); END`);
+        client.transaction(() =>
+          createBulk(client).load(MANY_LEAGUES, () =>
+            client.exec(`INSERT INTO league_changes (run_id, at, league_id, kind, after)
+              VALUES (1, '2026-01-01T00:00:00.000Z', 'l1', 'added', '{}')`),
+          ),
+        )();
+      });
+      expect(readRows(path, 'SELECT seq FROM seen')).toEqual([{ seq: 1 }]);
+      expect(readRows(path, "SELECT name FROM sqlite_schema WHERE name = 'mine'")).toHaveLength(1);
+    });
+  });
+
+  it('leaves the indexes of a feed that is longer than what is added', async () => {
+    await withFile((path) => {
+      withDatabase(path, (client) => {
+        client.exec(`INSERT INTO league_changes (seq, run_id, at, league_id, kind, after)
+          VALUES (${MANY_LEAGUES + 1}, 1, '2026-01-01T00:00:00.000Z', 'l1', 'added', '{}')`);
+        const indexes = () =>
+          client.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'league_changes_by_%'").all();
+        expect(client.transaction(() => createBulk(client).load(MANY_LEAGUES, indexes))()).toHaveLength(2);
+      });
+    });
+  });
+});
