@@ -1,7 +1,7 @@
 import type { Scope } from '../config/config.ts';
 import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
-import { canonicalJson, DEEPEST_JSON, isDeeperThan, isObject, type JsonValue } from '../json.ts';
+import { canonicalJson, DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import { contentHash, LEAGUE_FIELDS, type League, leagueJson } from '../league.ts';
 import { isSameContent, type LeagueHash, leagueHash, NO_FORM } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
@@ -50,21 +50,23 @@ const ANSWER_FIELDS = ['message', 'leagues', 'timestamp', 'result'];
  * list, or where more than half of it cannot be stored.
  */
 export function* parseLeagues(answer: Listing, options: ParseOptions): Stretches<LeagueList> {
-  const { elements } = answer;
+  const { body, elements } = answer;
   if (elements === undefined) throw new ContractError('The leagues answer holds no list in "leagues".');
   const usable: ReceivedLeague[] = [];
-  const found = yield* readLeagues({ ...answer, elements }, options, (league) => usable.push(league));
+  const found = yield* readLeagues(elements, options, (league) => usable.push(league));
   if (elements.length > STRIDE) yield;
   const list = settle(usable, found.rejections, elements);
   refuseMostlyRejected(list);
-  const isOfOtherStatus = list.leagues.values().some(({ status }) => status !== options.scope);
-  return { ...list, drift: [...found.drift, ...statusDrift(isOfOtherStatus, options.scope)] };
+  const statuses = list.leagues.values().map(({ status }) => status);
+  return { ...list, drift: [...found.drift, ...driftOf(body, statuses, options.scope)] };
 }
 
-/** The departure from the interface that a league is which is stored, but was not asked for. */
-export function statusDrift(isOfOtherStatus: boolean, scope: Scope): readonly Drift[] {
-  if (scope === 'all' || !isOfOtherStatus) return [];
-  return [{ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` }];
+/** Where an answer departs from the interface as a whole; its leagues that are stored have these statuses. */
+export function driftOf(body: JsonObject, statuses: Iterable<string>, scope: Scope): readonly Drift[] {
+  const drift = unknownFields(body, ANSWER_FIELDS, 'leagues');
+  if (scope === 'all' || Iterator.from(statuses).every((status) => status === scope)) return drift;
+  const detail = `not ${scope}, which was asked for`;
+  return [...drift, { field: 'leagues[].status', kind: 'unexpected-value', detail }];
 }
 
 /** What is found in a list beside its leagues. */
@@ -75,13 +77,12 @@ export type Found = { readonly rejections: readonly Rejection[]; readonly drift:
  * Throws a ContractError where most of a long list cannot be stored.
  */
 export function* readLeagues(
-  { body, elements }: Listing & { readonly elements: Elements },
+  elements: Elements,
   { reader, known }: Omit<ParseOptions, 'scope'>,
   take: (league: ReceivedLeague) => void,
 ): Stretches<Found> {
   const rejections: Rejection[] = [];
   const drift = createDriftLog();
-  drift.note(unknownFields(body, ANSWER_FIELDS, 'leagues'));
   for (let position = 0; position < elements.length; position += 1) {
     if (position > 0 && position % STRIDE === 0) yield;
     const form = elements.formOf(position);

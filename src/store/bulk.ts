@@ -14,13 +14,15 @@ export type Bulk = {
 export function createBulk(client: Database.Database): Bulk {
   const usualRoom = Number(client.pragma('cache_size', { simple: true }));
   const lastSeq = client.prepare<[], number>('SELECT max(seq) FROM league_changes').pluck();
+  const othersTriggers = client.prepare(OTHERS_TRIGGERS);
   let hasMoreRoom = false;
   return {
     load: (leagues, work) => {
       if (leagues < MANY_LEAGUES) return work();
       hasMoreRoom = true;
       makeRoom(client, leagues);
-      return (lastSeq.get() ?? 0) > leagues ? work() : withBareFeed(client, work);
+      const isWorthIt = (lastSeq.get() ?? 0) <= leagues;
+      return isWorthIt && othersTriggers.get() === undefined ? withBareFeed(client, work) : work();
     },
     end: () => {
       if (!hasMoreRoom) return;
@@ -47,7 +49,11 @@ function makeRoom(client: Database.Database, leagues: number): void {
   client.pragma(`cache_size = -${Math.min(leagues * KIB_EACH, MOST_KIB)}`);
 }
 
-/** What each new row of the feed pays for; whatever else somebody has put there is theirs, and stays. */
+/** A trigger of somebody else's may ask the feed something at each row, and would have to read all of it. */
+const OTHERS_TRIGGERS = `SELECT 1 FROM sqlite_schema
+  WHERE type = 'trigger' AND tbl_name IN ('leagues', 'league_changes') AND name NOT GLOB 'league_changes_no_*'`;
+
+/** What each new row of the feed pays for; an index that somebody else has put there is theirs, and stays. */
 const ON_EACH_ROW = ['league_changes_by_league', 'league_changes_by_time', 'league_changes_no_replace'];
 
 /**

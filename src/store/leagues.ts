@@ -33,6 +33,7 @@ export type LeagueRows = {
    * asked for after a write in the same transaction, which may come to nothing.
    */
   readonly index: () => LeagueIndex;
+  readonly isEmpty: () => boolean;
   /** The whole league. Throws where there is none of that id. */
   readonly load: (leagueId: string) => League;
   /** The hash of the league of this id, where there is one. */
@@ -60,6 +61,7 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
   const selectIndex = client.prepare<[], IndexRow>(INDEX).raw();
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
   const selectOne = client.prepare<[string], Row>('SELECT * FROM leagues WHERE league_id = ?').safeIntegers(true);
+  const selectAny = client.prepare('SELECT 1 FROM leagues LIMIT 1');
   const selectHash = client.prepare<[string], string>('SELECT content_hash FROM leagues WHERE league_id = ?').pluck();
   const selectJoined = client.prepare<[object], string>(JOINED_SINCE).pluck();
   const upsert = client.prepare(UPSERT);
@@ -76,6 +78,7 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
       if (latest === undefined || latest.version !== version) latest = { index: readIndex(selectIndex), version };
       return latest.index;
     },
+    isEmpty: () => selectAny.get() === undefined,
     load: (leagueId) => {
       const row = selectOne.get(leagueId);
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);

@@ -1,9 +1,10 @@
 import { isSameContent } from '../league-hash.ts';
 import type { Head } from '../service/answer.ts';
 import type { Fetched } from '../service/client.ts';
-import { statusDrift } from '../service/league.ts';
+import { driftOf } from '../service/league.ts';
 import type { Elements } from '../service/listing.ts';
 import { isMostlyRejected } from '../service/rejection.ts';
+import type { Deadline } from '../service/retry.ts';
 import { MANY_LEAGUES } from '../store/bulk.ts';
 import { type ColumnValue, MEMBER_COLUMNS } from '../store/columns.ts';
 import type { LeagueRows } from '../store/leagues.ts';
@@ -23,7 +24,7 @@ export function isFirstList(fetched: Fetched, store: Stored): fetched is FirstLi
 type Stored = Pick<Store, 'leagues' | 'read'>;
 
 export function isFirst({ leagues, read }: Stored): boolean {
-  return read(leagues.index).size === 0;
+  return read(leagues.isEmpty);
 }
 
 /** Hardly so many leagues are smaller, compressed as they may be. */
@@ -39,28 +40,33 @@ export function mayBeLong({ header }: Head): boolean {
  * none has to be compared. Undefined where only a look at the whole list tells what is to be done, as where leagues
  * contradict each other, or where the database holds leagues by now; what has been written then is to be taken back.
  */
-export function loadFirst(tools: RunTools, fetched: FirstList, ahead: ReadAhead, seen: Sighting): Applied | undefined {
-  const { store, scope, drift, programVersion: reader } = tools;
+export function loadFirst(
+  { store, scope, drift, clock, programVersion: reader }: RunTools,
+  { body, elements }: FirstList,
+  { ahead, deadline }: { readonly ahead: ReadAhead; readonly deadline: Deadline },
+  seen: Sighting,
+): Applied | undefined {
   const { leagues, bulk, rejections } = store;
-  if (leagues.index().size > 0) return undefined;
-  const received = fetched.elements.length;
+  if (!leagues.isEmpty()) return undefined;
+  const received = elements.length;
   let added = 0;
   let isContradicted = false;
-  let isOfOtherStatus = false;
+  const statuses = new Set<string>();
+  const isTimeUp = (): boolean => clock.monotonic() >= deadline.at;
   const found = bulk(received, () =>
-    ahead.read(fetched, reader, (batch) => {
+    ahead.read(elements, { reader, isTimeUp }, (batch) => {
       const fresh = batch.filter(({ columns, hash }) => leagues.insert(columns, hash, seen.at));
       for (const { columns, json } of fresh)
         leagues.append({ ...seen, leagueId: idOf(columns), kind: 'added', before: null, after: json });
       added += fresh.length;
-      isOfOtherStatus ||= fresh.some(({ columns }) => columns[STATUS] !== scope);
+      for (const { columns } of fresh) statuses.add(String(columns[STATUS]));
       if (fresh.length < batch.length) isContradicted ||= !batch.every((league) => isAsStored(league, leagues));
     }),
   );
   if (found === undefined || isContradicted || isMostlyRejected(found.rejections, received)) return undefined;
   if (found.rejections.some(({ leagueId }) => leagueId !== null && leagues.hashOf(leagueId) !== undefined))
     return undefined;
-  drift.note([...found.drift, ...statusDrift(isOfOtherStatus, scope)]);
+  drift.note([...found.drift, ...driftOf(body, statuses, scope)]);
   rejections.settle(found.rejections, scope, seen);
   const rejected = found.rejections.length;
   const counts = { ...NO_COUNTS, received, added, rejected, duplicates: received - added - rejected };

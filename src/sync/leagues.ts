@@ -22,8 +22,9 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
   using ahead = createReadAhead();
   return await executeRun(tools, 'leagues', trigger, stop, async (deadline, trace) => {
     const validators = tools.store.read(() => findValidators(tools));
+    const canBeFirst = isFirst(tools.store);
     const onHead = (head: Head): void => {
-      if (isFirst(tools.store) && mayBeLong(head)) ahead.start();
+      if (canBeFirst && mayBeLong(head)) ahead.start();
     };
     const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace, { validators, onHead });
     if (fetched === undefined) return { fetched: validators ?? {}, apply: () => NOTHING_NEW };
@@ -35,7 +36,7 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
       return (seen) => applyList(tools, list, seen);
     };
     if (!isFirstList(fetched, tools.store)) return { fetched, apply: await inFull() };
-    return { fetched, apply: (seen) => loadFirst(tools, fetched, ahead, seen), otherwise: inFull };
+    return { fetched, apply: (seen) => loadFirst(tools, fetched, { ahead, deadline }, seen), otherwise: inFull };
   });
 }
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { JsonText } from '../record.ts';
 import type { Found, ParseOptions } from '../service/league.ts';
-import type { Elements, Listing } from '../service/listing.ts';
+import type { Elements } from '../service/listing.ts';
 import type { ColumnValue } from '../store/columns.ts';
 import { type Assignment, type Message, READER_URL, SENT, TAKEN, VALUES_EACH } from './reader-thread.ts';
 
@@ -14,39 +14,38 @@ export type ReadLeague = {
   readonly json: JsonText;
 };
 
-/** A thread that reads a list, a little ahead of whoever writes it. */
+/** A thread that reads a list, a little ahead of whoever writes it. Where none can be had, nothing comes of it. */
 export type ReadAhead = Disposable & {
   /** Starts the thread, so that it is there by the time it is wanted, which takes a tenth of a second. */
   readonly start: () => void;
   /**
    * Reads a list; `use` is given the leagues in batches, as they come. The caller's thread does nothing else meanwhile.
-   * Undefined where the list cannot be read to its end, for whatever reason. Called once.
+   * Undefined where the list cannot be read to its end in this way, or time is up. Throws what `use` throws. Called once.
    */
   readonly read: (
-    listing: Listing & { readonly elements: Elements },
-    reader: ParseOptions['reader'],
+    elements: Elements,
+    options: Pick<ParseOptions, 'reader'> & { readonly isTimeUp: () => boolean },
     use: (leagues: readonly ReadLeague[]) => void,
   ) => Found | undefined;
 };
 
 export function createReadAhead(): ReadAhead {
   let thread: Worker | undefined;
-  const start = (): Worker => {
+  const start = (): void => {
     thread ??= startThread();
-    return thread;
   };
   return {
     start,
-    read: ({ body, elements }, reader, use) => {
-      const { port1: ours, port2: port } = new MessageChannel();
-      const flow = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-      const assignment: Assignment = { body, list: elements.share(), reader, port, flow };
-      start().postMessage(assignment, [port]);
-      try {
-        return readAll(() => take(ours, flow), use);
-      } finally {
-        ours.close();
+    read: (elements, { reader, isTimeUp }, use) => {
+      start();
+      using messages = assign(thread, elements, reader);
+      while (messages !== undefined && !isTimeUp()) {
+        const message = messages.next();
+        if (message?.kind === 'end') return message.found;
+        if (message?.kind !== 'leagues') return undefined;
+        use(leaguesOf(message.values));
       }
+      return undefined;
     },
     [Symbol.dispose]: () => {
       void thread?.terminate();
@@ -54,41 +53,69 @@ export function createReadAhead(): ReadAhead {
   };
 }
 
-function startThread(): Worker {
+/** As which the system shows the thread; it cuts off what is longer than 15 characters. */
+export const READER_NAME = 'league-reader';
+
+/** Undefined where the system or Node allows none. */
+function startThread(): Worker | undefined {
   // Told to V8 as a whole, and heeded only where a thread begins: with the usual megabyte for what is young, this one
   // would collect garbage for a fifth of its time.
   setFlagsFromString('--min-semi-space-size=16');
-  // The environment would be a copy of ours, with the password in it.
-  const thread = new Worker(new URL(READER_URL), { env: {} });
-  // One that has come to grief says nothing more, and is not waited for.
-  thread.on('error', () => undefined);
-  thread.unref();
-  return thread;
-}
-
-function readAll(next: () => Message | undefined, use: (leagues: readonly ReadLeague[]) => void): Found | undefined {
-  for (;;) {
-    const message = next();
-    if (message?.kind === 'end') return message.found;
-    if (message?.kind !== 'leagues') return undefined;
-    use(leaguesOf(message.values));
+  try {
+    // The environment would be a copy of ours, with the password in it.
+    const thread = new Worker(new URL(READER_URL), { name: READER_NAME, env: {} });
+    // One that has come to grief says nothing more, and is not waited for.
+    thread.on('error', () => undefined);
+    thread.unref();
+    return thread;
+  } catch {
+    return undefined;
   }
 }
 
-/** A batch takes milliseconds. Nothing else is done here meanwhile, so that whatever is odd is better read elsewhere. */
+/** What the thread says; undefined where it has said nothing for long. */
+type Messages = Disposable & { readonly next: () => Message | undefined };
+
+/** Undefined where there is no thread, or no memory to share with it. */
+function assign(thread: Worker | undefined, elements: Elements, reader: string): Messages | undefined {
+  if (thread === undefined) return undefined;
+  try {
+    const { port1: ours, port2: port } = new MessageChannel();
+    const flow = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    const assignment: Assignment = { list: elements.share(), reader, port, flow };
+    thread.postMessage(assignment, [port]);
+    return receive(ours, flow);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * So long is waited for the thread, in all: it should be ahead. Nothing else is done here meanwhile, not even a signal
+ * is heard, so that a list that takes long to read is better read elsewhere.
+ */
 const LONGEST_WAIT_MS = 2_000;
+/** A process that was stopped for a while has not waited. */
+const WAIT_AT_A_TIME_MS = 100;
 
-function take(port: MessagePort, flow: Int32Array<SharedArrayBuffer>): Message | undefined {
-  for (;;) {
-    const sent = Atomics.load(flow, SENT);
-    const received = receiveMessageOnPort(port);
-    if (received !== undefined) {
-      Atomics.add(flow, TAKEN, 1);
-      Atomics.notify(flow, TAKEN);
-      return received.message;
+function receive(port: MessagePort, flow: Int32Array<SharedArrayBuffer>): Messages {
+  let waitedMs = 0;
+  const next = (): Message | undefined => {
+    while (waitedMs < LONGEST_WAIT_MS) {
+      const sent = Atomics.load(flow, SENT);
+      const received = receiveMessageOnPort(port);
+      if (received !== undefined) {
+        Atomics.add(flow, TAKEN, 1);
+        Atomics.notify(flow, TAKEN);
+        return received.message;
+      }
+      const began = performance.now();
+      Atomics.wait(flow, SENT, sent, WAIT_AT_A_TIME_MS);
+      waitedMs += Math.min(performance.now() - began, WAIT_AT_A_TIME_MS);
     }
-    if (Atomics.wait(flow, SENT, sent, LONGEST_WAIT_MS) === 'timed-out') return undefined;
-  }
+    return undefined;
+  };
+  return { next, [Symbol.dispose]: () => port.close() };
 }
 
 function leaguesOf(values: readonly ColumnValue[]): readonly ReadLeague[] {

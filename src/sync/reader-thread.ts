@@ -1,5 +1,4 @@
 import { isMainThread, type MessagePort, parentPort } from 'node:worker_threads';
-import type { JsonObject } from '../json.ts';
 import { scrubTokensOf } from '../secret.ts';
 import { type Found, type ReceivedLeague, readLeagues } from '../service/league.ts';
 import { createElements, type SharedList } from '../service/listing.ts';
@@ -11,8 +10,6 @@ export const READER_URL = import.meta.url;
 
 /** What it is told. */
 export type Assignment = {
-  /** The answer, its list emptied, and the list. */
-  readonly body: JsonObject;
   readonly list: SharedList;
   /** The program's version. */
   readonly reader: string;
@@ -39,7 +36,7 @@ const MOST_AHEAD = 16;
 
 if (!isMainThread) parentPort?.once('message', read);
 
-function read({ body, list, reader, port, flow }: Assignment): void {
+function read({ list, reader, port, flow }: Assignment): void {
   const send = (message: Message): void => {
     waitForRoom(flow);
     port.postMessage(message);
@@ -56,7 +53,7 @@ function read({ body, list, reader, port, flow }: Assignment): void {
     values = [];
   };
   try {
-    const found = atOnce(readLeagues({ body, elements }, { reader }, take));
+    const found = atOnce(readLeagues(elements, { reader }, take));
     send({ kind: 'leagues', values });
     send({ kind: 'end', found });
   } catch {

@@ -126,6 +126,18 @@ describe('a long list into a database without leagues', () => {
     expect(bench.rows(SCHEMA)).toEqual(schema);
   });
 
+  it.each<[string, string]>([
+    ['a number with more digits than JavaScript has', '"timestamp":1764000000123456789'],
+    ['a value that is deeper than a thread is told', `"meta":${'['.repeat(10_000)}${']'.repeat(10_000)}`],
+  ])('is loaded beside %s', async (_, member) => {
+    const list = makeMany().map((one) => JSON.stringify(one));
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    service.script('leagues', { body: `{"message":"ok",${member},"leagues":[${list}]}` });
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: list.length } });
+  });
+
   it('is compared where another tool has put a league there at the last moment', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();

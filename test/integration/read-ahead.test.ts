@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { columnsOf } from '../../src/store/columns.ts';
-import { createReadAhead, type ReadLeague } from '../../src/sync/read-ahead.ts';
+import { createReadAhead, READER_NAME, type ReadLeague } from '../../src/sync/read-ahead.ts';
 import { createElement, listingOf, parseElements, READER } from '../support/unit-league.ts';
 
 /** More than a thread reads ahead. */
@@ -14,15 +14,18 @@ function readAll(json: string, change = {}, use = (_: ReadLeague): unknown => un
   const leagues: ReadLeague[] = [];
   const elements = { ...listing.elements, share: () => list };
   using ahead = createReadAhead();
-  const found = ahead.read({ ...listing, elements }, READER, (batch) => {
+  const found = ahead.read(elements, { reader: READER, isTimeUp: () => false }, (batch) => {
     batch.forEach(use);
     leagues.push(...batch);
   });
   return { leagues, found };
 }
 
+const NAMES = '/proc/self/task/*/comm';
+
+/** Those that read, as the system sees them. */
 function countThreads(): number {
-  return readdirSync('/proc/self/task').length;
+  return globSync(NAMES).filter((file) => readFileSync(file, 'utf8').trim() === READER_NAME).length;
 }
 
 describe('a list that a thread reads', () => {
@@ -50,14 +53,38 @@ describe('a list that a thread reads', () => {
     expect(readAll('{"leagues":[1]}', { places: null }).found).toBeUndefined();
   });
 
-  it('leaves no thread behind where whoever takes it fails', async () => {
-    const before = countThreads();
+  it('comes to nothing where there is no memory to share', () => {
+    const { elements = undefined } = listingOf('{"leagues":[1]}');
+    if (elements === undefined) throw new Error('There is no list.');
+    const share = (): never => {
+      throw new RangeError('Array buffer allocation failed');
+    };
+    using ahead = createReadAhead();
+    const options = { reader: READER, isTimeUp: () => false };
+    expect(ahead.read({ ...elements, share }, options, () => undefined)).toBeUndefined();
+  });
+
+  it('comes to nothing when time is up', () => {
+    const json = JSON.stringify({ leagues: Array.from({ length: MANY }, () => createElement({})) });
+    let batches = 0;
+    const { elements } = listingOf(json);
+    if (elements === undefined) throw new Error('There is no list.');
+    using ahead = createReadAhead();
+    const options = { reader: READER, isTimeUp: () => batches === 3 };
+    const found = ahead.read(elements, options, () => {
+      batches += 1;
+    });
+    expect([found, batches]).toEqual([undefined, 3]);
+  });
+
+  it.runIf(existsSync('/proc/self/task'))('leaves no thread behind where whoever takes it fails', async () => {
+    await expect.poll(countThreads).toBe(0);
     const json = JSON.stringify({ leagues: Array.from({ length: MANY }, () => createElement({})) });
     const failing = (): void => {
-      expect(countThreads()).toBeGreaterThan(before);
+      expect(countThreads()).toBe(1);
       throw new Error('the disk is full');
     };
     expect(() => readAll(json, {}, failing)).toThrow('the disk is full');
-    await expect.poll(countThreads).toBeLessThanOrEqual(before);
+    await expect.poll(countThreads).toBe(0);
   });
 });
