@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /**
  * What a row remembers of the league that it was written from, in one text: the hash of all that the league says, the
  * hash of the very text that said it, and which version of the program read that. The first tells whether a league
@@ -7,29 +5,27 @@ import { hash } from 'node:crypto';
  */
 export type LeagueHash = string;
 
-/** Of SHA-256 in base64url. */
+/** Of what `hashOf` gives. */
 const LENGTH = 43;
-const FORM = LENGTH + 1;
-const READER = FORM + LENGTH + 1;
+const TEXT_HASH_AT = LENGTH + 1;
+const VERSION_AT = TEXT_HASH_AT + LENGTH + 1;
 /** Where in it the hash of the text is, in characters from 0. */
-export const FORM_PLACE = { from: FORM, length: LENGTH } as const;
+export const TEXT_HASH_PLACE = { from: TEXT_HASH_AT, length: LENGTH } as const;
 /** No text that was read: a secret had been taken out of it. */
-export const NO_FORM = '-'.repeat(LENGTH);
+export const NO_TEXT_HASH = '-'.repeat(LENGTH);
 
-export function hashOf(data: string | Uint8Array): string {
-  return hash('sha256', data, 'base64url');
+/** Another version of the program may read something else in the same text. */
+export function leagueHash(content: string, textHash: string, programVersion: string): LeagueHash {
+  return `${content}.${textHash}.${programVersion}`;
 }
 
-/** `reader` is the program's version: another one may read something else in the same text. */
-export function leagueHash(content: string, form: string, reader: string): LeagueHash {
-  return `${content}.${form}.${reader}`;
-}
-
-export function isReadBy(league: LeagueHash, reader: string): boolean {
-  return league.length === READER + reader.length && league.endsWith(reader);
+export function isReadByVersion(league: LeagueHash, programVersion: string): boolean {
+  return league.length === VERSION_AT + programVersion.length && league.endsWith(programVersion);
 }
 
 /** Whether two leagues say the same, as far as hashes tell; those of different versions tell nothing. */
 export function isSameContent(one: LeagueHash, other: LeagueHash): boolean {
-  return one.slice(0, FORM) === other.slice(0, FORM) && one.slice(READER) === other.slice(READER);
+  return (
+    one.slice(0, TEXT_HASH_AT) === other.slice(0, TEXT_HASH_AT) && one.slice(VERSION_AT) === other.slice(VERSION_AT)
+  );
 }

@@ -1,4 +1,4 @@
-import { hashOf } from './league-hash.ts';
+import { hashOf } from './hash.ts';
 import { canonicalValue, type Field, type FieldValue, isSameValue, type JsonText, valueJson } from './record.ts';
 
 /** A league (interface, 2.3), every field in the form of its column. Field names are the interface's everywhere. */

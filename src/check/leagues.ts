@@ -35,7 +35,7 @@ type Received = { readonly scope: Scope; readonly bytes: number };
 
 async function readList(visit: Visit, listing: Listing, { scope, bytes }: Received): Promise<ReadList> {
   try {
-    const list = await inStretches(parseLeagues(listing, { scope, reader: findPackage().version }));
+    const list = await inStretches(parseLeagues(listing, { scope, programVersion: findPackage().version }));
     visit.drift.note(list.drift);
     return { findings: [describeList(list, bytes)], list };
   } catch (error) {

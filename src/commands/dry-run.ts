@@ -57,6 +57,6 @@ async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Pr
   using deadline = startDeadline(service, config.runTimeoutMs, stop);
   const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
   if (fetched === undefined) throw new Error('a list that nothing was conditional about came back as unmodified');
-  const options = { scope: config.scope, reader: findPackage().version };
+  const options = { scope: config.scope, programVersion: findPackage().version };
   return inStretches(parseLeagues(fetched, options), deadline.signal);
 }

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { RunError } from '../errors.ts';
+import { hashOf } from '../hash.ts';
 import type { Config } from './config.ts';
 
 /** Tells services and accounts apart in the database, without naming either. */
 export function fingerprintOf({ baseUrl, credentials }: Config): string {
-  return hash('sha256', `${baseUrl}\n${usernameOf(credentials)}`, 'base64url');
+  return hashOf(`${baseUrl}\n${usernameOf(credentials)}`);
 }
 
 function usernameOf(credentials: Config['credentials']): string {

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
-import { type Question, type Reply, type Respond, type Routes, replyJson, replyText } from './reply.ts';
+import { type Answering, type Reply, type Respond, type Routes, replyJson, replyText } from './reply.ts';
 import { describeStatus } from './status.ts';
 import { createTurns } from './turn.ts';
 
@@ -13,7 +13,7 @@ export type AppOptions = { readonly monitor: Monitor; readonly clock: Clock; rea
 const READING = ['GET', 'HEAD'];
 
 /** What is served: it is only read, and nothing that is asked for changes anything. Never rejects. */
-export function createApp({ monitor, clock, log }: AppOptions): (question: Question) => Promise<Reply> {
+export function createApp({ monitor, clock, log }: AppOptions): Answering {
   const metrics = createMetrics(monitor);
   const turns = createTurns();
   const routes = new Map<string, Respond>(

@@ -1,7 +1,7 @@
 import { toRunError } from '../errors.ts';
 import type { AppOptions } from './app.ts';
 import type { Watcher } from './monitor.ts';
-import { type Question, type Reply, replyText } from './reply.ts';
+import { type Answering, replyText } from './reply.ts';
 
 type Note = (watcher: Watcher) => void;
 
@@ -9,14 +9,14 @@ type Note = (watcher: Watcher) => void;
  * The app, with its pages and its metrics loaded late: once there is a login or a run to count, or somebody asks. By
  * then the worker has sent its first request, which need not wait for them. What is told meanwhile is counted, too.
  */
-export function createLateApp({ monitor, ...options }: AppOptions): (question: Question) => Promise<Reply> {
+export function createLateApp({ monitor, ...options }: AppOptions): Answering {
   const early: Note[] = [];
   let counting: Watcher | undefined;
   const watch = (watcher: Watcher): void => {
     for (const note of early.splice(0)) note(watcher);
     counting = watcher;
   };
-  let app: Promise<(question: Question) => Promise<Reply>> | undefined;
+  let app: Promise<Answering> | undefined;
   const load = () => {
     app ??= import('./app.ts')
       .then(({ createApp }) => createApp({ monitor: { ...monitor, watch }, ...options }))

@@ -17,6 +17,9 @@ export type Reply = {
 /** Answers a question, or throws. */
 export type Respond = (question: Question) => Reply | Promise<Reply>;
 
+/** Answers every question; never rejects. */
+export type Answering = (question: Question) => Promise<Reply>;
+
 /** What answers at each path. */
 export type Routes = Readonly<Record<string, Respond>>;
 

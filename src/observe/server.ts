@@ -3,13 +3,10 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { formatAddress, type ListenAddress } from '../config/listen.ts';
 import { codeOf, SettingsError } from '../errors.ts';
-import type { Question, Reply } from './reply.ts';
+import type { Answering } from './reply.ts';
 
 /** Where the page, the probes and the metrics are served. Disposing closes it, and every connection. */
 export type Door = AsyncDisposable & { readonly url: string };
-
-/** Answers one question; never rejects. */
-export type Answering = (question: Question) => Promise<Reply>;
 
 /** Whoever has not sent a request by then, or its headers, only keeps a connection. */
 const HEADERS_TIMEOUT_MS = 10_000;

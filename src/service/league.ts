@@ -3,7 +3,7 @@ import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
 import { canonicalJson, DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import { contentHash, LEAGUE_FIELDS, type League, leagueJson } from '../league.ts';
-import { isSameContent, type LeagueHash, leagueHash, NO_FORM } from '../league-hash.ts';
+import { isSameContent, type LeagueHash, leagueHash, NO_TEXT_HASH } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
 import type { Stretches } from '../stretches.ts';
 import { type Problem, readFields, readText, unknownFields } from './field.ts';
@@ -38,7 +38,7 @@ export type ParseOptions = {
   /** What was asked for. */
   readonly scope: Scope;
   /** The program's version: what another one has read is read again. */
-  readonly reader: string;
+  readonly programVersion: string;
   /** By the hash of the text that they were read from. */
   readonly known?: ReadonlyMap<string, KnownLeague>;
 };
@@ -78,15 +78,15 @@ export type Found = { readonly rejections: readonly Rejection[]; readonly drift:
  */
 export function* readLeagues(
   elements: Elements,
-  { reader, known }: Omit<ParseOptions, 'scope'>,
+  { programVersion, known }: Omit<ParseOptions, 'scope'>,
   take: (league: ReceivedLeague) => void,
 ): Stretches<Found> {
   const rejections: Rejection[] = [];
   const drift = createDriftLog();
   for (let position = 0; position < elements.length; position += 1) {
     if (position > 0 && position % STRIDE === 0) yield;
-    const form = elements.formOf(position);
-    const stored = known?.get(form);
+    const textHash = elements.textHashOf(position);
+    const stored = known?.get(textHash);
     // A row that somebody copied, or gave another id, is not the one that the text speaks of.
     if (stored !== undefined && elements.holds(position, stored.leagueId)) {
       take(new RecognizedLeague(stored, position, elements));
@@ -99,7 +99,7 @@ export function* readLeagues(
       if (isHopeless(rejections, elements)) throw yield* describeHopeless(rejections, elements);
     } else {
       const json = leagueJson(found);
-      const hash = leagueHash(contentHash(found, json), sent.isScrubbed ? NO_FORM : form, reader);
+      const hash = leagueHash(contentHash(found, json), sent.isScrubbed ? NO_TEXT_HASH : textHash, programVersion);
       const { league_id: leagueId, status } = found;
       take({ leagueId, status, hash, position, league: () => found, json: () => json });
     }

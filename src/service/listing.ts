@@ -1,6 +1,6 @@
+import { hashOf } from '../hash.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { findList } from '../json-list.ts';
-import { hashOf } from '../league-hash.ts';
 import type { Secrets } from '../secret.ts';
 import type { Stretches } from '../stretches.ts';
 import { type Answer, jsonBytes, readObject } from './answer.ts';
@@ -17,7 +17,7 @@ export type Listing = {
 export type Elements = {
   readonly length: number;
   /** The hash of its text. */
-  readonly formOf: (position: number) => string;
+  readonly textHashOf: (position: number) => string;
   /** Whether its text holds this one, as it is. */
   readonly holds: (position: number, text: string) => boolean;
   /** Throws a ContractError where the text is no JSON. */
@@ -32,7 +32,7 @@ export type SharedList = {
   /** Start and end of each element, one after the other. */
   readonly places: readonly number[];
   /** What is to be taken out of them. */
-  readonly tokens: readonly string[];
+  readonly sought: readonly string[];
 };
 
 export type ReadElement = {
@@ -46,7 +46,7 @@ type ElementOptions = Pick<Secrets, 'scrubTokens'> & {
   readonly refusal: () => Error;
 };
 
-type ListingOptions = ElementOptions & Pick<Secrets, 'tokens'>;
+type ListingOptions = ElementOptions & Pick<Secrets, 'soughtInData'>;
 
 /** Reads an answer all but its list; undefined where it is no JSON object. */
 export function* readListing(answer: Answer, name: string, options: ListingOptions): Stretches<Listing | undefined> {
@@ -59,7 +59,7 @@ export function* readListing(answer: Answer, name: string, options: ListingOptio
   }
   const rest = Buffer.concat([json.subarray(0, place.from), json.subarray(place.to)]);
   const body = readObject({ ...answer, body: rest }, clean);
-  const list = { json, places: place.elements, tokens: options.tokens() };
+  const list = { json, places: place.elements, sought: options.soughtInData() };
   return body && { body, elements: createElements(list, options) };
 }
 
@@ -70,7 +70,7 @@ export function createElements(list: SharedList, { scrubTokens, refusal }: Eleme
   const end = (position: number): number => places[position * 2 + 1] ?? 0;
   return {
     length: places.length / 2,
-    formOf: (position) => hashOf(json.subarray(start(position), end(position))),
+    textHashOf: (position) => hashOf(json.subarray(start(position), end(position))),
     holds: (position, text) => json.subarray(start(position), end(position)).includes(text),
     read: (position) => {
       const scrubbed = scrubTokens(json.toString('utf8', start(position), end(position)));

@@ -31,7 +31,7 @@ export const STRIDE = 512;
 
 /** Whether so much of a long list has been rejected that the rest need not be described. */
 export function isHopeless(rejections: readonly Rejection[], { length }: Elements): boolean {
-  return rejections.length > MANY_REJECTIONS && rejections.length * 2 > length;
+  return rejections.length > MANY_REJECTIONS && isMostlyRejected(rejections, length);
 }
 
 /**

@@ -1,38 +1,49 @@
 import type Database from 'better-sqlite3';
 
-/** For fewer, nothing of the kind is worth while. */
+/** Fewer leagues are written in the usual way, and read by the thread that writes them. */
 export const MANY_LEAGUES = 8_000;
 
 /** How a transaction writes many leagues at once in less time. */
 export type Bulk = {
-  /** Does work inside the transaction under way that writes so many leagues, and for each a change. */
+  /** Does a transaction, and gives back what `load` took for it, however it ends. */
+  readonly around: <T>(transaction: () => T) => T;
+  /** Does work inside that transaction which writes so many leagues, and for each a change. */
   readonly load: <T>(leagues: number, work: () => T) => T;
-  /** Gives memory back when the transaction is over. */
-  readonly end: () => void;
 };
 
 export function createBulk(client: Database.Database): Bulk {
   const usualRoom = Number(client.pragma('cache_size', { simple: true }));
   const lastSeq = client.prepare<[], number>('SELECT max(seq) FROM league_changes').pluck();
   const othersTriggers = client.prepare(OTHERS_TRIGGERS);
+  let isUnderWay = false;
   let hasMoreRoom = false;
+  const giveBack = (): void => {
+    isUnderWay = false;
+    if (!hasMoreRoom) return;
+    hasMoreRoom = false;
+    try {
+      client.pragma(`cache_size = ${usualRoom}`);
+      client.pragma('shrink_memory');
+    } catch {
+      // It comes after the transaction, whose end is what counts.
+    }
+  };
   return {
+    around: (transaction) => {
+      isUnderWay = true;
+      try {
+        return transaction();
+      } finally {
+        giveBack();
+      }
+    },
     load: (leagues, work) => {
+      if (!isUnderWay) throw new Error('leagues are to be loaded in a transaction');
       if (leagues < MANY_LEAGUES) return work();
       hasMoreRoom = true;
       makeRoom(client, leagues);
       const isWorthIt = (lastSeq.get() ?? 0) <= leagues;
       return isWorthIt && othersTriggers.get() === undefined ? withBareFeed(client, work) : work();
-    },
-    end: () => {
-      if (!hasMoreRoom) return;
-      hasMoreRoom = false;
-      try {
-        client.pragma(`cache_size = ${usualRoom}`);
-        client.pragma('shrink_memory');
-      } catch {
-        // It comes after the transaction, whose end is what counts.
-      }
     },
   };
 }

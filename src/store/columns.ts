@@ -7,13 +7,24 @@ export type ColumnValue = string | number | bigint | null;
 /** The columns of `leagues` that hold a league's members, in their order. */
 export const MEMBER_COLUMNS: readonly string[] = LEAGUE_MEMBERS.map((member) => member.name);
 
+const ID = MEMBER_COLUMNS.indexOf('league_id');
+const STATUS = MEMBER_COLUMNS.indexOf('status');
+
+export function idOf(columns: readonly ColumnValue[]): string {
+  return String(columns[ID]);
+}
+
+export function statusOf(columns: readonly ColumnValue[]): string {
+  return String(columns[STATUS]);
+}
+
 /** What these columns hold of a league. */
 export function columnsOf(league: League): readonly ColumnValue[] {
   return LEAGUE_MEMBERS.map((member) => toColumn(league[member.name]));
 }
 
 /** Whether SQLite's 64-bit integers can hold the number. */
-export function isColumnInteger(value: number): boolean {
+function isColumnInteger(value: number): boolean {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 }
 
@@ -23,7 +34,7 @@ function toColumn(value: FieldValue): ColumnValue {
   return typeof value === 'number' && isColumnInteger(value) ? BigInt(value) : value;
 }
 
-type Row = Readonly<Record<string, ColumnValue>>;
+export type Row = Readonly<Record<string, ColumnValue>>;
 
 /** The league that a row holds, its integers read as BigInt. */
 export function leagueOf(row: Row): League {

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import type { League } from '../league.ts';
-import { FORM_PLACE, type LeagueHash } from '../league-hash.ts';
+import { type LeagueHash, TEXT_HASH_PLACE } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
-import { type ColumnValue, leagueOf, MEMBER_COLUMNS } from './columns.ts';
+import { type ColumnValue, columnsOf, leagueOf, MEMBER_COLUMNS, type Row } from './columns.ts';
 import type { RunScope, Sighting } from './runs.ts';
 
 /** What has to be known of every stored league to tell whether it differs. */
@@ -10,7 +10,7 @@ export type StoredLeague = {
   readonly leagueId: string;
   readonly hash: LeagueHash;
   /** The part of it that stands for the text that the row was written from. */
-  readonly form: string;
+  readonly textHash: string;
   readonly removed: boolean;
   readonly status: string;
 };
@@ -37,20 +37,18 @@ export type LeagueRows = {
   /** The whole league. Throws where there is none of that id. */
   readonly load: (leagueId: string) => League;
   /** The hash of the league of this id, where there is one. */
-  readonly hashOf: (leagueId: string) => LeagueHash | undefined;
+  readonly storedHash: (leagueId: string) => LeagueHash | undefined;
   /** The leagues that were not listed in this scope just before the instant, and have changed since. */
   readonly joinedSince: (at: string, scope: RunScope) => ReadonlySet<string>;
-  /** Inserts or updates by `league_id`, from the values of a league's columns; the row is listed afterwards. */
-  readonly upsert: (columns: readonly ColumnValue[], hash: LeagueHash, at: string) => void;
-  /** Inserts, unless there is a row of that `league_id`; says whether it did. */
+  /** Inserts or updates by `league_id`; the row is listed afterwards. */
+  readonly upsert: (league: League, hash: LeagueHash, at: string) => void;
+  /** Inserts from the values of a league's columns, unless there is a row of that `league_id`; says whether it did. */
   readonly insert: (columns: readonly ColumnValue[], hash: LeagueHash, at: string) => boolean;
   readonly remove: (leagueId: string, at: string) => void;
   /** Notes the hash of the same content by another version of the program. */
   readonly rehash: (leagueId: string, hash: LeagueHash) => void;
   readonly append: (change: Change) => void;
 };
-
-type Row = Readonly<Record<string, ColumnValue>>;
 
 /**
  * Raw statements: those that drizzle prepares look up and encode each value by its column at each run, which takes twice
@@ -84,12 +82,12 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
       return leagueOf(row);
     },
-    hashOf: (leagueId) => selectHash.get(leagueId),
+    storedHash: (leagueId) => selectHash.get(leagueId),
     joinedSince: (at, scope) => new Set(selectJoined.all({ at, scope })),
-    upsert: (columns, hash, at) => {
+    upsert: (league, hash, at) => {
       latest = undefined;
       // Spread: values by themselves are bound in less time than those of a list.
-      upsert.run(...columns, hash, at, at);
+      upsert.run(...columnsOf(league), hash, at, at);
     },
     insert: (columns, hash, at) => {
       latest = undefined;
@@ -109,17 +107,17 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
   };
 }
 
-type IndexRow = [leagueId: string, hash: string, form: string, removed: 0 | 1, status: string];
+type IndexRow = [leagueId: string, hash: string, textHash: string, removed: 0 | 1, status: string];
 
 function readIndex(select: Database.Statement<[], IndexRow>): LeagueIndex {
   const rows = new Map<string, StoredLeague>();
-  for (const [leagueId, hash, form, removed, status] of select.all())
-    rows.set(leagueId, { leagueId, hash, form, removed: removed === 1, status });
+  for (const [leagueId, hash, textHash, removed, status] of select.all())
+    rows.set(leagueId, { leagueId, hash, textHash, removed: removed === 1, status });
   return rows;
 }
 
 /** SQLite cuts the form out: what JavaScript cuts out of a text is slower to look up. */
-const INDEX = `SELECT league_id, content_hash, substr(content_hash, ${FORM_PLACE.from + 1}, ${FORM_PLACE.length}),
+const INDEX = `SELECT league_id, content_hash, substr(content_hash, ${TEXT_HASH_PLACE.from + 1}, ${TEXT_HASH_PLACE.length}),
   removed_at IS NOT NULL, status FROM leagues`;
 
 /** The first change since then tells what was before. Beside `min`, SQLite gives the other columns of that same row. */

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { eq, isNull, placeholder } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { hashOf } from '../hash.ts';
 import type { JsonText } from '../record.ts';
 import type { RunScope, Sighting } from './runs.ts';
 import { rejectedLeagues } from './schema.ts';
@@ -40,7 +40,7 @@ type Sent = {
 
 function settle(db: BetterSQLite3Database, open: readonly Open[], { rejections, scope, seen }: Sent): void {
   const { runId, at } = seen;
-  const sent = new Map(rejections.map((rejection) => [hash('sha256', rejection.raw, 'base64url'), rejection]));
+  const sent = new Map(rejections.map((rejection) => [hashOf(rejection.raw), rejection]));
   for (const row of open) {
     const spokenFor = scope === 'all' || scope === row.seenBy;
     if (!sent.delete(row.raw_hash) && spokenFor) {

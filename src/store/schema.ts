@@ -1,19 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { isColumnInteger } from './columns.ts';
+import type { ColumnValue } from './columns.ts';
 
 /**
  * The tables as drizzle sees them. `migrations/` holds what SQLite sees: the same columns, STRICT, with the checks
  * that drizzle cannot express, the views, and the triggers. A test compares the two.
  */
 
-/** What a STRICT column of type ANY holds here: JavaScript numbers would bind as REAL, so integers go as BigInt. */
-export type Scalar = string | number | bigint | null;
-
-const scalar = customType<{ data: Scalar; driverData: Scalar }>({
-  dataType: () => 'any',
-  toDriver: (value) => (typeof value === 'number' && isColumnInteger(value) ? BigInt(value) : value),
-});
+/** A STRICT column of type ANY. Only `leagues` has any, and drizzle writes none of its rows. */
+const scalar = customType<{ data: ColumnValue; driverData: ColumnValue }>({ dataType: () => 'any' });
 const flag = (name: string) => integer(name, { mode: 'number' });
 const count = (name: string) => integer(name).notNull().default(0);
 

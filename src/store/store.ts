@@ -146,13 +146,11 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
       try {
         possession.require();
         lock.renew();
-        const result = inTransaction.immediate(work) as ReturnType<typeof work>;
+        const result = bulk.around(() => inTransaction.immediate(work)) as ReturnType<typeof work>;
         backlog.forget();
         return result;
       } catch (error) {
         throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
-      } finally {
-        bulk.end();
       }
     }, signal);
   return {

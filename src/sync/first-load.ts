@@ -6,7 +6,7 @@ import type { Elements } from '../service/listing.ts';
 import { isMostlyRejected } from '../service/rejection.ts';
 import type { Deadline } from '../service/retry.ts';
 import { MANY_LEAGUES } from '../store/bulk.ts';
-import { type ColumnValue, MEMBER_COLUMNS } from '../store/columns.ts';
+import { idOf, statusOf } from '../store/columns.ts';
 import type { LeagueRows } from '../store/leagues.ts';
 import type { Sighting } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -14,7 +14,7 @@ import type { ReadAhead, ReadLeague } from './read-ahead.ts';
 import { NO_COUNTS } from './report.ts';
 import type { Applied, RunTools } from './run.ts';
 
-/** A long list, and a database without leagues. */
+/** An answer whose list has been cut up. */
 export type FirstList = Fetched & { readonly elements: Elements };
 
 export function isFirstList(fetched: Fetched, store: Stored): fetched is FirstList {
@@ -27,7 +27,7 @@ export function isFirst({ leagues, read }: Stored): boolean {
   return read(leagues.isEmpty);
 }
 
-/** Hardly so many leagues are smaller, compressed as they may be. */
+/** What MANY_LEAGUES take at least, compressed. Where it is wrong, the thread only starts later. */
 const LONG_BYTES = 200_000;
 
 /** Whether an answer with this head may be a long list. */
@@ -41,7 +41,7 @@ export function mayBeLong({ header }: Head): boolean {
  * contradict each other, or where the database holds leagues by now; what has been written then is to be taken back.
  */
 export function loadFirst(
-  { store, scope, drift, clock, programVersion: reader }: RunTools,
+  { store, scope, drift, clock, programVersion }: RunTools,
   { body, elements }: FirstList,
   { ahead, deadline }: { readonly ahead: ReadAhead; readonly deadline: Deadline },
   seen: Sighting,
@@ -54,17 +54,17 @@ export function loadFirst(
   const statuses = new Set<string>();
   const isTimeUp = (): boolean => clock.monotonic() >= deadline.at;
   const found = bulk(received, () =>
-    ahead.read(elements, { reader, isTimeUp }, (batch) => {
+    ahead.read(elements, { programVersion, isTimeUp }, (batch) => {
       const fresh = batch.filter(({ columns, hash }) => leagues.insert(columns, hash, seen.at));
       for (const { columns, json } of fresh)
         leagues.append({ ...seen, leagueId: idOf(columns), kind: 'added', before: null, after: json });
       added += fresh.length;
-      for (const { columns } of fresh) statuses.add(String(columns[STATUS]));
+      for (const { columns } of fresh) statuses.add(statusOf(columns));
       if (fresh.length < batch.length) isContradicted ||= !batch.every((league) => isAsStored(league, leagues));
     }),
   );
   if (found === undefined || isContradicted || isMostlyRejected(found.rejections, received)) return undefined;
-  if (found.rejections.some(({ leagueId }) => leagueId !== null && leagues.hashOf(leagueId) !== undefined))
+  if (found.rejections.some(({ leagueId }) => leagueId !== null && leagues.storedHash(leagueId) !== undefined))
     return undefined;
   drift.note([...found.drift, ...driftOf(body, statuses, scope)]);
   rejections.settle(found.rejections, scope, seen);
@@ -73,14 +73,7 @@ export function loadFirst(
   return { outcome: 'changed', counts };
 }
 
-function isAsStored({ columns, hash }: ReadLeague, { hashOf }: LeagueRows): boolean {
-  const stored = hashOf(idOf(columns));
+function isAsStored({ columns, hash }: ReadLeague, { storedHash }: LeagueRows): boolean {
+  const stored = storedHash(idOf(columns));
   return stored !== undefined && isSameContent(stored, hash);
-}
-
-const ID = MEMBER_COLUMNS.indexOf('league_id');
-const STATUS = MEMBER_COLUMNS.indexOf('status');
-
-function idOf(columns: readonly ColumnValue[]): string {
-  return String(columns[ID]);
 }

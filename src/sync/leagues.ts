@@ -1,10 +1,9 @@
 import { leagueJson } from '../league.ts';
-import { isReadBy } from '../league-hash.ts';
+import { isReadByVersion } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
 import type { Head } from '../service/answer.ts';
 import type { Fetched, Validators } from '../service/client.ts';
 import { type KnownLeague, type LeagueList, parseLeagues, type ReceivedLeague } from '../service/league.ts';
-import { columnsOf } from '../store/columns.ts';
 import type { Hold, HoldRows } from '../store/holds.ts';
 import type { Change, LeagueIndex, LeagueRows } from '../store/leagues.ts';
 import type { Sighting, Trigger } from '../store/runs.ts';
@@ -36,7 +35,7 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
       return (seen) => applyList(tools, list, seen);
     };
     if (!isFirstList(fetched, tools.store)) return { fetched, apply: await inFull() };
-    return { fetched, apply: (seen) => loadFirst(tools, fetched, { ahead, deadline }, seen), otherwise: inFull };
+    return { fetched, apply: (seen) => loadFirst(tools, fetched, { ahead, deadline }, seen), fallback: inFull };
   });
 }
 
@@ -48,10 +47,10 @@ function isLong({ elements }: Fetched): boolean {
 }
 
 async function readList(tools: RunTools, fetched: Fetched, signal: AbortSignal): Promise<LeagueList> {
-  const { store, scope, programVersion: reader } = tools;
-  const known = findKnown(store.read(store.leagues.index), reader);
+  const { store, scope, programVersion } = tools;
+  const known = findKnown(store.read(store.leagues.index), programVersion);
   if (isLong(fetched)) await makeWay(signal);
-  return inStretches(parseLeagues(fetched, { scope, reader, known }), signal);
+  return inStretches(parseLeagues(fetched, { scope, programVersion, known }), signal);
 }
 
 const NOTHING_NEW: Applied = { outcome: 'unchanged', counts: NO_COUNTS };
@@ -76,9 +75,11 @@ function findValidators({ store, scope, fingerprint, programVersion, clock }: Ru
 }
 
 /** The leagues that need not be read where they are sent in the same text. */
-function findKnown(index: LeagueIndex, reader: string): ReadonlyMap<string, KnownLeague> {
+function findKnown(index: LeagueIndex, programVersion: string): ReadonlyMap<string, KnownLeague> {
   const known = new Map<string, KnownLeague>();
-  for (const row of index.values()) if (!row.removed && isReadBy(row.hash, reader)) known.set(row.form, row);
+  // One that comes back is written whole, so it is read at once.
+  for (const row of index.values())
+    if (!row.removed && isReadByVersion(row.hash, programVersion)) known.set(row.textHash, row);
   return known;
 }
 
@@ -151,7 +152,7 @@ function writeChanges(
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
   bulk(written.length, () => {
     // One table after the other, so that the pages of each are at hand while it is written.
-    for (const after of written) leagues.upsert(columnsOf(after.league()), after.hash, seen.at);
+    for (const after of written) leagues.upsert(after.league(), after.hash, seen.at);
     const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
       leagues.append({ ...seen, leagueId: after.leagueId, kind, before, after: after.json() });
     for (const after of added) append('added', null, after);

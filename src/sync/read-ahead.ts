@@ -24,7 +24,7 @@ export type ReadAhead = Disposable & {
    */
   readonly read: (
     elements: Elements,
-    options: Pick<ParseOptions, 'reader'> & { readonly isTimeUp: () => boolean },
+    options: Pick<ParseOptions, 'programVersion'> & { readonly isTimeUp: () => boolean },
     use: (leagues: readonly ReadLeague[]) => void,
   ) => Found | undefined;
 };
@@ -36,9 +36,9 @@ export function createReadAhead(): ReadAhead {
   };
   return {
     start,
-    read: (elements, { reader, isTimeUp }, use) => {
+    read: (elements, { programVersion, isTimeUp }, use) => {
       start();
-      using messages = assign(thread, elements, reader);
+      using messages = assign(thread, elements, programVersion);
       while (messages !== undefined && !isTimeUp()) {
         const message = messages.next();
         if (message?.kind === 'end') return message.found;
@@ -77,12 +77,12 @@ function startThread(): Worker | undefined {
 type Messages = Disposable & { readonly next: () => Message | undefined };
 
 /** Undefined where there is no thread, or no memory to share with it. */
-function assign(thread: Worker | undefined, elements: Elements, reader: string): Messages | undefined {
+function assign(thread: Worker | undefined, elements: Elements, programVersion: string): Messages | undefined {
   if (thread === undefined) return undefined;
   try {
     const { port1: ours, port2: port } = new MessageChannel();
     const flow = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-    const assignment: Assignment = { list: elements.share(), reader, port, flow };
+    const assignment: Assignment = { list: elements.share(), programVersion, port, flow };
     thread.postMessage(assignment, [port]);
     return receive(ours, flow);
   } catch {

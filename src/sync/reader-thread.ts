@@ -12,7 +12,7 @@ export const READER_URL = import.meta.url;
 export type Assignment = {
   readonly list: SharedList;
   /** The program's version. */
-  readonly reader: string;
+  readonly programVersion: string;
   /** Where messages go, each a `Message`. */
   readonly port: MessagePort;
   /** How many messages have been sent, and how many taken, at the places SENT and TAKEN. */
@@ -36,14 +36,14 @@ const MOST_AHEAD = 16;
 
 if (!isMainThread) parentPort?.once('message', read);
 
-function read({ list, reader, port, flow }: Assignment): void {
+function read({ list, programVersion, port, flow }: Assignment): void {
   const send = (message: Message): void => {
     waitForRoom(flow);
     port.postMessage(message);
     Atomics.add(flow, SENT, 1);
     Atomics.notify(flow, SENT);
   };
-  const scrubTokens = (json: string) => scrubTokensOf(list.tokens, json);
+  const scrubTokens = (json: string) => scrubTokensOf(list.sought, json);
   const elements = createElements(list, { scrubTokens, refusal: () => new Error('an element is no JSON') });
   let values: ColumnValue[] = [];
   const take = ({ league, hash, json }: ReceivedLeague): void => {
@@ -53,7 +53,7 @@ function read({ list, reader, port, flow }: Assignment): void {
     values = [];
   };
   try {
-    const found = atOnce(readLeagues(elements, { reader }, take));
+    const found = atOnce(readLeagues(elements, { programVersion }, take));
     send({ kind: 'leagues', values });
     send({ kind: 'end', found });
   } catch {

@@ -35,18 +35,19 @@ export type Applied = {
 
 /**
  * What a run does with an answer, inside the transaction that also ends its row. Undefined where it cannot be done in
- * this way: then all of it is taken back.
+ * this way: then all of it is taken back, and the fallback is asked for another one.
  */
 export type Apply = (seen: Sighting) => Applied | undefined;
 
 /** Fetches an answer and reads it; what it gives back is then applied in one transaction. */
-export type Work = (deadline: Deadline, trace: Trace) => Promise<Fruit>;
+export type Work = (deadline: Deadline, trace: Trace) => Promise<Answered>;
 
-type Fruit = {
+/** An answer, and how it is applied. */
+type Answered = {
   readonly fetched: AnswerNotes;
   readonly apply: Apply;
-  /** Finds the way to do it that always can be gone. */
-  readonly otherwise?: () => Promise<Apply>;
+  /** Prepares what applies any answer, for where `apply` gave undefined. */
+  readonly fallback?: () => Promise<Apply>;
 };
 
 /** What a service says beside what was asked for; its row keeps it. */
@@ -92,11 +93,11 @@ export async function executeRun(
   try {
     const runId = await store.write(() => store.runs.start(start), deadline.signal);
     id = runId;
-    const { fetched, apply, otherwise } = await settledOrAborted(work(deadline, trace), deadline.signal);
+    const { fetched, apply, fallback } = await settledOrAborted(work(deadline, trace), deadline.signal);
     const applyAs = (way: Apply) => applyAll(tools, runId, fetched, trace, way, deadline.signal);
     const applied = await applyAs(apply).catch(async (error: unknown) => {
-      if (error !== NOT_IN_THIS_WAY || otherwise === undefined) throw error;
-      return applyAs(await settledOrAborted(otherwise(), deadline.signal));
+      if (error !== NOT_APPLIED || fallback === undefined) throw error;
+      return applyAs(await settledOrAborted(fallback(), deadline.signal));
     });
     const { outcome, counts, heldBecause, wrote, finishedAt } = applied;
     return { ...report(outcome, counts), heldBecause, wrote, finishedAt };
@@ -125,7 +126,8 @@ function startOf(tools: RunTools, kind: RunKind, trigger: Trigger, now: number):
   };
 }
 
-const NOT_IN_THIS_WAY = new Error('an answer could not be applied in the way that was tried');
+/** Takes a transaction back in which `apply` gave undefined. */
+const NOT_APPLIED = new Error('an answer could not be applied in the way that was tried');
 
 /** In one transaction: the change itself, the departures from the interface, and the end of the run's row. */
 async function applyAll(
@@ -141,7 +143,7 @@ async function applyAll(
     const at = store.nextInstant(clock.now());
     const before = store.rowsWritten();
     const result = apply({ runId, at });
-    if (result === undefined) throw NOT_IN_THIS_WAY;
+    if (result === undefined) throw NOT_APPLIED;
     departures = drift.list();
     store.drift.note(departures, { runId, at });
     const wrote = store.rowsWritten() > before;

@@ -21,6 +21,12 @@ function namesOn(client: Database.Database): readonly unknown[] {
   return client.prepare("SELECT name FROM sqlite_schema WHERE tbl_name = 'league_changes' ORDER BY name").pluck().all();
 }
 
+/** Loads in a transaction, as the store does. */
+function load<T>(client: Database.Database, leagues: number, work: () => T): T {
+  const bulk = createBulk(client);
+  return bulk.around(() => client.transaction(() => bulk.load(leagues, work))());
+}
+
 describe('a bulk load', () => {
   it.each<[number, number]>([
     [124, -16_000],
@@ -29,24 +35,36 @@ describe('a bulk load', () => {
   ])('of %d leagues has a cache of %d, and the usual one afterwards', async (leagues, cacheSize) => {
     await withFile((path) =>
       withDatabase(path, (client) => {
-        const bulk = createBulk(client);
         const room = () => client.pragma('cache_size', { simple: true });
         const usual = room();
-        expect(client.transaction(() => bulk.load(leagues, room))()).toBe(cacheSize);
-        bulk.end();
+        expect(load(client, leagues, room)).toBe(cacheSize);
         expect(room()).toBe(usual);
       }),
     );
+  });
+
+  it('that fails leaves the usual cache, and all indexes', async () => {
+    await withFile((path) => {
+      const before = readRows(path, SCHEMA);
+      withDatabase(path, (client) => {
+        const room = () => client.pragma('cache_size', { simple: true });
+        const usual = room();
+        const failing = (): never => {
+          throw new Error('the disk is full');
+        };
+        expect(() => load(client, MANY_LEAGUES, failing)).toThrow('the disk is full');
+        expect(room()).toBe(usual);
+      });
+      expect(readRows(path, SCHEMA)).toEqual(before);
+    });
   });
 
   it('is made without the indexes of the feed, which are there again afterwards, as is what guards it', async () => {
     await withFile((path) => {
       const before = readRows(path, SCHEMA);
       withDatabase(path, (client) => {
-        client.transaction(() => {
-          const during = createBulk(client).load(MANY_LEAGUES, () => namesOn(client));
-          expect(during).toEqual(['league_changes', 'league_changes_no_delete', 'league_changes_no_update']);
-        })();
+        const during = load(client, MANY_LEAGUES, () => namesOn(client));
+        expect(during).toEqual(['league_changes', 'league_changes_no_delete', 'league_changes_no_update']);
       });
       expect(readRows(path, SCHEMA)).toEqual(before);
     });
@@ -56,7 +74,7 @@ describe('a bulk load', () => {
     await withFile((path) => {
       withDatabase(path, (client) => {
         client.exec('CREATE INDEX mine ON league_changes (kind)');
-        const during = client.transaction(() => createBulk(client).load(MANY_LEAGUES, () => namesOn(client)))();
+        const during = load(client, MANY_LEAGUES, () => namesOn(client));
         expect(during).toContain('mine');
         expect(during).not.toContain('league_changes_by_league');
       });
@@ -68,7 +86,7 @@ describe('a bulk load', () => {
       withDatabase(path, (client) => {
         client.exec(`CREATE TRIGGER theirs AFTER INSERT ON ${table} BEGIN
           SELECT count(*) FROM league_changes INDEXED BY league_changes_by_league WHERE league_id = 'l1'; END`);
-        const during = client.transaction(() => createBulk(client).load(MANY_LEAGUES, () => namesOn(client)))();
+        const during = load(client, MANY_LEAGUES, () => namesOn(client));
         expect(during).toContain('league_changes_by_league');
       });
     });
@@ -81,7 +99,7 @@ describe('a bulk load', () => {
           VALUES (${MANY_LEAGUES + 1}, 1, '2026-01-01T00:00:00.000Z', 'l1', 'added', '{}')`);
         const indexes = () =>
           client.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'league_changes_by_%'").all();
-        expect(client.transaction(() => createBulk(client).load(MANY_LEAGUES, indexes))()).toHaveLength(2);
+        expect(load(client, MANY_LEAGUES, indexes)).toHaveLength(2);
       });
     });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_FORM } from '../../src/league-hash.ts';
+import { NO_TEXT_HASH } from '../../src/league-hash.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { granted, leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
 import { type Bench, makeFolder, makeLeague, makeLeagues, openBench, withDatabase } from '../support/workplace.ts';
@@ -99,7 +99,7 @@ describe('leagues that need not be read again', () => {
       service.script('leagues', leaguesAnswer([...LEAGUES, ...echo]));
       expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 3 } });
       expect(bench.rows("SELECT city FROM leagues WHERE league_id = 'echo'")).toEqual([{ city: '[secret]' }]);
-      expect(hashes(bench)[0]?.content_hash).toContain(`.${NO_FORM}.`);
+      expect(hashes(bench)[0]?.content_hash).toContain(`.${NO_TEXT_HASH}.`);
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false });
     });
   });

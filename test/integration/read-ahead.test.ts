@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { columnsOf } from '../../src/store/columns.ts';
 import { createReadAhead, READER_NAME, type ReadLeague } from '../../src/sync/read-ahead.ts';
-import { createElement, listingOf, parseElements, READER } from '../support/unit-league.ts';
+import { createElement, listingOf, parseElements, VERSION } from '../support/unit-league.ts';
 
 /** More than a thread reads ahead. */
 const MANY = 10_000;
@@ -14,7 +14,7 @@ function readAll(json: string, change = {}, use = (_: ReadLeague): unknown => un
   const leagues: ReadLeague[] = [];
   const elements = { ...listing.elements, share: () => list };
   using ahead = createReadAhead();
-  const found = ahead.read(elements, { reader: READER, isTimeUp: () => false }, (batch) => {
+  const found = ahead.read(elements, { programVersion: VERSION, isTimeUp: () => false }, (batch) => {
     batch.forEach(use);
     leagues.push(...batch);
   });
@@ -60,7 +60,7 @@ describe('a list that a thread reads', () => {
       throw new RangeError('Array buffer allocation failed');
     };
     using ahead = createReadAhead();
-    const options = { reader: READER, isTimeUp: () => false };
+    const options = { programVersion: VERSION, isTimeUp: () => false };
     expect(ahead.read({ ...elements, share }, options, () => undefined)).toBeUndefined();
   });
 
@@ -70,7 +70,7 @@ describe('a list that a thread reads', () => {
     const { elements } = listingOf(json);
     if (elements === undefined) throw new Error('There is no list.');
     using ahead = createReadAhead();
-    const options = { reader: READER, isTimeUp: () => batches === 3 };
+    const options = { programVersion: VERSION, isTimeUp: () => batches === 3 };
     const found = ahead.read(elements, options, () => {
       batches += 1;
     });

@@ -31,7 +31,7 @@ export function without(name: string): JsonObject {
 }
 
 /** Which version of the program reads the lists of these tests. */
-export const READER = '1.2.3';
+export const VERSION = '1.2.3';
 
 /** Reads a list, of which some leagues may be stored already. */
 export function parseElements(
@@ -48,7 +48,7 @@ export function parseAnswer(
   scope: Scope = 'all',
   known: ReadonlyMap<string, KnownLeague> = new Map(),
 ): LeagueList {
-  return atOnce(parseLeagues(listingOf(json), { scope, reader: READER, known }));
+  return atOnce(parseLeagues(listingOf(json), { scope, programVersion: VERSION, known }));
 }
 
 /** The answer with its list as it was sent. Nothing in it is a secret. */
@@ -56,7 +56,7 @@ export function listingOf(json: string): Listing {
   const answer = { status: 200, header: () => undefined, body: Buffer.from(json) };
   const refusal = () => new ContractError('The answer is no JSON.');
   const scrubTokens = (sent: string) => ({ json: sent, found: false });
-  const listing = atOnce(readListing(answer, 'leagues', { scrubTokens, refusal, tokens: () => [] }));
+  const listing = atOnce(readListing(answer, 'leagues', { scrubTokens, refusal, soughtInData: () => [] }));
   if (listing === undefined) throw new Error('The answer of a test is no object.');
   return listing;
 }
@@ -65,7 +65,7 @@ export function listingOf(json: string): Listing {
 export function storedOf({ leagues }: LeagueList): Map<string, StoredLeague> {
   return new Map(
     [...leagues].map(
-      ([id, { leagueId, hash, status }]) => [id, { leagueId, hash, form: '', removed: false, status }] as const,
+      ([id, { leagueId, hash, status }]) => [id, { leagueId, hash, textHash: '', removed: false, status }] as const,
     ),
   );
 }

@@ -38,3 +38,8 @@ it('no more is read of a body than shows that it is too large', async () => {
   await expect(readBody(endless(), { limit: 8, length: undefined }, ANSWERED)).rejects.toThrow(ContractError);
   expect(read).toBe(3);
 });
+
+it('no memory is taken for more than the limit, whatever is said', async () => {
+  const body = await readBody(sent('ab'), { limit: 8, length: Number.MAX_SAFE_INTEGER }, ANSWERED);
+  expect(Buffer.from(body).toString()).toBe('ab');
+});

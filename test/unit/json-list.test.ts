@@ -22,6 +22,8 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom('"', '\\', '\\"', ']', '}', ',', '[{', 'list', '\\\\'),
 );
+/** Names that V8 13.6 reads for what they are: it may take one of a single escaped character for another one. */
+const names = texts.filter((name) => name.length > 1 || JSON.stringify(name).length === name.length + 2);
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -33,7 +35,7 @@ const values = fc.letrec((tie) => ({
     tie('object'),
   ),
   list: fc.array(tie('value'), { maxLength: 3 }),
-  object: fc.dictionary(texts, tie('value'), { maxKeys: 3 }),
+  object: fc.dictionary(names, tie('value'), { maxKeys: 3 }),
 })).value;
 
 /** The same value with white space wherever there may be some. */
@@ -46,7 +48,7 @@ function write(value: unknown, gap: string): string {
 
 describe('a list inside an object', () => {
   it('is found, and each element of it, whatever is in them and around them', () => {
-    const objects = fc.tuple(fc.dictionary(texts, values), fc.array(values), fc.dictionary(texts, values), GAPS);
+    const objects = fc.tuple(fc.dictionary(names, values), fc.array(values), fc.dictionary(names, values), GAPS);
     fc.assert(
       fc.property(objects, ([before, list, after, gap]) => {
         const { list: _, ...others } = after;
@@ -118,6 +120,17 @@ describe('a list inside an object', () => {
     const json = Buffer.from(`{"list":[${Array.from({ length: 3_100_000 }, () => '{}').join()}]}`);
     expect(atOnce(findList(json, 'list'))).toBeUndefined();
     expect(isMostlyNothing(json)).toBe(true);
+  });
+
+  it('is not found where one element is made of millions of next to nothing', () => {
+    const json = Buffer.from(`{"list":[[${'{},'.repeat(3_100_000)}{}]]}`);
+    expect(atOnce(findList(json, 'list'))).toBeUndefined();
+  });
+
+  it('is given up at the first element too many, before their places take more memory than the list', () => {
+    let pauses = 0;
+    for (const _ of findList(Buffer.from(`{"list":[${'1,'.repeat(6_200_000)}1]}`), 'list')) pauses += 1;
+    expect(pauses).toBeLessThan(3_000);
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/json.ts';
-import { FORM_PLACE } from '../../src/league-hash.ts';
+import { TEXT_HASH_PLACE } from '../../src/league-hash.ts';
 import { type KnownLeague, parseLeagues } from '../../src/service/league.ts';
 import type { Elements } from '../../src/service/listing.ts';
 import { atOnce } from '../../src/stretches.ts';
-import { createElement, listingOf, parseElements, READER } from '../support/unit-league.ts';
+import { createElement, listingOf, parseElements, VERSION } from '../support/unit-league.ts';
 
-const formIn = (hash: string) => hash.slice(FORM_PLACE.from, FORM_PLACE.from + FORM_PLACE.length);
+const formIn = (hash: string) => hash.slice(TEXT_HASH_PLACE.from, TEXT_HASH_PLACE.from + TEXT_HASH_PLACE.length);
 
 /** What would be known of these once they had been stored. */
 function knownOf(...elements: readonly JsonValue[]): ReadonlyMap<string, KnownLeague> {
@@ -20,7 +20,7 @@ function parseAndWatch(elements: readonly JsonValue[], known: ReadonlyMap<string
   const read: number[] = [];
   const watched: Elements = {
     length: elements.length,
-    formOf: (position) => listing.elements?.formOf(position) ?? '',
+    textHashOf: (position) => listing.elements?.textHashOf(position) ?? '',
     holds: (position, text) => listing.elements?.holds(position, text) ?? false,
     read: (position) => {
       read.push(position);
@@ -31,7 +31,9 @@ function parseAndWatch(elements: readonly JsonValue[], known: ReadonlyMap<string
       throw new Error('Nobody shares it.');
     },
   };
-  const list = atOnce(parseLeagues({ ...listing, elements: watched }, { scope: 'all', reader: READER, known }));
+  const list = atOnce(
+    parseLeagues({ ...listing, elements: watched }, { scope: 'all', programVersion: VERSION, known }),
+  );
   return { list, read };
 }
 

@@ -22,7 +22,7 @@ const compare = (table: Table, { leagues }: LeagueList): ChangeSet => reconcile(
 function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Table {
   const rows = [...leagues].map(
     ([id, { leagueId, league, hash, status }]) =>
-      [id, { leagueId, league: league(), hash, form: '', removed: removed.includes(id), status }] as const,
+      [id, { leagueId, league: league(), hash, textHash: '', removed: removed.includes(id), status }] as const,
   );
   return new Map(rows);
 }
@@ -32,7 +32,7 @@ function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after), ...rehashed];
   const rows = written.map(
     ({ leagueId, league, hash, status }) =>
-      [leagueId, { leagueId, league: league(), hash, form: '', removed: false, status }] as const,
+      [leagueId, { leagueId, league: league(), hash, textHash: '', removed: false, status }] as const,
   );
   return new Map([...table, ...rows]);
 }
