@@ -8,6 +8,7 @@ const REMOVALS = 5;
 export function makeScratchFolder(parent: string): string {
   const folder = mkdtempSync(join(parent, 'league-sync-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: REMOVALS }));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  // Not once: behind npm a signal comes twice, and the second would end the removal half way.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
   return folder;
 }
