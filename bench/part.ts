@@ -31,5 +31,7 @@ export type Findings = {
 export type Part = {
   readonly name: string;
   readonly title: string;
+  /** Programs of the system that it runs. */
+  readonly needs?: readonly string[];
   readonly measure: (options: Options) => Promise<Findings>;
 };

@@ -1,53 +1,50 @@
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { formatDuration } from '../src/duration.ts';
-import type { Part } from './part.ts';
-import { PARTS } from './parts.ts';
-import { parseCount } from './support/count.ts';
+import { EXIT } from '../src/errors.ts';
+import { parseArguments, type Request, USAGE, UsageError } from './arguments.ts';
 import { describeMachine } from './support/machine.ts';
+import { missingOf } from './support/needs.ts';
 import { goalTable, type Measured, writeReport } from './support/report.ts';
 import { makeScratchFolder } from './support/scratch.ts';
-import { YEAR_OF_POLLS } from './year/year.ts';
 
 // Measures all parts, or those that are named, and writes what it found; see README.md. What is slow is told like
 // anything else: only what cannot be measured, or ends with other rows than were sent, is a failure.
 
-const ROUNDS = 5;
-const LEAGUES = 100_000;
+const { parts, parent, isWhole, ...counts } = readRequest();
+const missing = missingOf(parts.flatMap(({ needs = [] }) => needs));
+if (missing.length > 0) {
+  refuse(`${missing.join(', ')} missing; on Debian: apt-get install sqlite3 sqlite-utils time`, EXIT.failed);
+}
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    rounds: { type: 'string', default: String(ROUNDS) },
-    leagues: { type: 'string', default: String(LEAGUES) },
-    polls: { type: 'string', default: String(YEAR_OF_POLLS) },
-    folder: { type: 'string', default: tmpdir() },
-  },
-});
-const chosen = positionals.length === 0 ? PARTS : positionals.map(partOf);
-const [rounds, leagues] = [parseCount(values.rounds), parseCount(values.leagues)];
-const polls = parseCount(values.polls);
-const isWhole = positionals.length === 0 && leagues === LEAGUES && polls === YEAR_OF_POLLS;
-
-const folder = makeScratchFolder(values.folder);
+const folder = makeScratchFolder(parent);
 const machine = describeMachine(folder);
 const measured: Measured[] = [];
-for (const part of chosen) {
+for (const part of parts) {
   console.error(`${part.title} …`);
   const began = Date.now();
-  const findings = await part.measure({ rounds, leagues, polls, folder });
+  const findings = await part.measure({ ...counts, folder });
   measured.push({ part, findings });
   if (findings.goals.length > 0) console.error(goalTable(findings.goals));
   console.error(`… took ${formatDuration(Date.now() - began)}\n`);
 }
-publish(writeReport(measured, machine, rounds));
+publish(writeReport(measured, machine, counts.rounds));
 
-function partOf(name: string): Part {
-  const part = PARTS.find((one) => one.name === name);
-  if (part === undefined) throw new Error(`no part "${name}"; there are ${PARTS.map((one) => one.name).join(', ')}`);
-  return part;
+function readRequest(): Request {
+  try {
+    const request = parseArguments(process.argv.slice(2));
+    if (request !== 'help') return request;
+    process.stdout.write(USAGE);
+    process.exit(EXIT.done);
+  } catch (error) {
+    if (error instanceof UsageError) refuse(error.message, EXIT.usage);
+    throw error;
+  }
+}
+
+function refuse(why: string, exitCode: number): never {
+  console.error(`bench: ${why}`);
+  process.exit(exitCode);
 }
 
 /** Figures of some parts, or of shorter lists and years, are for whoever asked; the document holds a whole measurement. */

@@ -9,6 +9,7 @@ import { measureIdleBytes } from '../support/idle.ts';
 import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
 import { drawLines, type Line } from '../support/picture.ts';
 import { formatSpread, median, ratios } from '../support/statistics.ts';
+import { TIME } from '../support/timed.ts';
 import { judgeScale } from './scale.ts';
 
 const CONTESTANTS = [leagueSync, sqlite3, sqliteUtils, drizzleScript];
@@ -28,6 +29,7 @@ const RIVALS: readonly Rival[] = [
 export const load: Part = {
   name: 'load',
   title: 'Large lists, side by side',
+  needs: [TIME, 'sqlite3', 'sqlite-utils'],
   measure: async (options): Promise<Findings> => {
     const { leagues, rounds, folder } = options;
     const [start, hundredth, tenth] = [1, Math.ceil(leagues / 100), Math.ceil(leagues / 10)];

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { leaveNoOrphan } from './orphan.ts';
 
+/** GNU's, which tells of memory, and not the shell's. */
+export const TIME = '/usr/bin/time';
+
 /** What a process cost. */
 export type Cost = {
   /** From spawn to exit. */
@@ -27,7 +30,7 @@ export async function runTimed({ args, env = {} }: Command, folder: string, kept
   settleDisk();
   const report = join(folder, 'cost.txt');
   const began = performance.now();
-  const child = spawn('/usr/bin/time', ['--quiet', '--output', report, '--format', '%U %S %M', ...args], {
+  const child = spawn(TIME, ['--quiet', '--output', report, '--format', '%U %S %M', ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: kept, TMPDIR: kept, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

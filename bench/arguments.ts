@@ -1,0 +1,86 @@
+import { statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Options, Part } from './part.ts';
+import { PARTS } from './parts.ts';
+import { YEAR_OF_POLLS } from './year/year.ts';
+
+const ROUNDS = 5;
+const LEAGUES = 100_000;
+const NAMES = PARTS.map(({ name }) => name).join(', ');
+
+const OPTIONS = {
+  rounds: { type: 'string', default: String(ROUNDS) },
+  leagues: { type: 'string', default: String(LEAGUES) },
+  polls: { type: 'string', default: String(YEAR_OF_POLLS) },
+  folder: { type: 'string', default: tmpdir() },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+export const USAGE = `Usage: npm run bench -- [part …] [option …]
+
+Measures all parts and writes bench/results.md, or these parts and prints the report: ${NAMES}.
+
+  --rounds <count>   how often everything is repeated (${ROUNDS})
+  --leagues <count>  the number that programs are compared at (${LEAGUES})
+  --polls <count>    how many polls the year has (${YEAR_OF_POLLS})
+  --folder <folder>  where databases and lists are put (${tmpdir()})
+  -h, --help         prints this
+`;
+
+/** What was typed cannot be done. */
+export class UsageError extends Error {}
+
+export type Request = Omit<Options, 'folder'> & {
+  readonly parts: readonly Part[];
+  /** Where a folder for all databases and lists is to be made. */
+  readonly parent: string;
+  /** Whether everything is measured, at the sizes that the goals are for. */
+  readonly isWhole: boolean;
+};
+
+/** What is to be measured, or that only help is asked for. Throws `UsageError`. */
+export function parseArguments(args: readonly string[]): Request | 'help' {
+  // Not strict, in which a negative number is refused in words of Node's own.
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    options: OPTIONS,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind === 'option' && !Object.hasOwn(OPTIONS, token.name)) {
+      throw new UsageError(`no option "${token.rawName}"; --help lists them`);
+    }
+  }
+  if (values.help !== false) return 'help';
+  const parts = positionals.length === 0 ? PARTS : positionals.map(partOf);
+  const rounds = countOf('rounds', values.rounds);
+  const leagues = countOf('leagues', values.leagues);
+  const polls = countOf('polls', values.polls);
+  const parent = folderOf(values.folder);
+  const isWhole = positionals.length === 0 && leagues === LEAGUES && polls === YEAR_OF_POLLS;
+  return { parts, rounds, leagues, polls, parent, isWhole };
+}
+
+function partOf(name: string): Part {
+  const part = PARTS.find((one) => one.name === name);
+  if (part === undefined) throw new UsageError(`no part "${name}"; there are ${NAMES}`);
+  return part;
+}
+
+function countOf(option: string, value: unknown): number {
+  const number = typeof value === 'string' ? Number(value) : Number.NaN;
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  const given = typeof value === 'string' ? `"${value}"` : 'nothing';
+  throw new UsageError(`--${option} takes a whole number from 1, not ${given}`);
+}
+
+function folderOf(value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw new UsageError('--folder takes a folder');
+  if (statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`--folder takes a folder that exists, not "${value}"`);
+  }
+  return value;
+}
