@@ -1,17 +1,16 @@
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Options, Part } from './part.ts';
+import { GOAL_LEAGUES, type Options, type Part } from './part.ts';
 import { PARTS } from './parts.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
 const ROUNDS = 5;
-const LEAGUES = 100_000;
 const NAMES = PARTS.map(({ name }) => name).join(', ');
 
 const OPTIONS = {
   rounds: { type: 'string', default: String(ROUNDS) },
-  leagues: { type: 'string', default: String(LEAGUES) },
+  leagues: { type: 'string', default: String(GOAL_LEAGUES) },
   polls: { type: 'string', default: String(YEAR_OF_POLLS) },
   folder: { type: 'string', default: tmpdir() },
   help: { type: 'boolean', short: 'h', default: false },
@@ -22,7 +21,7 @@ export const USAGE = `Usage: npm run bench -- [part …] [option …]
 Measures all parts and writes bench/results.md, or these parts and prints the report: ${NAMES}.
 
   --rounds <count>   how often everything is repeated (${ROUNDS})
-  --leagues <count>  the number that programs are compared at (${LEAGUES})
+  --leagues <count>  the number that programs are compared at (${GOAL_LEAGUES})
   --polls <count>    how many polls the year has (${YEAR_OF_POLLS})
   --folder <folder>  where databases and lists are put (${tmpdir()})
   -h, --help         prints this
@@ -60,7 +59,7 @@ export function parseArguments(args: readonly string[]): Request | 'help' {
   const leagues = countOf('leagues', values.leagues);
   const polls = countOf('polls', values.polls);
   const parent = folderOf(values.folder);
-  const isWhole = positionals.length === 0 && leagues === LEAGUES && polls === YEAR_OF_POLLS;
+  const isWhole = positionals.length === 0 && leagues === GOAL_LEAGUES && polls === YEAR_OF_POLLS;
   return { parts, rounds, leagues, polls, parent, isWhole };
 }
 

@@ -1,3 +1,6 @@
+/** How many leagues the goals for large lists are for. */
+export const GOAL_LEAGUES = 100_000;
+
 /** How the command was called. */
 export type Options = {
   readonly rounds: number;
@@ -21,6 +24,8 @@ export type Goal = {
 
 export type Findings = {
   readonly goals: readonly Goal[];
+  /** Why the goals cannot be judged, as a sentence, where something else was measured than they are for. */
+  readonly unjudged?: string | undefined;
   /** Markdown, without a heading. */
   readonly text: string;
   /** SVG by the name of its file. */

@@ -5,7 +5,7 @@ import { EXIT } from '../src/errors.ts';
 import { parseArguments, type Request, USAGE, UsageError } from './arguments.ts';
 import { describeMachine } from './support/machine.ts';
 import { missingOf } from './support/needs.ts';
-import { goalTable, type Measured, writeReport } from './support/report.ts';
+import { type Measured, tellGoals, writeReport } from './support/report.ts';
 import { makeScratchFolder } from './support/scratch.ts';
 
 // Measures all parts, or those that are named, and writes what it found; see README.md. What is slow is told like
@@ -25,7 +25,7 @@ for (const part of parts) {
   const began = Date.now();
   const findings = await part.measure({ ...counts, folder });
   measured.push({ part, findings });
-  if (findings.goals.length > 0) console.error(goalTable(findings.goals));
+  if (findings.goals.length > 0) console.error(tellGoals([{ part, findings }]));
   console.error(`… took ${formatDuration(Date.now() - began)}\n`);
 }
 publish(writeReport(measured, machine, counts.rounds));

@@ -3,7 +3,7 @@ import { drizzleScript } from '../contestants/drizzle-script.ts';
 import { leagueSync } from '../contestants/league-sync.ts';
 import { sqliteUtils } from '../contestants/sqlite-utils.ts';
 import { sqlite3 } from '../contestants/sqlite3.ts';
-import type { Findings, Goal, Options, Part } from '../part.ts';
+import { type Findings, GOAL_LEAGUES, type Goal, type Options, type Part } from '../part.ts';
 import { compete, type Entry, pick, WORKS } from '../support/contest.ts';
 import { measureIdleBytes } from '../support/idle.ts';
 import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
@@ -46,6 +46,7 @@ export const load: Part = {
     const scale = judgeScale(entries, { sizes: [tenth, leagues, largest], start, idleBytes, fewRounds: few });
     return {
       goals: [...RIVALS.map((rival) => judge(entries, rival, options)), ...scale.goals],
+      unjudged: leagues === GOAL_LEAGUES ? undefined : UNJUDGED,
       text: [ABOUT, table(entries, leagues), PICTURES, scale.text].join('\n\n'),
       pictures: {
         'time-first.svg': draw(entries, 'first load', 'time'),
@@ -66,6 +67,8 @@ function judge(entries: readonly Entry[], { work, rival, must, aim }: Rival, { l
     aim,
   };
 }
+
+const UNJUDGED = `The goals for large lists are for ${formatCount(GOAL_LEAGUES)} leagues, so with another number none is judged.`;
 
 const ABOUT =
   paragraph(`Each program is started anew for each list, and timed from its start to its end: first an empty database,

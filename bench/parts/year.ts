@@ -8,7 +8,7 @@ import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
 import { leaveNoOrphan } from '../support/orphan.ts';
 import { drawLines } from '../support/picture.ts';
 import { formatNumber } from '../support/statistics.ts';
-import type { YearFigures } from '../year/year.ts';
+import { YEAR_OF_POLLS, type YearFigures } from '../year/year.ts';
 
 const PROGRAM = join(import.meta.dirname, '../programs/year.ts');
 /** What is asked of the database for the status page, as `year/look.ts` names it. */
@@ -26,7 +26,12 @@ export const year: Part = {
   title: 'A year of polls',
   measure: async (options): Promise<Findings> => {
     const figures = await runYear(options);
-    return { goals: judge(figures), text: tell(figures), pictures: { 'memory-year.svg': draw(figures) } };
+    return {
+      goals: judge(figures),
+      unjudged: figures.polls === YEAR_OF_POLLS ? undefined : UNJUDGED,
+      text: tell(figures),
+      pictures: { 'memory-year.svg': draw(figures) },
+    };
   },
 };
 
@@ -58,6 +63,8 @@ function judge({ bytes, freshnessMs, pagesMs, memory }: YearFigures): readonly G
     },
   ];
 }
+
+const UNJUDGED = `The goals for a year are for ${formatCount(YEAR_OF_POLLS)} polls, so with another number none is judged.`;
 
 const ABOUT =
   paragraph(`124 leagues are polled every minute for a year of a clock that is moved by hand, in one process, with the worker's own

@@ -1,14 +1,13 @@
 import type { Findings, Goal, Part } from '../part.ts';
 import { markdownTable, paragraph } from './markdown.ts';
-import { formatNumber, formatSpread, median } from './statistics.ts';
+import { formatNumber, formatSpread, median, NO_FIGURE } from './statistics.ts';
 
 export type Measured = { readonly part: Part; readonly findings: Findings };
 
 /** All that was measured, as one document. */
 export function writeReport(measured: readonly Measured[], machine: string, rounds: number): string {
-  const goals = measured.flatMap(({ findings }) => findings.goals);
   const sections = measured.map(({ part, findings }) => `## ${part.title}\n\n${findings.text}`);
-  return `${['# Results', about(rounds), machine, '## Goals', goalTable(goals), ...sections].join('\n\n')}\n`;
+  return `${['# Results', about(rounds), machine, '## Goals', tellGoals(measured), ...sections].join('\n\n')}\n`;
 }
 
 function about(rounds: number): string {
@@ -17,17 +16,30 @@ function about(rounds: number): string {
 parentheses the least and the most.`);
 }
 
-export function goalTable(goals: readonly Goal[]): string {
-  const rows = goals.map((goal) => {
-    const { what, values, unit, must, aim } = goal;
-    const limit = (most: number | undefined): string => (most === undefined ? '' : `${formatNumber(most)} ${unit}`);
-    return [what, `${formatSpread(values)} ${unit}`, limit(must), limit(aim), judge(goal)];
-  });
-  return markdownTable(['what', 'measured', 'must', 'aim', 'holds'], rows);
+/** The goals of these parts in one table, and why some are not judged. */
+export function tellGoals(measured: readonly Measured[]): string {
+  const rows = measured.flatMap(({ findings }) =>
+    findings.goals.map((goal) => [
+      goal.what,
+      withUnit(formatSpread(goal.values), goal.unit),
+      ...(findings.unjudged === undefined ? judge(goal) : ['', '', '']),
+    ]),
+  );
+  const table = markdownTable(['what', 'measured', 'must', 'aim', 'holds'], rows);
+  return [table, ...measured.flatMap(({ findings: { unjudged = [] } }) => unjudged)].join('\n\n');
 }
 
-function judge({ values, must, aim }: Goal): string {
-  const value = median(values);
-  if (!(value <= must)) return '**no**';
+function withUnit(figure: string, unit: string): string {
+  return figure === NO_FIGURE ? figure : `${figure} ${unit}`;
+}
+
+function judge({ values, unit, must, aim }: Goal): readonly string[] {
+  const limit = (most: number | undefined): string => (most === undefined ? '' : `${formatNumber(most)} ${unit}`);
+  return [limit(must), limit(aim), holds(median(values), must, aim)];
+}
+
+function holds(value: number, must: number, aim: number | undefined): string {
+  // What cannot be computed does not hold either.
+  if (!(value >= 0 && value <= must)) return '**no**';
   return aim !== undefined && value <= aim ? 'yes, the aim too' : 'yes';
 }

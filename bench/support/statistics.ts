@@ -16,17 +16,19 @@ export function ratios(values: readonly number[], by: readonly number[]): readon
   return values.map((value, index) => value / (by[index] ?? Number.NaN));
 }
 
-/** Three digits that count, and all before the point. */
+/** Stands for what cannot be computed. */
+export const NO_FIGURE = '–';
+
+/** Three digits that count, and all before the point. No figure is below 0: one that comes out so was lost in the noise. */
 export function formatNumber(value: number): string {
-  if (!Number.isFinite(value)) return '–';
-  const size = Math.abs(value);
-  const places = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+  if (!(Number.isFinite(value) && value >= 0)) return NO_FIGURE;
+  const places = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
   return value.toFixed(places);
 }
 
 /** The median, and behind it the least and the most. */
 export function formatSpread(values: readonly number[]): string {
   const middle = formatNumber(median(values));
-  if (values.length === 1) return middle;
+  if (values.length === 1 || middle === NO_FIGURE) return middle;
   return `${middle} (${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))})`;
 }
