@@ -23,6 +23,8 @@ export type Goal = {
 };
 
 export type Findings = {
+  /** Instead of the part's, where something else was measured than that says. */
+  readonly title?: string;
   readonly goals: readonly Goal[];
   /** Why the goals cannot be judged, as a sentence, where something else was measured than they are for. */
   readonly unjudged?: string | undefined;

@@ -6,7 +6,7 @@ export type Measured = { readonly part: Part; readonly findings: Findings };
 
 /** All that was measured, as one document. */
 export function writeReport(measured: readonly Measured[], machine: string, rounds: number): string {
-  const sections = measured.map(({ part, findings }) => `## ${part.title}\n\n${findings.text}`);
+  const sections = measured.map(({ part, findings }) => `## ${findings.title ?? part.title}\n\n${findings.text}`);
   return `${['# Results', about(rounds), machine, '## Goals', tellGoals(measured), ...sections].join('\n\n')}\n`;
 }
 
