@@ -22,6 +22,14 @@ export type Goal = {
   readonly aim?: number;
 };
 
+/** Stands below the text where files are written. */
+export type Picture = {
+  readonly file: string;
+  /** What it shows, for who does not see it. */
+  readonly alt: string;
+  readonly svg: string;
+};
+
 export type Findings = {
   /** Instead of the part's, where something else was measured than that says. */
   readonly title?: string;
@@ -30,8 +38,7 @@ export type Findings = {
   readonly unjudged?: string | undefined;
   /** Markdown, without a heading. */
   readonly text: string;
-  /** SVG by the name of its file. */
-  readonly pictures?: Readonly<Record<string, string>>;
+  readonly pictures?: readonly Picture[];
 };
 
 /** A part of the benchmark, which can be measured by itself. */

@@ -25,10 +25,11 @@ for (const part of parts) {
   const began = Date.now();
   const findings = await part.measure({ ...counts, folder });
   measured.push({ part, findings });
-  if (findings.goals.length > 0) console.error(tellGoals([{ part, findings }]));
+  // The report itself is printed otherwise.
+  if (isWhole && findings.goals.length > 0) console.error(tellGoals([{ part, findings }]));
   console.error(`… took ${formatDuration(Date.now() - began)}\n`);
 }
-publish(writeReport(measured, machine, counts.rounds));
+publish(writeReport(measured, { machine, rounds: counts.rounds, withPictures: isWhole }));
 
 function readRequest(): Request {
   try {
@@ -55,9 +56,7 @@ function publish(report: string): void {
   }
   writeFileSync(join(import.meta.dirname, 'results.md'), report);
   for (const { findings } of measured) {
-    for (const [file, svg] of Object.entries(findings.pictures ?? {})) {
-      writeFileSync(join(import.meta.dirname, file), svg);
-    }
+    for (const { file, svg } of findings.pictures ?? []) writeFileSync(join(import.meta.dirname, file), svg);
   }
   console.error('written to bench/results.md');
 }

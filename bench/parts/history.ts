@@ -28,7 +28,8 @@ export const history: Part = {
 
 const ABOUT =
   paragraph(`A change feed of ${formatCount(CHANGES)} rows, made by hand in the form in which the worker writes it. The questions
-are the cookbook's, and those that other programs ask again and again; each is asked ${REPEATS} times.`);
+are the cookbook's, and those that other programs ask again and again; each is asked ${REPEATS} times: the median, and in parentheses the
+least and the most.`);
 
 async function askAll(folder: string, leagues: readonly SentLeague[]): Promise<string> {
   const home = mkdtempSync(join(folder, 'history-'));

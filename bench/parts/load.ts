@@ -47,12 +47,24 @@ export const load: Part = {
     return {
       goals: [...RIVALS.map((rival) => judge(entries, rival, options)), ...scale.goals],
       unjudged: leagues === GOAL_LEAGUES ? undefined : UNJUDGED,
-      text: [ABOUT, table(entries, leagues), PICTURES, scale.text].join('\n\n'),
-      pictures: {
-        'time-first.svg': draw(entries, 'first load', 'time'),
-        'time-unchanged.svg': draw(entries, 'again, nothing changed', 'time'),
-        'memory.svg': draw(entries, 'first load', 'memory'),
-      },
+      text: [ABOUT, table(entries, leagues), scale.text].join('\n\n'),
+      pictures: [
+        {
+          file: 'time-first.svg',
+          alt: 'Time of the first load against the number of leagues',
+          svg: draw(entries, 'first load', 'time'),
+        },
+        {
+          file: 'time-unchanged.svg',
+          alt: 'Time of a list without changes against the number of leagues',
+          svg: draw(entries, 'again, nothing changed', 'time'),
+        },
+        {
+          file: 'memory.svg',
+          alt: 'Highest memory of the first load against the number of leagues',
+          svg: draw(entries, 'first load', 'memory'),
+        },
+      ],
     };
   },
 };
@@ -76,12 +88,6 @@ then the same leagues in another order and with another \`timestamp\` (no \`ETag
 league-sync and the drizzle script log in and fetch from a service on loopback. sqlite3 and sqlite-utils read a file,
 which saves them that; they and the script keep no history, and league-sync's first load includes its change feed.
 After each work the 19 columns of all rows are compared with what was sent.`);
-
-const PICTURES = `![Time of the first load against the number of leagues](time-first.svg)
-
-![Time of a list without changes against the number of leagues](time-unchanged.svg)
-
-![Highest memory of the first load against the number of leagues](memory.svg)`;
 
 function table(entries: readonly Entry[], leagues: number): string {
   const rows = WORKS.flatMap((work) =>

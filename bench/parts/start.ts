@@ -66,7 +66,8 @@ function goal(kind: Kind, starts: readonly Start[]): Goal {
 
 const ABOUT =
   paragraph(`The worker with its page on, ${LIFELIKE} leagues and an empty database, ${STARTS_A_ROUND} starts of each kind in a round:
-the first on a machine; a later one there; and one with \`NODE_COMPILE_CACHE\` set and filled, as the container image has it.`);
+the first on a machine; a later one there; and one with \`NODE_COMPILE_CACHE\` set and filled, as the container image has it.
+A figure is the median of all starts of a kind, and in parentheses the least and the most.`);
 
 function table(starts: readonly Start[]): string {
   const row = (what: string, figure: 'requestMs' | 'storedMs'): readonly string[] => [

@@ -33,7 +33,7 @@ export const year: Part = {
       goals: judge(figures, span),
       unjudged: figures.polls === YEAR_OF_POLLS ? undefined : UNJUDGED,
       text: tell(figures, span),
-      pictures: { 'memory-year.svg': draw(figures, span) },
+      pictures: [{ file: 'memory-year.svg', alt: `Memory over ${span} of polls`, svg: draw(figures, span) }],
     };
   },
 };
@@ -103,7 +103,6 @@ function tell(figures: YearFigures, span: string): string {
     numbers(['asked', 'ms'], { 'view freshness': freshnessMs, ...pagesMs }, formatNumber),
     numbers(['asked of the cookbook', 'ms'], cookbookMs, formatNumber),
     markdownTable(['day', 'resident, MB', 'heap, MB'], months),
-    `![Memory over ${span} of polls](memory-year.svg)`,
   ].join('\n\n');
 }
 

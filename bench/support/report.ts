@@ -4,16 +4,26 @@ import { formatNumber, formatSpread, median, NO_FIGURE } from './statistics.ts';
 
 export type Measured = { readonly part: Part; readonly findings: Findings };
 
+type Report = { readonly machine: string; readonly rounds: number; readonly withPictures: boolean };
+
 /** All that was measured, as one document. */
-export function writeReport(measured: readonly Measured[], machine: string, rounds: number): string {
-  const sections = measured.map(({ part, findings }) => `## ${findings.title ?? part.title}\n\n${findings.text}`);
+export function writeReport(measured: readonly Measured[], { machine, rounds, withPictures }: Report): string {
+  const sections = measured.flatMap(({ part, findings: { title = part.title, text, pictures = [] } }) => [
+    `## ${title}`,
+    text,
+    ...(withPictures ? pictures.map(({ file, alt }) => `![${alt}](${file})`) : []),
+  ]);
   return `${['# Results', about(rounds), machine, '## Goals', tellGoals(measured), ...sections].join('\n\n')}\n`;
 }
 
 function about(rounds: number): string {
-  const often = rounds === 1 ? 'of one round' : `medians of ${rounds} rounds, or of fewer where a part says so`;
-  return paragraph(`Written by \`npm run bench\`; [README.md](README.md) says how it measures. Figures are ${often}, and in
-parentheses the least and the most.`);
+  const figures =
+    rounds === 1
+      ? 'of one round'
+      : `medians of ${rounds} rounds, or of fewer where a part says so, and in parentheses the least and the most`;
+  return paragraph(
+    `Written by \`npm run bench\`; [README.md](README.md) says how it measures. Figures are ${figures}.`,
+  );
 }
 
 /** The goals of these parts in one table, and why some are not judged. */
