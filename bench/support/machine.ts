@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import Database from 'better-sqlite3';
 import { markdownTable } from './markdown.ts';
@@ -11,7 +11,7 @@ export function describeMachine(folder: string): string {
     ['processor', `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${arch()}`],
     ['memory', `${formatNumber(totalmem() / 1e9)} GB`],
     ['kernel', `${type()} ${release()}`],
-    ['file system', say('stat', '--file-system', '--format', '%T', folder)],
+    ['file system', fileSystemOf(folder)],
     [
       'load average at start',
       loadavg()
@@ -28,6 +28,23 @@ export function describeMachine(folder: string): string {
     ['sqlite-utils', sayWhereInstalled(describeSqliteUtils)],
   ];
   return markdownTable(['', 'what'], rows);
+}
+
+/** By the mount that is nearest above, the last of those over one another; `stat` takes ext4 for ext2. */
+function fileSystemOf(folder: string): string {
+  const path = `${realpathSync(folder)}/`;
+  const mounts = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .map(([, point = '?', type = 'unknown']) => ({ point: `${withBlanks(point)}/`.replace('//', '/'), type }))
+    .filter(({ point }) => path.startsWith(point))
+    .toSorted((one, other) => one.point.length - other.point.length);
+  return mounts.at(-1)?.type ?? 'unknown';
+}
+
+/** Blanks in the kernel's tables are octal. */
+function withBlanks(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
 function say(program: string, ...args: readonly string[]): string {
