@@ -113,9 +113,10 @@ function draw(entries: readonly Entry[], work: Work, figure: 'time' | 'memory'):
       points: sizes.map((size) => [size, median(own.filter(({ leagues }) => leagues === size).map(value))]),
     };
   });
-  const what = figure === 'time' ? 'Time from start to end' : 'Highest memory';
+  const list = work === 'first load' ? 'First load' : 'The same list again';
   return drawLines(lines, {
-    title: `${what}, ${work}`,
+    title: `${list}: ${figure === 'time' ? 'seconds from start to end' : 'highest memory'}`,
+    subtitle: 'Medians; both axes are logarithmic.',
     x: 'leagues in the list',
     y: figure === 'time' ? 'seconds' : 'MB',
   });

@@ -4,6 +4,7 @@ import { type Axis, logAxis, type MakeAxis } from './axis.ts';
 export type Line = { readonly name: string; readonly points: readonly (readonly [number, number])[] };
 export type Drawing = {
   readonly title: string;
+  readonly subtitle?: string;
   readonly x: string;
   readonly y: string;
   /** What both axes are; logarithmic where nothing is said. */
@@ -11,7 +12,7 @@ export type Drawing = {
 };
 
 const [WIDTH, HEIGHT] = [720, 420];
-const AREA = { left: 70, right: 150, top: 50, bottom: 55 };
+const AREA = { left: 70, right: 150, top: 62, bottom: 55 };
 /** Of equal weight on white and on black (Okabe and Ito's), and told apart by their marks as well. */
 const COLOURS = ['#0f8f70', '#d55e00', '#5b8fd9', '#b06a9c'];
 const DASHES = ['', '6 3', '2 3', '8 3 2 3'];
@@ -23,7 +24,7 @@ const STYLE = `text { font: 13px system-ui, sans-serif; fill: #24292f } .title {
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .grid { stroke: #3d444d } .axis { stroke: #9198a1 } }`;
 
 /** Lines over two axes, as SVG that follows the reader's choice of light or dark. */
-export function drawLines(lines: readonly Line[], { title, x, y, makeAxis = logAxis }: Drawing): string {
+export function drawLines(lines: readonly Line[], { title, subtitle = '', x, y, makeAxis = logAxis }: Drawing): string {
   const points = lines.flatMap((line) => line.points);
   const across = makeAxis(
     points.map(([value]) => value),
@@ -42,13 +43,14 @@ export function drawLines(lines: readonly Line[], { title, x, y, makeAxis = logA
     `<title>${title}</title>`,
     `<style>${STYLE}</style>`,
     `<text class="title" x="${AREA.left}" y="26">${title}</text>`,
+    `<text x="${AREA.left}" y="46">${subtitle}</text>`,
     ...across.ticks.map(({ value, isMinor }) => upright(across.at(value), value, isMinor)),
     ...up.ticks.map(({ value, isMinor }) => level(up.at(value), value, isMinor)),
     `<path class="axis" fill="none" d="M${AREA.left} ${AREA.top}V${HEIGHT - AREA.bottom}H${WIDTH - AREA.right}"/>`,
     `<text x="${middle}" y="${HEIGHT - 12}" text-anchor="middle">${x}</text>`,
     `<text transform="translate(18 ${half}) rotate(-90)" text-anchor="middle">${y}</text>`,
     ...lines.map((line, index) => drawLine(line, index, across, up)),
-    ...nameLines(lines, up),
+    ...nameLines(lines, across, up),
     '</svg>\n',
   ].join('\n');
 }
@@ -79,16 +81,15 @@ function drawLine({ points }: Line, index: number, across: Axis, up: Axis): stri
   return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" stroke-dasharray="${dash}"/>${marks}`;
 }
 
-/** Beside the ends of the lines, in their order, none over another. */
-function nameLines(lines: readonly Line[], up: Axis): readonly string[] {
-  const ends = lines.map(({ name, points }, index) => ({ name, index, at: up.at(points.at(-1)?.[1] ?? 1) }));
-  let lowest = Number.NEGATIVE_INFINITY;
-  return ends
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ name, index, at }) => {
-      lowest = Math.max(at, lowest + LINE_HEIGHT);
-      const colour = COLOURS[index % COLOURS.length];
-      const x = WIDTH - AREA.right + 10;
-      return `<circle cx="${x}" cy="${lowest}" r="4" fill="${colour}"/><text x="${x + 10}" y="${lowest + 4}">${name}</text>`;
+/** Each beside the last point of its line; among those that end at the same place none stands over another. */
+function nameLines(lines: readonly Line[], across: Axis, up: Axis): readonly string[] {
+  const lowest = new Map<number, number>();
+  return lines
+    .map(({ name, points }) => ({ name, x: across.at(points.at(-1)?.[0] ?? 1), y: up.at(points.at(-1)?.[1] ?? 1) }))
+    .toSorted((one, other) => one.y - other.y)
+    .map(({ name, x, y }) => {
+      const at = Math.max(y, (lowest.get(x) ?? Number.NEGATIVE_INFINITY) + LINE_HEIGHT);
+      lowest.set(x, at);
+      return `<text x="${x + 10}" y="${at + 4}">${name}</text>`;
     });
 }
