@@ -14,6 +14,12 @@ export type ReadLeague = {
   readonly json: JsonText;
 };
 
+/**
+ * The thread should be ahead. While it is waited for nothing else is done here, not even a signal is heard, so that a
+ * list that takes long to read is better read elsewhere.
+ */
+const LONGEST_WAIT_MS = 2_000;
+
 /** A thread that reads a list, a little ahead of whoever writes it. Where none can be had, nothing comes of it. */
 export type ReadAhead = Disposable & {
   /** Starts the thread, so that it is there by the time it is wanted, which takes a tenth of a second. */
@@ -29,7 +35,8 @@ export type ReadAhead = Disposable & {
   ) => Found | undefined;
 };
 
-export function createReadAhead(): ReadAhead {
+/** `longestWaitMs` is how long the thread is waited for, in all. */
+export function createReadAhead({ longestWaitMs = LONGEST_WAIT_MS } = {}): ReadAhead {
   let thread: Worker | undefined;
   const start = (): void => {
     thread ??= startThread();
@@ -38,7 +45,7 @@ export function createReadAhead(): ReadAhead {
     start,
     read: (elements, { programVersion, isTimeUp }, use) => {
       start();
-      using messages = assign(thread, elements, programVersion);
+      using messages = assign(thread, elements, { programVersion, longestWaitMs });
       while (messages !== undefined && !isTimeUp()) {
         const message = messages.next();
         if (message?.kind === 'end') return message.found;
@@ -77,31 +84,30 @@ function startThread(): Worker | undefined {
 type Messages = Disposable & { readonly next: () => Message | undefined };
 
 /** Undefined where there is no thread, or no memory to share with it. */
-function assign(thread: Worker | undefined, elements: Elements, programVersion: string): Messages | undefined {
+function assign(
+  thread: Worker | undefined,
+  elements: Elements,
+  { programVersion, longestWaitMs }: { readonly programVersion: string; readonly longestWaitMs: number },
+): Messages | undefined {
   if (thread === undefined) return undefined;
   try {
     const { port1: ours, port2: port } = new MessageChannel();
     const flow = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
     const assignment: Assignment = { list: elements.share(), programVersion, port, flow };
     thread.postMessage(assignment, [port]);
-    return receive(ours, flow);
+    return receive(ours, flow, longestWaitMs);
   } catch {
     return undefined;
   }
 }
 
-/**
- * So long is waited for the thread, in all: it should be ahead. Nothing else is done here meanwhile, not even a signal
- * is heard, so that a list that takes long to read is better read elsewhere.
- */
-const LONGEST_WAIT_MS = 2_000;
 /** A process that was stopped for a while has not waited. */
 const WAIT_AT_A_TIME_MS = 100;
 
-function receive(port: MessagePort, flow: Int32Array<SharedArrayBuffer>): Messages {
+function receive(port: MessagePort, flow: Int32Array<SharedArrayBuffer>, longestWaitMs: number): Messages {
   let waitedMs = 0;
   const next = (): Message | undefined => {
-    while (waitedMs < LONGEST_WAIT_MS) {
+    while (waitedMs < longestWaitMs) {
       const sent = Atomics.load(flow, SENT);
       const received = receiveMessageOnPort(port);
       if (received !== undefined) {

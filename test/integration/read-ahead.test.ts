@@ -7,25 +7,50 @@ import { createElement, listingOf, parseElements, VERSION } from '../support/uni
 /** More than a thread reads ahead. */
 const MANY = 10_000;
 
-function readAll(json: string, change = {}, use = (_: ReadLeague): unknown => undefined) {
-  const listing = listingOf(json);
-  if (listing.elements === undefined) throw new Error('There is no list.');
-  const list = { ...listing.elements.share(), ...change };
+/** However busy the machine is. */
+const LONG_MS = 60_000;
+
+type Reading = {
+  /** What is different of what the thread is told. */
+  readonly change?: object;
+  readonly longestWaitMs?: number;
+  readonly isTimeUp?: () => boolean;
+  /** Called with each batch. */
+  readonly use?: (batch: readonly ReadLeague[]) => void;
+};
+
+function readAll(
+  json: string,
+  { change, longestWaitMs = LONG_MS, isTimeUp = () => false, use = () => undefined }: Reading = {},
+) {
+  const { elements } = listingOf(json);
+  if (elements === undefined) throw new Error('There is no list.');
   const leagues: ReadLeague[] = [];
-  const elements = { ...listing.elements, share: () => list };
-  using ahead = createReadAhead();
-  const found = ahead.read(elements, { programVersion: VERSION, isTimeUp: () => false }, (batch) => {
-    batch.forEach(use);
+  using ahead = createReadAhead({ longestWaitMs });
+  const share = () => ({ ...elements.share(), ...change });
+  const found = ahead.read({ ...elements, share }, { programVersion: VERSION, isTimeUp }, (batch) => {
+    use(batch);
     leagues.push(...batch);
   });
   return { leagues, found };
 }
 
-const NAMES = '/proc/self/task/*/comm';
+function writeMany(): string {
+  return JSON.stringify({ leagues: Array.from({ length: MANY }, () => createElement({})) });
+}
 
-/** Those that read, as the system sees them. */
+/** The threads that read, as the system sees them. */
 function countThreads(): number {
-  return globSync(NAMES).filter((file) => readFileSync(file, 'utf8').trim() === READER_NAME).length;
+  return globSync('/proc/self/task/*/comm').filter((file) => nameIn(file) === READER_NAME).length;
+}
+
+function nameIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    // It has ended meanwhile.
+    return undefined;
+  }
 }
 
 describe('a list that a thread reads', () => {
@@ -50,41 +75,32 @@ describe('a list that a thread reads', () => {
   });
 
   it('comes to nothing where the thread dies', () => {
-    expect(readAll('{"leagues":[1]}', { places: null }).found).toBeUndefined();
+    expect(readAll('{"leagues":[1]}', { change: { places: null }, longestWaitMs: 500 }).found).toBeUndefined();
   });
 
-  it('comes to nothing where there is no memory to share', () => {
-    const { elements = undefined } = listingOf('{"leagues":[1]}');
-    if (elements === undefined) throw new Error('There is no list.');
-    const share = (): never => {
-      throw new RangeError('Array buffer allocation failed');
-    };
-    using ahead = createReadAhead();
-    const options = { programVersion: VERSION, isTimeUp: () => false };
-    expect(ahead.read({ ...elements, share }, options, () => undefined)).toBeUndefined();
+  it('comes to nothing where it cannot be handed over', () => {
+    expect(readAll('{"leagues":[1]}', { change: { sought: () => undefined } }).found).toBeUndefined();
   });
 
   it('comes to nothing when time is up', () => {
-    const json = JSON.stringify({ leagues: Array.from({ length: MANY }, () => createElement({})) });
     let batches = 0;
-    const { elements } = listingOf(json);
-    if (elements === undefined) throw new Error('There is no list.');
-    using ahead = createReadAhead();
-    const options = { programVersion: VERSION, isTimeUp: () => batches === 3 };
-    const found = ahead.read(elements, options, () => {
-      batches += 1;
+    const { found } = readAll(writeMany(), {
+      isTimeUp: () => batches === 3,
+      use: () => {
+        batches += 1;
+      },
     });
     expect([found, batches]).toEqual([undefined, 3]);
   });
 
   it.runIf(existsSync('/proc/self/task'))('leaves no thread behind where whoever takes it fails', async () => {
-    await expect.poll(countThreads).toBe(0);
-    const json = JSON.stringify({ leagues: Array.from({ length: MANY }, () => createElement({})) });
-    const failing = (): void => {
+    const noneIsLeft = () => expect.poll(countThreads, { timeout: LONG_MS }).toBe(0);
+    await noneIsLeft();
+    const use = (): void => {
       expect(countThreads()).toBe(1);
       throw new Error('the disk is full');
     };
-    expect(() => readAll(json, {}, failing)).toThrow('the disk is full');
-    await expect.poll(countThreads).toBe(0);
+    expect(() => readAll(writeMany(), { use })).toThrow('the disk is full');
+    await noneIsLeft();
   });
 });
