@@ -138,6 +138,17 @@ describe('a long list into a database without leagues', () => {
     expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: list.length } });
   });
 
+  it('that takes longer to read than a run may last is not loaded, and the run ends', async () => {
+    const odds = Array.from({ length: 200 }, (_, index) => `0.${index}12345678901234567890`).join(',');
+    const list = makeMany().map((one) => JSON.stringify(one).replace(/}$/, `,"odds":[${odds}]}`));
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: '1500ms' } });
+    service.script('leagues', { body: `{"message":"ok","leagues":[${list}]}` });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
+    expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
+  });
+
   it('is compared where another tool has put a league there at the last moment', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();

@@ -82,6 +82,12 @@ describe('a list that a thread reads', () => {
     expect(readAll('{"leagues":[1]}', { change: { sought: () => undefined } }).found).toBeUndefined();
   });
 
+  it('comes to nothing where it is waited for too long in all, though never for long', () => {
+    const league = createElement(Object.fromEntries(Array.from({ length: 50 }, (_, field) => [`f${field}`, 'x'])));
+    const json = `{"leagues":[${Array.from({ length: 4 * MANY }, () => JSON.stringify(league)).join(',')}]}`;
+    expect(readAll(json, { longestWaitMs: 300 }).found).toBeUndefined();
+  });
+
   it('comes to nothing when time is up', () => {
     let batches = 0;
     const { found } = readAll(writeMany(), {
