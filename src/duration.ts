@@ -15,22 +15,30 @@ export function parseSize(text: string): number | undefined {
   return Math.round(Number(match[1]) * UNITS_BYTES[match[2].toUpperCase() as keyof typeof UNITS_BYTES]);
 }
 
-/** Writes milliseconds for people: `850 ms`, `4.2 s`, `12 min`, `3 h`, `5 d`. */
+/** Writes how long something took or may take: `850 ms`, `4.2 s`, `4 s`, `12 min`, `3 h`, `5 d`. */
 export function formatDuration(ms: number): string {
-  const size = Math.abs(ms);
-  if (size < 1_000) return `${Math.round(ms)} ms`;
-  if (size < 2 * UNITS_MS.m) return `${(ms / UNITS_MS.s).toFixed(size < 10_000 ? 1 : 0)} s`;
-  if (size < 2 * UNITS_MS.h) return `${Math.round(ms / UNITS_MS.m)} min`;
-  if (size < 2 * UNITS_MS.d) return `${Math.round(ms / UNITS_MS.h)} h`;
-  return `${Math.round(ms / UNITS_MS.d)} d`;
+  const size = Math.round(Math.abs(ms));
+  if (size < UNITS_MS.s) return `${Math.round(ms)} ms`;
+  if (size < 10 * UNITS_MS.s) return `${Number((ms / UNITS_MS.s).toFixed(1))} s`;
+  return formatCoarsely(ms, Math.round);
 }
 
-/** Writes how long ago something was, in ms, or when it will be: `just now`, `12 min ago`, `in 3 h`. */
+/** Writes how long ago something was, in ms, or when it will be: `just now`, `5 s ago`, `12 min ago`, `in 3 h`. */
 export function formatAge(ms: number): string {
   const size = Math.abs(ms);
   if (size < UNITS_MS.s) return 'just now';
-  const text = size < 2 * UNITS_MS.m ? `${Math.floor(size / UNITS_MS.s)} s` : formatDuration(size);
+  // Rounded down: nothing is older than it says.
+  const text = formatCoarsely(size, Math.floor);
   return ms < 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** Whole units; the smaller one up to twice the next: `90 s`, `2 min`. */
+function formatCoarsely(ms: number, round: (value: number) => number): string {
+  const size = Math.abs(ms);
+  if (size < 2 * UNITS_MS.m) return `${round(ms / UNITS_MS.s)} s`;
+  if (size < 2 * UNITS_MS.h) return `${round(ms / UNITS_MS.m)} min`;
+  if (size < 2 * UNITS_MS.d) return `${round(ms / UNITS_MS.h)} h`;
+  return `${round(ms / UNITS_MS.d)} d`;
 }
 
 /** Writes bytes for people: `512 B`, `4.1 KB`, `73 MB`. */

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { formatInstant, systemClock } from '../clock.ts';
 import { loadConfig, loadLogConfig } from '../config/config.ts';
+import { formatDuration } from '../duration.ts';
 import { EXIT, StoppedError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startSimulator } from '../simulator/simulator.ts';
@@ -33,7 +34,7 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
     churnMs: CHURN_MS,
   });
   log.info(
-    `simulated service on ${simulator.url}: tokens live ${TOKEN_LIFE_MS / 1_000} s, leagues change every ${CHURN_MS / 1_000} s`,
+    `simulated service on ${simulator.url}: tokens live ${formatDuration(TOKEN_LIFE_MS)}, leagues change every ${formatDuration(CHURN_MS)}`,
   );
   log.info(`${DATABASE} begins anew: what an earlier demo left there is gone`);
   explain(log, forMs);
@@ -83,7 +84,7 @@ function explain(log: Log, forMs: number | undefined): void {
     `ask the database while this runs: sqlite3 -readonly ${DATABASE} "SELECT sport, count(*) FROM active_leagues GROUP BY sport"`,
   );
   log.info(`or without sqlite3: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync query "SELECT * FROM freshness"`);
-  log.info(forMs === undefined ? 'stop it with Ctrl-C' : `it ends by itself after ${forMs / 1_000} s`);
+  log.info(forMs === undefined ? 'stop it with Ctrl-C' : `it ends by itself after ${formatDuration(forMs)}`);
 }
 
 function summarize(log: Log, path: string): void {

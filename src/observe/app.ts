@@ -20,8 +20,8 @@ export function createApp({ monitor, clock, log }: AppOptions): Answering {
     Object.entries({
       '/livez': () => replyJson({ live: true }),
       '/readyz': () => {
-        const readiness = monitor.readiness();
-        return replyJson(readiness, readiness.ready ? 200 : 503);
+        const { ready, reasons } = monitor.verdict();
+        return replyJson({ ready, reasons }, ready ? 200 : 503);
       },
       '/metrics': async () => ({
         status: 200,

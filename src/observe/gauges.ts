@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { REASONS, type Readiness } from './health.ts';
 import type { Monitor } from './monitor.ts';
+import { REASONS, type Verdict } from './verdict.ts';
 
 /** What is looked up whenever somebody asks for the metrics. What is undefined is left out of the answer. */
 export type GaugeSource = { readonly name: string; readonly help: string } & (
@@ -44,7 +44,7 @@ function freshnessGauges(monitor: Monitor): readonly GaugeSource[] {
       name: 'league_sync_not_ready',
       help: 'Whether this reason keeps the worker from being ready (1) or not (0), as /readyz says.',
       label: 'reason',
-      readAll: () => reasonsOf(monitor.readiness()),
+      readAll: () => reasonsOf(monitor.verdict()),
     },
     {
       name: 'league_sync_consecutive_failures',
@@ -106,7 +106,7 @@ function fileGauges({ path }: Monitor): readonly GaugeSource[] {
 }
 
 /** Each of the reasons, so that the series of none begins only when it is too late to see it change. */
-function reasonsOf({ reasons }: Readiness): Readonly<Record<string, number>> {
+function reasonsOf({ reasons }: Verdict): Readonly<Record<string, number>> {
   const present = new Set(reasons.map(({ reason }) => reason));
   return Object.fromEntries(REASONS.map((reason) => [reason, present.has(reason) ? 1 : 0]));
 }

@@ -1,28 +1,22 @@
-import { type Clock, formatInstant } from '../clock.ts';
-import { formatDuration } from '../duration.ts';
+import type { Clock } from '../clock.ts';
+import type { RunError } from '../errors.ts';
 import type { RunReport } from '../sync/report.ts';
-
-/** All that can keep the worker from being ready. */
-export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
-
-/** Why the worker is not ready, in a word for programs and in a sentence for people. */
-export type Reason = {
-  readonly reason: (typeof REASONS)[number];
-  readonly message: string;
-};
-
-export type Readiness = { readonly ready: boolean; readonly reasons: readonly Reason[] };
+import { judge, type Situation, STARTING, type Verdict } from './verdict.ts';
 
 /** Whether the data is fresh, and what stands against it. All from memory. */
 export type Health = {
-  /** The database is open; this is when (ms) it was last brought up to date, as far as it knows. */
-  readonly open: (lastSuccessAt: number | undefined) => void;
+  /** The database is open; this is when (ms) it was last brought up to date, and how many polls failed since. */
+  readonly open: (lastSuccessAt: number | undefined, failures: number) => void;
   readonly noteRun: (report: RunReport) => void;
+  /** The database files were deleted or replaced, or cannot be looked at; undefined once they are in place again. */
+  readonly noteDatabase: (fault: string | undefined) => void;
   /** When (ms) the leagues were last brought up to date. */
   readonly lastSuccessAt: () => number | undefined;
-  /** Why the last poll of the leagues failed, where it did. */
-  readonly lastFault: () => string | undefined;
-  readonly readiness: () => Readiness;
+  /** Why the last poll of the leagues failed; undefined if it did not. */
+  readonly lastError: () => string | undefined;
+  /** Polls of the leagues that failed since the last good one; undefined until the database is open. */
+  readonly failures: () => number | undefined;
+  readonly verdict: () => Verdict;
 };
 
 export type HealthOptions = {
@@ -31,6 +25,8 @@ export type HealthOptions = {
   readonly staleAfterMs: (at: number) => number;
   /** What the service refuses at present, if it does and the leagues need it. */
   readonly refusal: () => string | undefined;
+  /** How many removals are held, and rejections open. */
+  readonly issues: () => Pick<Situation, 'held' | 'rejected'>;
 };
 
 type Success = {
@@ -41,10 +37,11 @@ type Success = {
   staleAfterMs?: number;
 };
 
-export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): Health {
-  let isOpen = false;
+export function createHealth({ clock, staleAfterMs, refusal, issues }: HealthOptions): Health {
+  let failures: number | undefined;
   let success: Success | undefined;
-  let last: RunReport | undefined;
+  let lastError: RunError | undefined;
+  let databaseFault: string | undefined;
 
   // A clock that was set back makes nothing young.
   const ageOf = ({ at, monotonicAt }: Success): number => Math.max(clock.now() - at, clock.monotonic() - monotonicAt);
@@ -52,47 +49,40 @@ export function createHealth({ clock, staleAfterMs, refusal }: HealthOptions): H
     const ageMs = Math.max(0, clock.now() - at);
     success = { at, monotonicAt: clock.monotonic() - ageMs };
   };
-  /** What has not been said as a reason of its own. */
-  const cause = (): string => {
-    const { error } = last ?? {};
-    const isSaid = error === undefined || error.kind === 'credentials' || error.kind === 'database';
-    return isSaid ? '' : ` The last poll failed: ${error.message}`;
-  };
-  const staleness = (): Reason | undefined => {
-    if (success === undefined)
-      return { reason: 'no-good-poll', message: `No poll of the leagues has been good yet.${cause()}` };
-    const age = ageOf(success);
+  const lastSuccess = (): Situation['success'] => {
+    if (success === undefined) return undefined;
     success.staleAfterMs ??= staleAfterMs(success.at);
-    if (age < success.staleAfterMs) return undefined;
-    const limit = formatDuration(success.staleAfterMs);
-    const message = `The last good poll was at ${formatInstant(success.at)}, ${formatDuration(age)} ago; from ${limit} on it is stale.${cause()}`;
-    return { reason: 'stale', message };
+    return { at: success.at, ageMs: ageOf(success), staleAfterMs: success.staleAfterMs };
   };
-  const reasons = (): readonly Reason[] => {
-    if (!isOpen) return [{ reason: 'starting', message: 'The database is not open yet.' }];
-    const found: Reason[] = [];
-    const refused = refusal() ?? (last?.error?.kind === 'credentials' ? last.error.message : undefined);
-    if (refused !== undefined) found.push({ reason: 'credentials-refused', message: refused });
-    if (last?.error?.kind === 'database') found.push({ reason: 'database', message: last.error.message });
-    const stale = staleness();
-    return stale === undefined ? found : [...found, stale];
-  };
+  const errorOf = (kind: RunError['kind']): string | undefined =>
+    lastError?.kind === kind ? lastError.message : undefined;
   return {
-    open: (lastSuccessAt) => {
-      isOpen = true;
+    open: (lastSuccessAt, failed) => {
+      failures = failed;
       if (lastSuccessAt !== undefined) succeed(lastSuccessAt);
     },
-    noteRun: (report) => {
-      if (report.kind !== 'leagues' || report.outcome === 'interrupted') return;
-      last = report;
-      if (report.outcome !== 'failed')
-        succeed(report.finishedAt === undefined ? clock.now() : Date.parse(report.finishedAt));
+    noteRun: ({ kind, outcome, error, finishedAt }) => {
+      if (kind !== 'leagues' || outcome === 'interrupted') return;
+      lastError = error;
+      failures = outcome === 'failed' ? (failures ?? 0) + 1 : 0;
+      if (outcome !== 'failed') succeed(finishedAt === undefined ? clock.now() : Date.parse(finishedAt));
+    },
+    noteDatabase: (fault) => {
+      databaseFault = fault;
     },
     lastSuccessAt: () => success?.at,
-    lastFault: () => (last?.outcome === 'failed' ? last.error?.message : undefined),
-    readiness: () => {
-      const found = reasons();
-      return { ready: found.length === 0, reasons: found };
+    lastError: () => lastError?.message,
+    failures: () => failures,
+    verdict: () => {
+      if (failures === undefined) return STARTING;
+      return judge({
+        success: lastSuccess(),
+        refused: refusal() ?? errorOf('credentials'),
+        databaseFault: databaseFault ?? errorOf('database'),
+        failures,
+        lastError: lastError?.message,
+        ...issues(),
+      });
     },
   };
 }

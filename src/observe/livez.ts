@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { formatAddress, type ListenAddress } from '../config/listen.ts';
+import { formatDuration } from '../duration.ts';
 import { codeOf } from '../errors.ts';
 import { isObject, parseJson } from '../json.ts';
 
@@ -23,7 +24,7 @@ export async function askLive(address: ListenAddress, limitMs: number): Promise<
     const { status, text } = await fetchText(livezOf(address), limit);
     return status === 200 && isLive(text) ? undefined : `was answered with status ${status}, and not by league-sync`;
   } catch (error) {
-    if (limit.aborted) return `was not answered within ${limitMs / 1_000} s`;
+    if (limit.aborted) return `was not answered within ${formatDuration(limitMs)}`;
     if (codeOf(error) === 'ECONNREFUSED') return 'is not listened on; no worker is running there';
     return `cannot be asked (${codeOf(error) || 'unknown error'})`;
   }

@@ -5,7 +5,8 @@ import type { LoginRecord } from '../service/login.ts';
 import type { Freshness } from '../store/overview.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { RunReport } from '../sync/report.ts';
-import { createHealth, type Readiness } from './health.ts';
+import { createHealth } from './health.ts';
+import { type StaleLimits, staleAge, type Verdict } from './verdict.ts';
 
 /** What the worker is set to do. */
 export type Settings = {
@@ -14,12 +15,8 @@ export type Settings = {
   readonly service: string;
   readonly scope: 'all' | 'active' | 'inactive';
   readonly database: string;
-  readonly schedule: Schedule;
   readonly profileSchedule: Schedule | 'off';
-  readonly runTimeoutMs: number;
-  /** How old the data may become; undefined where the schedule says it. */
-  readonly staleAfterMs: number | undefined;
-};
+} & StaleLimits;
 
 /** `resource` is what a fresh token was refused for; left out where it was the login. */
 export type Refused = { readonly message: string; readonly until: number; readonly resource?: Resource | undefined };
@@ -68,11 +65,12 @@ export type Monitor = {
   readonly noteRun: (report: RunReport) => void;
   readonly noteLogin: (login: LoginRecord) => void;
   readonly watch: (watcher: Watcher) => void;
-  readonly readiness: () => Readiness;
+  readonly noteDatabase: (fault: string | undefined) => void;
+  readonly verdict: () => Verdict;
   /** When (ms) the leagues, or the profile, were last brought up to date. */
   readonly lastSuccessAt: (kind?: RunKind) => number | undefined;
-  /** Why the last poll of the leagues failed, where it did. */
-  readonly lastFault: () => string | undefined;
+  /** Why the last poll of the leagues failed; undefined if it did not. */
+  readonly lastError: () => string | undefined;
   /** Undefined until the database is open; so are the next ones. */
   readonly consecutiveFailures: () => number | undefined;
   readonly path: () => string | undefined;
@@ -83,33 +81,24 @@ export type Monitor = {
   readonly clockSkewMs: () => number | undefined;
 };
 
-/** The slot after which data is stale, counted from the poll that brought it. */
-const MISSED_SLOTS = 3;
-
 export function createMonitor(settings: Settings, clock: Clock): Monitor {
   let opening: Opening | undefined;
   let counts: Counts | undefined;
   let lastLogin: LoginRecord | undefined;
   let clockSkewMs: number | undefined;
   let lastProfileAt: number | undefined;
-  let failures: number | undefined;
   const watchers: Watcher[] = [];
   const present = (): Present | undefined => opening?.present();
   const health = createHealth({
     clock,
-    staleAfterMs: (at) => settings.staleAfterMs ?? untilStale(settings, at),
+    staleAfterMs: (at) => staleAge(settings, at),
     refusal: () => {
       const refusal = present()?.refusal;
       // An account that may not read its profile has leagues that are as fresh as any.
       return refusal?.resource === 'profile' ? undefined : refusal?.message;
     },
+    issues: () => ({ held: counts?.held_removals ?? 0, rejected: counts?.open_rejections ?? 0 }),
   });
-  const tally = ({ kind, outcome }: RunReport): void => {
-    if (outcome === 'interrupted') return;
-    const failed = outcome === 'failed';
-    if (kind === 'leagues') failures = failed ? (failures ?? 0) + 1 : 0;
-    else if (!failed) lastProfileAt = clock.now();
-  };
   const recount = (): void => {
     try {
       counts = opening?.count();
@@ -123,13 +112,13 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
     open: (found) => {
       opening = found;
       lastProfileAt = found.lastProfileAt;
-      failures = found.consecutiveFailures;
       counts = found.count();
-      health.open(found.lastSuccessAt);
+      health.open(found.lastSuccessAt, found.consecutiveFailures);
     },
     noteRun: (report) => {
       health.noteRun(report);
-      tally(report);
+      const isGood = report.outcome !== 'interrupted' && report.outcome !== 'failed';
+      if (report.kind === 'profile' && isGood) lastProfileAt = clock.now();
       for (const watcher of watchers) watcher.noteRun(report);
       if (report.wrote) recount();
     },
@@ -139,18 +128,15 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
       for (const watcher of watchers) watcher.noteLogin(login);
     },
     watch: (watcher) => watchers.push(watcher),
-    readiness: health.readiness,
+    noteDatabase: health.noteDatabase,
+    verdict: health.verdict,
     lastSuccessAt: (kind = 'leagues') => (kind === 'leagues' ? health.lastSuccessAt() : lastProfileAt),
-    lastFault: health.lastFault,
-    consecutiveFailures: () => failures,
+    lastError: health.lastError,
+    consecutiveFailures: health.failures,
     path: () => opening?.path,
     present,
     counts: () => counts,
     lastLogin: () => lastLogin,
     clockSkewMs: () => clockSkewMs,
   };
-}
-
-function untilStale({ schedule, runTimeoutMs }: Settings, at: number): number {
-  return schedule.slotAfter(at, MISSED_SLOTS) - at + runTimeoutMs;
 }

@@ -2,14 +2,14 @@ import { type Clock, formatInstant } from '../clock.ts';
 import { toRunError } from '../errors.ts';
 import { glance } from '../store/open.ts';
 import { type LoginSummary, type Overview, overviewOf } from '../store/overview.ts';
-import type { Readiness } from './health.ts';
 import type { Monitor } from './monitor.ts';
+import type { Verdict } from './verdict.ts';
 
 /**
  * What `/status.json` says. Fields are only ever added; instants are ISO 8601 in UTC, null where there is none. What the
  * database says is null where it cannot be read, and `database.fault` says why.
  */
-export type Status = Readiness & {
+export type Status = Verdict & {
   readonly version: string;
   readonly now: string;
   readonly started_at: string;
@@ -48,7 +48,7 @@ export function describeStatus(monitor: Monitor, clock: Clock): Status {
   const { settings } = monitor;
   const { running, pausedUntil = 0, token, refusal } = monitor.present() ?? {};
   return {
-    ...monitor.readiness(),
+    ...monitor.verdict(),
     version: settings.version,
     now: formatInstant(clock.now()),
     started_at: formatInstant(monitor.startedAt),

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { formatDuration } from '../duration.ts';
 import { PausedError, RunError, TransportError } from '../errors.ts';
 
 /** The time that a run has, and how it ends early. */
@@ -16,7 +17,9 @@ export function startDeadline(
 ): Deadline & Disposable {
   const overtime = new AbortController();
   const timer = setTimeout(() => {
-    overtime.abort(new TransportError('timeout', false, `No success within ${ms} ms (LEAGUE_SYNC_RUN_TIMEOUT).`));
+    overtime.abort(
+      new TransportError('timeout', false, `No success within ${formatDuration(ms)} (LEAGUE_SYNC_RUN_TIMEOUT).`),
+    );
   }, ms);
   return {
     at: clock.monotonic() + ms,

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { unlessAborted } from '../abort.ts';
 import { type ProxyServer, throughProxy } from '../config/proxy.ts';
+import { formatDuration } from '../duration.ts';
 import { RunError, TransportError } from '../errors.ts';
 import type { Answer, Head } from './answer.ts';
 import { decompress, readBody } from './body.ts';
@@ -126,7 +127,7 @@ function overtime(
   return new TransportError(
     'timeout',
     true,
-    `${method} ${baseUrl}${path}${throughProxy(proxy)} took longer than ${attemptTimeoutMs} ms (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`,
+    `${method} ${baseUrl}${path}${throughProxy(proxy)} took longer than ${formatDuration(attemptTimeoutMs)} (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`,
     { httpStatus },
   );
 }

@@ -35,7 +35,7 @@ describe('the status page', () => {
     const { page, expectQuiet } = await openTab(url, LOOKS[look]);
     await page.goto('/');
     expect(await page.title()).toBe('Status · league-sync');
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Fresh');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Up to date');
     expect(await page.getByRole('main').textContent()).toMatch(/Leagues listed\s*124/);
     expect(await page.getByRole('table').last().getByRole('row').count()).toBe(51);
     await expectFits(page);

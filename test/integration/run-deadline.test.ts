@@ -51,7 +51,7 @@ describe('a run whose time is up', () => {
     const [row] = bench.rows('SELECT attempts, error_kind, error_message FROM runs');
     expect(row).toMatchObject({ attempts: 2, error_kind: 'timeout' });
     expect(row?.error_message).toMatch(
-      /^No success within 3000 ms \(LEAGUE_SYNC_RUN_TIMEOUT\)\. What failed before: .* with status 503\./,
+      /^No success within 3 s \(LEAGUE_SYNC_RUN_TIMEOUT\)\. What failed before: .* with status 503\./,
     );
   });
 });

@@ -28,7 +28,7 @@ describe('the time of a run', () => {
     expect(deadline.signal.reason).toMatchObject({
       kind: 'timeout',
       retryable: false,
-      message: 'No success within 120000 ms (LEAGUE_SYNC_RUN_TIMEOUT).',
+      message: 'No success within 2 min (LEAGUE_SYNC_RUN_TIMEOUT).',
     });
     expect(deadline.at).toBe(begun + RUN_MS);
   });

@@ -18,50 +18,55 @@ function reportOf(more: Partial<RunReport> & { readonly error?: RunError } = {})
 function createStage() {
   const clock = createTestClock();
   let refused: string | undefined;
-  const health = createHealth({ clock, staleAfterMs: () => STALE_AFTER, refusal: () => refused });
+  const health = createHealth({
+    clock,
+    staleAfterMs: () => STALE_AFTER,
+    refusal: () => refused,
+    issues: () => ({ held: 0, rejected: 0 }),
+  });
   const refuse = (message: string | undefined): void => {
     refused = message;
   };
-  const reasons = () => health.readiness().reasons.map(({ reason }) => reason);
+  const reasons = () => health.verdict().reasons.map(({ reason }) => reason);
   return { clock, health, reasons, refuse };
 }
 
 describe('the health', () => {
   it('is that of one who starts until the database is open, and then of one without a good poll', () => {
     const { health, reasons } = createStage();
-    expect(health.readiness()).toMatchObject({ ready: false, reasons: [{ reason: 'starting' }] });
-    health.open(undefined);
+    expect(health.verdict()).toMatchObject({ ready: false, reasons: [{ reason: 'starting' }] });
+    health.open(undefined, 0);
     expect(reasons()).toEqual(['no-good-poll']);
     health.noteRun(reportOf({ error: new StatusError(true, 'down') }));
     health.noteRun(reportOf({ kind: 'profile' }));
     health.noteRun(reportOf({ outcome: 'interrupted' }));
     expect(reasons()).toEqual(['no-good-poll']);
     health.noteRun(reportOf());
-    expect(health.readiness()).toEqual({ ready: true, reasons: [] });
+    expect(health.verdict()).toMatchObject({ ready: true, reasons: [] });
   });
 
   it.each(['changed', 'unchanged', 'held'] as const)('takes a poll for good that is %s', (outcome) => {
     const { health } = createStage();
-    health.open(undefined);
+    health.open(undefined, 0);
     health.noteRun(reportOf({ outcome }));
-    expect(health.readiness().ready).toBe(true);
+    expect(health.verdict().ready).toBe(true);
   });
 
   it.each<readonly [string, (stage: ReturnType<typeof createStage>) => void]>([
     ['of this process', ({ health }) => health.noteRun(reportOf())],
-    ['of the one before', ({ clock, health }) => health.open(clock.now())],
+    ['of the one before', ({ clock, health }) => health.open(clock.now(), 0)],
   ])('is stale to the millisecond after the last good poll %s, and fresh with the next one', async (_, succeed) => {
     const stage = createStage();
     const { clock, health, reasons } = stage;
-    health.open(undefined);
+    health.open(undefined, 0);
     succeed(stage);
     await clock.advance(STALE_AFTER - 1);
     expect(reasons()).toEqual([]);
     await clock.advance(1);
-    expect(health.readiness().reasons).toEqual([
+    expect(health.verdict().reasons).toEqual([
       {
         reason: 'stale',
-        message: 'The last good poll was at 2026-11-20T12:00:00.000Z, 17 min ago; from 17 min on it is stale.',
+        message: 'The last good poll was at 2026-11-20T12:00:00.000Z, 17 min ago; data counts as stale after 17 min.',
       },
     ]);
     health.noteRun(reportOf());
@@ -70,7 +75,7 @@ describe('the health', () => {
 
   it('counts from when the last good poll was, and not from the start', () => {
     const { clock, health, reasons } = createStage();
-    health.open(clock.now() - STALE_AFTER);
+    health.open(clock.now() - STALE_AFTER, 0);
     expect(reasons()).toEqual(['stale']);
   });
 
@@ -79,7 +84,7 @@ describe('the health', () => {
     ['ahead before the start', (clock) => clock.now() + 24 * HOUR],
   ])('grows stale, too, where the clock was %s', async (_, successAt) => {
     const { clock, health, reasons } = createStage();
-    health.open(successAt(clock));
+    health.open(successAt(clock), 0);
     clock.step(-HOUR);
     await clock.advance(STALE_AFTER - 1);
     expect(reasons()).toEqual([]);
@@ -89,7 +94,7 @@ describe('the health', () => {
 
   it('counts the age at the start, too, where the clock is set back after it', async () => {
     const { clock, health, reasons } = createStage();
-    health.open(clock.now() - STALE_AFTER + MINUTE);
+    health.open(clock.now() - STALE_AFTER + MINUTE, 0);
     clock.step(-HOUR);
     await clock.advance(MINUTE - 1);
     expect(reasons()).toEqual([]);
@@ -99,7 +104,7 @@ describe('the health', () => {
 
   it('is stale where the clock is set ahead, or the machine was suspended, until the next good poll', () => {
     const { clock, health, reasons } = createStage();
-    health.open(undefined);
+    health.open(undefined, 0);
     health.noteRun(reportOf());
     clock.step(STALE_AFTER);
     expect(reasons()).toEqual(['stale']);
@@ -109,20 +114,20 @@ describe('the health', () => {
 
   it('names the database while the last poll failed for it, and no longer', () => {
     const { health } = createStage();
-    health.open(undefined);
+    health.open(undefined, 0);
     health.noteRun(reportOf());
     health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
-    expect(health.readiness().reasons).toEqual([{ reason: 'database', message: 'The disk is full.' }]);
+    expect(health.verdict().reasons).toEqual([{ reason: 'database', message: 'The disk is full.' }]);
     health.noteRun(reportOf());
-    expect(health.readiness().ready).toBe(true);
+    expect(health.verdict().ready).toBe(true);
   });
 
   it('names refused credentials at once, also where no poll has asked for a token', () => {
     const { health, reasons, refuse } = createStage();
-    health.open(undefined);
+    health.open(undefined, 0);
     health.noteRun(reportOf());
     refuse('The service refused the login.');
-    expect(health.readiness().reasons).toEqual([
+    expect(health.verdict().reasons).toEqual([
       { reason: 'credentials-refused', message: 'The service refused the login.' },
     ]);
     refuse(undefined);
@@ -133,11 +138,11 @@ describe('the health', () => {
 
   it('names everything that stands against it', async () => {
     const { clock, health, reasons, refuse } = createStage();
-    health.open(clock.now());
+    health.open(clock.now(), 0);
     await clock.advance(HOUR);
     refuse('The service refused the login.');
     health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
-    expect(reasons()).toEqual(['credentials-refused', 'database', 'stale']);
+    expect(reasons()).toEqual(['database', 'credentials-refused', 'stale']);
   });
 });
 
@@ -181,7 +186,7 @@ describe('the monitor', () => {
       count: () => COUNTS,
     };
     monitor.open({ ...opening, lastSuccessAt: clock.now() - pollAgeMs });
-    return { clock, reasons: () => monitor.readiness().reasons.map(({ reason }) => reason) };
+    return { clock, reasons: () => monitor.verdict().reasons.map(({ reason }) => reason) };
   }
 
   it.each([

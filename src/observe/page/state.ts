@@ -5,17 +5,11 @@ import { count, countOf, type Html, when } from './words.ts';
 
 /** Whether the data is fresh and the session is fine, in words that can be read across a room. */
 export function drawState(monitor: Monitor, now: number): Html {
-  const { ready, reasons } = monitor.readiness();
+  const { state, headline, ready, reasons } = monitor.verdict();
   const cautions = ready ? cautionsOf(monitor) : [];
-  const isStarting = reasons[0]?.reason === 'starting';
-  const [look, word] = ready
-    ? lookOfReady(cautions.length > 0)
-    : isStarting
-      ? ['wait', 'Starting']
-      : ['bad', 'Needs attention'];
   const success = monitor.lastSuccessAt();
-  return html`<div class="state ${look}" id="state">
-<h1>${word}</h1>
+  return html`<div class="state ${LOOKS[state]}" id="state">
+<h1>${headline}</h1>
 ${reasons.map(({ message }) => html`<p>${message}</p>`)}
 ${cautions.map((caution) => html`<p>${caution}</p>`)}
 <p>${ready && success !== undefined ? html`The last good poll was ${when(success, now)}; ` : ''}${drawNext(monitor, now)}. <span class="muted">As of ${formatInstant(now).slice(11, 19)} UTC.</span></p>
@@ -23,15 +17,13 @@ ${cautions.map((caution) => html`<p>${caution}</p>`)}
 ${drawTiles(monitor, now)}`;
 }
 
-function lookOfReady(isCautious: boolean): readonly [string, string] {
-  return isCautious ? ['wait', 'Fresh, but look at this'] : ['', 'Fresh'];
-}
+const LOOKS = { good: '', warning: 'wait', loading: 'wait', bad: 'bad' } as const;
 
 /** What does not keep the data from being fresh, yet. */
 function cautionsOf(monitor: Monitor): readonly (Html | string)[] {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
   const failures = monitor.consecutiveFailures() ?? 0;
-  const fault = monitor.lastFault();
+  const fault = monitor.lastError();
   return [
     ...(failures > 0
       ? [

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatInstant } from '../../clock.ts';
-import { formatDuration } from '../../duration.ts';
+import { formatAge } from '../../duration.ts';
 
 /** A piece of the page: text in it is escaped already. */
 export type Html = ReturnType<typeof html>;
@@ -19,14 +19,7 @@ export function countOf(n: number, noun: string): string {
 export function when(instant: number | string, now: number): Html {
   const at = typeof instant === 'number' ? instant : Date.parse(instant);
   const iso = formatInstant(at);
-  return html`<time datetime="${iso}" title="${iso}">${distance(at - now)}</time>`;
-}
-
-const JUST_NOW_MS = 1_000;
-
-function distance(ms: number): string {
-  if (Math.abs(ms) < JUST_NOW_MS) return ms < 0 ? 'just now' : 'now';
-  return ms < 0 ? `${formatDuration(-ms)} ago` : `in ${formatDuration(ms)}`;
+  return html`<time datetime="${iso}" title="${iso}">${formatAge(now - at)}</time>`;
 }
 
 /** Text of unknown length and direction: cut, and kept from turning round what stands beside it. */

@@ -1,0 +1,123 @@
+import { formatInstant } from '../clock.ts';
+import type { Schedule } from '../cron.ts';
+import { formatAge, formatDuration } from '../duration.ts';
+
+/** All that can keep the worker from being ready, as `/readyz` names it. */
+export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
+
+/** Why the worker is not ready, in a word for programs and in a sentence for people. */
+export type Reason = {
+  readonly reason: (typeof REASONS)[number];
+  readonly message: string;
+};
+
+/** The settings that say when data is stale. */
+export type StaleLimits = {
+  readonly schedule: Schedule;
+  readonly runTimeoutMs: number;
+  /** `LEAGUE_SYNC_STALE_AFTER`; undefined if the schedule decides. */
+  readonly staleAfterMs: number | undefined;
+};
+
+/** The slot after which data is stale, counted from the poll that brought it. */
+const MISSED_SLOTS = 3;
+
+/** The age (ms) at which data of the instant `at` is stale. */
+export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleLimits, at: number): number {
+  return staleAfterMs ?? schedule.slotAfter(at, MISSED_SLOTS) - at + runTimeoutMs;
+}
+
+/** What is known of the data: by the worker from memory, by `status` from the database. Instants and ages in ms. */
+export type Situation = {
+  /** The last good poll of the leagues, and the age at which its data is stale; undefined if there was none. */
+  readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;
+  /** Why the service refuses the credentials; undefined if it does not. */
+  readonly refused: string | undefined;
+  /** Why the database cannot be used; undefined if it can. */
+  readonly databaseFault: string | undefined;
+  /** Polls of the leagues that failed since the last good one, and why the last of them did. */
+  readonly failures: number;
+  readonly lastError: string | undefined;
+  /** Removals that the guard holds, and open rejections. */
+  readonly held: number;
+  readonly rejected: number;
+};
+
+/** The verdict on the data that the page, `status`, `/readyz`, `/status.json` and the metrics share. */
+export type Verdict = {
+  /** `good`: up to date. `warning`: up to date, with something to look at. `loading`: the first poll is not over. */
+  readonly state: 'good' | 'warning' | 'loading' | 'bad';
+  /** One sentence without a full stop, such as `Up to date, but 44 removals are held`. */
+  readonly headline: string;
+  /** Whether the data may be relied on: what `/readyz` answers. */
+  readonly ready: boolean;
+  /** Why it may not; empty if it may. */
+  readonly reasons: readonly Reason[];
+};
+
+/** Judges the situation. Pure. */
+export function judge(situation: Situation): Verdict {
+  const reasons = reasonsOf(situation);
+  const ready = reasons.length === 0;
+  if (ready) {
+    const warnings = warningsOf(situation);
+    if (warnings.length === 0) return { state: 'good', headline: 'Up to date', ready, reasons };
+    return { state: 'warning', headline: `Up to date, but ${warnings.join(', and ')}`, ready, reasons };
+  }
+  const isLoading = reasons[0]?.reason === 'no-good-poll' && situation.failures === 0;
+  return { state: isLoading ? 'loading' : 'bad', headline: headlineOf(reasons[0], situation), ready, reasons };
+}
+
+/** The verdict until the database is open. */
+export const STARTING: Verdict = {
+  state: 'loading',
+  headline: 'Starting',
+  ready: false,
+  reasons: [{ reason: 'starting', message: 'The database is not open yet.' }],
+};
+
+/** The gravest first: it makes the headline. */
+function reasonsOf(situation: Situation): readonly Reason[] {
+  const { refused, databaseFault } = situation;
+  const found: Reason[] = [];
+  if (databaseFault !== undefined) found.push({ reason: 'database', message: databaseFault });
+  if (refused !== undefined) found.push({ reason: 'credentials-refused', message: refused });
+  const stale = stalenessOf(situation);
+  return stale === undefined ? found : [...found, stale];
+}
+
+function stalenessOf(situation: Situation): Reason | undefined {
+  const { success, lastError } = situation;
+  // A failure that is a reason of its own is not told twice.
+  const isSaid = lastError === undefined || [situation.refused, situation.databaseFault].includes(lastError);
+  const cause = isSaid ? '' : ` The last poll failed: ${lastError}`;
+  if (success === undefined)
+    return { reason: 'no-good-poll', message: `No poll of the leagues has succeeded yet.${cause}` };
+  const { at, ageMs, staleAfterMs } = success;
+  if (ageMs < staleAfterMs) return undefined;
+  const limit = formatDuration(staleAfterMs);
+  const message = `The last good poll was at ${formatInstant(at)}, ${formatAge(ageMs)}; data counts as stale after ${limit}.${cause}`;
+  return { reason: 'stale', message };
+}
+
+function headlineOf(gravest: Reason | undefined, { success, failures }: Situation): string {
+  switch (gravest?.reason) {
+    case 'database':
+      return 'The database cannot be used';
+    case 'credentials-refused':
+      return 'The service refuses the credentials';
+    case 'stale':
+      return `Stale: the last good poll was ${formatAge(success?.ageMs ?? 0)}`;
+    default:
+      return failures === 0 ? 'Loading the leagues for the first time' : 'No poll has succeeded yet';
+  }
+}
+
+/** What does not keep the data from being fresh, yet. */
+function warningsOf({ failures, held, rejected }: Situation): readonly string[] {
+  return [
+    ...(failures > 0 ? [failures === 1 ? 'the last poll failed' : `the last ${failures} polls failed`] : []),
+    ...(held > 0 ? [held === 1 ? '1 removal is held' : `${held} removals are held`] : []),
+    ...(rejected > 0 ? [rejected === 1 ? '1 element is rejected' : `${rejected} elements are rejected`] : []),
+  ];
+}
