@@ -61,7 +61,7 @@ export function describeError(error: unknown): Record<string, unknown> {
   return {
     type: error.name,
     message: error.message,
-    ...(known ? { kind: error.kind, httpStatus: error.httpStatus } : {}),
+    ...(known ? { kind: error.kind, http_status: error.httpStatus } : {}),
     ...(foreseen ? {} : { stack: stackOf(error.cause instanceof Error ? error.cause : error) }),
     ...(error.cause instanceof Error ? { cause: nameOf(error.cause) } : {}),
   };

@@ -80,6 +80,7 @@ export function startWorker({ folder, env }: Options): Worker {
   };
 }
 
+/** Of a run, or of a slot that was skipped. */
 function isRun(line: string, kind: 'leagues' | 'profile'): boolean {
-  return line.includes(`"run":"${kind}"`);
+  return line.includes(`"kind":"${kind}","trigger"`);
 }

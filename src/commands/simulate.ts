@@ -18,7 +18,8 @@ export const simulate: Command<SimulateOptions> = async (host, { leaguesFile, ..
   await using simulator = await startOrExplain({
     ...options,
     ...leagues,
-    onRequest: (seen) => log.debug({ ...seen }, 'request'),
+    onRequest: ({ method, path, status, token, basic }) =>
+      log.debug({ method, path, http_status: status, token, basic }, 'request'),
     onSwitched: (active) => log.info({ faults: active }, `faults that are on: ${active.join(', ') || 'none'}`),
   });
   announceSimulator(log, simulator, options.faults ?? []);

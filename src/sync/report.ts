@@ -21,6 +21,8 @@ export const NO_COUNTS: RunCounts = {
 
 /** How a run ended. */
 export type RunReport = {
+  /** Its row in `runs`; null if none could be written. */
+  readonly runId: number | null;
   readonly kind: RunKind;
   readonly trigger: Trigger;
   readonly outcome: 'changed' | 'unchanged' | 'held' | 'failed' | 'interrupted';
@@ -42,9 +44,9 @@ export type RunReport = {
   readonly putOff: boolean;
 };
 
-/** What the log says of a run to programs: how it ended, and its counts. */
-export function fieldsOf({ kind, trigger, outcome, durationMs, attempts, counts }: RunReport) {
-  return { run: kind, trigger, outcome, durationMs: Math.round(durationMs), attempts, ...counts };
+/** The fields of a run's line in the log, under the names that the columns of `runs` have. */
+export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, durationMs }: RunReport) {
+  return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
 /** A run in one line of words. */

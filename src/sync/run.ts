@@ -67,6 +67,7 @@ export async function executeRun(
   const { store, clock } = tools;
   const started = { wall: clock.now(), monotonic: clock.monotonic() };
   const trace: Trace = { attempts: 0 };
+  let id: number | undefined;
   using deadline = startDeadline(tools, tools.runTimeoutMs, stop);
   /**
    * A poll follows the end of a pause. One that follows already is itself followed only where the pause reaches past the
@@ -77,6 +78,7 @@ export async function executeRun(
     return leftMs > 0 && (trigger !== 'catch-up' || leftMs >= deadline.at - clock.monotonic());
   };
   const report = (outcome: RunReport['outcome'], counts: RunCounts, error?: RunError): RunReport => ({
+    runId: id ?? null,
     kind,
     trigger,
     outcome,
@@ -89,7 +91,6 @@ export async function executeRun(
     ...(error === undefined ? {} : { error }),
   });
   const start = startOf(tools, kind, trigger, started.wall);
-  let id: number | undefined;
   try {
     const runId = await store.write(() => store.runs.start(start), deadline.signal);
     id = runId;

@@ -40,7 +40,7 @@ const NOTABLE_SKEW_MS = 60_000;
 function logSuccess(log: Log, login: LoginRecord, end: string): void {
   const { reason, outcome, expiresAt, clockSkewMs, bornDead } = login;
   const expires = expiresAt === undefined ? null : formatInstant(expiresAt);
-  const line = { reason, outcome, expiresAt: expires, clockSkewMs };
+  const line = { reason, outcome, expires_at: expires, clock_skew_ms: clockSkewMs };
   const said = `logged in (${reason})`;
   if (expires === null)
     log.warn(line, `${said}, but the service says no readable expiry; the token is renewed every 30 minutes${end}`);

@@ -51,7 +51,7 @@ export function createPoller({ poll, pause, objection, onBegin, onReport, log, s
       else refused.delete(kind);
       onReport?.(report);
     } catch (error) {
-      log.error({ err: toRunError(error), run: kind }, 'a run failed in a way that it could not record');
+      log.error({ err: toRunError(error), kind }, 'a run failed in a way that it could not record');
     } finally {
       running = undefined;
     }
@@ -67,13 +67,13 @@ export function createPoller({ poll, pause, objection, onBegin, onReport, log, s
     if (signal.aborted) return;
     // What is to be made up was missed, whatever goes on now: a run may have begun before the machine was suspended.
     if (running === kind && trigger !== 'catch-up') {
-      log.warn({ run: kind, trigger }, `${kind}: skipped: the run before is still going on`);
+      log.warn({ kind, trigger }, `${kind}: skipped: the run before is still going on`);
       return;
     }
     if (pause.until() > 0) {
       const until = formatInstant(pause.until());
       if (!putOff.has(kind))
-        log.warn({ run: kind, until }, `${kind}: put off to ${until}: the service asked for a pause`);
+        log.warn({ kind, not_before: until }, `${kind}: put off to ${until}: the service asked for a pause`);
       putOff.add(kind);
       return;
     }

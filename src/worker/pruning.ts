@@ -24,7 +24,10 @@ export function createPruning(
   if (newest < clock.now() - runRetentionMs) {
     nextAt = clock.monotonic() + PRUNE_EVERY_MS;
     const last = formatInstant(newest);
-    log.warn({ last }, `no old runs are deleted today, since all are old, the last of ${last}: is the clock right?`);
+    log.warn(
+      { last_started_at: last },
+      `no old runs are deleted today, since all are old, the last of ${last}: is the clock right?`,
+    );
   }
   const prune = async (): Promise<void> => {
     const now = formatInstant(clock.now());

@@ -40,7 +40,7 @@ type Failure = {
 function logFailure(log: Log, { report, error, streak, isSame }: Failure): void {
   const { kind, durationMs } = report;
   const loudness = streak.add(sortOf(error));
-  const line = { ...fieldsOf(report), failures: streak.count(), errorKind: error.kind };
+  const line = { ...fieldsOf(report), failures: streak.count(), error_kind: error.kind };
   if (loudness === 'known') {
     const how = isSame ? 'failed as before' : `failed: ${error.message}`;
     log.info(line, `${kind}: ${how} (${formatDuration(durationMs)}); ${streak.describe()}`);

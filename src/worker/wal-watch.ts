@@ -20,12 +20,12 @@ export function createWalWatch(databasePath: string, log: Log): WalWatch {
       const bytes = sizeOf(`${databasePath}-wal`);
       if (bytes < NOTABLE_BYTES) {
         if (told > 0)
-          log.info({ walBytes: bytes }, `the log beside the database is small again (${formatSize(bytes)})`);
+          log.info({ wal_bytes: bytes }, `the log beside the database is small again (${formatSize(bytes)})`);
         told = 0;
       } else if (before >= NOTABLE_BYTES && bytes > before && bytes >= 2 * told) {
         told = bytes;
         log.warn(
-          { walBytes: bytes },
+          { wal_bytes: bytes },
           `the log beside the database has grown to ${formatSize(bytes)}: another program has been reading in one transaction for long; it shrinks once that ends`,
         );
       }

@@ -158,7 +158,16 @@ function announce(config: Config, { store }: Workplace, { log, pid }: WorkerOpti
   const profile = profileSchedule === 'off' ? 'off' : profileSchedule.expression;
   const nextSlot = formatInstant(schedule.nextSlot());
   log.info(
-    { service, proxy: proxy?.label, database: store.path, schedule: expression, profile, timezone, scope, nextSlot },
+    {
+      service,
+      proxy: proxy?.label,
+      database: store.path,
+      schedule: expression,
+      profile_schedule: profile,
+      timezone,
+      scope,
+      next_slot: nextSlot,
+    },
     `worker started (process ${pid}): polls ${service}${throughProxy(proxy)} at "${expression}" (${timezone}), next at ${nextSlot}, into ${store.path}`,
   );
 }
@@ -172,7 +181,11 @@ function schedulesOf({ schedule, profileSchedule }: Config, poller: Poller): rea
 function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workplace, poller: Poller, log: Log): void {
   const start = (kind: RunKind, last: ReturnType<typeof store.runs.lastSuccess>): void => {
     if (last === undefined || !isFresh(last, tools.clock.now())) poller.request(kind, 'start');
-    else log.info({ run: kind, last: last.finishedAt }, `${kind}: no poll at start: the last good one is seconds old`);
+    else
+      log.info(
+        { kind, last_success_at: last.finishedAt },
+        `${kind}: no poll at start: the last good one is seconds old`,
+      );
   };
   const last = (kind: RunKind) => store.read(() => store.runs.lastSuccess(kind, kind === 'leagues' ? scope : null));
   start('leagues', last('leagues'));

@@ -20,7 +20,7 @@ it('a worker whose loop was blocked makes up once for the slots that it missed, 
   const before = leagueRequests(bench.simulator).length;
   const blockedAt = performance.now();
   worker.send('SIGUSR2');
-  await worker.waitForLog((line) => line.run === 'leagues' && line.trigger === 'catch-up');
+  await worker.waitForLog((line) => line.kind === 'leagues' && line.trigger === 'catch-up');
   for (let more = 0; more < POLLS_AFTER; more += 1) await worker.waitForPoll('unchanged');
   const turnedMs = performance.now() - blockedAt - BLOCKED_MS;
   expect((await worker.stop()).code).toBe(0);

@@ -51,7 +51,7 @@ describe('a run that hangs', () => {
     service.script(kind, hung.given, good);
     const bench = setUpFor(service.url);
     const worker = bench.start(['run'], ENV);
-    const { durationMs } = await worker.waitForPoll('failed');
+    const { duration_ms: durationMs } = await worker.waitForPoll('failed');
     await worker.waitForPoll('unchanged');
     const next = service.seen(kind)[1]?.at ?? 0;
     expect((await worker.stop()).code).toBe(0);
@@ -78,7 +78,7 @@ describe('a run that hangs while the clock is set', () => {
     const clock = makeFakeClock(bench.folder, '+0');
     service.script('leagues', () => clock.set(offset), leaguesAnswer([]));
     const worker = runUnder(clock, bench, ENV);
-    const { durationMs } = await worker.waitForPoll('failed');
+    const { duration_ms: durationMs } = await worker.waitForPoll('failed');
     await worker.waitForPoll('unchanged');
     expect((await worker.stop()).code).toBe(0);
     expect(Number(durationMs)).toBeGreaterThanOrEqual(RUN_MS - 10);

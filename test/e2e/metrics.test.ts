@@ -30,7 +30,7 @@ async function start(bench: SimulatedBench): Promise<Stage> {
 /** A worker that has made its first polls, of both kinds. */
 async function startPolled(bench: SimulatedBench): Promise<Stage & { readonly first: Scrape }> {
   const stage = await start(bench);
-  await stage.worker.waitForLog((line) => line.run === 'profile' && line.outcome !== undefined);
+  await stage.worker.waitForLog((line) => line.kind === 'profile' && line.outcome !== undefined);
   return { ...stage, first: await scrape(stage.door) };
 }
 

@@ -24,7 +24,7 @@ async function scrapeWorker(): Promise<Scrape> {
   const env = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' };
   const worker = (await setUp()).start(['run'], env);
   const door = await doorOf(worker);
-  await worker.waitForLog((line) => line.run === 'profile' && line.outcome !== undefined);
+  await worker.waitForLog((line) => line.kind === 'profile' && line.outcome !== undefined);
   return scrape(door);
 }
 

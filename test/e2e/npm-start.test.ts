@@ -37,7 +37,7 @@ it('hands a signal to npm start on to the worker, which ends cleanly', async () 
   });
   for await (const chunk of npm.stdout) {
     log += String(chunk);
-    if (log.includes('"run":"profile"') && !npm.killed) npm.kill('SIGTERM');
+    if (log.includes('"kind":"profile"') && !npm.killed) npm.kill('SIGTERM');
   }
   if (npm.exitCode === null && npm.signalCode === null) await once(npm, 'exit');
   expect(log).toContain('"msg":"stopped; everything is saved');

@@ -20,5 +20,5 @@ it('polls never overlap when the service is slower than the schedule, and skippe
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(0);
   const skipped = worker.log().filter((line) => /skipped/.test(String(line.msg)));
   expect(skipped.length).toBeGreaterThanOrEqual(POLLS);
-  expect(skipped[0]).toMatchObject({ run: 'leagues' });
+  expect(skipped[0]).toMatchObject({ kind: 'leagues' });
 });

@@ -228,7 +228,7 @@ describe('a service over TLS beyond a proxy', () => {
 });
 
 function hasSucceeded(lines: readonly Readonly<Record<string, unknown>>[]): boolean {
-  return lines.some((line) => line.run === 'leagues' && line.outcome === 'unchanged');
+  return lines.some((line) => line.kind === 'leagues' && line.outcome === 'unchanged');
 }
 
 describe('a proxy that is not there', () => {

@@ -14,7 +14,7 @@ describe('a worker whose service fails', () => {
     const recovery = await worker.waitForPoll('changed');
     await worker.waitForPoll('unchanged');
     await worker.stop();
-    const polls = worker.log().filter(({ run, outcome }) => run === 'leagues' && outcome === 'failed');
+    const polls = worker.log().filter(({ kind, outcome }) => kind === 'leagues' && outcome === 'failed');
     expect(polls.map(({ level }) => level === WARN)).toEqual(polls.map((_, index) => index === 0));
     expect(polls[1]).toMatchObject({
       failures: 2,
@@ -32,7 +32,7 @@ describe('a worker whose service fails', () => {
     const bench = setUpFor(service.url);
     const env = { LEAGUE_SYNC_LOG_LEVEL: 'debug', LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' };
     const worker = bench.start(['run'], env);
-    const { err } = await worker.waitForLog(({ run, outcome }) => run === 'profile' && outcome === 'failed');
+    const { err } = await worker.waitForLog(({ kind, outcome }) => kind === 'profile' && outcome === 'failed');
     expect(err).toMatchObject({ message: expect.stringMatching(/nothing is sent until then\.$/) });
     await worker.stop();
     expect(service.requests).toHaveLength(1);

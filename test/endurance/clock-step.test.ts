@@ -116,7 +116,7 @@ describe('a clock that is set while the worker runs', () => {
     await worker.waitForPoll('unchanged');
     await worker.stop();
     const next = runUnder(clock, bench);
-    const { msg } = await next.waitForLog((line) => line.run === 'leagues');
+    const { msg } = await next.waitForLog((line) => line.kind === 'leagues');
     await next.stop();
     expect(msg).toMatch(/no poll at start/);
   });

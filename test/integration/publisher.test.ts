@@ -6,10 +6,11 @@ import { formatInstant } from '../../src/clock.ts';
 import { DatabaseError, StoppedError } from '../../src/errors.ts';
 import { partOf, replaceCopy } from '../../src/store/copy.ts';
 import { readFrom } from '../../src/store/open.ts';
-import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import type { RunReport } from '../../src/sync/report.ts';
 import type { Copy } from '../../src/worker/copier.ts';
 import { createPublisher } from '../../src/worker/publisher.ts';
 import { createTestClock } from '../support/clock.ts';
+import { makeReport } from '../support/run-report.ts';
 import { openTestStore } from '../support/store.ts';
 import { type Folder, makeFolder } from '../support/workplace.ts';
 
@@ -21,17 +22,7 @@ const GRACE = 3 * SECOND;
 
 function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leagues'): RunReport {
   const wrote = outcome === 'changed' || outcome === 'held';
-  return {
-    kind,
-    trigger: 'schedule',
-    outcome,
-    durationMs: 0,
-    attempts: 1,
-    httpStatus: 200,
-    counts: NO_COUNTS,
-    wrote,
-    putOff: false,
-  };
+  return makeReport({ outcome, kind, wrote });
 }
 
 /** A publisher whose copies are made when the test says so. */

@@ -166,15 +166,15 @@ describe('the worker itself', () => {
     service.script('login', failed(401));
     const config = settings(service.url, folder.file('leagues.db'), { LEAGUE_SYNC_PROFILE_SCHEDULE: 'off' });
     await live(config, async ({ logged, pollNow }) => {
-      await logged(/"run":"leagues".*"outcome":"failed"/, 1);
+      await logged(/"kind":"leagues".*"outcome":"failed"/, 1);
       for (let hangup = 1; hangup <= HANGUPS; hangup += 1) {
         pollNow();
-        await logged(/"run":"leagues".*"outcome":"failed"/, 1 + hangup);
+        await logged(/"kind":"leagues".*"outcome":"failed"/, 1 + hangup);
       }
       expect(service.requests).toHaveLength(1 + HANGUPS);
       service.script('login', granted());
       pollNow();
-      await logged(/"run":"leagues".*"outcome":"unchanged"/, 1);
+      await logged(/"kind":"leagues".*"outcome":"unchanged"/, 1);
       expect(service.seen('login')).toHaveLength(1 + HANGUPS + 1);
       expect(service.seen('leagues')).toHaveLength(1);
     });

@@ -103,7 +103,7 @@ function copierIn({ pid, alive }: RunningProgram): number | undefined {
 }
 
 function isReported({ program }: Victim): boolean {
-  return program.log().some(({ run, outcome }) => run === 'leagues' && outcome === 'changed');
+  return program.log().some(({ kind, outcome }) => kind === 'leagues' && outcome === 'changed');
 }
 
 /** Tells whether the file is another than at the time of this call. */

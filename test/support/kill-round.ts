@@ -164,8 +164,8 @@ function linesOf({ stdout, stderr }: Exit): readonly LogLine[] {
   return [...readLines(stdout), ...readLines(stderr)];
 }
 
-function isPoll({ run, outcome }: LogLine): boolean {
-  return run === 'leagues' && outcome === 'changed';
+function isPoll({ kind, outcome }: LogLine): boolean {
+  return kind === 'leagues' && outcome === 'changed';
 }
 
 /** The next start after a kill: it mends what was left, polls, publishes, and ends well. */
@@ -214,7 +214,7 @@ function learnPace({ service, pace, tally }: Scene, { earlier }: Victim, started
   expect(startMs).toBeLessThan(LONGEST_RESTART_MS);
   pace.startMs = startMs;
   const [line] = linesOf(exit).filter(isPoll);
-  pace.applyMs = Number(line?.durationMs);
+  pace.applyMs = Number(line?.duration_ms);
   tally.restarts += 1;
   tally.slowestRestartMs = Math.max(tally.slowestRestartMs, startMs);
 }

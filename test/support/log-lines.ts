@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describeError, type Log } from '../../src/log.ts';
+import { requireLogNames } from './log-names.ts';
 
 /** A line as it was logged, with the name of its level. */
 export type Logged = { readonly level: string; readonly msg: string } & Readonly<Record<string, unknown>>;
@@ -13,7 +14,12 @@ export function createTestLog(): { readonly log: Log; readonly lines: readonly L
     serializers: { err: describeError },
     formatters: { level: (level: string) => ({ level }) },
   };
-  return { log: pino(options, { write: (line: string) => lines.push(JSON.parse(line)) }), lines };
+  const write = (text: string): void => {
+    const line = JSON.parse(text);
+    requireLogNames([line]);
+    lines.push(line);
+  };
+  return { log: pino(options, { write }), lines };
 }
 
 /** Level and words of each line. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
+import { requireLogNames } from './log-names.ts';
 
 /** The program as it ships. */
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs');
@@ -67,7 +68,10 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
   return startProgram(args, options).waitForExit();
 }
 
-/** Starts the program. Whatever still runs at the end of the test is killed, and a secret that it has said fails the test. */
+/**
+ * Starts the program. Whatever still runs at the end of the test is killed; a secret that it has said, or a field of its log that is not
+ * snake_case, fails the test.
+ */
 export function startProgram(args: readonly string[], options: ProgramOptions): RunningProgram {
   const child = spawnProgram(args, options);
   const output = { stdout: '', stderr: '' };
@@ -98,6 +102,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   watchProgram({ args, cwd: options.cwd, env: options.env ?? {} }, () => output, exited);
   onTestFinished(() => {
     child.kill('SIGKILL');
+    requireLogNames([...lines.all, ...readLines(output.stderr)]);
   });
   const waitForExit = (): Promise<Exit> => {
     const overtime = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
@@ -116,7 +121,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
     waitForPoll: (outcome) =>
       waitForLog(
         (line) =>
-          line.run === 'leagues' &&
+          line.kind === 'leagues' &&
           typeof line.outcome === 'string' &&
           (outcome === undefined || line.outcome === outcome),
       ),

@@ -44,7 +44,7 @@ export async function outlast(bench: SyscallBench, injection: Injection): Promis
   // It may have been at its end that the calls failed, and what it could not tidy up then is tidied up now.
   expect((await place.run('sync')).code, where).toBe(0);
   expectAfter(bench, place, where);
-  return worker.log().filter((line) => line.run === 'leagues' && line.outcome === 'failed').length;
+  return worker.log().filter((line) => line.kind === 'leagues' && line.outcome === 'failed').length;
 }
 
 async function pollUntilChanged(worker: RunningProgram): Promise<'changed' | 'failed' | 'ended'> {

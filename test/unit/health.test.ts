@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { CredentialsError, DatabaseError, type RunError, StatusError } from '../../src/errors.ts';
+import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
 import { createHealth } from '../../src/observe/health.ts';
 import { createMonitor } from '../../src/observe/monitor.ts';
-import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
+import { makeReport as reportOf } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const STALE_AFTER = 17 * MINUTE;
-
-function reportOf(more: Partial<RunReport> & { readonly error?: RunError } = {}): RunReport {
-  const outcome = more.error === undefined ? 'unchanged' : 'failed';
-  const rest = { attempts: 1, httpStatus: 200, wrote: false, putOff: false, counts: NO_COUNTS, durationMs: 1 };
-  return { kind: 'leagues', trigger: 'schedule', outcome, ...rest, ...more };
-}
 
 function createStage() {
   const clock = createTestClock();

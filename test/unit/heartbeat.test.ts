@@ -3,17 +3,17 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../src/errors.ts';
 import { createHeartbeat } from '../../src/observe/heartbeat.ts';
-import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createListener } from '../support/heartbeat.ts';
+import { makeReport } from '../support/run-report.ts';
 
 const DOWN = { what: 'ECONNREFUSED', passes: true };
 const SECOND = 1_000;
 
 function reportOf(outcome: RunReport['outcome'], more: Partial<RunReport> = {}): RunReport {
   const error = outcome === 'failed' ? { error: new TransportError('network', true, 'nobody answered') } : {};
-  const ended = { kind: 'leagues', trigger: 'schedule', outcome, durationMs: 1, attempts: 1, httpStatus: 200 } as const;
-  return { ...ended, counts: NO_COUNTS, wrote: false, putOff: false, ...error, ...more };
+  return makeReport({ outcome, ...error, ...more });
 }
 
 function createStage() {

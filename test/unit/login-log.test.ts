@@ -82,6 +82,6 @@ describe('the log of the logins', () => {
   it('takes a minute between the clocks for nothing', () => {
     const { lines, granted } = createStage();
     granted({ clockSkewMs: -60_000 });
-    expect(lines).toMatchObject([{ level: 'info', expiresAt: EXPIRES, clockSkewMs: -60_000 }]);
+    expect(lines).toMatchObject([{ level: 'info', expires_at: EXPIRES, clock_skew_ms: -60_000 }]);
   });
 });

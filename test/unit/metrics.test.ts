@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { createMonitor, type Opening } from '../../src/observe/monitor.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from '../support/clock.ts';
+import { makeReport } from '../support/run-report.ts';
 import { readScrape, type Scrape } from '../support/scrape.ts';
 
 const NO_ROWS = { live_leagues: 7, removed_leagues: 2, held_removals: 0, open_rejections: 0 };
@@ -49,8 +50,7 @@ function createStage() {
 }
 
 function reportOf(kind: RunReport['kind'], outcome: RunReport['outcome'], more: Partial<RunReport> = {}): RunReport {
-  const rest = { trigger: 'schedule', attempts: 1, httpStatus: 200, counts: NO_COUNTS, wrote: false } as const;
-  return { kind, outcome, durationMs: 40, putOff: false, ...rest, ...more };
+  return makeReport({ kind, outcome, durationMs: 40, ...more });
 }
 
 const GAUGES = [

@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { openLog } from '../../src/log.ts';
 import { createPause } from '../../src/service/pause.ts';
 import type { RunKind, Trigger } from '../../src/store/runs.ts';
-import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
+import { makeReport } from '../support/run-report.ts';
 import { RUNS } from '../support/unit-league.ts';
 
 const { log } = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
@@ -24,11 +24,6 @@ const EVENTS: fc.Arbitrary<readonly Event[]> = fc.array(
   { maxLength: 30 },
 );
 
-function reportOf(kind: RunKind, trigger: Trigger): RunReport {
-  const said = { outcome: 'unchanged', durationMs: 0, wrote: false, attempts: 1, httpStatus: 200 } as const;
-  return { kind, trigger, ...said, counts: NO_COUNTS, putOff: false };
-}
-
 /** Plays the events one by one; gives what was going on at most at once, and all that was begun and asked for. */
 async function play(events: readonly Event[]) {
   const begun: RunKind[] = [];
@@ -40,7 +35,7 @@ async function play(events: readonly Event[]) {
     ends.push(resolve);
     most = Math.max(most, ends.length);
     await promise;
-    return reportOf(kind, trigger);
+    return makeReport({ kind: kind, trigger: trigger });
   };
   const poller = createPoller({
     poll: { leagues: poll('leagues'), profile: poll('profile') },

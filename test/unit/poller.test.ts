@@ -4,9 +4,10 @@ import { CredentialsError, type RunError, StatusError, StoppedError } from '../.
 import { openLog } from '../../src/log.ts';
 import { createPause } from '../../src/service/pause.ts';
 import type { RunKind, Trigger } from '../../src/store/runs.ts';
-import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import type { RunReport } from '../../src/sync/report.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
+import { makeReport } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
 const { log: silent } = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
@@ -15,19 +16,7 @@ const { log: silent } = await openLog({ level: 'silent', format: 'json' }, 1, fa
 type Failure = { readonly error: RunError; readonly putOff: boolean };
 
 function reportOf(kind: RunKind, trigger: Trigger, { error, putOff = false }: Partial<Failure> = {}): RunReport {
-  const outcome = error === undefined ? 'unchanged' : 'failed';
-  return {
-    kind,
-    trigger,
-    outcome,
-    durationMs: 0,
-    wrote: false,
-    attempts: 1,
-    httpStatus: 200,
-    counts: NO_COUNTS,
-    putOff,
-    ...(error && { error }),
-  };
+  return makeReport({ kind, trigger, putOff, ...(error && { error }) });
 }
 
 function askingToWait(notBefore: number): StatusError {

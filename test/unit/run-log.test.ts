@@ -4,6 +4,7 @@ import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createRunLog } from '../../src/worker/run-log.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
+import { makeReport } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -13,10 +14,8 @@ const DOWN = 'The service answered with status 503.';
 const down = (message = DOWN): RunError => new StatusError(true, message, { httpStatus: 503 });
 
 function reportOf(more: Partial<RunReport> = {}): RunReport {
-  const outcome = more.error === undefined ? 'unchanged' : 'failed';
   const counts = more.error === undefined ? { ...NO_COUNTS, received: 3, unchanged: 3 } : NO_COUNTS;
-  const rest = { attempts: 1, httpStatus: 200, wrote: false, putOff: false } as const;
-  return { kind: 'leagues', trigger: 'schedule', outcome, counts, durationMs: 20, ...rest, ...more };
+  return makeReport({ counts, ...more });
 }
 
 function createStage() {
@@ -40,7 +39,8 @@ describe('the log of the runs', () => {
     await failFor(10 * MINUTE, MINUTE);
     note(reportOf({ outcome: 'changed', counts: { ...NO_COUNTS, received: 4, added: 1, unchanged: 3 } }));
     expect(lines).toHaveLength(12);
-    for (const line of lines) expect(line).toMatchObject({ run: 'leagues', durationMs: 20, attempts: 1, removed: 0 });
+    for (const line of lines)
+      expect(line).toMatchObject({ run_id: 7, kind: 'leagues', duration_ms: 20, attempts: 1, removed: 0 });
     expect(lines.map(({ outcome }) => outcome)).toEqual(['unchanged', ...Array(10).fill('failed'), 'changed']);
     expect(lines.filter(({ level }) => level === 'debug')).toEqual([]);
   });
@@ -55,8 +55,8 @@ describe('the log of the runs', () => {
       ...[2, 3, 4, 5].map((polls) => `info leagues: failed as before (20 ms); ${polls} failed polls since ${BEGAN}`),
       `warn leagues: failed again; 6 failed polls since ${BEGAN}. ${DOWN}`,
     ]);
-    expect(lines[0]).toMatchObject({ failures: 1, errorKind: 'status', err: { message: DOWN, httpStatus: 503 } });
-    expect(lines[1]).toMatchObject({ failures: 2, errorKind: 'status' });
+    expect(lines[0]).toMatchObject({ failures: 1, error_kind: 'status', err: { message: DOWN, http_status: 503 } });
+    expect(lines[1]).toMatchObject({ failures: 2, error_kind: 'status' });
     expect(lines[1]).not.toHaveProperty('err');
   });
 

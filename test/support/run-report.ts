@@ -1,0 +1,18 @@
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+
+/** The report of a poll that found nothing new, or failed where an error is given; the rest as wanted. */
+export function makeReport(more: Partial<RunReport> = {}): RunReport {
+  return {
+    runId: 7,
+    kind: 'leagues',
+    trigger: 'schedule',
+    outcome: more.error === undefined ? 'unchanged' : 'failed',
+    durationMs: 20,
+    attempts: 1,
+    httpStatus: 200,
+    counts: NO_COUNTS,
+    wrote: false,
+    putOff: false,
+    ...more,
+  };
+}
