@@ -29,7 +29,6 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   leven: ['src/config/environment.ts'],
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],
-  'pino-pretty': ['src/log.ts'],
   'string-width': ['src/table.ts'],
   undici: ['src/service/transport.ts', 'src/observe/ping.ts'],
   zod: ['src/config/', 'src/service/login.ts', 'src/simulator/'],

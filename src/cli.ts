@@ -49,7 +49,7 @@ const host: Host = {
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
     const stream = fd === 1 ? process.stdout : process.stderr;
-    const { log, close } = await openLog(config, fd, stream.isTTY, wantsColor(stream));
+    const { log, close } = openLog(config, fd, stream.isTTY, wantsColor(stream));
     logs.push(close);
     return log;
   },

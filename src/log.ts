@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import type { LogConfig } from './config/config.ts';
 import { codeOf, RunError } from './errors.ts';
+import { createPaint, type Paint, type Tone } from './paint.ts';
+import { visible } from './visible.ts';
 
 export type Log = pino.Logger;
 
@@ -16,7 +18,7 @@ const LONGEST_CLOSING_MS = 2_000;
  * Opens the log on a file descriptor: JSON lines, or readable text. Writing never blocks the program. After `close`
  * everything that was logged is written out, unless nobody reads it.
  */
-export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, color: boolean): Promise<OpenLog> {
+export function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, color: boolean): OpenLog {
   const out = pino.destination({ fd, sync: false, maxLength: LARGEST_BACKLOG_BYTES });
   // A log disk that is full costs log lines, never the worker.
   out.on('error', () => undefined);
@@ -27,7 +29,7 @@ export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, c
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: describeError },
   };
-  const log = pretty ? pino(options, await prettify(out, color)) : pino(options, out);
+  const log = pretty ? pino(options, prettify(out, createPaint(color))) : pino(options, out);
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       const end = (): void => {
@@ -44,10 +46,33 @@ export async function openLog(config: LogConfig, fd: 1 | 2, terminal: boolean, c
   return { log, close };
 }
 
-async function prettify(out: ReturnType<typeof pino.destination>, color: boolean) {
-  const { prettyFactory } = await import('pino-pretty');
-  const format = prettyFactory({ colorize: color, translateTime: 'SYS:HH:MM:ss', hideObject: true });
-  return { write: (line: string) => out.write(format(line)) };
+/** What is read of a line that pino has written. */
+export type Written = {
+  readonly level: number;
+  readonly time: string;
+  readonly msg?: string;
+  readonly err?: { readonly stack?: string };
+};
+
+function prettify(out: pino.DestinationStream, paint: Paint): pino.DestinationStream {
+  return { write: (line) => out.write(`${formatLine(JSON.parse(line), paint)}\n`) };
+}
+
+/** For people, in UTC: `2026-11-22 19:52:10Z INFO  leagues: …`, and below it the stack of what was not foreseen. */
+export function formatLine({ level, time, msg = '', err }: Written, paint: Paint): string {
+  const at = `${time.slice(0, 19).replace('T', ' ')}Z`;
+  const name = (pino.levels.labels[level] ?? '').toUpperCase().padEnd(LEVEL_WIDTH);
+  const stack = (err?.stack ?? '').split('\n').filter((line) => line !== '');
+  return [`${paint('faint', at)} ${paint(toneOf(level), name)} ${visible(msg)}`, ...stack.map(visible)].join('\n');
+}
+
+const LEVEL_WIDTH = 5;
+
+function toneOf(level: number): Tone {
+  const { info, warn, error } = pino.levels.values;
+  if (level >= (error ?? 0)) return 'bad';
+  if (level >= (warn ?? 0)) return 'warning';
+  return level >= (info ?? 0) ? 'good' : 'faint';
 }
 
 /**

@@ -22,7 +22,7 @@ export type Desk = {
 
 /** npm and npx report 130 for themselves when they are interrupted, whatever the program's own code was. */
 const WELL_STOPPED = [0, 130];
-const LAST_WORD = /^(?:\[[\d:]+\] )?INFO: stopped/m;
+const LAST_WORD = /^(?:[\d-]+ [\d:]+Z )?INFO {2}stopped/m;
 const LAST_WORD_WITHIN = 500;
 
 /** A desk without terminals; each is opened when it is first spoken of. */

@@ -6,14 +6,14 @@ const FOLDER = '/tmp/clone';
 describe('the shape of a line', () => {
   it.each([
     ['at 2026-11-21T02:08:39.814Z', 'at <instant>'],
-    ['[19:52:10] INFO: stopped', 'INFO: stopped'],
+    ['2026-11-22 19:52:10Z INFO  stopped', 'INFO  stopped'],
     ['e22a47a4-0f8f-500f-8185-bb62089affa2', '<id>'],
     ['(1.4 s)', '(<duration>)'],
     ['270 KB of 80 GB', '<size> of <size>'],
     ['2 failed polls', '<number> failed polls'],
     ['a     b   ', 'a  b'],
     ['into /srv/league-sync/data', 'into <folder>/data'],
-    ['INFO:   changed: NWSL, active_season_type "a" -> "b"', 'INFO:  changed: <league>, <field> <value> -> <value>'],
+    ['INFO    changed: NWSL, active_season_type "a" -> "b"', 'INFO  changed: <league>, <field> <value> -> <value>'],
   ])('of "%s" is "%s"', (line, shape) => expect(shapeOf(line)).toBe(shape));
 
   it.each(['status 503', '127.0.0.1:8080', 'http://127.0.0.1:18080/', 'schema-1.db', '0.1.0'])(

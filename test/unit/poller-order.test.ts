@@ -9,7 +9,7 @@ import { createTestClock } from '../support/clock.ts';
 import { makeReport } from '../support/run-report.ts';
 import { RUNS } from '../support/unit-league.ts';
 
-const { log } = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
+const { log } = openLog({ level: 'silent', format: 'json' }, 1, false, false);
 
 type Event = 'end' | readonly [RunKind, Trigger];
 

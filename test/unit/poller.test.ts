@@ -10,7 +10,7 @@ import { createTestClock } from '../support/clock.ts';
 import { makeReport } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
-const { log: silent } = await openLog({ level: 'silent', format: 'json' }, 1, false, false);
+const { log: silent } = openLog({ level: 'silent', format: 'json' }, 1, false, false);
 
 /** How a run ends that fails; `putOff` where the service's pause reaches past the run. */
 type Failure = { readonly error: RunError; readonly putOff: boolean };
