@@ -63,3 +63,8 @@ const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 export function formatInstant(ms: number): string {
   return new Date(Math.min(Math.max(ms, FIRST_INSTANT_MS), LAST_INSTANT_MS)).toISOString();
 }
+
+/** The same for sentences, where milliseconds only make it longer: `2026-11-22T19:52:10Z`. */
+export function formatSecond(ms: number): string {
+  return `${formatInstant(ms).slice(0, -'.000Z'.length)}Z`;
+}

@@ -1,4 +1,4 @@
-import { type Clock, formatInstant } from './clock.ts';
+import { type Clock, formatSecond } from './clock.ts';
 import { formatDuration } from './duration.ts';
 import { RunError } from './errors.ts';
 
@@ -45,7 +45,7 @@ export function createStreak(clock: Clock, noun: string): Streak {
       return tell(state, sort, clock.monotonic());
     },
     count: () => state?.count ?? 0,
-    describe: () => (state === undefined ? inWords(0) : `${inWords(state.count)} since ${formatInstant(state.at)}`),
+    describe: () => (state === undefined ? inWords(0) : `${inWords(state.count)} since ${formatSecond(state.at)}`),
     end: () => {
       if (state === undefined) return undefined;
       const { count, monotonicAt } = state;

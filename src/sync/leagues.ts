@@ -27,6 +27,8 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
     };
     const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace, { validators, onHead });
     if (fetched === undefined) return { fetched: validators ?? {}, apply: () => NOTHING_NEW };
+    const received = fetched.elements?.length ?? 0;
+    if (received > MANY_LEAGUES && canBeFirst) tools.onFirstLoad?.(received);
     // A long answer has been cut up just now, and to look up what is stored takes as long.
     if (isLong(fetched)) await makeWay(deadline.signal);
     const inFull = async (): Promise<Apply> => {
@@ -38,6 +40,9 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
     return { fetched, apply: (seen) => loadFirst(tools, fetched, { ahead, deadline }, seen), fallback: inFull };
   });
 }
+
+/** To store more than these for the first time takes a while. */
+const MANY_LEAGUES = 10_000;
 
 /** So many leagues are cut out of an answer, looked up, or gone through in a few milliseconds each. */
 const FEW_LEAGUES = 2_000;

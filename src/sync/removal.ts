@@ -23,7 +23,8 @@ const ROUNDING = 1e-6;
 export function explainHold({ held }: Removals, list: LeagueList, limit: number): string | undefined {
   if (held.length === 0) return undefined;
   const unreadable = list.rejections.filter((rejection) => rejection.leagueId === null).length;
-  if (unreadable > 0) return `${unreadable} received without a readable league_id may be any of them`;
+  if (unreadable > 0)
+    return `${unreadable} ${unreadable === 1 ? 'entry' : 'entries'} without a readable league_id could be any of the missing leagues`;
   if (list.received === 0) return 'the list is empty';
   return `more than ${ALWAYS_ALLOWED}, and more than ${formatShare(limit)} of those listed, would go at once`;
 }

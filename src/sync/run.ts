@@ -23,6 +23,8 @@ export type RunTools = {
   /** Which service and account the runs are of; never a secret. */
   readonly fingerprint: string;
   readonly programVersion: string;
+  /** Told, before it begins, of a first load of so many leagues that it takes a while. */
+  readonly onFirstLoad?: ((received: number) => void) | undefined;
 };
 
 /** What a run came to. */

@@ -31,7 +31,7 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
       // Each run writes it down, too.
       write(
         () => store.pauses.note(fingerprint, formatInstant(until)),
-        (err) => log.error({ err }, 'a pause could not be recorded'),
+        (err) => log.error({ err }, 'a Retry-After could not be recorded'),
       ),
     [Symbol.asyncDispose]: () => writing,
   };

@@ -1,7 +1,7 @@
-import { type Clock, formatInstant } from '../clock.ts';
+import { type Clock, formatInstant, formatSecond } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import type { Log } from '../log.ts';
-import type { LoginFailure, LoginRecord } from '../service/login.ts';
+import type { LoginFailure, LoginReason, LoginRecord } from '../service/login.ts';
 import { createStreak, sortOf } from '../streak.ts';
 
 /** What the log says of logins. */
@@ -39,19 +39,34 @@ const NOTABLE_SKEW_MS = 60_000;
 
 function logSuccess(log: Log, login: LoginRecord, end: string): void {
   const { reason, outcome, expiresAt, clockSkewMs, bornDead } = login;
-  const expires = expiresAt === undefined ? null : formatInstant(expiresAt);
-  const line = { reason, outcome, expires_at: expires, clock_skew_ms: clockSkewMs };
-  const said = `logged in (${reason})`;
-  if (expires === null)
-    log.warn(line, `${said}, but the service says no readable expiry; the token is renewed every 30 minutes${end}`);
-  else if (bornDead)
-    log.warn(line, `${said}, but the token has expired already (${expires}); it is used until it is rejected${end}`);
+  const line = {
+    reason,
+    outcome,
+    expires_at: expiresAt === undefined ? null : formatInstant(expiresAt),
+    clock_skew_ms: clockSkewMs,
+  };
+  const said = DONE[reason];
+  if (expiresAt === undefined) {
+    log.warn(line, `${said}, but the service sent no readable expire_datetime; renewed every 30 minutes${end}`);
+    return;
+  }
+  const at = formatSecond(expiresAt);
+  const expires = `${reason === 'due' ? 'expires' : 'token expires'} ${at}`;
+  if (bornDead)
+    log.warn(line, `${said}, but the token has expired already (${at}); it is used until it is rejected${end}`);
   else if (Math.abs(clockSkewMs ?? 0) > NOTABLE_SKEW_MS)
-    log.warn(line, `${said}; the token expires ${expires}${describeSkew(clockSkewMs ?? 0)}${end}`);
-  else log.info(line, `${said}; the token expires ${expires}${end}`);
+    log.warn(line, `${said}; ${expires}${describeSkew(clockSkewMs ?? 0)}${end}`);
+  else log.info(line, `${said}; ${expires}${end}`);
 }
+
+const DONE: Readonly<Record<LoginReason, string>> = {
+  start: 'logged in (start)',
+  manual: 'logged in (manual)',
+  due: 'token renewed',
+  'rejected-token': 'logged in again (token rejected)',
+};
 
 function describeSkew(ms: number): string {
   const side = ms > 0 ? 'ahead of' : 'behind';
-  return `; its clock is ${formatDuration(Math.abs(ms))} ${side} this machine's, and is the one that counts`;
+  return `; the service's clock is ${formatDuration(Math.abs(ms))} ${side} this machine's, and is the one that counts for tokens`;
 }

@@ -1,4 +1,4 @@
-import { formatInstant } from '../clock.ts';
+import { formatInstant, formatSecond } from '../clock.ts';
 import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Pause } from '../service/pause.ts';
@@ -7,8 +7,8 @@ import type { RunReport } from '../sync/report.ts';
 
 /** Makes runs one after the other: never two at once, leagues before the profile. */
 export type Poller = {
-  /** Asks for a run. One of a kind that is going on already is skipped, and said. */
-  readonly request: (kind: RunKind, trigger: Trigger) => void;
+  /** Asks for a run, and says whether one follows; if not, the log says why. */
+  readonly request: (kind: RunKind, trigger: Trigger) => boolean;
   /**
    * Makes up what was put off by a pause that the service asked for, once it is over, and what failed for the
    * credentials, once nothing speaks against trying them again.
@@ -24,6 +24,8 @@ export type PollerOptions = {
   readonly pause: Pause;
   /** What speaks against a run of this kind since the service refused the credentials. */
   readonly objection: (kind: RunKind) => RunError | undefined;
+  /** Whether the leagues are loaded for the first time: that may take long, and is nothing to warn of. */
+  readonly isFirstLoad?: () => boolean;
   /** Called when a run begins; must return at once. */
   readonly onBegin?: (kind: RunKind) => void;
   /** Called with the report of each run. */
@@ -34,7 +36,8 @@ export type PollerOptions = {
 
 const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 
-export function createPoller({ poll, pause, objection, onBegin, onReport, log, signal }: PollerOptions): Poller {
+export function createPoller(options: PollerOptions): Poller {
+  const { poll, pause, objection, onBegin, onReport, log, signal } = options;
   const waiting = new Map<RunKind, Trigger>();
   const putOff = new Set<RunKind>();
   const refused = new Set<RunKind>();
@@ -63,23 +66,34 @@ export function createPoller({ poll, pause, objection, onBegin, onReport, log, s
       await runOne(kind, trigger);
     }
   };
-  const request = (kind: RunKind, trigger: Trigger): void => {
-    if (signal.aborted) return;
+  const skip = (kind: RunKind, trigger: Trigger): void => {
+    const isFirstLoad = options.isFirstLoad?.() === true;
+    const what = isFirstLoad ? 'the first load' : 'the run before';
+    log[isFirstLoad ? 'info' : 'warn']({ kind, trigger }, `${kind}: skipped: ${what} is still going on`);
+  };
+  const postpone = (kind: RunKind, trigger: Trigger, until: number): void => {
+    const line = { kind, trigger, not_before: formatInstant(until) };
+    // Said once, and to each that asks for it.
+    if (trigger === 'manual' || !putOff.has(kind))
+      log.warn(line, `${kind}: postponed to ${formatSecond(until)} (Retry-After)`);
+    putOff.add(kind);
+  };
+  const request = (kind: RunKind, trigger: Trigger): boolean => {
+    if (signal.aborted) return false;
     // What is to be made up was missed, whatever goes on now: a run may have begun before the machine was suspended.
     if (running === kind && trigger !== 'catch-up') {
-      log.warn({ kind, trigger }, `${kind}: skipped: the run before is still going on`);
-      return;
+      skip(kind, trigger);
+      return false;
     }
-    if (pause.until() > 0) {
-      const until = formatInstant(pause.until());
-      if (!putOff.has(kind))
-        log.warn({ kind, not_before: until }, `${kind}: put off to ${until}: the service asked for a pause`);
-      putOff.add(kind);
-      return;
+    const pausedUntil = pause.until();
+    if (pausedUntil > 0) {
+      postpone(kind, trigger, pausedUntil);
+      return false;
     }
     if (!waiting.has(kind)) waiting.set(kind, trigger);
     // Begun in a later turn, so that kinds that fall due together are all known and keep their order.
     draining = draining.then(drain);
+    return true;
   };
 
   return {

@@ -1,4 +1,4 @@
-import { formatInstant, systemClock } from '../clock.ts';
+import { formatInstant, formatSecond, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { throughProxy } from '../config/proxy.ts';
 import type { Log } from '../log.ts';
@@ -9,7 +9,6 @@ import type { Ending } from '../store/store.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
 import type { Copy } from './copier.ts';
-import { logEnding } from './ending.ts';
 import { createLoginLog } from './login-log.ts';
 import { openHeartbeat, openObservatory } from './observatory.ts';
 import { createPoller, type Poller } from './poller.ts';
@@ -17,6 +16,7 @@ import { createPruning } from './pruning.ts';
 import { createRunLog } from './run-log.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 import { createWalWatch } from './wal-watch.ts';
+import { logEnding, logFirstLoad, logInterrupted } from './worker-log.ts';
 import { openWorkplace, type Workplace } from './workplace.ts';
 
 export type WorkerOptions = {
@@ -43,7 +43,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
   const onEnd = (found: Ending): void => {
     ending = found;
   };
-  const onStop = (): void => log.info('stopping: what is under way is ended cleanly');
+  const onStop = (): void => log.info('stopping: finishing the current work');
   signal.addEventListener('abort', onStop, { once: true });
   try {
     await work(config, options, onEnd);
@@ -77,8 +77,10 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     onLoginFailure: logins.noteFailure,
     onEnd,
   });
-  const { tools, session, pause, publisher } = place;
-  if (place.interrupted > 0) log.warn({ runs: place.interrupted }, 'a run of an earlier worker had been cut short');
+  const { session, pause, publisher } = place;
+  logInterrupted(log, place.interrupted);
+  const tools = { ...place.tools, onFirstLoad: (received: number) => logFirstLoad(log, received) };
+  let isFirstLoad = place.store.read(place.store.leagues.isEmpty);
 
   const wal = createWalWatch(place.store.path, log);
   const poller = createPoller({
@@ -88,8 +90,10 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     },
     pause,
     objection: session.objection,
+    isFirstLoad: () => isFirstLoad,
     onBegin: (kind) => heartbeat?.noteBegin(kind),
     onReport: (report) => {
+      if (report.kind === 'leagues' && report.error === undefined) isFirstLoad = false;
       logRun(report);
       heartbeat?.noteRun(report);
       monitor.noteRun(report);
@@ -100,9 +104,8 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     signal,
   });
   onPollNow(() => {
-    log.info('asked to poll now');
     session.retryNow();
-    poller.request('leagues', 'manual');
+    if (poller.request('leagues', 'manual')) log.info('SIGHUP: polling now');
   });
 
   monitor.open(openingOf(config, place, poller));
@@ -156,7 +159,7 @@ function announce(config: Config, { store }: Workplace, { log, pid }: WorkerOpti
   const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
   const { expression, timezone } = schedule;
   const profile = profileSchedule === 'off' ? 'off' : profileSchedule.expression;
-  const nextSlot = formatInstant(schedule.nextSlot());
+  const nextSlot = schedule.nextSlot();
   log.info(
     {
       service,
@@ -166,9 +169,9 @@ function announce(config: Config, { store }: Workplace, { log, pid }: WorkerOpti
       profile_schedule: profile,
       timezone,
       scope,
-      next_slot: nextSlot,
+      next_slot: formatInstant(nextSlot),
     },
-    `worker started (process ${pid}): polls ${service}${throughProxy(proxy)} at "${expression}" (${timezone}), next at ${nextSlot}, into ${store.path}`,
+    `worker started (process ${pid}): polls ${service}${throughProxy(proxy)} at "${expression}" (${timezone}), next at ${formatSecond(nextSlot)}, into ${store.path}`,
   );
 }
 

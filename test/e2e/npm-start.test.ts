@@ -40,6 +40,6 @@ it('hands a signal to npm start on to the worker, which ends cleanly', async () 
     if (log.includes('"kind":"profile"') && !npm.killed) npm.kill('SIGTERM');
   }
   if (npm.exitCode === null && npm.signalCode === null) await once(npm, 'exit');
-  expect(log).toContain('"msg":"stopped; everything is saved');
+  expect(log).toContain('"msg":"stopped; all data saved');
   expect(readdirSync(folder)).toEqual(['leagues.db']);
 });

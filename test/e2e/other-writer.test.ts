@@ -16,7 +16,7 @@ describe('while another program is in the middle of a write', () => {
     await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
     const writer = holdForWriting(bench.database);
     worker.send('SIGHUP');
-    await worker.waitForLog(({ msg }) => msg === 'asked to poll now');
+    await worker.waitForLog(({ msg }) => msg === 'SIGHUP: polling now');
     await askStandstill(bench, worker);
     await rest(HELD_MS);
     expect(await askStandstill(bench, worker)).toBeLessThan(LONGEST_STANDSTILL_MS);

@@ -34,7 +34,7 @@ describe('a worker that is stopped while another program is in the middle of a w
     const { bench, worker } = await startIdle();
     const writer = holdForWriting(bench.database);
     worker.send('SIGHUP');
-    await worker.waitForLog(({ msg }) => msg === 'asked to poll now');
+    await worker.waitForLog(({ msg }) => msg === 'SIGHUP: polling now');
     const words = wordsOf(await expectStop(worker));
     expect(words).toEqual([
       STOPPING,
@@ -66,12 +66,14 @@ describe('a worker that is stopped while another program is in the middle of a w
     const warnings = lines.filter(({ level, msg }) => Number(level) >= 40 && !String(msg).startsWith('waiting'));
     expect(warnings).toEqual([
       expect.objectContaining({ outcome: 'interrupted', msg: expect.stringMatching(/in use by another program/) }),
-      expect.objectContaining({ msg: expect.stringMatching(/^stopped; .* but not what the last runs came to/) }),
+      expect.objectContaining({
+        msg: expect.stringMatching(/^stopped; .* but the last rows of runs or logins could not be written/),
+      }),
     ]);
     writer.end();
     expect(bench.rows(OUTCOMES)).toEqual([{ outcome: 'changed' }, { outcome: 'running' }]);
     const next = bench.start(['run']);
-    await next.waitForLog(({ msg }) => msg === 'a run of an earlier worker had been cut short');
+    await next.waitForLog(({ msg }) => msg === 'marked 1 unfinished run of an earlier worker as interrupted');
     await expectStop(next);
     expectInOrder(bench.database);
   });

@@ -38,7 +38,7 @@ describe('sync', () => {
     const bench = await setUp();
     const { stderr } = await bench.run(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
     expect(readLines(stderr)).toMatchObject([
-      { outcome: 'ok', msg: expect.stringMatching(/^logged in \(manual\); the token expires 2/) },
+      { outcome: 'ok', msg: expect.stringMatching(/^logged in \(manual\); token expires 2/) },
       { outcome: 'changed', added: 124, msg: expect.stringMatching(/^leagues: changed: 124 received/) },
     ]);
   });

@@ -18,7 +18,7 @@ describe('while another program is in the middle of a write for half a minute', 
     const writer = holdForWriting(bench.database);
     bench.simulator.setLeagues(bench.simulator.leagues().slice(1));
     worker.send('SIGHUP');
-    await worker.waitForLog(({ msg }) => msg === 'asked to poll now');
+    await worker.waitForLog(({ msg }) => msg === 'SIGHUP: polling now');
     await askStandstill(bench, worker);
     await rest(HELD_MS);
     const standstillMs = await askStandstill(bench, worker);

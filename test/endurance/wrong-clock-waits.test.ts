@@ -101,5 +101,5 @@ function failures({ rows }: Bench) {
 
 function expectNoSkew({ rows }: Bench, worker: RunningProgram): void {
   expect(rows('SELECT DISTINCT clock_skew_ms FROM logins')).toEqual([{ clock_skew_ms: null }]);
-  expect(worker.log().filter((line) => /its clock is/.test(String(line.msg)))).toEqual([]);
+  expect(worker.log().filter((line) => /the service's clock is/.test(String(line.msg)))).toEqual([]);
 }

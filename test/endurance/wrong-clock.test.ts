@@ -92,7 +92,7 @@ function startWith(offset: Offset, bench: Bench, env: Readonly<Record<string, st
 const WARN = 40;
 
 function isClockWarning({ level, msg }: LogLine, side = '.*'): boolean {
-  return level === WARN && new RegExp(`its clock is (120 min|2 h) ${side} this machine's`).test(String(msg));
+  return level === WARN && new RegExp(`the service's clock is (120 min|2 h) ${side} this machine's`).test(String(msg));
 }
 
 /** The requests that the service did not grant; one that is under way at the end is none. */

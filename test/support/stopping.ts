@@ -8,7 +8,7 @@ import type { LogLine, RunningProgram } from './program.ts';
 /** What the contract allows a stop to take. */
 export const LONGEST_STOP_MS = 10_000;
 
-export const STOPPING = 'stopping: what is under way is ended cleanly';
+export const STOPPING = 'stopping: finishing the current work';
 
 /** Stops a worker and expects that it ends in time, with 0, and that its last line says so. Gives what it logged since. */
 export async function expectStop(

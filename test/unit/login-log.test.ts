@@ -7,6 +7,7 @@ import { createTestLog, wordsOf } from '../support/log-lines.ts';
 
 const MINUTE = 60_000;
 const EXPIRES = '2026-11-20T13:00:00.000Z';
+const SHOWN = '2026-11-20T13:00:00Z';
 const DOWN = new StatusError(true, 'The service answered the login with status 503.', { httpStatus: 503 });
 
 function createStage() {
@@ -28,7 +29,7 @@ describe('the log of the logins', () => {
     const { lines, granted, attempt, giveUp } = createStage();
     attempt();
     granted();
-    expect(wordsOf(lines.slice(1))).toEqual([`info logged in (due); the token expires ${EXPIRES}`]);
+    expect(wordsOf(lines.slice(1))).toEqual([`info token renewed; expires ${SHOWN}`]);
     for (let attempts = 0; attempts < 4; attempts += 1) attempt();
     giveUp();
     expect(lines.map(({ level }) => level)).toEqual(['debug', 'info', 'debug', 'debug', 'debug', 'debug', 'warn']);
@@ -50,13 +51,13 @@ describe('the log of the logins', () => {
     granted();
     granted();
     const loud = lines.filter(({ level }) => level !== 'debug');
-    const since = 'failed logins since 2026-11-20T12:00:00.000Z';
+    const since = 'failed logins since 2026-11-20T12:00:00Z';
     expect(wordsOf(loud)).toEqual([
       `warn login failed (due): ${DOWN.message}`,
       `warn login failed (due) again; 6 ${since}: ${DOWN.message}`,
       `warn login failed (due) again; 21 ${since}: ${DOWN.message}`,
-      `info logged in (due); the token expires ${EXPIRES}; recovered after 30 failed logins in 30 min`,
-      `info logged in (due); the token expires ${EXPIRES}`,
+      `info token renewed; expires ${SHOWN}; recovered after 30 failed logins in 30 min`,
+      `info token renewed; expires ${SHOWN}`,
     ]);
   });
 
@@ -68,11 +69,22 @@ describe('the log of the logins', () => {
     expect(wordsOf(lines).at(-1)).toBe('warn login refused (due): The service refused the login.');
   });
 
+  it.each<readonly [LoginRecord['reason'], string]>([
+    ['start', 'logged in (start); token expires'],
+    ['manual', 'logged in (manual); token expires'],
+    ['due', 'token renewed; expires'],
+    ['rejected-token', 'logged in again (token rejected); token expires'],
+  ])('says why there was one: %s', (reason, words) => {
+    const { lines, granted } = createStage();
+    granted({ reason });
+    expect(lines).toMatchObject([{ msg: `${words} ${SHOWN}`, reason, outcome: 'ok', expires_at: EXPIRES }]);
+  });
+
   it.each<readonly [string, Partial<LoginRecord>, RegExp]>([
-    ['no expiry', { expiresAt: undefined }, /^logged in \(due\), but the service says no readable expiry; /],
-    ['a dead token', { bornDead: true }, /^logged in \(due\), but the token has expired already \(2026/],
-    ['a clock ahead', { clockSkewMs: 120_000 }, /; its clock is 2 min ahead of this machine's, /],
-    ['a clock behind', { clockSkewMs: -60_001 }, /; its clock is 60 s behind this machine's, /],
+    ['no expiry', { expiresAt: undefined }, /^token renewed, but the service sent no readable expire_datetime; /],
+    ['a dead token', { bornDead: true }, /^token renewed, but the token has expired already \(2026/],
+    ['a clock ahead', { clockSkewMs: 120_000 }, /; the service's clock is 2 min ahead of this machine's, /],
+    ['a clock behind', { clockSkewMs: -60_001 }, /; the service's clock is 60 s behind this machine's, /],
   ])('warns of a login with %s', (_, more, words) => {
     const { lines, granted } = createStage();
     granted(more);

@@ -1,17 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, type RunError, StatusError, StoppedError } from '../../src/errors.ts';
-import { openLog } from '../../src/log.ts';
 import { createPause } from '../../src/service/pause.ts';
 import type { RunKind, Trigger } from '../../src/store/runs.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
+import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
-const { log: silent } = openLog({ level: 'silent', format: 'json' }, 1, false, false);
-
 /** How a run ends that fails; `putOff` where the service's pause reaches past the run. */
 type Failure = { readonly error: RunError; readonly putOff: boolean };
 
@@ -31,6 +29,8 @@ function createStage() {
   const started: string[] = [];
   const begun: RunKind[] = [];
   const outcomes: RunReport['outcome'][] = [];
+  const { log, lines } = createTestLog();
+  let isFirstLoad = false;
   let running = 0;
   let most = 0;
   let against: CredentialsError | undefined;
@@ -51,7 +51,8 @@ function createStage() {
     objection: () => against,
     onBegin: (kind) => begun.push(kind),
     onReport: ({ outcome }) => outcomes.push(outcome),
-    log: silent,
+    isFirstLoad: () => isFirstLoad,
+    log,
     signal: stop.signal,
   });
   const endRun = async (failure?: Failure): Promise<void> => {
@@ -62,7 +63,10 @@ function createStage() {
   const object = (error: CredentialsError | undefined): void => {
     against = error;
   };
-  return { clock, pause, poller, started, begun, outcomes, most: () => most, endRun, object, stop };
+  const loadFirst = (): void => {
+    isFirstLoad = true;
+  };
+  return { clock, pause, poller, started, begun, outcomes, most: () => most, endRun, object, stop, lines, loadFirst };
 }
 
 describe('the poller', () => {
@@ -116,6 +120,45 @@ describe('the poller', () => {
     poller.request('leagues', 'schedule');
     await endRun();
     expect(started).toEqual(['leagues start', 'leagues schedule']);
+  });
+
+  it.each([
+    ['warns of a slot that it skips', false, 'warn leagues: skipped: the run before is still going on'],
+    [
+      'takes a slot that comes during a first load for nothing odd',
+      true,
+      'info leagues: skipped: the first load is still going on',
+    ],
+  ])('%s', async (_, isFirst, words) => {
+    const { poller, endRun, lines, loadFirst } = createStage();
+    poller.request('leagues', 'start');
+    await setImmediate();
+    if (isFirst) loadFirst();
+    expect(poller.request('leagues', 'schedule')).toBe(false);
+    expect(wordsOf(lines)).toEqual([words]);
+    expect(lines).toMatchObject([{ kind: 'leagues', trigger: 'schedule' }]);
+    await endRun();
+  });
+
+  it('says once that slots are postponed, and to each that asks for a poll, and never that one follows', async () => {
+    const { clock, pause, poller, lines } = createStage();
+    pause.extend(clock.now() + 30 * MINUTE);
+    const said = (['schedule', 'schedule', 'manual', 'manual'] as const).map((trigger) => {
+      const before = lines.length;
+      return [poller.request('leagues', trigger), lines.length - before];
+    });
+    expect(said).toEqual([
+      [false, 1],
+      [false, 0],
+      [false, 1],
+      [false, 1],
+    ]);
+    expect(lines[0]).toMatchObject({
+      level: 'warn',
+      msg: 'leagues: postponed to 2026-11-20T12:30:00Z (Retry-After)',
+      kind: 'leagues',
+      not_before: '2026-11-20T12:30:00.000Z',
+    });
   });
 
   it('makes one run of several requests that wait', async () => {
@@ -217,7 +260,7 @@ describe('the poller', () => {
       },
       pause: createPause(createTestClock()),
       objection: () => undefined,
-      log: silent,
+      log: createTestLog().log,
       signal: new AbortController().signal,
     });
     poller.request('leagues', 'start');

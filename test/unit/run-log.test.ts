@@ -8,7 +8,7 @@ import { makeReport } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const BEGAN = '2026-11-20T12:00:00.000Z';
+const BEGAN = '2026-11-20T12:00:00Z';
 const DOWN = 'The service answered with status 503.';
 
 const down = (message = DOWN): RunError => new StatusError(true, message, { httpStatus: 503 });

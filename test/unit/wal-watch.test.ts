@@ -6,7 +6,7 @@ import { makeFolder } from '../support/workplace.ts';
 
 const MEGABYTE = 1_000_000;
 
-it('the log beside a database is told of when it goes on growing, when it has doubled, and when it is small again', () => {
+it('a write-ahead log is told of when it goes on growing, when it has doubled, and when it is small again', () => {
   using folder = makeFolder();
   const path = folder.file('leagues.db');
   const lines: string[] = [];
@@ -26,10 +26,12 @@ it('the log beside a database is told of when it goes on growing, when it has do
   expect(after(150)).toBeUndefined();
   expect(after(20)).toBeUndefined();
   expect(after(64)).toBeUndefined();
-  expect(after(70)).toMatch(/^the log beside the database has grown to 70 MB: another program has been reading/);
+  expect(after(70)).toMatch(
+    /^the write-ahead log leagues\.db-wal has grown to 70 MB: another program keeps a read transaction open/,
+  );
   expect(after(139)).toBeUndefined();
   expect(after(140)).toMatch(/140 MB/);
-  expect(after(4)).toBe('the log beside the database is small again (4.0 MB)');
+  expect(after(4)).toBe('the write-ahead log leagues.db-wal is small again (4.0 MB)');
   expect(after(3)).toBeUndefined();
   expect(lines).toHaveLength(3);
 });
