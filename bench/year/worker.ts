@@ -61,6 +61,7 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
     store,
     client: createClient({ ...service, session }),
     drift,
+    scrub: service.secrets.scrub,
     clock,
     scope: 'all',
     removalLimit: 0.2,

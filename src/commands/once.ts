@@ -5,6 +5,7 @@ import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunTools } from '../sync/run.ts';
 import { createCopy } from '../worker/copier.ts';
 import { createLoginLog } from '../worker/login-log.ts';
+import { logNews } from '../worker/news-log.ts';
 import { openWorkplace } from '../worker/workplace.ts';
 import type { Host } from './host.ts';
 
@@ -20,6 +21,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   await using place = await openWorkplace(config, options);
   const result = await poll(place.tools);
   log.info(fieldsOf(result.report), describeReport(result.report));
+  logNews(log, result.report);
   place.publisher.noteRun(result.report);
   place.publisher.look();
   return result;

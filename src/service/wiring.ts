@@ -13,6 +13,8 @@ export type Wiring = {
   readonly logIn: LogIn;
   readonly clientOf: (session: TokenSource) => Client;
   readonly drift: DriftLog;
+  /** Takes every secret out of words. */
+  readonly scrub: (text: string) => string;
   readonly pause: Pause;
   readonly clock: Clock;
   readonly random: () => number;
@@ -41,6 +43,7 @@ export function wireService(config: Config, options: WiringOptions): Wiring {
     logIn: createLogIn({ transport, secrets, drift, clock, random, pause, record, onFailure }),
     clientOf: (session) => createClient({ transport, session, secrets, clock, random, pause }),
     drift,
+    scrub: secrets.scrub,
     pause,
     clock,
     random,

@@ -4,17 +4,16 @@ import type { Sighting } from './runs.ts';
 import { drift } from './schema.ts';
 
 export type DriftRows = {
-  /** Adds the departures that have no row yet. */
-  readonly note: (departures: readonly Drift[], seen: Sighting) => void;
+  /** Adds the departures that have no row yet, and gives them. */
+  readonly note: (departures: readonly Drift[], seen: Sighting) => readonly Drift[];
 };
 
 export function createDriftRows(db: BetterSQLite3Database): DriftRows {
   return {
-    note: (departures, { runId, at }) => {
-      for (const departure of departures) {
+    note: (departures, { runId, at }) =>
+      departures.filter((departure) => {
         const row = { ...departure, first_run_id: runId, first_seen_at: at };
-        db.insert(drift).values(row).onConflictDoNothing().run();
-      }
-    },
+        return db.insert(drift).values(row).onConflictDoNothing().run().changes > 0;
+      }),
   };
 }

@@ -16,38 +16,47 @@ export type RejectionRow = {
 export type RejectionRows = {
   /**
    * Opens new rejections, reopens returned ones, and resolves those that were not sent again, as far as a poll of this
-   * scope can tell. What stays as it is costs no write.
+   * scope can tell. What stays as it is costs no write. Gives those that are news: opened or reopened, and of no league
+   * that had an open one before, since the rest of a rejected element may change at every poll.
    */
-  readonly settle: (rejections: readonly RejectionRow[], scope: RunScope, seen: Sighting) => void;
+  readonly settle: <R extends RejectionRow>(rejections: readonly R[], scope: RunScope, seen: Sighting) => readonly R[];
 };
 
 export function createRejectionRows(db: BetterSQLite3Database): RejectionRows {
-  const { id, raw_hash, scope: seenBy } = rejectedLeagues;
+  const { id, league_id: leagueId, raw_hash, scope: seenBy } = rejectedLeagues;
   const selectOpen = db
-    .select({ id, raw_hash, seenBy })
+    .select({ id, leagueId, raw_hash, seenBy })
     .from(rejectedLeagues)
     .where(isNull(rejectedLeagues.resolved_at))
     .prepare();
   return { settle: (rejections, scope, seen) => settle(db, selectOpen.all(), { rejections, scope, seen }) };
 }
 
-type Open = Pick<typeof rejectedLeagues.$inferSelect, 'id' | 'raw_hash'> & { readonly seenBy: RunScope };
-type Sent = {
-  readonly rejections: readonly RejectionRow[];
+type Open = Pick<typeof rejectedLeagues.$inferSelect, 'id' | 'raw_hash'> & {
+  readonly leagueId: string | null;
+  readonly seenBy: RunScope;
+};
+type Sent<R> = {
+  readonly rejections: readonly R[];
   readonly scope: RunScope;
   readonly seen: Sighting;
 };
 
-function settle(db: BetterSQLite3Database, open: readonly Open[], { rejections, scope, seen }: Sent): void {
+function settle<R extends RejectionRow>(
+  db: BetterSQLite3Database,
+  open: readonly Open[],
+  { rejections, scope, seen }: Sent<R>,
+): readonly R[] {
   const { runId, at } = seen;
-  const sent = new Map(rejections.map((rejection) => [hashOf(rejection.raw), rejection]));
+  const all = rejections.map((rejection) => [hashOf(rejection.raw), rejection] as const);
+  const sent = new Map(all);
   for (const row of open) {
     const spokenFor = scope === 'all' || scope === row.seenBy;
     if (!sent.delete(row.raw_hash) && spokenFor) {
       db.update(rejectedLeagues).set({ resolved_at: at }).where(eq(rejectedLeagues.id, row.id)).run();
     }
   }
-  if (sent.size === 0) return;
+  if (sent.size === 0) return [];
   const add = db
     .insert(rejectedLeagues)
     .values({
@@ -65,4 +74,7 @@ function settle(db: BetterSQLite3Database, open: readonly Open[], { rejections, 
   for (const [rawHash, { problems, ...rejection }] of sent) {
     add.run({ ...rejection, rawHash, problems: JSON.stringify(problems) });
   }
+  const before = new Set(open.map(({ leagueId }) => leagueId));
+  const isNews = ({ leagueId }: R): boolean => leagueId === null || !before.has(leagueId);
+  return all.flatMap(([rawHash, rejection]) => (sent.has(rawHash) && isNews(rejection) ? [rejection] : []));
 }

@@ -67,10 +67,10 @@ export function loadFirst(
   if (found.rejections.some(({ leagueId }) => leagueId !== null && leagues.storedHash(leagueId) !== undefined))
     return undefined;
   drift.note([...found.drift, ...driftOf(body, statuses, scope)]);
-  rejections.settle(found.rejections, scope, seen);
+  const newRejections = rejections.settle(found.rejections, scope, seen);
   const rejected = found.rejections.length;
   const counts = { ...NO_COUNTS, received, added, rejected, duplicates: received - added - rejected };
-  return { outcome: 'changed', counts };
+  return { outcome: 'changed', counts, newRejections };
 }
 
 function isAsStored({ columns, hash }: ReadLeague, { storedHash }: LeagueRows): boolean {

@@ -145,8 +145,8 @@ function applyList({ store, scope, removalLimit }: RunTools, list: LeagueList, s
   writeChanges(store, plan.changeSet, seen);
   writeRemovals(store, plan.removals.removed, seen);
   settleHolds(store, plan.removals, list, seen);
-  store.rejections.settle(list.rejections, scope, seen);
-  return countPlan(plan, list, removalLimit);
+  const newRejections = store.rejections.settle(list.rejections, scope, seen);
+  return { ...countPlan(plan, list, removalLimit), newRejections };
 }
 
 function writeChanges(

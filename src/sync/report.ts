@@ -1,6 +1,7 @@
 import { formatDuration } from '../duration.ts';
 import type { RunError } from '../errors.ts';
 import type { RunKind, Trigger } from '../store/runs.ts';
+import type { News } from './news.ts';
 
 /** What a run did; the six after `received` add up to it. */
 export type RunCounts = Readonly<Record<(typeof COUNTED)[number] | 'received', number>>;
@@ -38,6 +39,8 @@ export type RunReport = {
   readonly wrote: boolean;
   /** Why removals are held, where they are. */
   readonly heldBecause?: string | undefined;
+  /** What no run before it had found. */
+  readonly news?: News | undefined;
   /** Why it failed, or why even its end could not be recorded. */
   readonly error?: RunError;
   /** The service asked for a pause that reaches past the run: a run is to follow as soon as it ends. */

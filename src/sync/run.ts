@@ -4,9 +4,11 @@ import type { Scope } from '../config/config.ts';
 import type { Drift, DriftLog } from '../drift.ts';
 import { type RunError, StoppedError, toRunError } from '../errors.ts';
 import type { Client, Fetched, Trace } from '../service/client.ts';
+import type { Rejection } from '../service/rejection.ts';
 import { type Deadline, startDeadline } from '../service/retry.ts';
 import type { RunEnd, RunKind, RunStart, Sighting, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import { newsOf } from './news.ts';
 import { NO_COUNTS, type RunCounts, type RunReport } from './report.ts';
 
 /** What every run needs. */
@@ -23,6 +25,8 @@ export type RunTools = {
   /** Which service and account the runs are of; never a secret. */
   readonly fingerprint: string;
   readonly programVersion: string;
+  /** Takes secrets out of words of the service that are told. */
+  readonly scrub: (text: string) => string;
   /** Told, before it begins, of a first load of so many leagues that it takes a while. */
   readonly onFirstLoad?: ((received: number) => void) | undefined;
 };
@@ -33,6 +37,8 @@ export type Applied = {
   readonly counts: RunCounts;
   /** Why removals are held, where they are. */
   readonly heldBecause?: string | undefined;
+  /** Elements that could not be stored, and that no run before has found. */
+  readonly newRejections?: readonly Rejection[];
 };
 
 /**
@@ -102,8 +108,8 @@ export async function executeRun(
       if (error !== NOT_APPLIED || fallback === undefined) throw error;
       return applyAs(await settledOrAborted(fallback(), deadline.signal));
     });
-    const { outcome, counts, heldBecause, wrote, finishedAt } = applied;
-    return { ...report(outcome, counts), heldBecause, wrote, finishedAt };
+    const { outcome, counts, heldBecause, wrote, finishedAt, news } = applied;
+    return { ...report(outcome, counts), heldBecause, wrote, finishedAt, news };
   } catch (error) {
     const stopped = stop.aborted && error === stop.reason;
     const failure = stopped ? undefined : toRunError(error);
@@ -134,13 +140,13 @@ const NOT_APPLIED = new Error('an answer could not be applied in the way that wa
 
 /** In one transaction: the change itself, the departures from the interface, and the end of the run's row. */
 async function applyAll(
-  { store, drift, clock, pausedUntil }: RunTools,
+  { store, drift, clock, pausedUntil, scrub }: RunTools,
   runId: number,
   fetched: AnswerNotes,
   trace: Trace,
   apply: Apply,
   signal: AbortSignal,
-): Promise<Applied & Required<Pick<RunReport, 'wrote' | 'finishedAt'>>> {
+): Promise<Applied & Required<Pick<RunReport, 'wrote' | 'finishedAt' | 'news'>>> {
   let departures: readonly Drift[] = [];
   const applied = await store.write(() => {
     const at = store.nextInstant(clock.now());
@@ -148,7 +154,7 @@ async function applyAll(
     const result = apply({ runId, at });
     if (result === undefined) throw NOT_APPLIED;
     departures = drift.list();
-    store.drift.note(departures, { runId, at });
+    const newDrift = store.drift.note(departures, { runId, at });
     const wrote = store.rowsWritten() > before;
     store.runs.finish(runId, {
       finished_at: at,
@@ -161,7 +167,8 @@ async function applyAll(
       last_modified: fetched.lastModified ?? null,
       not_before: instantOf(pausedUntil()),
     });
-    return { ...result, wrote, finishedAt: at };
+    const news = newsOf({ drift: newDrift, rejections: result.newRejections ?? [] }, scrub);
+    return { ...result, wrote, finishedAt: at, news };
   }, signal);
   drift.forget(departures);
   return applied;

@@ -14,6 +14,7 @@ export type ServiceSide = AsyncDisposable & {
   readonly session: Session;
   readonly pause: Pause;
   readonly drift: DriftLog;
+  readonly scrub: (text: string) => string;
   readonly clock: Clock;
 };
 
@@ -21,7 +22,7 @@ export type ServiceSideOptions = WiringOptions & { readonly firstReason: LoginRe
 
 /** Builds the service side from the settings. Nothing is sent yet; disposing ends the login that is under way. */
 export function openServiceSide(config: Config, options: ServiceSideOptions): ServiceSide {
-  const { logIn, clientOf, pause, drift, clock, random } = wireService(config, options);
+  const { logIn, clientOf, pause, drift, scrub, clock, random } = wireService(config, options);
   const ending = new AbortController();
   const session = createSession({
     logIn,
@@ -37,5 +38,5 @@ export function openServiceSide(config: Config, options: ServiceSideOptions): Se
     ending.abort(new StoppedError());
     await session.settled();
   };
-  return { client: clientOf(session), session, pause, drift, clock, [Symbol.asyncDispose]: end };
+  return { client: clientOf(session), session, pause, drift, scrub, clock, [Symbol.asyncDispose]: end };
 }

@@ -10,6 +10,7 @@ import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
 import type { Copy } from './copier.ts';
 import { createLoginLog } from './login-log.ts';
+import { logNews } from './news-log.ts';
 import { openHeartbeat, openObservatory } from './observatory.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createPruning } from './pruning.ts';
@@ -95,6 +96,7 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     onReport: (report) => {
       if (report.kind === 'leagues' && report.error === undefined) isFirstLoad = false;
       logRun(report);
+      logNews(log, report);
       heartbeat?.noteRun(report);
       monitor.noteRun(report);
       publisher.noteRun(report);

@@ -130,11 +130,12 @@ function openRecordedService(
 }
 
 function toolsOf(store: Store, service: ServiceSide, fingerprint: string, config: Config): RunTools {
-  const { client, drift, clock, pause } = service;
+  const { client, drift, scrub, clock, pause } = service;
   const { scope, removalLimit, runTimeoutMs } = config;
   const programVersion = findPackage().version;
   const pausedUntil = pause.until;
-  return { store, client, drift, clock, scope, removalLimit, runTimeoutMs, pausedUntil, fingerprint, programVersion };
+  const run = { fingerprint, programVersion, scope, removalLimit, runTimeoutMs, pausedUntil };
+  return { store, client, drift, scrub, clock, ...run };
 }
 
 function renewQuietly(lock: Lock): void {

@@ -115,8 +115,9 @@ describe('the status page', () => {
 
 describe('a poll', () => {
   it('looks at open rejections alone', () => {
-    const settle = (db: Database.Database): void =>
+    const settle = (db: Database.Database): void => {
       createRejectionRows(drizzle({ client: db })).settle([], 'all', { runId: 1, at: AT });
+    };
     const [plan] = plansOf(settle);
     expect(plan).toContain('USING INDEX rejected_leagues_open');
   });

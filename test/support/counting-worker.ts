@@ -129,6 +129,7 @@ function equip(world: World, service: CountingService, options: WorkerOptions, p
     store,
     client: createClient({ transport, session, secrets, clock, random, pause }),
     drift,
+    scrub: secrets.scrub,
     clock,
     scope: 'all',
     removalLimit: 0.2,

@@ -39,7 +39,8 @@ const STAYING: ReadonlySet<Moment> = new Set(['checkpoint', 'report', 'publish',
 /** Whoever restarts a worker expects it to be at work by then. */
 const LONGEST_RESTART_MS = 10_000;
 /** What a restart may warn of. */
-const EXPECTED_WARNINGS = /of an earlier worker as interrupted|skipped: the run before is still going on/;
+const EXPECTED_WARNINGS =
+  /of an earlier worker as interrupted|skipped: the run before is still going on|new departures? from the interface/;
 
 /** Kills workers on one database, as often as that, and looks at all that they leave. */
 export async function playRound({ seed, leagues, kills, moments, tally }: Round): Promise<void> {

@@ -69,6 +69,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
         store,
         client,
         drift,
+        scrub: (text: string) => text,
         clock,
         scope: step.scope,
         removalLimit: step.limitPercent / 100,

@@ -104,6 +104,7 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
     store,
     client: createClient({ transport, session, secrets, clock, random, pause: createPause(clock) }),
     drift,
+    scrub: secrets.scrub,
     clock,
     scope: 'all',
     removalLimit: 0.2,
