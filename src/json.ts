@@ -22,8 +22,8 @@ const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
 /**
- * Reads JSON without losing a digit of any number. Throws a SyntaxError. V8 13.6 may take a name of one escaped character
- * (`"\""`) for another such name that it has read before; no field of the service has one.
+ * Reads JSON without losing a digit of any number. Throws a SyntaxError. V8 13.6 may take a name that ends in an escape
+ * (`"\\\""`) for another such name that it has read before (`"\\\\"`); no field of the service has one.
  */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);

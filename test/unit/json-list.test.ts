@@ -22,8 +22,8 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom('"', '\\', '\\"', ']', '}', ',', '[{', 'list', '\\\\'),
 );
-/** Names that V8 13.6 reads for what they are: it may take one of a single escaped character for another one. */
-const names = texts.filter((name) => name.length > 1 || JSON.stringify(name).length === name.length + 2);
+/** Names that V8 13.6 reads for what they are: it may take one with an escape in it for another one. */
+const names = texts.filter((name) => JSON.stringify(name).length === name.length + 2);
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
