@@ -3,7 +3,6 @@ import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { parseEnv } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
-import { isMainThread } from 'node:worker_threads';
 import { CommanderError } from 'commander';
 import type { Host } from './commands/host.ts';
 import { mergeEnvironment } from './config/environment.ts';
@@ -183,6 +182,4 @@ async function main(): Promise<void> {
   setTimeout(() => endAtOnce(exitCode), LINGER_MS).unref();
 }
 
-// The one thread that the program starts has this file for its own, too.
-if (isMainThread) void main();
-else void import('./sync/reader-thread.ts');
+void main();

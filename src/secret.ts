@@ -10,8 +10,6 @@ export type Secrets = {
    * password is not: it may be an ordinary word, and leagues are named in ordinary words.
    */
   readonly scrubTokens: (json: string) => Scrubbed;
-  /** What that looks for, for a thread that shares no memory with this. */
-  readonly soughtInData: () => readonly string[];
 };
 
 /** Data without secrets, and whether there were any. */
@@ -64,12 +62,10 @@ export function createSecrets(now = (): number => performance.now()): Secrets {
     },
     scrub: (text) => replaceAll(text, seek().inWords),
     scrubTokens: (json) => scrubTokensOf(seek().inData, json),
-    soughtInData: () => seek().inData,
   };
 }
 
-/** As `scrubTokens` does, with what `soughtInData` gave. */
-export function scrubTokensOf(sought: readonly string[], sent: string): Scrubbed {
+function scrubTokensOf(sought: readonly string[], sent: string): Scrubbed {
   const plain = unescapeAscii(sent);
   const json = replaceAll(plain, sought);
   return { json, found: json !== plain };

@@ -4,7 +4,7 @@ import { ContractError, CredentialsError, PausedError, StatusError } from '../er
 import { isDeeperThan, isObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../secret.ts';
 import { inStretches } from '../stretches.ts';
-import { type Answer, describeNonObject, type Head, isTransient, readMessage, readObject } from './answer.ts';
+import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
 import type { Resource } from './bar.ts';
 import { heed, quote } from './failure.ts';
 import { type Listing, readListing } from './listing.ts';
@@ -21,16 +21,10 @@ export type Client = {
     scope: Scope,
     deadline: Deadline,
     trace: Trace,
-    options?: ListOptions,
+    validators?: Validators,
   ) => Promise<Fetched | undefined>;
   /** Section 4.2. */
   readonly fetchProfile: (deadline: Deadline, trace: Trace) => Promise<Fetched>;
-};
-
-export type ListOptions = {
-  readonly validators?: Validators | undefined;
-  /** Told of each answer as soon as its head is there. */
-  readonly onHead?: (head: Head) => void;
 };
 
 /** What stands for a version of the list, where the service says it: `ETag` and `Last-Modified`. */
@@ -67,9 +61,9 @@ export function createClient(options: ClientOptions): Client {
   const get = (query: Query, deadline: Deadline, trace: Trace): Promise<Fetched | undefined> =>
     retry(() => authorizedGet(query, deadline.signal, trace, options), { ...options, deadline });
   return {
-    fetchLeagues: (scope, deadline, trace, { validators, ...options } = {}) => {
+    fetchLeagues: (scope, deadline, trace, validators) => {
       const path = `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
-      return get({ resource: 'leagues', path, conditions: conditionsOf(validators), ...options }, deadline, trace);
+      return get({ resource: 'leagues', path, conditions: conditionsOf(validators) }, deadline, trace);
     },
     fetchProfile: async (deadline, trace) => {
       const query: Query = { resource: 'profile', path: '/players/v1/players/player/me', conditions: {} };
@@ -86,7 +80,7 @@ type Query = {
   readonly resource: Resource;
   readonly path: string;
   readonly conditions: Readonly<Record<string, string>>;
-} & Pick<ListOptions, 'onHead'>;
+};
 
 function conditionsOf(validators: Validators | undefined): Query['conditions'] {
   const { etag, lastModified } = validators ?? {};

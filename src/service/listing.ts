@@ -22,17 +22,6 @@ export type Elements = {
   readonly holds: (position: number, text: string) => boolean;
   /** Throws a ContractError where the text is no JSON. */
   readonly read: (position: number) => ReadElement;
-  /** The same for a thread of its own. */
-  readonly share: () => SharedList;
-};
-
-/** Elements as threads can share them. */
-export type SharedList = {
-  readonly json: Uint8Array;
-  /** Start and end of each element, one after the other. */
-  readonly places: readonly number[];
-  /** What is to be taken out of them. */
-  readonly sought: readonly string[];
 };
 
 export type ReadElement = {
@@ -46,10 +35,8 @@ type ElementOptions = Pick<Secrets, 'scrubTokens'> & {
   readonly refusal: () => Error;
 };
 
-type ListingOptions = ElementOptions & Pick<Secrets, 'soughtInData'>;
-
 /** Reads an answer all but its list; undefined where it is no JSON object. */
-export function* readListing(answer: Answer, name: string, options: ListingOptions): Stretches<Listing | undefined> {
+export function* readListing(answer: Answer, name: string, options: ElementOptions): Stretches<Listing | undefined> {
   const clean = (text: string): string => options.scrubTokens(text).json;
   const json = jsonBytes(answer.body);
   const place = json && (yield* findList(json, name));
@@ -59,13 +46,11 @@ export function* readListing(answer: Answer, name: string, options: ListingOptio
   }
   const rest = Buffer.concat([json.subarray(0, place.from), json.subarray(place.to)]);
   const body = readObject({ ...answer, body: rest }, clean);
-  const list = { json, places: place.elements, sought: options.soughtInData() };
-  return body && { body, elements: createElements(list, options) };
+  return body && { body, elements: createElements(json, place.elements, options) };
 }
 
-export function createElements(list: SharedList, { scrubTokens, refusal }: ElementOptions): Elements {
-  const { places } = list;
-  const json = Buffer.from(list.json.buffer, list.json.byteOffset, list.json.length);
+/** `places` has start and end of each element, one after the other. */
+function createElements(json: Buffer, places: readonly number[], { scrubTokens, refusal }: ElementOptions): Elements {
   const start = (position: number): number => places[position * 2] ?? 0;
   const end = (position: number): number => places[position * 2 + 1] ?? 0;
   return {
@@ -80,12 +65,5 @@ export function createElements(list: SharedList, { scrubTokens, refusal }: Eleme
         throw refusal();
       }
     },
-    share: () => ({ ...list, json: shared(json) }),
   };
-}
-
-function shared(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
 }

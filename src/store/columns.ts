@@ -7,17 +7,6 @@ export type ColumnValue = string | number | bigint | null;
 /** The columns of `leagues` that hold a league's members, in their order. */
 export const MEMBER_COLUMNS: readonly string[] = LEAGUE_MEMBERS.map((member) => member.name);
 
-const ID = MEMBER_COLUMNS.indexOf('league_id');
-const STATUS = MEMBER_COLUMNS.indexOf('status');
-
-export function idOf(columns: readonly ColumnValue[]): string {
-  return String(columns[ID]);
-}
-
-export function statusOf(columns: readonly ColumnValue[]): string {
-  return String(columns[STATUS]);
-}
-
 /** What these columns hold of a league. */
 export function columnsOf(league: League): readonly ColumnValue[] {
   return LEAGUE_MEMBERS.map((member) => toColumn(league[member.name]));

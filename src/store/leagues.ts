@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { League } from '../league.ts';
 import { type LeagueHash, TEXT_HASH_PLACE } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
-import { type ColumnValue, columnsOf, leagueOf, MEMBER_COLUMNS, type Row } from './columns.ts';
+import { columnsOf, leagueOf, MEMBER_COLUMNS, type Row } from './columns.ts';
 import type { RunScope, Sighting } from './runs.ts';
 
 /** What has to be known of every stored league to tell whether it differs. */
@@ -36,14 +36,10 @@ export type LeagueRows = {
   readonly isEmpty: () => boolean;
   /** The whole league. Throws where there is none of that id. */
   readonly load: (leagueId: string) => League;
-  /** The hash of the league of this id, where there is one. */
-  readonly storedHash: (leagueId: string) => LeagueHash | undefined;
   /** The leagues that were not listed in this scope just before the instant, and have changed since. */
   readonly joinedSince: (at: string, scope: RunScope) => ReadonlySet<string>;
   /** Inserts or updates by `league_id`; the row is listed afterwards. */
   readonly upsert: (league: League, hash: LeagueHash, at: string) => void;
-  /** Inserts from the values of a league's columns, unless there is a row of that `league_id`; says whether it did. */
-  readonly insert: (columns: readonly ColumnValue[], hash: LeagueHash, at: string) => boolean;
   readonly remove: (leagueId: string, at: string) => void;
   /** Notes the hash of the same content by another version of the program. */
   readonly rehash: (leagueId: string, hash: LeagueHash) => void;
@@ -60,10 +56,8 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
   const selectOne = client.prepare<[string], Row>('SELECT * FROM leagues WHERE league_id = ?').safeIntegers(true);
   const selectAny = client.prepare('SELECT 1 FROM leagues LIMIT 1');
-  const selectHash = client.prepare<[string], string>('SELECT content_hash FROM leagues WHERE league_id = ?').pluck();
   const selectJoined = client.prepare<[object], string>(JOINED_SINCE).pluck();
   const upsert = client.prepare(UPSERT);
-  const insert = client.prepare(`${INSERT} ON CONFLICT (league_id) DO NOTHING`);
   const remove = client.prepare('UPDATE leagues SET removed_at = @at, changed_at = @at WHERE league_id = @leagueId');
   const rehash = client.prepare('UPDATE leagues SET content_hash = ? WHERE league_id = ?');
   const append = client.prepare(APPEND);
@@ -76,22 +70,17 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
       if (latest === undefined || latest.version !== version) latest = { index: readIndex(selectIndex), version };
       return latest.index;
     },
-    isEmpty: () => selectAny.get() === undefined,
     load: (leagueId) => {
       const row = selectOne.get(leagueId);
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
       return leagueOf(row);
     },
-    storedHash: (leagueId) => selectHash.get(leagueId),
+    isEmpty: () => selectAny.get() === undefined,
     joinedSince: (at, scope) => new Set(selectJoined.all({ at, scope })),
     upsert: (league, hash, at) => {
       latest = undefined;
       // Spread: values by themselves are bound in less time than those of a list.
       upsert.run(...columnsOf(league), hash, at, at);
-    },
-    insert: (columns, hash, at) => {
-      latest = undefined;
-      return insert.run(...columns, hash, at, at).changes > 0;
     },
     remove: (leagueId, at) => {
       latest = undefined;
@@ -128,9 +117,8 @@ const JOINED_SINCE = `SELECT league_id FROM (
 const COLUMNS = [...MEMBER_COLUMNS, 'content_hash', 'first_seen_at', 'changed_at'];
 const UPDATED = COLUMNS.filter((name) => name !== 'league_id' && name !== 'first_seen_at');
 
-const INSERT = `INSERT INTO leagues (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`;
-
-const UPSERT = `${INSERT} ON CONFLICT (league_id) DO UPDATE
+const UPSERT = `INSERT INTO leagues (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
+  ON CONFLICT (league_id) DO UPDATE
   SET ${UPDATED.map((name) => `${name} = excluded.${name}`).join(', ')}, removed_at = NULL`;
 
 const APPEND = 'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)';

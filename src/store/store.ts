@@ -3,7 +3,6 @@ import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { type Clock, formatInstant } from '../clock.ts';
 import { codeOf, type DatabaseError, LockedError } from '../errors.ts';
 import { createBacklog } from './backlog.ts';
-import { type Bulk, createBulk } from './bulk.ts';
 import { describeDatabase } from './dictionary.ts';
 import { createDriftRows, type DriftRows } from './drift.ts';
 import { toDatabaseError } from './fault.ts';
@@ -14,6 +13,7 @@ import { createLoginRows, type LoginRows } from './logins.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
 import { openForWriting } from './open.ts';
 import type { Freshness } from './overview.ts';
+import { createPageCache, type PageCache } from './page-cache.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { createPauseRows, type PauseRows } from './pauses.ts';
 import { createPlayerRows, type PlayerRows } from './players.ts';
@@ -40,8 +40,8 @@ export type Store = AsyncDisposable & {
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
    */
   readonly write: Patience;
-  /** Within a transaction: writes many leagues, and for each a change, in less time. */
-  readonly bulk: Bulk['load'];
+  /** Within a transaction that writes so many leagues: makes room for their pages. */
+  readonly widenCache: PageCache['widen'];
   /** Keeps work that could not be written. It is the first thing in the next transaction, or done when the store ends. */
   readonly defer: (work: () => void) => void;
   /** Reads outside of a transaction. Throws a DatabaseError. */
@@ -135,7 +135,7 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
   const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
   const possession = createPossession(path);
   const backlog = createBacklog(client);
-  const bulk = createBulk(client);
+  const cache = createPageCache(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   const inTransaction = client.transaction((work: () => unknown) => {
     backlog.apply();
@@ -146,11 +146,13 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
       try {
         possession.require();
         lock.renew();
-        const result = bulk.around(() => inTransaction.immediate(work)) as ReturnType<typeof work>;
+        const result = inTransaction.immediate(work) as ReturnType<typeof work>;
         backlog.forget();
         return result;
       } catch (error) {
         throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
+      } finally {
+        cache.restore();
       }
     }, signal);
   return {
@@ -165,7 +167,7 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
     holds: createHoldRows(db),
     drift: createDriftRows(db),
     write,
-    bulk: bulk.load,
+    widenCache: cache.widen,
     defer: backlog.add,
     freshness: () => freshness.get() as Freshness,
     rowsWritten: () => Number(rowsWritten.get()),

@@ -1,7 +1,6 @@
 import { leagueJson } from '../league.ts';
 import { isReadByVersion } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
-import type { Head } from '../service/answer.ts';
 import type { Fetched, Validators } from '../service/client.ts';
 import { type KnownLeague, type LeagueList, parseLeagues, type ReceivedLeague } from '../service/league.ts';
 import type { Hold, HoldRows } from '../store/holds.ts';
@@ -9,35 +8,24 @@ import type { Change, LeagueIndex, LeagueRows } from '../store/leagues.ts';
 import type { Sighting, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { inStretches, makeWay } from '../stretches.ts';
-import { isFirst, isFirstList, loadFirst, mayBeLong } from './first-load.ts';
-import { createReadAhead } from './read-ahead.ts';
 import { type ChangeSet, reconcile } from './reconcile.ts';
 import { decideRemovals, explainHold, type Removals } from './removal.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
-import { type Applied, type Apply, executeRun, type RunTools } from './run.ts';
+import { type Applied, executeRun, type RunTools } from './run.ts';
 
 /** One poll of the leagues: fetch, parse, reconcile, apply (contract, 5). */
-export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
-  using ahead = createReadAhead();
-  return await executeRun(tools, 'leagues', trigger, stop, async (deadline, trace) => {
+export function pollLeagues(tools: RunTools, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
+  return executeRun(tools, 'leagues', trigger, stop, async (deadline, trace) => {
     const validators = tools.store.read(() => findValidators(tools));
-    const canBeFirst = isFirst(tools.store);
-    const onHead = (head: Head): void => {
-      if (canBeFirst && mayBeLong(head)) ahead.start();
-    };
-    const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace, { validators, onHead });
+    const fetched = await tools.client.fetchLeagues(tools.scope, deadline, trace, validators);
     if (fetched === undefined) return { fetched: validators ?? {}, apply: () => NOTHING_NEW };
     const received = fetched.elements?.length ?? 0;
-    if (received > MANY_LEAGUES && canBeFirst) tools.onFirstLoad?.(received);
+    if (received > MANY_LEAGUES && tools.store.read(tools.store.leagues.isEmpty)) tools.onFirstLoad?.(received);
     // A long answer has been cut up just now, and to look up what is stored takes as long.
     if (isLong(fetched)) await makeWay(deadline.signal);
-    const inFull = async (): Promise<Apply> => {
-      const list = await readList(tools, fetched, deadline.signal);
-      tools.drift.note(list.drift);
-      return (seen) => applyList(tools, list, seen);
-    };
-    if (!isFirstList(fetched, tools.store)) return { fetched, apply: await inFull() };
-    return { fetched, apply: (seen) => loadFirst(tools, fetched, { ahead, deadline }, seen), fallback: inFull };
+    const list = await readList(tools, fetched, deadline.signal);
+    tools.drift.note(list.drift);
+    return { fetched, apply: (seen) => applyList(tools, list, seen) };
   });
 }
 
@@ -150,20 +138,19 @@ function applyList({ store, scope, removalLimit }: RunTools, list: LeagueList, s
 }
 
 function writeChanges(
-  { leagues, bulk }: Store,
+  { leagues, widenCache }: Store,
   { added, changed, restored, rehashed }: ChangeSet,
   seen: Sighting,
 ): void {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
-  bulk(written.length, () => {
-    // One table after the other, so that the pages of each are at hand while it is written.
-    for (const after of written) leagues.upsert(after.league(), after.hash, seen.at);
-    const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
-      leagues.append({ ...seen, leagueId: after.leagueId, kind, before, after: after.json() });
-    for (const after of added) append('added', null, after);
-    for (const { before, after } of changed) append('changed', before, after);
-    for (const { before, after } of restored) append('restored', before, after);
-  });
+  widenCache(written.length);
+  // One table after the other, so that the pages of each are at hand while it is written.
+  for (const after of written) leagues.upsert(after.league(), after.hash, seen.at);
+  const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
+    leagues.append({ ...seen, leagueId: after.leagueId, kind, before, after: after.json() });
+  for (const after of added) append('added', null, after);
+  for (const { before, after } of changed) append('changed', before, after);
+  for (const { before, after } of restored) append('restored', before, after);
   for (const { leagueId, hash } of rehashed) leagues.rehash(leagueId, hash);
 }
 

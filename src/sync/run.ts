@@ -41,22 +41,14 @@ export type Applied = {
   readonly newRejections?: readonly Rejection[];
 };
 
-/**
- * What a run does with an answer, inside the transaction that also ends its row. Undefined where it cannot be done in
- * this way: then all of it is taken back, and the fallback is asked for another one.
- */
-export type Apply = (seen: Sighting) => Applied | undefined;
+/** What a run does with an answer, inside the transaction that also ends its row. */
+type Apply = (seen: Sighting) => Applied;
 
 /** Fetches an answer and reads it; what it gives back is then applied in one transaction. */
 export type Work = (deadline: Deadline, trace: Trace) => Promise<Answered>;
 
 /** An answer, and how it is applied. */
-type Answered = {
-  readonly fetched: AnswerNotes;
-  readonly apply: Apply;
-  /** Prepares what applies any answer, for where `apply` gave undefined. */
-  readonly fallback?: () => Promise<Apply>;
-};
+type Answered = { readonly fetched: AnswerNotes; readonly apply: Apply };
 
 /** What a service says beside what was asked for; its row keeps it. */
 export type AnswerNotes = Partial<Omit<Fetched, 'body' | 'elements'>>;
@@ -102,12 +94,8 @@ export async function executeRun(
   try {
     const runId = await store.write(() => store.runs.start(start), deadline.signal);
     id = runId;
-    const { fetched, apply, fallback } = await settledOrAborted(work(deadline, trace), deadline.signal);
-    const applyAs = (way: Apply) => applyAll(tools, runId, fetched, trace, way, deadline.signal);
-    const applied = await applyAs(apply).catch(async (error: unknown) => {
-      if (error !== NOT_APPLIED || fallback === undefined) throw error;
-      return applyAs(await settledOrAborted(fallback(), deadline.signal));
-    });
+    const { fetched, apply } = await settledOrAborted(work(deadline, trace), deadline.signal);
+    const applied = await applyAll(tools, runId, fetched, trace, apply, deadline.signal);
     const { outcome, counts, heldBecause, wrote, finishedAt, news } = applied;
     return { ...report(outcome, counts), heldBecause, wrote, finishedAt, news };
   } catch (error) {
@@ -135,9 +123,6 @@ function startOf(tools: RunTools, kind: RunKind, trigger: Trigger, now: number):
   };
 }
 
-/** Takes a transaction back in which `apply` gave undefined. */
-const NOT_APPLIED = new Error('an answer could not be applied in the way that was tried');
-
 /** In one transaction: the change itself, the departures from the interface, and the end of the run's row. */
 async function applyAll(
   { store, drift, clock, pausedUntil, scrub }: RunTools,
@@ -152,7 +137,6 @@ async function applyAll(
     const at = store.nextInstant(clock.now());
     const before = store.rowsWritten();
     const result = apply({ runId, at });
-    if (result === undefined) throw NOT_APPLIED;
     departures = drift.list();
     const newDrift = store.drift.note(departures, { runId, at });
     const wrote = store.rowsWritten() > before;

@@ -56,7 +56,7 @@ export function listingOf(json: string): Listing {
   const answer = { status: 200, header: () => undefined, body: Buffer.from(json) };
   const refusal = () => new ContractError('The answer is no JSON.');
   const scrubTokens = (sent: string) => ({ json: sent, found: false });
-  const listing = atOnce(readListing(answer, 'leagues', { scrubTokens, refusal, soughtInData: () => [] }));
+  const listing = atOnce(readListing(answer, 'leagues', { scrubTokens, refusal }));
   if (listing === undefined) throw new Error('The answer of a test is no object.');
   return listing;
 }

@@ -27,9 +27,6 @@ function parseAndWatch(elements: readonly JsonValue[], known: ReadonlyMap<string
       if (listing.elements === undefined) throw new Error('There is no list.');
       return listing.elements.read(position);
     },
-    share: () => {
-      throw new Error('Nobody shares it.');
-    },
   };
   const list = atOnce(
     parseLeagues({ ...listing, elements: watched }, { scope: 'all', programVersion: VERSION, known }),
