@@ -24,12 +24,8 @@ const { metafile, outputFiles } = await build({
   target: 'node18',
   format: 'cjs',
   external: ['better-sqlite3'],
-  // What stands for libraries of which only a part is wanted; each file says why.
-  alias: {
-    'node:http2': './scripts/no-http2.ts',
-    undici: './scripts/undici.js',
-    '@prometheus-io/client': './scripts/prometheus.js',
-  },
+  // Replacements for libraries of which only a part is needed; each file says what it saves.
+  alias: { undici: './scripts/undici.js' },
   define: {
     'import.meta.dirname': '__dirname',
     'import.meta.url': 'bundleUrl',

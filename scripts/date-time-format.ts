@@ -1,5 +1,5 @@
-// Stands for Intl.DateTimeFormat in the bundle. The first one that is made costs 20 ms and 9 MB, whatever its zone is;
-// node-cron asks for the parts of instants in the zone of the schedule, and in UTC a Date knows them by itself.
+// Replaces Intl.DateTimeFormat in the bundle. The first one that is made costs 8 MB, whatever its zone is; node-cron asks
+// for the parts of instants in the zone of the schedule, and in UTC a Date knows them by itself.
 
 const { DateTimeFormat: Localized } = Intl;
 const UTC = new Set(['UTC', '+00:00']);

@@ -1,5 +1,5 @@
-// Stands for undici in the bundle: the parts that send a request. Its index loads all else that it has (fetch, WebSocket,
-// caches, mocks), which costs every start 25 ms and 4 MB.
+// Replaces undici in the bundle by the parts of it that send requests. Its index also loads fetch, WebSocket, caches and
+// mocks, which costs every start 50 ms of 340.
 import api from '../node_modules/undici/lib/api/index.js';
 import Agent from '../node_modules/undici/lib/dispatcher/agent.js';
 import Dispatcher from '../node_modules/undici/lib/dispatcher/dispatcher.js';
