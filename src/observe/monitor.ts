@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Schedule } from '../cron.ts';
-import type { Resource } from '../service/bar.ts';
 import type { LoginRecord } from '../service/login.ts';
+import type { Resource } from '../service/refusals.ts';
 import type { Freshness } from '../store/overview.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { RunReport } from '../sync/report.ts';

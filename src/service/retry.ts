@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import { PausedError, RunError, TransportError } from '../errors.ts';
+import { doubledMs } from './backoff.ts';
 
 /** The time that a run has, and how it ends early. */
 export type Deadline = {
@@ -72,5 +73,5 @@ function explain(error: unknown, last: RunError): unknown {
 
 /** Full jitter: clients that failed together must not come back together. */
 function backoffMs(failures: number, random: () => number): number {
-  return random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1));
+  return random() * doubledMs(failures, FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS);
 }

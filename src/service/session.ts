@@ -1,17 +1,17 @@
 import { unlessAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
-import type { Credentials } from '../config/credentials.ts';
-import { type CredentialsError, TransportError } from '../errors.ts';
-import { createBars, type Resource } from './bar.ts';
-import { createKeptToken, type KeptTokenOptions } from './kept-token.ts';
-import type { Refusal } from './refusal.ts';
-import { rememberLast } from './remembered-credentials.ts';
-import { isDead, type Token } from './token.ts';
+import type { CredentialPair, Credentials } from '../config/credentials.ts';
+import { CredentialsError, RunError, TransportError } from '../errors.ts';
+import { createBackoff } from './backoff.ts';
+import type { LogIn, LoginReason } from './login.ts';
+import { createRefusals, type Refusal, type Resource } from './refusals.ts';
+import { startDeadline } from './retry.ts';
+import { isBornDead, isDead, msUntilDue, type Token } from './token.ts';
 
 /** A cached login: whoever needs a token gets one that is alive. It knows nothing of HTTP. */
 export type Session = {
   /**
-   * A token that is alive and that the resource has not refused, logging in where there is none; one login at a time,
+   * A token that is alive and that the resource has not refused, logging in if there is none; one login at a time,
    * whoever asks. Rejects with a CredentialsError while a wait after a refusal speaks against it, and else with the
    * error of the login, or the signal's reason.
    */
@@ -19,8 +19,8 @@ export type Session = {
   /** The service took a request for the resource with a token of this session. */
   readonly accept: (resource: Resource) => void;
   /**
-   * The service rejected this token: it is discarded, and the one that takes its place is given. Undefined where this
-   * one was made to try the resource again after it had rejected a fresh one: the next would fare no better.
+   * The service rejected this token: it is discarded, and the one that takes its place is given. Undefined if this one
+   * was made to try the resource again after it had rejected a fresh one: the next would fare no better.
    */
   readonly replace: (resource: Resource, token: Token, signal: AbortSignal) => Promise<Token | undefined>;
   /** The resource rejected a fresh token too: logging in for it must wait. Gives the error back. */
@@ -34,61 +34,113 @@ export type Session = {
   /** Settles when no login is under way. */
   readonly settled: () => Promise<void>;
   readonly current: () => Token | undefined;
-  /** The refusal in force, and of which resource it is where it is not of the login. */
-  readonly refusal: () => (Refusal & { readonly resource?: Resource }) | undefined;
+  /** The refusal in force. */
+  readonly refusal: () => Refusal | undefined;
 };
 
-export type SessionOptions = Omit<KeptTokenOptions, 'credentials' | 'onSettled'> & {
+export type SessionOptions = {
+  readonly logIn: LogIn;
   readonly credentials: Credentials;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly leewayMs: number;
+  /** Why the first login is made: the worker starts, or an operator asked for it. */
+  readonly firstReason: LoginReason;
+  /** How long one login may take, retries included. */
+  readonly loginTimeoutMs: number;
+  /** Ends the login that is under way. */
+  readonly signal: AbortSignal;
 };
 
 /** How often a rotated secret and a clock step are looked for. */
 const LOOK_AGAIN_MS = 10_000;
+/** After logins that failed the session tries by itself; polls that need a token ask for one sooner. */
+const RENEWAL_WAITS = { firstMs: 1_000, longestMs: 300_000 } as const;
 
 export function createSession(options: SessionOptions): Session {
-  const { clock } = options;
-  const credentials = rememberLast(options.credentials);
-  const bars = createBars(clock);
+  const { clock, random, leewayMs } = options;
+  const refusals = createRefusals(clock);
+  let renewals = createBackoff({ clock, random, ...RENEWAL_WAITS });
+  /** The token that a resource rejected though it was fresh, and the one by which it is tried again. */
+  const rejected = new Map<Resource, { readonly token: Token; readonly trial?: Token }>();
+  let current: Token | undefined;
+  let pending: Promise<Token> | undefined;
+  let reason = options.firstReason;
+  /** Logins in a row that gave a token which had expired already. */
+  let bornDead = 0;
   /** Aborts when `keep` has to look again before its wait is over. */
   let wake = new AbortController();
-  const onSettled = (): void => {
-    wake.abort();
-    wake = new AbortController();
-  };
-  const kept = createKeptToken({ ...options, credentials, onSettled });
-  const { current, refusals } = kept;
 
-  /** The current token, unless it is dead or the resource has refused it. */
-  const usable = (resource: Resource): Token | undefined => {
-    const held = current();
-    return held === undefined || isDead(held, clock) || bars.isSpent(resource, held) ? undefined : held;
+  let lastPair: CredentialPair | undefined;
+  const credentials: Credentials = {
+    read: () => {
+      lastPair = undefined;
+      lastPair = options.credentials.read();
+      return lastPair;
+    },
   };
+
+  const adopt = (token: Token): Token => {
+    current = token;
+    bornDead = isBornDead(token) ? bornDead + 1 : 0;
+    reason = 'due';
+    refusals.end('login');
+    renewals = createBackoff({ clock, random, ...RENEWAL_WAITS });
+    return token;
+  };
+  const logIn = async (): Promise<Token> => {
+    using deadline = startDeadline(options, options.loginTimeoutMs, options.signal);
+    try {
+      return adopt(await options.logIn(reason, deadline, credentials));
+    } catch (error) {
+      if (error instanceof CredentialsError) refusals.add('login', error, lastPair);
+      else renewals.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);
+      throw error;
+    }
+  };
+  /** The login that is under way, or a new one. */
+  const shareLogin = (): Promise<Token> => {
+    pending ??= logIn().finally(() => {
+      pending = undefined;
+      wake.abort();
+      wake = new AbortController();
+    });
+    return pending;
+  };
+
+  const isRejected = (resource: Resource): boolean =>
+    current !== undefined && rejected.get(resource)?.token === current;
+  /** The current token, unless it is dead or the resource has rejected it. */
+  const usable = (resource: Resource): Token | undefined =>
+    current === undefined || isDead(current, clock) || isRejected(resource) ? undefined : current;
   const objection = (resource: Resource): CredentialsError | undefined =>
-    bars.objection(resource) ?? (usable(resource) === undefined ? refusals.objection() : undefined);
+    refusals.blockedBy(resource) ?? (usable(resource) === undefined ? refusals.blockedBy('login') : undefined);
   const token = async (resource: Resource, signal: AbortSignal): Promise<Token> => {
     signal.throwIfAborted();
     const against = objection(resource);
     if (against !== undefined) throw against;
-    const held = current();
-    if (held !== undefined && bars.isSpent(resource, held)) kept.giveReason('rejected-token');
-    const given = usable(resource) ?? (await untilLoggedIn(kept.logIn(), signal));
-    bars.probe(resource, given);
+    if (isRejected(resource)) reason = 'rejected-token';
+    const given = usable(resource) ?? (await untilLoggedIn(shareLogin(), signal));
+    const before = rejected.get(resource);
+    if (before !== undefined) rejected.set(resource, { ...before, trial: given });
     return given;
   };
-  const refusal: Session['refusal'] = () => refusals.current() ?? bars.current();
-  const forgetRotated = (): void => {
-    const now = refusal() === undefined ? undefined : credentials.peek();
-    if (now === undefined) return;
-    refusals.clearIfRotated(now);
-    bars.clearIfRotated(now);
+
+  const msUntilRenewal = (): number => {
+    const dueMs = current === undefined ? 0 : msUntilDue(current, clock, leewayMs, bornDead);
+    return Math.max(dueMs, refusals.leftMs('login'), renewals.leftMs());
   };
-  const renewOrRest = async (): Promise<void> => {
-    const waitMs = kept.msUntilDue();
+  const skipWaitsIfRotated = (): void => {
+    const pair = refusals.current() === undefined ? undefined : readQuietly(options.credentials);
+    if (pair !== undefined) refusals.skipWaitsUnlessFor(pair);
+  };
+  const renewOrSleep = async (): Promise<void> => {
+    const waitMs = msUntilRenewal();
     if (waitMs > 0) {
-      await rest(Math.min(waitMs, LOOK_AGAIN_MS), clock, wake.signal);
-      forgetRotated();
+      await sleepQuietly(Math.min(waitMs, LOOK_AGAIN_MS), clock, wake.signal);
+      skipWaitsIfRotated();
     } else {
-      await kept.logIn().catch(() => undefined);
+      await shareLogin().catch(() => undefined);
     }
   };
 
@@ -97,23 +149,34 @@ export function createSession(options: SessionOptions): Session {
     objection,
     keep: async (signal) => {
       signal.addEventListener('abort', () => wake.abort(), { once: true });
-      while (!signal.aborted) await renewOrRest();
+      while (!signal.aborted) await renewOrSleep();
     },
-    accept: bars.lift,
-    replace: async (resource, rejected, signal) => {
-      if (bars.isProbe(resource, rejected)) return undefined;
-      kept.discard(rejected);
+    accept: (resource) => {
+      refusals.end(resource);
+      rejected.delete(resource);
+    },
+    replace: async (resource, old, signal) => {
+      if (rejected.get(resource)?.trial === old) return undefined;
+      if (old === current) {
+        current = undefined;
+        reason = 'rejected-token';
+      }
       return token(resource, signal);
     },
-    giveUp: (resource, rejected, error) => bars.set(resource, { token: rejected, error, pair: credentials.last() }),
-    retryNow: () => {
-      refusals.clear();
-      bars.clear();
-      if (current() === undefined) kept.giveReason('manual');
+    giveUp: (resource, fresh, error) => {
+      rejected.set(resource, { token: fresh });
+      refusals.add(resource, error, lastPair);
+      return error;
     },
-    settled: kept.settled,
-    current,
-    refusal,
+    retryNow: () => {
+      refusals.skipWaits();
+      if (current === undefined) reason = 'manual';
+    },
+    settled: async () => {
+      await pending?.catch(() => undefined);
+    },
+    current: () => current,
+    refusal: refusals.current,
   };
 }
 
@@ -127,7 +190,17 @@ async function untilLoggedIn(login: Promise<Token>, signal: AbortSignal): Promis
   }
 }
 
+/** Undefined if they cannot be read at present. */
+function readQuietly(credentials: Credentials): CredentialPair | undefined {
+  try {
+    return credentials.read();
+  } catch (error) {
+    if (error instanceof RunError) return undefined;
+    throw error;
+  }
+}
+
 /** Sleeps, and wakes without a word when the signal aborts. */
-async function rest(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+async function sleepQuietly(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { doubledMs } from './backoff.ts';
 
 /** An access token and when it was asked for. Lives in memory only. */
 export type Token = {
@@ -41,7 +42,7 @@ function dueAfterMs(token: Token, leewayMs: number, bornDead: number): number {
   const life = token.lifetimeMs;
   if (life === undefined) return UNKNOWN_LIFE_RENEWAL_MS;
   if (isBornDead(token)) {
-    return Math.min(LONGEST_BORN_DEAD_RENEWAL_MS, FIRST_BORN_DEAD_RENEWAL_MS * 2 ** Math.max(0, bornDead - 1));
+    return doubledMs(bornDead, FIRST_BORN_DEAD_RENEWAL_MS, LONGEST_BORN_DEAD_RENEWAL_MS);
   }
   return life - Math.min(leewayMs, life / 3);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CredentialsError, PausedError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
-import type { Resource } from '../../src/service/bar.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
+import type { Resource } from '../../src/service/refusals.ts';
 import { createSession } from '../../src/service/session.ts';
 import type { Token } from '../../src/service/token.ts';
 import { createTestClock } from '../support/clock.ts';
