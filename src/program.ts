@@ -37,6 +37,10 @@ const TOKEN_LIFE_MS = 3_600_000;
 /** Timers cannot count further. */
 const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
+const CHANGE_SIGNS = `
+At a terminal the signs stand for: + added, ~ changed, − removed, ↺ restored. In a pipe each line has the word and the
+league_id.`;
+
 /** The command line: what can be asked, and how it is explained. */
 export function createProgram(execute: Execute): Program {
   const program = new Program('league-sync')
@@ -104,7 +108,9 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     )
     .option('--league <id>', 'of this league alone')
     .option('--limit <n>', 'at most so many: the newest, or with --since the oldest', readCount)
+    .option('--ids', 'show the ids of the leagues at a terminal, too')
     .option('--json', 'one JSON object a line')
+    .addHelpText('after', CHANGE_SIGNS)
     .action((options) => execute(loadChanges, options, 'reads'));
   program
     .command('query')

@@ -26,12 +26,21 @@ export function formatTable(
   const lines = [heading, ...rows].map((row) => row.map((cell) => visible(textOf(cell))));
   const widths = narrow(widthsOf(lines), width);
   const layOut = (line: readonly string[], row: readonly Cell[]): string => {
-    const cells = line.map((text, index) => cut(text, widths[index] ?? 0));
-    const gaps = cells.map((text, index) => ' '.repeat(Math.max(0, (widths[index] ?? 0) - stringWidth(text))));
-    const painted = cells.map((text, index) => paint(toneOf(row[index] ?? ''), text) + gaps[index]);
-    return painted.join(GAP).trimEnd();
+    const cells = line.map((text, index) => paintCell(text, toneOf(row[index] ?? ''), widths[index] ?? 0, paint));
+    return cells.join(GAP).trimEnd();
   };
   return lines.map((line, index) => layOut(line, index === 0 ? heading : (rows[index - 1] ?? []))).join('\n');
+}
+
+/** The text in its colour, cut or filled up to this width. */
+export function paintCell(text: string, tone: Tone, width: number, paint: Paint): string {
+  const shown = cut(text, width);
+  return paint(tone, shown) + ' '.repeat(Math.max(0, width - stringWidth(shown)));
+}
+
+/** How many columns of a terminal the text takes. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
 }
 
 /** The text as far as it fits, with an ellipsis where it does not. */

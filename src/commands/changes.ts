@@ -1,6 +1,8 @@
 import { systemClock } from '../clock.ts';
 import { loadDatabasePath } from '../config/database.ts';
+import { formatAge } from '../duration.ts';
 import { EXIT } from '../errors.ts';
+import { createPaint } from '../paint.ts';
 import {
   type FeedEntry,
   type FeedStart,
@@ -11,8 +13,10 @@ import {
   readFeed,
 } from '../store/feed.ts';
 import { visible } from '../visible.ts';
+import { type ChangeRow, formatChanges } from './change-lines.ts';
 import { describeEntry } from './entry.ts';
 import type { Command } from './host.ts';
+import { WIDE_COLUMNS } from './run-table.ts';
 
 /** Shown where nothing says from where. */
 const NEWEST = 50;
@@ -22,23 +26,47 @@ export type ChangesOptions = {
   readonly league?: string;
   readonly limit?: number;
   readonly json?: boolean;
+  /** Shows the ids at a terminal, too. */
+  readonly ids?: boolean;
 };
 
 /** The change feed, newest last: all of it after `since`, or its end. */
-export const changes: Command<ChangesOptions> = async (host, { since, league, limit, json }) => {
+export const changes: Command<ChangesOptions> = async (host, { since, league, limit, json, ids }) => {
   const path = loadDatabasePath(host);
   const start = since ?? { newest: limit ?? NEWEST };
   const stretch = findStretch(path, start, league);
+  const { terminal } = host;
   const now = systemClock.now();
-  const write =
-    json === true ? entryJson : (entry: FeedEntry) => describeEntry(entry, { now, terminal: host.terminal });
+  const write = (page: readonly FeedEntry[]): readonly string[] => {
+    if (json === true) return page.map(entryJson);
+    if (terminal === undefined) return page.map(describeEntry);
+    const rows = page.map((entry) => rowOf(entry, { now, columns: terminal.columns, ids: ids === true }));
+    return formatChanges(rows, { columns: terminal.columns, paint: createPaint(terminal.color) });
+  };
   let shown = 0;
   for (const page of readFeed(path, stretch, { most: limit ?? Number.POSITIVE_INFINITY, fields: json !== true })) {
-    if (page.length > 0) await host.print(page.map(write).join('\n'));
+    if (page.length > 0) await host.print(write(page).join('\n'));
     shown += page.length;
   }
   if (shown === 0 && json !== true) await host.print(explainNothing(path, stretch));
   return EXIT.done;
+};
+
+type RowOptions = { readonly now: number; readonly columns: number; readonly ids: boolean };
+
+function rowOf({ seq, at, kind, league_id, league_name, fields }: FeedEntry, options: RowOptions): ChangeRow {
+  const age = formatAge(options.now - Date.parse(at));
+  const lead = options.columns < WIDE_COLUMNS ? [String(seq), age] : [String(seq), at, age];
+  const name = league_name?.trim() || league_id;
+  return { lead, mark: MARKS[kind], name, id: options.ids ? league_id : undefined, fields };
+}
+
+/** The sign of each kind at a terminal, which has no room for its word. */
+const MARKS: Readonly<Record<FeedEntry['kind'], ChangeRow['mark']>> = {
+  added: { text: '+', tone: 'good' },
+  changed: { text: '~', tone: 'warning' },
+  removed: { text: '−', tone: 'bad' },
+  restored: { text: '↺', tone: 'good' },
 };
 
 /** Nothing is often the answer to a question that was meant otherwise. */

@@ -10,20 +10,21 @@ import { holdsDatabase } from '../store/inspection.ts';
 import { readLastPause, readSnapshot } from '../store/snapshot.ts';
 import { inStretches } from '../stretches.ts';
 import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
-import { visible } from '../visible.ts';
+import { describeCounts } from '../sync/report.ts';
 import { openServiceSide } from '../worker/service-side.ts';
 import type { Host } from './host.ts';
-import { describePlan } from './plan.ts';
+import { paragraph } from './paragraph.ts';
+import { formatPlan, listChanges, showPlan } from './plan.ts';
 
 /** What a poll would do now: nothing is written, no run and no login is recorded, no lock is taken. */
 export async function dryRun(config: Config, host: Host): Promise<number> {
   const stored = holdsDatabase(config.database);
   const list = await fetchList(config, host.stop, stored);
-  const { lines, outcome, summary } = stored
+  const { changes, outcome, summary } = stored
     ? readSnapshot(config.database, findPackage().migrations, (snapshot) => plan(snapshot, list, config))
     : plan(NOTHING_STORED, list, config);
-  for (const line of lines) await host.print(visible(line));
-  await host.print(`${summary}; dry run, nothing was written`);
+  if (changes.length > 0) await host.print(host.terminal ? showPlan(changes, host.terminal) : formatPlan(changes));
+  await host.print(paragraph(`dry run: ${outcome}: ${summary}; nothing was written`, host.terminal));
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 
@@ -42,8 +43,9 @@ const NOTHING_STORED: Readable = {
 function plan(stored: Readable, list: LeagueList, config: Config) {
   const planned = planPoll(stored, list, config);
   const { outcome, counts, heldBecause } = countPlan(planned, list, config.removalLimit);
-  const summary = `${outcome}: ${counts.received} received${heldBecause === undefined ? '' : `; held because ${heldBecause}`}`;
-  return { lines: describePlan(planned, stored.leagues.load), outcome, summary };
+  const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
+  const summary = describeCounts(counts, undefined) + why;
+  return { changes: listChanges(planned, stored.leagues.load), outcome, summary };
 }
 
 async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {

@@ -7,6 +7,7 @@ import { openHeartbeat } from '../worker/observatory.ts';
 import { dryRun } from './dry-run.ts';
 import type { Command, Host } from './host.ts';
 import { pollOnce } from './once.ts';
+import { paragraph } from './paragraph.ts';
 import { openQuietLog } from './quiet-log.ts';
 
 /** One poll now. */
@@ -18,7 +19,8 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
   if (report.error !== undefined) throw report.error;
   host.stop.throwIfAborted();
   const isHeld = report.outcome === 'held';
-  await host.print(describeReport(report) + (isHeld ? '; league-sync accept-removals shows them' : ''));
+  const more = isHeld ? '; league-sync accept-removals shows them' : '';
+  await host.print(paragraph(describeReport(report) + more, host.terminal));
   return isHeld ? EXIT.held : EXIT.done;
 };
 

@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -8,6 +9,7 @@ import { ask, type Row } from '../support/database.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { startAtTerminal } from '../support/terminal.ts';
 import { openBench, wallClock } from '../support/workplace.ts';
 
 /** A database in a working directory of its own, and nothing else. */
@@ -284,6 +286,59 @@ describe('changes', { timeout: 60_000 }, () => {
     const { show, path } = await makeFeed(...LIFE);
     await show();
     expect(readdirSync(join(path, '..'))).toEqual(['leagues.db']);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('changes at a terminal', { timeout: 60_000 }, () => {
+  /** What it shows, in lines. */
+  async function look({ path }: Feed, args: string, columns: number): Promise<readonly string[]> {
+    const env = { LEAGUE_SYNC_DATABASE: path, TERM: 'xterm' };
+    const terminal = startAtTerminal(`changes ${args}`, { cwd: dirname(path), env, columns });
+    expect(await terminal.waitForExit()).toBe(0);
+    return stripVTControlCharacters(terminal.screen()).trimEnd().split('\r\n');
+  }
+  const withoutAge = (lines: readonly string[]) =>
+    lines.map((line) => line.replace(/^(\d+) {2}(just now|(?:in )?\d+ \w+(?: ago)?) +(?=[+~−↺])/, '$1 '));
+
+  it('shows at 80 characters each field that changed, from what to what, and no id', async () => {
+    const feed = await makeFeed(...LIFE);
+    const lines = await look(feed, '', 80);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(withoutAge(lines).map((line) => line.trim().replace(/ {2,}/g, '  '))).toEqual([
+      '1 + First League',
+      '2 + Second League',
+      '3 ~ First League  priority  1 → 1.5',
+      'rankings  false → true',
+      'city  Rome → null',
+      // How much of them fits depends on how wide the age is.
+      expect.stringMatching(/^4 ~ Second League {2}league_name {2}Second League → Second L.*…$/),
+      '5 − First League',
+      '6 ↺ First League',
+      '7 − Second League, renamed',
+      expect.stringMatching(/^8 ↺ Second League, r\S+ {2}city {2}null → Oslo$/),
+      'extra  {} → {"nickname":"S"}',
+    ]);
+    // One below the other.
+    const [third = '', rankings = ''] = lines.slice(2);
+    expect(rankings.indexOf('rankings')).toBe(third.indexOf('priority'));
+    expect(rankings.indexOf('false →')).toBe(third.indexOf('1 →'));
+  });
+
+  it.each([40, 60, 120])('shows the same fields at %i characters', async (columns) => {
+    const feed = await makeFeed(...LIFE);
+    const lines = await look(feed, '', columns);
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
+    const text = lines.join('\n');
+    for (const field of ['priority', 'rankings', 'city', 'league_name', 'extra'])
+      expect(text).toMatch(new RegExp(`\\b${field} +\\S.* → \\S`));
+    expect(text).not.toContain('(l1)');
+  });
+
+  it('shows whole ids with --ids, which changes nothing in a pipe', async () => {
+    const feed = await makeFeed(...LIFE);
+    const lines = await look(feed, '--ids --limit 1', 80);
+    expect(lines.map((line) => line.trim())).toContain('l2');
+    expect(linesOf(await feed.show(['--ids']))).toEqual(linesOf(await feed.show()));
   });
 });
 

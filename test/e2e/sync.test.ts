@@ -1,10 +1,12 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { dump, fingerprint } from '../support/database.ts';
 import { readLines } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
+import { startAtTerminal } from '../support/terminal.ts';
 
 /** A service and a database that hold the same ten leagues. */
 async function setUpInStep(): Promise<SimulatedBench> {
@@ -165,11 +167,43 @@ describe('sync --dry-run', () => {
 
     expect(code).toBe(0);
     expect(fingerprint(bench.folder)).toEqual(before);
-    expect(stdout).toMatch(/^\+ .*\bl10\b/m);
-    expect(stdout).toMatch(/^~ .*\bl1\b/m);
-    expect(stdout).toMatch(/priority: 1 -> 7/);
-    expect(stdout).toMatch(/^- .*\bl0\b/m);
-    expect(stdout).not.toMatch(/\bl2\b/);
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'added     League l10 (l10)',
+      'changed   New name (l1): league_name "League l1" -> "New name", priority 1 -> 7',
+      'removed   League l0 (l0)',
+      'dry run: changed: 10 received, 1 added, 1 changed, 1 removed, 8 unchanged; nothing was written',
+    ]);
+  });
+
+  it('tells old and new values as changes does of the poll that follows', async () => {
+    const bench = await setUp({ leagues: [makeLeague('l1'), makeLeague('l2', { rankings: false, priority: 1.5 })] });
+    await bench.run(['sync']);
+    const numbers = { create_datetime: 9_007_199_254_740_991, default_markets: [{ a: 1.0 }, 'x'], odd: { deep: [1] } };
+    bench.simulator.setLeagues([makeLeague('l2', { rankings: true, priority: 3, city: '', ...numbers })]);
+    const planned = (await bench.run(['sync', '--dry-run'])).stdout.trimEnd().split('\n').slice(0, -1);
+    await bench.run(['sync']);
+    const told = (await bench.run(['changes', '--limit', '2'])).stdout.trimEnd().split('\n');
+    expect(planned).toEqual(told.map((line) => line.replace(/^ *\d+ {2}\S+ {2}/, '')));
+    bench.simulator.setLeagues([makeLeague('l1', { city: 'Rome' }), makeLeague('l2', { rankings: null })]);
+    const back = (await bench.run(['sync', '--dry-run'])).stdout.trimEnd().split('\n').slice(0, -1);
+    await bench.run(['sync']);
+    const after = (await bench.run(['changes', '--limit', '2'])).stdout.trimEnd().split('\n');
+    expect(back.toSorted()).toEqual(after.map((line) => line.replace(/^ *\d+ {2}\S+ {2}/, '')).toSorted());
+    expect(back[0]).toMatch(
+      /^changed {3}League l2 \(l2\): .*rankings true -> null.*create_datetime 9007199254740991 -> null/,
+    );
+  });
+
+  it('says what would be held, and why', async () => {
+    const bench = await setUpInStep();
+    bench.simulator.setFault('empty-list', true);
+    const lines = (await bench.run(['sync', '--dry-run'])).stdout.trimEnd().split('\n');
+    expect(lines.slice(0, -1)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `held      League l${index} (l${index})`),
+    );
+    expect(lines.at(-1)).toBe(
+      'dry run: held: 0 received, 10 held; held because the list is empty; nothing was written',
+    );
   });
 
   it('writes nothing while a worker runs either', async () => {
@@ -199,6 +233,46 @@ describe('sync --dry-run', () => {
     const bench = await setUpInStep();
     const { code, stdout } = await bench.run(['sync', '--dry-run']);
     expect(code).toBe(0);
-    expect(stdout).not.toMatch(/^[+~^?-] /m);
+    expect(stdout).toBe('dry run: unchanged: 10 received, 10 unchanged; nothing was written\n');
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
+  /** What it shows, in lines, and its exit code. */
+  async function show(bench: SimulatedBench, args: string, columns: number) {
+    const terminal = startAtTerminal(args, { cwd: bench.folder, env: { ...bench.env, TERM: 'xterm' }, columns });
+    const code = await terminal.waitForExit();
+    return { code, lines: stripVTControlCharacters(terminal.screen()).trimEnd().split('\r\n') };
+  }
+
+  it.each([60, 80])(
+    'of %i characters sync --dry-run shows the first of each kind, and counts the rest',
+    async (columns) => {
+      const bench = await setUp();
+      const { code, lines } = await show(bench, 'sync --dry-run', columns);
+      expect(code).toBe(0);
+      expect(lines.filter((line) => line.startsWith('added  '))).toHaveLength(20);
+      expect(lines.slice(20)).toEqual([
+        '       … and 104 more',
+        '',
+        'league-sync sync --dry-run | cat lists all of them',
+        '',
+        ...(columns === 60
+          ? ['dry run: changed: 124 received, 124 added; nothing was', 'written']
+          : ['dry run: changed: 124 received, 124 added; nothing was written']),
+      ]);
+    },
+  );
+
+  it('of 60 characters no line of sync is broken within a word', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    bench.simulator.setFault('drop-third', true);
+    for (const args of ['sync --dry-run', 'sync']) {
+      const { code, lines } = await show(bench, args, 60);
+      expect(code).toBe(3);
+      expect(lines.filter((line) => [...line].length > 60)).toEqual([]);
+      expect(lines.join(' ')).toContain('more than 5, and more than 20% of those listed, would go at once');
+    }
   });
 });
