@@ -10,21 +10,25 @@ export type TableOptions = {
   /** Characters in a line: the longest cells are cut until the lines fit. */
   readonly width?: number | undefined;
   readonly paint?: Paint;
+  /** The column (from 0) that is cut before all others; otherwise it is the widest one. */
+  readonly cutFirst?: number;
 };
 
 const GAP = '  ';
 /** Cells are not cut below this; a terminal that is narrower still breaks the lines. */
 const LEAST_WIDTH = 6;
+/** What is left of a column that is cut first: the beginning of an id. */
+const LEAST_FIRST = 9;
 
 /** Lays rows out in columns under their names. Control characters are shown as what they are, not obeyed. */
 export function formatTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
-  { width = Number.POSITIVE_INFINITY, paint = (_, text) => text }: TableOptions = {},
+  { width = Number.POSITIVE_INFINITY, paint = (_, text) => text, cutFirst }: TableOptions = {},
 ): string {
   const heading: readonly Cell[] = columns.map((text) => ({ text, tone: 'faint' }));
   const lines = [heading, ...rows].map((row) => row.map((cell) => visible(textOf(cell))));
-  const widths = narrow(widthsOf(lines), width);
+  const widths = narrow(narrowOne(widthsOf(lines), width, cutFirst), width);
   const layOut = (line: readonly string[], row: readonly Cell[]): string => {
     const cells = line.map((text, index) => paintCell(text, toneOf(row[index] ?? ''), widths[index] ?? 0, paint));
     return cells.join(GAP).trimEnd();
@@ -56,6 +60,9 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** Holds two words together where a text is wrapped. */
+export const NO_BREAK = '\u00a0';
+
 /** The text in lines of this width, broken at spaces; a word that is longer has a line of its own. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
@@ -64,7 +71,7 @@ export function wrap(text: string, width: number): readonly string[] {
     if (last !== undefined && stringWidth(last) + 1 + stringWidth(word) <= width) lines.push(`${lines.pop()} ${word}`);
     else lines.push(word);
   }
-  return lines;
+  return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
 }
 
 /** What a reader takes for one character may be several. */
@@ -86,9 +93,21 @@ function widthsOf(lines: readonly (readonly string[])[]): readonly number[] {
   return widths;
 }
 
+function narrowOne(widths: readonly number[], width: number, index: number | undefined): readonly number[] {
+  const natural = widths[index ?? -1];
+  if (index === undefined || natural === undefined) return widths;
+  const excess = Math.max(0, sum(widths) - roomIn(widths, width));
+  return widths.with(index, Math.max(Math.min(natural, LEAST_FIRST), natural - excess));
+}
+
+/** Without the gaps between the columns. */
+function roomIn(widths: readonly number[], width: number): number {
+  return width - GAP.length * (widths.length - 1);
+}
+
 /** The widest columns give way first, all to the same width. */
 function narrow(widths: readonly number[], width: number): readonly number[] {
-  const room = width - GAP.length * (widths.length - 1);
+  const room = roomIn(widths, width);
   const narrowed = (most: number): readonly number[] => widths.map((natural) => Math.min(natural, most));
   let most = Math.max(...widths);
   while (most > LEAST_WIDTH && sum(narrowed(most)) > room) most -= 1;

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { fingerprint } from '../support/database.ts';
 import { acceptedIn, leagueIds, makeLeagues, poll, setUpHeld, waitingIn } from '../support/held-removals.ts';
@@ -6,20 +8,53 @@ import { CONTROL_C, CONTROL_D, startAtTerminal } from '../support/terminal.ts';
 const HELD = 3;
 const QUESTION = 'Remove these 7 leagues with the next poll? [y/N] ';
 const NOTHING = 'nothing was accepted';
-const ACCEPTED = '7 removals accepted: the next poll applies them, unless their leagues are listed again';
+const ACCEPTED = ['7 removals accepted: the next poll applies them, unless their leagues are listed', 'again'];
+const ESCAPE = '\u001b';
+
+/** What is on the screen, in lines. */
+function linesOf(screen: string): readonly string[] {
+  return stripVTControlCharacters(screen).trimEnd().split('\r\n');
+}
 
 describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', { timeout: 60_000 }, () => {
   it.each(['y', ' YES '])('accepts for the answer "%s"', async (answer) => {
     const bench = await setUpHeld();
-    const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
+    const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env, columns: 80 });
     await terminal.waitForPrompt(QUESTION);
     expect(terminal.screen()).toContain('League l10');
     expect(acceptedIn(bench)).toEqual([]);
     terminal.type(`${answer}\n`);
     expect(await terminal.waitForExit()).toBe(0);
-    expect(terminal.screen().trimEnd().split('\r\n').at(-1)).toBe(ACCEPTED);
+    expect(linesOf(terminal.screen()).slice(-2)).toEqual(ACCEPTED);
     expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
   });
+
+  it.each([60, 80])(
+    'of %i characters shows 20 that fit, says how many more there are, and asks about all',
+    async (columns) => {
+      const bench = await setUpHeld(48, 4);
+      const db = new Database(bench.database);
+      db.exec("UPDATE leagues SET league_name = 'The Well Known ' || league_id || ' League with a Name That Is Long'");
+      db.exec("UPDATE leagues SET sport = 'horse racing' WHERE league_id = 'l7'");
+      const longer = "SET league_id = league_id || '-5d49-41c4-98c5-94b4c4f5e2d0'";
+      db.exec(`UPDATE leagues ${longer} WHERE league_id IN (SELECT league_id FROM held_removals)`);
+      db.exec(`UPDATE held_removals ${longer}`);
+      db.close();
+      const env = { ...bench.env, TERM: 'xterm' };
+      const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env, columns });
+      await terminal.waitForPrompt('Remove all 44 leagues, also the 24 not listed, with the next poll? [y/N] ');
+      expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held for `);
+      const [head, empty, names, ...rows] = linesOf(terminal.screen());
+      expect(head).toMatch(/^44 removals held for \d+ (ms|s): 43 soccer, 1 horse racing$/);
+      expect([empty, names?.trimEnd()]).toEqual(['', expect.stringMatching(/^league +sport +league_id$/)]);
+      expect(rows[0]).toMatch(/^The Well Known l10 League with a Name Th.* {2}soccer +l10-5d49.*…$/);
+      expect(rows.slice(0, 20).filter((row) => !row.startsWith('The ') || row.length > columns)).toEqual([]);
+      expect(rows.slice(20, 22)).toEqual(['… and 24 more; league-sync accept-removals | cat lists all', '']);
+      terminal.type('y\n');
+      expect(await terminal.waitForExit()).toBe(0);
+      expect(acceptedIn(bench)).toHaveLength(44);
+    },
+  );
 
   it('accepts nothing for any other answer, nor for the end of the input, and exits 3', async () => {
     const bench = await setUpHeld();

@@ -35,7 +35,7 @@ function pass(ms: number): Promise<void> {
 }
 
 async function waitForTable(command: RunningProgram): Promise<void> {
-  await command.waitForLog(({ msg }) => String(msg).startsWith('l9 '));
+  await command.waitForLog(({ msg }) => /^League l9 .*l9$/.test(String(msg)));
 }
 
 async function expectEnd(command: RunningProgram, code: number, lastLine: string): Promise<void> {
@@ -76,16 +76,35 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect({ code, stderr }).toEqual({ code: HELD, stderr: '' });
     const [row] = bench.rows('SELECT held_since FROM held_removals');
     expect(stdout.trimEnd().split('\n')).toEqual([
-      `held since ${String(row?.held_since)}:`,
+      `7 removals held since ${String(row?.held_since)}: 7 soccer`,
       '',
-      'league_id  league      sport',
+      'league      sport   league_id',
       ...leagueIds(4, 10)
         .toSorted()
-        .map((id) => `${id.padEnd(9)}  ${`League ${id}`.padEnd(10)}  soccer`),
+        .map((id) => `${`League ${id}`.padEnd(10)}  soccer  ${id}`),
       '',
       SHOW_ONLY,
     ]);
     expect(fingerprint(bench.folder)).toEqual(before);
+  });
+
+  it('in a pipe shows all of them, each with its instant where these differ, and counts a few sports', async () => {
+    const bench = await setUpHeld(48, 4);
+    const db = new Database(bench.database);
+    const sports = ['golf', 'mma', 'golf', 'rugby', 'tennis', 'darts', 'chess', 'judo'];
+    for (const [index, sport] of sports.entries())
+      db.prepare('UPDATE leagues SET sport = ? WHERE league_id = ?').run(sport, `l${10 + index}`);
+    db.exec("UPDATE held_removals SET held_since = '2026-11-20T12:00:00.000Z' WHERE league_id = 'l48'");
+    db.close();
+    const { stdout } = await bench.run(['accept-removals']);
+    const [head, , columns, first, ...rest] = stdout.trimEnd().split('\n');
+    expect(head).toBe(
+      '44 removals held, the first since 2026-11-20T12:00:00.000Z: 36 soccer, 2 golf, 1 mma, 1 rugby, 1 tennis, 1 darts, 2 of other sports',
+    );
+    expect(columns).toMatch(/^league +sport +held since +league_id$/);
+    expect(first).toMatch(/^League l48 +soccer +2026-11-20T12:00:00.000Z +l48$/);
+    expect(rest.filter((line) => line.startsWith('League '))).toHaveLength(43);
+    expect(stdout).not.toContain('…');
   });
 
   it('takes no answer from a pipe', async () => {
@@ -140,7 +159,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     await poll(bench, [], HELD);
     const { code, stdout } = await bench.run(['accept-removals']);
     expect(code).toBe(HELD);
-    expect(stdout).toMatch(/^held since .*\n\nleague_id/);
+    expect(stdout).toMatch(/^20 removals held since .*: 20 soccer\n\nleague /);
     expect(waitingIn(bench)).toEqual(leagueIds(1, 20));
     expect(removedIn(bench)).toEqual(leagueIds(21, 40));
   });
