@@ -92,9 +92,12 @@ function addWorkerCommands(program: Program, execute: Execute): void {
 function addDatabaseCommands(program: Program, execute: Execute): void {
   program
     .command('status')
-    .description('what the database says: freshness, leagues, last runs, token expiry, held removals')
+    .description('whether the data is up to date, then what the database says: leagues, last runs, held removals')
     .option('--json', 'one JSON object')
-    .addOption(new Option('--probe', 'ask a running worker whether it is live: exit 0 or 1').conflicts('json'))
+    .option('--fail-if-stale', 'exit 1 if the data is stale, or if there is none yet')
+    .addOption(
+      new Option('--probe', 'ask a running worker whether it is live: exit 0 or 1').conflicts(['json', 'failIfStale']),
+    )
     .action(({ probe, ...options }) =>
       probe ? execute(loadProbe, {}, 'reads') : execute(loadStatus, options, 'reads'),
     );

@@ -33,6 +33,7 @@ const COLUMNS: readonly Column[] = [
 
 const TONES: Readonly<Record<string, Tone>> = {
   changed: 'good',
+  unchanged: 'faint',
   held: 'warning',
   interrupted: 'warning',
   failed: 'bad',

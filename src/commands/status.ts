@@ -2,29 +2,54 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { formatInstant, systemClock } from '../clock.ts';
 import { loadDatabasePath, loadPublishPath } from '../config/database.ts';
+import { loadStaleSettings } from '../config/stale.ts';
 import { EXIT } from '../errors.ts';
+import { judge, type Reason, staleAge } from '../observe/verdict.ts';
 import { msLeftOf } from '../service/pause.ts';
-import { readOverview } from '../store/overview.ts';
-import { readPresence } from '../store/presence.ts';
+import { type Overview, readOverview } from '../store/overview.ts';
+import { type Presence, readPresence } from '../store/presence.ts';
 import type { Command } from './host.ts';
+import { situationOf } from './situation.ts';
 import { describeStanding, type PublishedCopy, type Standing } from './standing.ts';
 
-/** What the database says of itself, and whether a worker is at it. Exits 0 however stale it is. */
-export const status: Command<{ readonly json?: boolean }> = async (host, { json }) => {
+export type StatusOptions = {
+  readonly json?: boolean;
+  /** Whether data that is stale, or that there is none, is a failure. */
+  readonly failIfStale?: boolean;
+};
+
+/** What the database says of itself, a verdict first, and whether a worker is at it. */
+export const status: Command<StatusOptions> = async (host, { json, failIfStale }) => {
   const database = loadDatabasePath(host);
-  const { last_pause, ...overview } = readOverview(database);
+  const limits = loadStaleSettings(host);
+  const overview = readOverview(database);
+  const worker = readPresence(database, { host: hostname(), isAlive: host.isAlive });
   const now = systemClock.now();
+  const verdict = judge(situationOf(overview, { worker, staleAfterMs: (at) => staleAge(limits, at) }));
+  const { token_granted_at: _, last_pause, ...facts } = overview;
   const pauseMs = msLeftOf(last_pause, now);
   const standing: Standing = {
+    ...verdict,
     database,
-    ...overview,
-    worker: readPresence(database, { host: hostname(), isAlive: host.isAlive }),
+    ...facts,
+    token_expires_at: mayHoldToken(worker, overview) ? overview.token_expires_at : null,
+    worker,
     paused_until: pauseMs > 0 ? formatInstant(now + pauseMs) : null,
     published: findCopy(loadPublishPath(host)),
   };
   await host.print(json === true ? toJson(standing) : describeStanding(standing, { now, terminal: host.terminal }));
-  return EXIT.done;
+  return failIfStale === true && verdict.reasons.some(isStale) ? EXIT.failed : EXIT.done;
 };
+
+function isStale({ reason }: Reason): boolean {
+  return reason === 'stale' || reason === 'no-good-poll';
+}
+
+/** Tokens live in memory only: no process can hold one that was granted before it began. */
+function mayHoldToken(worker: Presence, { token_granted_at: grantedAt }: Overview): boolean {
+  if (worker.state === 'none' || grantedAt === null) return false;
+  return worker.holder === undefined || worker.holder.since <= grantedAt;
+}
 
 /** A copy is dated by the instant that it shows. */
 function findCopy(path: string | undefined): PublishedCopy | null {
@@ -36,7 +61,7 @@ function findCopy(path: string | undefined): PublishedCopy | null {
   }
 }
 
-function toJson({ worker, ...rest }: Standing): string {
+function toJson({ worker, last_poll: _, ...rest }: Standing): string {
   const { pid = null, host = null, since = null } = (worker.state === 'none' ? undefined : worker.holder) ?? {};
   return JSON.stringify({ ...rest, worker: { state: worker.state, pid, host, since } });
 }

@@ -41,6 +41,8 @@ export type Situation = {
   /** Removals that the guard holds, and open rejections. */
   readonly held: number;
   readonly rejected: number;
+  /** Nothing runs that could poll: a first poll is not waited for, it has to be started. */
+  readonly isIdle?: boolean;
 };
 
 /** The verdict on the data that the page, `status`, `/readyz`, `/status.json` and the metrics share. */
@@ -64,8 +66,12 @@ export function judge(situation: Situation): Verdict {
     if (warnings.length === 0) return { state: 'good', headline: 'Up to date', ready, reasons };
     return { state: 'warning', headline: `Up to date, but ${warnings.join(', and ')}`, ready, reasons };
   }
-  const isLoading = reasons[0]?.reason === 'no-good-poll' && situation.failures === 0;
-  return { state: isLoading ? 'loading' : 'bad', headline: headlineOf(reasons[0], situation), ready, reasons };
+  const state = reasons[0]?.reason === 'no-good-poll' && isLoading(situation) ? 'loading' : 'bad';
+  return { state, headline: headlineOf(reasons[0], situation), ready, reasons };
+}
+
+function isLoading({ failures, isIdle = false }: Situation): boolean {
+  return failures === 0 && !isIdle;
 }
 
 /** The verdict until the database is open. */
@@ -100,16 +106,16 @@ function stalenessOf(situation: Situation): Reason | undefined {
   return { reason: 'stale', message };
 }
 
-function headlineOf(gravest: Reason | undefined, { success, failures }: Situation): string {
+function headlineOf(gravest: Reason | undefined, situation: Situation): string {
   switch (gravest?.reason) {
     case 'database':
       return 'The database cannot be used';
     case 'credentials-refused':
       return 'The service refuses the credentials';
     case 'stale':
-      return `Stale: the last good poll was ${formatAge(success?.ageMs ?? 0)}`;
+      return `Stale: the last good poll was ${formatAge(situation.success?.ageMs ?? 0)}`;
     default:
-      return failures === 0 ? 'Loading the leagues for the first time' : 'No poll has succeeded yet';
+      return isLoading(situation) ? 'Loading the leagues for the first time' : 'No poll has succeeded yet';
   }
 }
 

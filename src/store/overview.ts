@@ -7,11 +7,15 @@ import type { RunKind } from './runs.ts';
 export type Overview = {
   readonly freshness: Freshness;
   readonly last_runs: readonly RunSummary[];
+  /** The last poll of the leagues that came to an end of its own. */
+  readonly last_poll: Pick<RunSummary, 'outcome' | 'error_kind' | 'error_message'> | undefined;
   readonly last_login: LoginSummary | undefined;
   /** When the token of the last granted login expires, by the service's clock. */
   readonly token_expires_at: string | null;
   /** How far that clock was ahead of this machine's, as far as that login told. */
   readonly token_clock_skew_ms: number | null;
+  /** When that login was. */
+  readonly token_granted_at: string | null;
   readonly held_removals: readonly HeldRemoval[];
   /** The pause that was on when a service was last asked for anything, and since when it was. */
   readonly last_pause: { readonly until: string; readonly askedAt: string } | undefined;
@@ -51,10 +55,16 @@ export type RunSummary = {
 
 export type LoginSummary = { readonly at: string; readonly outcome: string; readonly error_message: string | null };
 
-type Granted = { readonly expires_at: string | null; readonly clock_skew_ms: number | null };
+type Granted = {
+  readonly at: string;
+  readonly expires_at: string | null;
+  readonly clock_skew_ms: number | null;
+};
 
 const LAST_RUNS = 10;
-const LAST_GRANTED = "SELECT expires_at, clock_skew_ms FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1";
+const LAST_GRANTED = "SELECT at, expires_at, clock_skew_ms FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1";
+const LAST_POLL = `SELECT outcome, error_kind, error_message FROM runs
+  WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted') ORDER BY id DESC LIMIT 1`;
 /** Of the last run, or of the last login where there has been no run. */
 const LAST_PAUSE = `SELECT until, askedAt FROM (
     SELECT * FROM (SELECT not_before AS until, started_at AS askedAt FROM runs ORDER BY id DESC LIMIT 1)
@@ -84,9 +94,11 @@ export function overviewOf(db: Database.Database): Overview {
   return {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,
     last_runs: selectRuns(db, LAST_RUNS),
+    last_poll: one<NonNullable<Overview['last_poll']>>(LAST_POLL),
     last_login: one<LoginSummary>('SELECT at, outcome, error_message FROM logins ORDER BY id DESC LIMIT 1'),
     token_expires_at: granted?.expires_at ?? null,
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
+    token_granted_at: granted?.at ?? null,
     held_removals: selectHeldRemovals(db),
     last_pause: one<NonNullable<Overview['last_pause']>>(LAST_PAUSE),
   };

@@ -54,6 +54,7 @@ describe('the program', () => {
     'status --josn',
     'query',
     'status --probe --json',
+    'status --probe --fail-if-stale',
   ])('called as "%s" exits 64, says why on stderr, and starts nothing', async (args) => {
     const cwd = makeFolder();
     const { code, stdout, stderr } = await runProgram(args.split(' '), { cwd });

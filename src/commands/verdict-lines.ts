@@ -1,0 +1,43 @@
+import { formatAge } from '../duration.ts';
+import type { Verdict } from '../observe/verdict.ts';
+import type { Paint, Tone } from '../paint.ts';
+import { NO_BREAK, wrap } from '../table.ts';
+import { visible } from '../visible.ts';
+import type { Standing } from './standing.ts';
+
+const TONES: Readonly<Record<Verdict['state'], Tone>> = {
+  good: 'good',
+  warning: 'warning',
+  loading: 'plain',
+  bad: 'bad',
+};
+const NO_WORKER = `no worker runs: nothing new is fetched until one is started with league-sync${NO_BREAK}run`;
+
+type Drawing = { readonly columns: number; readonly paint: Paint };
+
+/** The verdict in one line; below it in a line of its own that no worker runs, and why the data is not ready. */
+export function describeVerdict(standing: Standing, { columns, paint }: Drawing): readonly string[] {
+  const indented = (text: string): readonly string[] => wrap(visible(text), columns - 2).map((line) => `  ${line}`);
+  const tone = TONES[standing.state];
+  const [first = '', ...more] = wrap(headlineOf(standing), columns - 2);
+  return [
+    paint(tone, `● ${first}`),
+    ...more.map((line) => paint(tone, `  ${line}`)),
+    ...(standing.worker.state === 'none' ? indented(NO_WORKER).map((line) => paint('warning', line)) : []),
+    ...standing.reasons.flatMap(({ message }) => indented(message)),
+  ];
+}
+
+/** The headline as one of several parts, which begin with a small letter. */
+function headlineOf({ headline, reasons, freshness }: Standing): string {
+  const { live_leagues: leagues, age_seconds: age } = freshness;
+  // What is stale has its age in the headline already.
+  const isAged = age !== null && reasons[0]?.reason !== 'stale';
+  const parts = [
+    headline.charAt(0).toLowerCase() + headline.slice(1),
+    ...(age === null ? [] : [leagues === 1 ? '1 league' : `${leagues} leagues`]),
+    ...(isAged ? [`synced ${formatAge(age * 1_000)}`] : []),
+  ];
+  // A line ends before a part, not within one.
+  return parts.map((part, index) => (index === 0 ? part : `·${NO_BREAK}${part.replaceAll(' ', NO_BREAK)}`)).join(' ');
+}

@@ -1,0 +1,196 @@
+import { hostname } from 'node:os';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { waitForReadiness } from '../support/door.ts';
+import { serve } from '../support/page.ts';
+import { type Environment, eventually } from '../support/program.ts';
+
+type Verdict = {
+  readonly state: string;
+  readonly headline: string;
+  readonly ready: boolean;
+  readonly reasons: readonly { readonly reason: string; readonly message: string }[];
+};
+
+const LONG_AGO = '2026-11-20T12:00:00.000Z';
+
+/** The verdict without what grows by the second. */
+function essenceOf({ state, headline, ready, reasons }: Verdict) {
+  return { state, headline: headline.replace(/\d+ s/, 'N s'), ready, reasons: reasons.map(({ reason }) => reason) };
+}
+
+async function verdictOf(bench: SimulatedBench, env: Environment = {}): Promise<Verdict> {
+  return JSON.parse((await bench.run(['status', '--json'], env)).stdout);
+}
+
+function write({ database }: SimulatedBench, sql: string): void {
+  const db = new Database(database);
+  db.exec(sql);
+  db.close();
+}
+
+/** The exit codes of `status --fail-if-stale`, as text and with --json, and the first line. */
+async function judgeByExit(bench: SimulatedBench, env: Environment = {}) {
+  const [text, json] = [
+    await bench.run(['status', '--fail-if-stale'], env),
+    await bench.run(['status', '--fail-if-stale', '--json'], env),
+  ];
+  expect(JSON.parse(json.stdout)).toHaveProperty('freshness');
+  expect(text.code).toBe(json.code);
+  return { code: text.code, first: text.stdout.split('\n')[0] };
+}
+
+describe('the verdict of status', { timeout: 60_000 }, () => {
+  it.each<readonly [string, string, string, Environment]>([
+    ['drop-third', 'held', 'Up to date, but 41 removals are held', {}],
+    ['not-json', 'failed', 'Up to date, but the last poll failed', {}],
+    ['bad-rows', 'held', 'Up to date, but ', {}],
+    ['always-401', 'failed', 'The service refuses the credentials', {}],
+    ['not-json', 'failed', 'Stale: the last good poll was N s ago', { LEAGUE_SYNC_STALE_AFTER: '1s' }],
+  ])('is that of /readyz after a good poll, and with %s (%s): %s', async (fault, outcome, headline, env) => {
+    const bench = await setUp();
+    const { worker, url } = await serve(bench, env);
+    await worker.waitForPoll('changed');
+    bench.simulator.setFault(fault, true);
+    if (env.LEAGUE_SYNC_STALE_AFTER !== undefined) await waitForReadiness(url, ['stale']);
+    else
+      expect(essenceOf(await verdictOf(bench))).toMatchObject({ state: 'good', headline: 'Up to date', reasons: [] });
+    worker.send('SIGHUP');
+    await worker.waitForPoll(outcome);
+    const verdict = essenceOf(await verdictOf(bench, env));
+    expect(verdict.headline.startsWith(headline)).toBe(true);
+    const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
+    expect(verdict).toEqual(essenceOf(told));
+    expect((await fetch(`${url}/readyz`)).status).toBe(verdict.ready ? 200 : 503);
+  });
+
+  it.each([
+    ['login-refused', 'The service refuses the credentials', ['credentials-refused', 'no-good-poll']],
+    ['down', 'No poll has succeeded yet', ['no-good-poll']],
+  ])('is that of /readyz where no poll was ever good (%s)', async (fault, headline, reasons) => {
+    const bench = await setUp({ faults: [fault] });
+    const { worker, url } = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+    await worker.waitForPoll('failed');
+    const verdict = await verdictOf(bench);
+    expect(essenceOf(verdict)).toEqual({ state: 'bad', headline, ready: false, reasons });
+    const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
+    expect(verdict.reasons).toEqual(told.reasons);
+    expect((await judgeByExit(bench)).code).toBe(1);
+    // Why is told once, however many rows say it.
+    const { stdout } = await bench.run(['status']);
+    const [facts = ''] = stdout.split('\nrun ');
+    expect(facts.split('It says: "')).toHaveLength(2);
+  });
+
+  it('does not count a profile that is forbidden', async () => {
+    const bench = await setUp({ faults: ['profile-forbidden'] });
+    const { worker, url } = await serve(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
+    await worker.waitForLog(({ msg }) => /profile.*status 403/.test(String(msg)));
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(essenceOf(await verdictOf(bench))).toMatchObject({ state: 'good', headline: 'Up to date', ready: true });
+  });
+
+  it('waits for a first poll while a worker is at it, and not once that was killed', async () => {
+    const bench = await setUp({ faults: ['hang'] });
+    const { worker, url } = await serve(bench);
+    await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
+    await eventually('a poll is going on', () => bench.rows('SELECT * FROM runs').length > 0);
+    const loading = await verdictOf(bench);
+    expect(essenceOf(loading)).toMatchObject({ state: 'loading', headline: 'Loading the leagues for the first time' });
+    expect(essenceOf((await (await fetch(`${url}/status.json`)).json()) as Verdict)).toEqual(essenceOf(loading));
+    expect(await judgeByExit(bench)).toEqual({ code: 1, first: '● loading the leagues for the first time' });
+    await worker.stop('SIGKILL');
+    expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'running' }]);
+    expect(essenceOf(await verdictOf(bench))).toMatchObject({ state: 'bad', headline: 'No poll has succeeded yet' });
+  });
+
+  it('is that the database cannot be used, where the last poll found it so', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    write(
+      bench,
+      `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, error_kind, error_message)
+        VALUES ('leagues', 'schedule', 'all', '${LONG_AGO}', '${LONG_AGO}', 'failed', 'database', 'The disk is full.')`,
+    );
+    const { stdout } = await bench.run(['status']);
+    expect(stdout).toMatch(/^● the database cannot be used · 124 leagues · synced .*\n.*\n {2}The disk is full\.\n\n/);
+    expect(await judgeByExit(bench)).toMatchObject({ code: 0 });
+  });
+
+  it('makes --fail-if-stale exit 1 for stale data alone', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    expect(await judgeByExit(bench)).toMatchObject({ code: 0, first: expect.stringMatching(/^● up to date · /) });
+    bench.simulator.setFault('login-refused', true);
+    expect((await bench.run(['sync'])).code).toBe(77);
+    expect(await judgeByExit(bench)).toMatchObject({
+      code: 0,
+      first: expect.stringMatching(/^● the service refuses the credentials · 124 leagues · synced /),
+    });
+    write(bench, `UPDATE runs SET started_at = '${LONG_AGO}', finished_at = '${LONG_AGO}'`);
+    const daily = { LEAGUE_SYNC_SCHEDULE: '0 0 * * *', LEAGUE_SYNC_STALE_AFTER: '1h' };
+    expect((await judgeByExit(bench, daily)).code).toBe(1);
+    expect((await bench.run(['status'], daily)).code).toBe(0);
+    expect((await judgeByExit(bench, { LEAGUE_SYNC_STALE_AFTER: '9999d' })).code).toBe(0);
+  });
+
+  it('goes by the defaults of settings that cannot be used, and warns of them', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const env = {
+      LEAGUE_SYNC_SCHEDULE: 'often',
+      LEAGUE_SYNC_TIMEZONE: 'Mars',
+      LEAGUE_SYNC_RUN_TIMEOUT: 'long',
+      LEAGUE_SYNC_STALE_AFTER: 'never',
+    };
+    const { code, stdout, stderr } = await bench.run(['status'], env);
+    expect({ code, first: stdout.slice(0, 12) }).toEqual({ code: 0, first: '● up to date' });
+    const warnings = stderr.trimEnd().split('\n');
+    expect(warnings).toHaveLength(Object.keys(env).length);
+    for (const [name, value] of Object.entries(env))
+      expect(warnings).toContainEqual(expect.stringContaining(`${name}: "${value}" cannot be used`));
+    write(bench, `UPDATE runs SET started_at = '${LONG_AGO}', finished_at = '${LONG_AGO}'`);
+    // Three slots of five minutes, and the run timeout.
+    expect((await bench.run(['status'], env)).stdout).toMatch(/data counts as stale after 17 min\.$/m);
+  });
+});
+
+describe('a token', { timeout: 60_000 }, () => {
+  it('is told of only while a worker runs that can hold it', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const told = async () => {
+      const { stdout } = await bench.run(['status']);
+      const { token_expires_at } = JSON.parse((await bench.run(['status', '--json'])).stdout);
+      expect(/^token expires/m.test(stdout)).toBe(token_expires_at !== null);
+      return stdout.match(/^token expires +.*$/m)?.[0];
+    };
+    expect(await told()).toBe(undefined);
+    bench.simulator.setFault('login-down', true);
+    const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+    await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
+    // The one that `sync` was granted is gone with it.
+    expect(await told()).toBe(undefined);
+    bench.simulator.setFault('login-down', false);
+    await eventually('there is a token', () => bench.rows("SELECT 1 FROM logins WHERE outcome = 'ok'").length > 1);
+    expect(await told()).toMatch(/Z \(in (59|60) min\)$/);
+    write(bench, `UPDATE logins SET expires_at = '${LONG_AGO}'`);
+    expect(await told()).toMatch(/^token expires {3}2026-11-20T12:00:00.000Z \(expired \d+ \S+ ago\)$/);
+    await worker.stop();
+    expect(await told()).toBe(undefined);
+  });
+
+  it('may be held by a worker on another host', async () => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const db = new Database(`${bench.database}.lock`);
+    db.exec(`CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT);
+      INSERT INTO holder VALUES (1, 'not-${hostname()}', '${LONG_AGO}')`);
+    db.close();
+    const { stdout } = await bench.run(['status']);
+    expect(stdout).toMatch(/^token expires +2.*Z \(in (59|60) min\)$/m);
+    expect(stdout).toMatch(/^worker +said to be process 1 on not-.*; only that host can tell whether it still runs$/m);
+    expect(stdout).not.toContain('no worker runs');
+  });
+});
