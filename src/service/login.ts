@@ -65,8 +65,8 @@ const FIELDS: readonly string[] = [
   'refresh_token',
   'expire_datetime',
 ];
-/** The `Date` header counts whole seconds; on average the truth lies in the middle. */
-const HALF_A_SECOND_MS = 500;
+/** The `Date` header counts whole seconds: no smaller difference can be told from none. */
+const CLOCK_STEP_MS = 1_000;
 
 const success = z.looseObject({
   // Nothing else can stand in a header.
@@ -147,15 +147,20 @@ async function login({ credentials, signal }: Attempt, options: LoginOptions): P
   secrets.addTokens(tokens.data.access_token, tokens.data.refresh_token ?? '');
   const expiresAt = readExpiry(body ?? {}, options);
   const server = serverClock(answer, clock.now());
-  const middle = (sentAt.wall + clock.now()) / 2;
   return {
     accessToken: tokens.data.access_token,
     sentAt,
     tookMs: clock.monotonic() - sentAt.monotonic,
     expiresAt,
     lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (server ?? sentAt.wall),
-    clockSkewMs: server === undefined ? undefined : Math.round(server + HALF_A_SECOND_MS - middle),
+    clockSkewMs: server === undefined ? undefined : skewOf(server, (sentAt.wall + clock.now()) / 2),
   };
+}
+
+/** How far (ms) the service's clock is ahead of ours; on average the truth lies in the middle of its second. */
+function skewOf(server: number, now: number): number {
+  const skewMs = Math.round(server + CLOCK_STEP_MS / 2 - now);
+  return Math.abs(skewMs) < CLOCK_STEP_MS ? 0 : skewMs;
 }
 
 /** Throws unless the login succeeded (contract, 4): what passes by itself is no refusal. */

@@ -144,7 +144,10 @@ const logins: TableDescription<typeof schema.logins> = {
     outcome: ['text', 'ok, refused (the service says no to the credentials), or failed (it could not be asked).'],
     reason: ['text', 'Why: start (of the worker), due (the token was to expire), rejected-token, manual (a command).'],
     expires_at: ['instant?', 'When the token expires, as the service said.'],
-    clock_skew_ms: ['integer?', 'By how many milliseconds the clock of the service is ahead of the local one.'],
+    clock_skew_ms: [
+      'integer?',
+      'By how many milliseconds the clock of the service is ahead of the local one; 0 where that is less than a second.',
+    ],
     error_message: ['text?', 'Why it was refused or failed.'],
     not_before: ['instant?', 'The service asked not to be called before this instant (Retry-After).'],
     fingerprint: ['text?', 'Internal: which service and account it was for.'],
