@@ -26,7 +26,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   'csv-stringify': ['src/commands/query.ts'],
   'drizzle-orm': ['src/store/'],
   hono: ['src/observe/page/'],
-  leven: ['src/config/environment.ts'],
+  leven: ['src/near-name.ts'],
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],
   'string-width': ['src/table.ts'],

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
-import { parseEnv } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { CommanderError } from 'commander';
 import type { Host } from './commands/host.ts';
-import { mergeEnvironment } from './config/environment.ts';
+import { readSettings } from './config/environment.ts';
 import { codeOf, EXIT, exitCodeOf, RunError, SettingsError, StoppedError } from './errors.ts';
+import { layOutFault, layOutSettingsError, type Screen } from './fault-lines.ts';
+import { createPaint } from './paint.ts';
 import { createProgram, type Execute } from './program.ts';
 
 /** The program's one door to the process: arguments, environment, signals, exit code. */
@@ -24,16 +25,18 @@ const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 const LINGER_MS = 500;
 /** Of a terminal that does not say how wide it is. */
 const USUAL_COLUMNS = 80;
+/** Of what is said on stderr. */
+const LEAD = 'league-sync: ';
 
 const host: Host = {
   pid: process.pid,
   parent: () => process.ppid,
   program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
   environment: process.env,
-  settings: () => mergeEnvironment(process.env, readDotenv()),
+  settings: () => readSettings(process.env, readDotenv()),
   print,
-  warn: (text) => {
-    process.stderr.write(`league-sync: ${text}\n`);
+  warn: (warning) => {
+    process.stderr.write(`${layOutFault(LEAD, warning, screenOf(process.stderr))}\n`);
   },
   terminal: process.stdout.isTTY
     ? { columns: process.stdout.columns || USUAL_COLUMNS, color: wantsColor(process.stdout) }
@@ -56,15 +59,17 @@ const host: Host = {
   onHangup: (callback) => hangups.push(callback),
 };
 
-function readDotenv(): Record<string, string | undefined> {
-  if (!existsSync('.env')) return {};
+/** The text of the file; undefined if there is none. */
+function readDotenv(): string | undefined {
+  if (!existsSync('.env')) return undefined;
   try {
-    if (!statSync('.env').isFile()) throw new SettingsError(['.env: it is no ordinary file; remove it']);
-    return parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''));
+    if (!statSync('.env').isFile())
+      throw new SettingsError([{ message: '.env: is no ordinary file', fix: 'remove it' }]);
+    return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     if (error instanceof SettingsError) throw error;
-    const code = codeOf(error) || 'unknown error';
-    throw new SettingsError([`.env: it cannot be read (${code}); mend its permissions, or remove it`]);
+    const message = `.env: cannot be read (${codeOf(error) || 'unknown error'})`;
+    throw new SettingsError([{ message, fix: 'correct its permissions, or remove it' }]);
   }
 }
 
@@ -161,9 +166,19 @@ const execute: Execute = async (load, options, life) => {
 function explain(error: unknown): number {
   const code = exitCodeOf(error);
   const foreseen = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
-  if (!(error instanceof Error)) process.stderr.write('league-sync failed for an unknown reason.\n');
-  else process.stderr.write(`league-sync: ${foreseen ? error.message : (error.stack ?? error.message)}\n`);
+  if (error instanceof SettingsError) complain(layOutSettingsError(error, screenOf(process.stderr)));
+  else if (!(error instanceof Error)) complain('failed for an unknown reason.');
+  else complain(foreseen ? error.message : (error.stack ?? error.message));
   return code;
+}
+
+function complain(text: string): void {
+  process.stderr.write(`${LEAD}${text}\n`);
+}
+
+function screenOf(stream: NodeJS.WriteStream): Screen | undefined {
+  if (!stream.isTTY) return undefined;
+  return { columns: stream.columns || USUAL_COLUMNS, paint: createPaint(wantsColor(stream)) };
 }
 
 async function main(): Promise<void> {

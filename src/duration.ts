@@ -8,6 +8,13 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS]);
 }
 
+/** Writes a duration as a setting holds it, in the largest unit that fits: `250ms`, `90s`, `1d`. */
+export function writeDuration(ms: number): string {
+  const units = Object.entries(UNITS_MS).reverse();
+  const [unit, size] = units.find(([, size]) => ms >= size && ms % size === 0) ?? ['s', UNITS_MS.s];
+  return `${ms / size}${unit}`;
+}
+
 /** Reads `64MB`, `512KB` or `1GiB` as bytes (MB is a million, MiB is 2^20); undefined for anything else. */
 export function parseSize(text: string): number | undefined {
   const match = /^(\d{1,12}(?:\.\d{1,6})?)\s?(B|[KMG]I?B)$/i.exec(text.trim());

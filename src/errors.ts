@@ -16,8 +16,20 @@ export const ERROR_KINDS = ['network', 'timeout', 'status', 'contract', 'credent
 /** What a failed run is filed under in `runs.error_kind`. */
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
+/** What is wrong, and what to do about it; neither ends with a full stop. */
+export type Fault = { readonly message: string; readonly fix: string };
+
+/** A fault in one line. What stands behind the arrow is the fix. */
+export function formatFault({ message, fix }: Fault): string {
+  return `${message} -> ${fix}`;
+}
+
 type RunErrorDetails = {
   readonly cause?: unknown;
+  /** What to do about it, as part of a sentence. */
+  readonly fix?: string | undefined;
+  /** The service's own words and wishes, as sentences for the end of the message. */
+  readonly quoted?: string;
   /** Status code of the answer that failed the run, where there was one. */
   readonly httpStatus?: number | undefined;
   /** The service's own `message`, with every secret taken out. */
@@ -28,20 +40,28 @@ type RunErrorDetails = {
 
 /**
  * Why a run or a login failed. Subclasses are sorted by who has to act. Messages say what failed, then the
- * particulars, then the mend; they never hold a secret or a response body.
+ * particulars, then the fix, then what the service says; they never hold a secret or a response body.
  */
 export class RunError extends Error {
   override name = 'RunError';
   readonly kind: ErrorKind;
+  /** The message without the fix. */
+  readonly what: string;
+  readonly fix: string | undefined;
   /** Whether another attempt can help; false once the attempts are used up. */
   retryable: boolean;
   readonly httpStatus: number | undefined;
   readonly serviceMessage: string | undefined;
   readonly notBefore: number | undefined;
 
-  constructor(kind: ErrorKind, retryable: boolean, message: string, details: RunErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  /** `what` is a sentence, with its full stop. */
+  constructor(kind: ErrorKind, retryable: boolean, what: string, details: RunErrorDetails = {}) {
+    const { cause, fix, quoted = '' } = details;
+    const message = fix === undefined ? what : `${what.replace(/\.$/, '')}; ${fix}.`;
+    super(message + quoted, cause === undefined ? undefined : { cause });
     this.kind = kind;
+    this.what = what + quoted;
+    this.fix = fix;
     this.retryable = retryable;
     this.httpStatus = details.httpStatus;
     this.serviceMessage = details.serviceMessage;
@@ -118,14 +138,19 @@ export class StoppedError extends Error {
   }
 }
 
-/** Settings that cannot be used; `faults` names every one of them. */
+/** Settings that cannot be used; `faults` names every one of them, `warnings` what is odd besides. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
-  readonly faults: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly Fault[];
+  /** What to do about all of them together. */
+  readonly advice: string | undefined;
 
-  constructor(faults: readonly string[]) {
-    super(`Settings are unusable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  constructor(faults: readonly Fault[], warnings: readonly Fault[] = [], advice?: string) {
+    super([...faults, ...warnings].map(formatFault).join('; '));
     this.faults = faults;
+    this.warnings = warnings;
+    this.advice = advice;
   }
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What the program knows of its own package: its version and where its migrations lie. */
-export type Package = { readonly version: string; readonly migrations: string };
+/** What the program knows of its own package: its version, and where it and its migrations lie. */
+export type Package = { readonly version: string; readonly folder: string; readonly migrations: string };
 
 /** Finds the package that this file belongs to, whether it runs from `src` or as the bundle in `dist`. */
 export function findPackage(): Package {
@@ -13,5 +13,5 @@ export function findPackage(): Package {
     folder = parent;
   }
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
-  return { version, migrations: join(folder, 'migrations') };
+  return { version, folder, migrations: join(folder, 'migrations') };
 }

@@ -3,6 +3,7 @@ import { formatInstant } from './clock.ts';
 import type { Command } from './commands/host.ts';
 import { parseDuration } from './duration.ts';
 import { parseInstant } from './instant.ts';
+import { nearName } from './near-name.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/fault.ts';
 import type { FeedStart } from './store/feed.ts';
@@ -69,7 +70,7 @@ function addWorkerCommands(program: Program, execute: Execute): void {
     // The default command is handed whatever is the name of none.
     .allowExcessArguments()
     .action((_, { args: [word] }: Program) => {
-      if (word !== undefined) return program.error(`error: there is no command "${word}"`);
+      if (word !== undefined) return program.error(describeUnknown(word, program));
       return execute(loadRun, undefined, 'lasts');
     });
   program
@@ -87,6 +88,16 @@ function addWorkerCommands(program: Program, execute: Execute): void {
     .description('look at everything that can go wrong and say what to do about it; changes nothing')
     .option('--json', 'one JSON object')
     .action((options) => execute(loadCheck, options, 'reads'));
+}
+
+/** In the words that commander has for an unknown option. */
+function describeUnknown(word: string, program: Program): string {
+  const commands = program.createHelp().visibleCommands(program);
+  const near = nearName(
+    word,
+    commands.map((command) => command.name()),
+  );
+  return `error: there is no command "${word}"${near === undefined ? '' : `\n(Did you mean ${near}?)`}`;
 }
 
 function addDatabaseCommands(program: Program, execute: Execute): void {

@@ -5,12 +5,12 @@ import { formatDuration, formatSize } from '../duration.ts';
 import type { Trace } from '../service/client.ts';
 import type { LoginRecord } from '../service/login.ts';
 import { parseProfile } from '../service/profile.ts';
-import { explain, type Fault, type Finding, fail, ok, warn } from './finding.ts';
+import { explain, type Finding, fail, ok, warn } from './finding.ts';
 import type { Visit } from './visit.ts';
 
 /** Both clocks may be a little off, and the service's counts in whole seconds. */
 const NOTABLE_SKEW_MS = 60_000;
-const TELL_SERVICE = 'ask whoever runs the service';
+const TELL_SERVICE = 'ask the operator of the service';
 /** How many departures are named; the rest are counted. */
 const DEPARTURES_SHOWN = 5;
 
@@ -31,25 +31,27 @@ function describeLogin(
   const granted = `granted in ${formatDuration(tookMs)}`;
   const { expiresAt, bornDead, clockSkewMs = 0 } = login ?? {};
   if (expiresAt === undefined) {
-    const message = `${granted}, but the service says no readable expiry of the token`;
-    return warn('login', { message, mend: `${TELL_SERVICE}; meanwhile the token is renewed every 30 minutes` });
+    const message = `${granted}, but the service sent no readable expire_datetime, so the token is renewed every 30 min`;
+    return warn('login', { message, fix: TELL_SERVICE });
   }
   const expiry = formatInstant(expiresAt);
   if (bornDead !== true) {
     return ok('login', `${granted}; the token expires ${expiry}, in ${formatDuration(expiresAt - now - clockSkewMs)}`);
   }
-  const message = `${granted}, but the token has expired already (${expiry})`;
-  return warn('login', { message, mend: `${TELL_SERVICE}; meanwhile the token is used until it is rejected` });
+  const message = `${granted}, but the token has expired already (${expiry}), and is used until it is rejected`;
+  return warn('login', { message, fix: `check both clocks, and ${TELL_SERVICE}` });
 }
 
 function describeClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined) return ok('clock', 'cannot be compared: the service does not say what time it has');
   const size = Math.abs(skewMs);
-  if (size <= NOTABLE_SKEW_MS) return ok('clock', `within ${(size / 1_000).toFixed(1)} s of the service's`);
+  if (size === 0) return ok('clock', "within a second of the service's");
   const side = skewMs > 0 ? 'behind' : 'ahead of';
+  const message = `this machine's is ${formatDuration(size)} ${side} the service's`;
+  if (size <= NOTABLE_SKEW_MS) return ok('clock', message);
   return warn('clock', {
-    message: `this machine's is ${formatDuration(size)} ${side} the service's, which is the one that counts for tokens`,
-    mend: 'set the clock that is wrong, and have it kept right (NTP)',
+    message: `${message}, which is the one that counts for tokens`,
+    fix: 'set the clock that is wrong, and have it kept right (NTP)',
   });
 }
 
@@ -61,9 +63,9 @@ export async function lookAtProfile(visit: Visit, { profileSchedule }: Config): 
     visit.drift.note(parseProfile(body).drift);
     return [ok('profile', `received, ${formatSize(trace.bodyBytes ?? 0)}`)];
   } catch (error) {
-    const { message, mend } = explain(error, TELL_SERVICE);
-    if (profileSchedule === 'off') return [warn('profile', { message: `${message}; it is not polled`, mend })];
-    return [fail('profile', { message, mend: `${mend}; or set LEAGUE_SYNC_PROFILE_SCHEDULE=off` })];
+    const { message, fix } = explain(error, TELL_SERVICE);
+    if (profileSchedule === 'off') return [warn('profile', { message: `${message}; it is not polled`, fix })];
+    return [fail('profile', { message, fix: `${fix}, or set LEAGUE_SYNC_PROFILE_SCHEDULE=off` })];
   }
 }
 
@@ -72,9 +74,8 @@ export function describeDrift(departures: readonly Drift[]): Finding {
   if (departures.length === 0) return ok('interface', 'the answers hold what the interface names, and nothing else');
   const named = departures.slice(0, DEPARTURES_SHOWN).map(({ field, kind, detail }) => `${field} ${kind} (${detail})`);
   const more = departures.length > DEPARTURES_SHOWN ? ', …' : '';
-  const fault: Fault = {
-    message: `${departures.length} departures from it: ${named.join(', ')}${more}`,
-    mend: 'nothing has to be done, since all that can be kept is kept; tell whoever runs the service',
-  };
-  return warn('interface', fault);
+  return warn('interface', {
+    message: `${departures.length} departures from it, and all that can be kept is kept: ${named.join(', ')}${more}`,
+    fix: 'tell the operator of the service',
+  });
 }

@@ -2,8 +2,7 @@ import { hostname } from 'node:os';
 import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { loadDatabasePath } from '../config/database.ts';
-import type { Environment } from '../config/environment.ts';
-import { chooseProxy } from '../config/proxy.ts';
+import type { HeartbeatSource } from '../config/heartbeat.ts';
 import { findPackage } from '../package.ts';
 import { locateFile, requireOrdinary } from '../store/folder.ts';
 import { type Neighbourhood, readPresence } from '../store/presence.ts';
@@ -16,6 +15,7 @@ import { readSettings, type SettingsSource } from './settings.ts';
 import { lookAtWay } from './way.ts';
 
 const SLOTS_SHOWN = 5;
+const MINUTE_MS = 60_000;
 
 /**
  * Looks at everything that can go wrong, one thing after the other, and tells of each as soon as it is known. Writes and
@@ -25,17 +25,17 @@ export async function* lookAtAll(
   source: SettingsSource & Pick<Neighbourhood, 'isAlive'>,
   stop: AbortSignal,
 ): AsyncGenerator<Finding> {
-  const { findings, config } = readSettings(source);
+  const { findings, config, advice } = readSettings(source);
   yield* findings;
   const path = findDatabase(source);
   const database = path === undefined ? undefined : lookAtPlace(path, { host: hostname(), isAlive: source.isAlive });
   if (config !== undefined) yield describeSlots(config);
   yield* database?.findings ?? [];
   if (config === undefined || database === undefined) {
-    yield skipped(['the rest, which needs settings that can be used']);
+    yield skipped(['the rest, which needs settings that can be used'], advice);
     return;
   }
-  yield* lookAtOutlets(config, source.environment, database);
+  yield* lookAtOutlets(config, database);
   yield* lookAtService(config, { place: database.place, state: database.state, stop });
 }
 
@@ -65,43 +65,49 @@ function lookAtPlace(path: string, neighbourhood: Neighbourhood): Place {
     const isInUse = presence.state !== 'none';
     return { place, state, isInUse, findings: [...findings, describeLock(presence), ...lookAtDisk(place)] };
   } catch (error) {
-    const mend = 'check LEAGUE_SYNC_DATABASE, and the permissions of its folder';
-    return { place: path, state: 'unknown', isInUse: false, findings: [fail('database', explain(error, mend))] };
+    const fix = 'check LEAGUE_SYNC_DATABASE, and the permissions of its folder';
+    return { place: path, state: 'unknown', isInUse: false, findings: [fail('database', explain(error, fix))] };
   }
 }
 
 /** Whom the worker serves besides. */
-async function* lookAtOutlets(
-  config: Config,
-  environment: Environment,
-  { place, state, isInUse }: Place,
-): AsyncGenerator<Finding> {
+async function* lookAtOutlets(config: Config, { place, state, isInUse }: Place): AsyncGenerator<Finding> {
   const { publish, listen } = config;
   const now = systemClock.now();
   if (publish !== undefined && state === 'unknown') yield skipped(['the published copy, which needs the database']);
   else if (publish !== undefined) yield lookAtPublishing(publish, { path: state === 'none' ? undefined : place, now });
   yield await lookAtListening(listen, isInUse);
-  yield* await lookAtHeartbeat(config, environment);
+  yield* await lookAtHeartbeat(config.heartbeat, config.attemptTimeoutMs);
 }
 
 /** The heartbeat is not sent: it would tell somebody that all is well. */
-async function lookAtHeartbeat(
-  { heartbeatUrl, attemptTimeoutMs }: Config,
-  environment: Environment,
-): Promise<readonly Finding[]> {
-  if (heartbeatUrl === undefined) return [];
-  const proxy = chooseProxy(heartbeatUrl, environment, []);
-  const options = { proxy, timeoutMs: attemptTimeoutMs, now: systemClock.now() };
-  const bad = (await lookAtWay(heartbeatUrl, options)).find(({ result }) => result === 'fail');
-  if (bad === undefined) return [ok('heartbeat', `${heartbeatUrl.origin} can be reached; nothing was sent`)];
-  const mend = 'check LEAGUE_SYNC_HEARTBEAT_URL, DNS and the network; polls do not depend on it';
-  return [warn('heartbeat', { message: bad.message, mend })];
+async function lookAtHeartbeat(heartbeat: HeartbeatSource | undefined, timeoutMs: number): Promise<readonly Finding[]> {
+  if (heartbeat === undefined) return [];
+  const { url, proxy } = heartbeat();
+  const way = await lookAtWay(url, { proxy, timeoutMs, now: systemClock.now() });
+  const bad = way.find(({ result }) => result === 'fail');
+  if (bad === undefined) return [ok('heartbeat', `${url.origin} can be reached; nothing was sent`)];
+  const message = `${bad.message}; polls do not depend on it`;
+  return [warn('heartbeat', { message, fix: 'check LEAGUE_SYNC_HEARTBEAT_URL, DNS and the network' })];
 }
 
 function describeSlots({ schedule, profileSchedule }: Config): Finding {
   // The first one knows of summer time.
   const slots = [...new Set([schedule.nextSlot(), ...schedule.nextSlots(SLOTS_SHOWN)])].sort((a, b) => a - b);
-  const next = slots.slice(0, SLOTS_SHOWN).map(formatInstant).join(', ');
+  const next = formatSlots(slots.slice(0, SLOTS_SHOWN), systemClock.now());
   const profile = profileSchedule === 'off' ? 'off' : `"${profileSchedule.expression}"`;
   return ok('polls', `next at ${next} ("${schedule.expression}", ${schedule.timezone}); profile ${profile}`);
+}
+
+/** Times of day in UTC; the date is said where it is another than before, and seconds where there are any. */
+function formatSlots(slots: readonly number[], now: number): string {
+  const hasSeconds = slots.some((slot) => slot % MINUTE_MS !== 0);
+  let day = formatInstant(now).slice(0, 10);
+  const times = slots.map((slot) => {
+    const [date = '', time = ''] = formatInstant(slot).split('T');
+    const said = date === day ? '' : `${date} `;
+    day = date;
+    return said + time.slice(0, hasSeconds ? 8 : 5);
+  });
+  return `${times.join(', ')} UTC`;
 }

@@ -1,4 +1,4 @@
-import { formatDuration, formatSize } from '../duration.ts';
+import { formatAge, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
 import { isThere, refuseReplacing } from '../store/copy.ts';
 import { toDatabaseError } from '../store/fault.ts';
@@ -11,7 +11,7 @@ const LEAST_BYTES = 20_000_000;
 /** With less it is time to do something. */
 const SCARCE_BYTES = 200_000_000;
 const LEAST_FILES = 10;
-const MEND = 'name another place, or give this user the folder';
+const FIX = 'name another place, or give this user write permission on the folder';
 
 /** Whether the database can be written, and whether its disk has room. */
 export function lookAtDisk(path: string): readonly Finding[] {
@@ -19,30 +19,30 @@ export function lookAtDisk(path: string): readonly Finding[] {
     const folder = findWritableFolder(path);
     return [...lookAtFileSystem(path, folder), lookAtRoom(path, folder)];
   } catch (error) {
-    return [fail('disk', explain(error, MEND))];
+    return [fail('disk', explain(error, FIX))];
   }
 }
 
 function lookAtFileSystem(path: string, folder: string): readonly Finding[] {
   const network = networkFileSystemOf(folder);
   if (network === undefined) return [];
-  const message = `${path} lies on a network file system (${network}), where SQLite cannot be relied upon`;
-  const mend = 'put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines';
-  return [warn('disk', { message, mend })];
+  const message = `${path} lies on a network file system (${network}), where SQLite is not reliable`;
+  const fix = 'put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines';
+  return [warn('disk', { message, fix })];
 }
 
 function lookAtRoom(path: string, folder: string): Finding {
   const room = readRoom(path, folder);
   const message = `${folder} can be written, ${formatSize(room.bytes)} free`;
-  const mend = `free some space on the disk of ${folder}`;
+  const fix = `free some space on the disk of ${folder}`;
   if (room.files < LEAST_FILES)
-    return fail('disk', { message: `${message}, but for ${room.files} more files only`, mend });
+    return fail('disk', { message: `${message}, and room for ${room.files} more files only`, fix });
   if (room.bytes < LEAST_BYTES) {
-    return fail('disk', { message: `${message}; polls need up to ${formatSize(LEAST_BYTES)}`, mend });
+    return fail('disk', { message: `${message}; polls need up to ${formatSize(LEAST_BYTES)}`, fix });
   }
   const wanted = Math.max(SCARCE_BYTES, sizeOf(path));
   if (room.bytes >= wanted) return ok('disk', message);
-  return warn('disk', { message: `${message}; ${formatSize(wanted)} leave room for a copy of the database`, mend });
+  return warn('disk', { message: `${message}; a copy of the database needs up to ${formatSize(wanted)}`, fix });
 }
 
 function readRoom(path: string, folder: string) {
@@ -63,15 +63,15 @@ export function lookAtPublishing(
     if (!isThere(target)) return ok('publish', `${target} is not there yet, and can be made in ${folder}`);
     if (path === undefined) throw inTheWay(target);
     refuseReplacing(target, path);
-    return ok('publish', `${target} is a copy of ${formatDuration(Math.max(0, now - modifiedAt(target)))} ago`);
+    return ok('publish', `${target} is a copy, made ${formatAge(Math.max(0, now - modifiedAt(target)))}`);
   } catch (error) {
-    const { message, mend } = explain(error, MEND);
-    return fail('publish', { message: `LEAGUE_SYNC_PUBLISH: ${message}`, mend });
+    const { message, fix } = explain(error, FIX);
+    return fail('publish', { message: `LEAGUE_SYNC_PUBLISH: ${message}`, fix });
   }
 }
 
 function inTheWay(target: string): DatabaseError {
-  return new DatabaseError(
-    `What is at ${target} can be no copy of a database that does not exist yet; move it away, or name another place.`,
-  );
+  return new DatabaseError(`What is at ${target} can be no copy of a database that does not exist yet.`, {
+    fix: 'move it away, or name another place',
+  });
 }

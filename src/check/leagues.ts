@@ -26,8 +26,8 @@ export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<Re
     const listing = { body: {}, elements: undefined, ...fetched };
     return await readList(visit, listing, { scope, bytes: trace.bodyBytes ?? 0 });
   } catch (error) {
-    const mend = 'check LEAGUE_SYNC_BASE_URL, and ask whoever runs the service';
-    return { findings: [fail('leagues', explain(error, mend))], list: undefined };
+    const fix = 'check LEAGUE_SYNC_BASE_URL, and ask the operator of the service';
+    return { findings: [fail('leagues', explain(error, fix))], list: undefined };
   }
 }
 
@@ -40,8 +40,8 @@ async function readList(visit: Visit, listing: Listing, { scope, bytes }: Receiv
     return { findings: [describeList(list, bytes)], list };
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    const mend = 'tell whoever runs the service; polls fail until it sends leagues as the interface says';
-    return { findings: [fail('leagues', { message: error.message, mend })], list: undefined };
+    const fix = 'tell the operator of the service that polls fail until this is right';
+    return { findings: [fail('leagues', explain(error, fix))], list: undefined };
   }
 }
 
@@ -51,8 +51,8 @@ function describeList({ received, rejections, duplicates }: LeagueList, bytes: n
   if (rejections.length === 0) return ok('leagues', size);
   const first = rejections.slice(0, REJECTIONS_SHOWN).map(describeRejection).join(', ');
   return warn('leagues', {
-    message: `${size}; ${rejections.length} cannot be stored: ${first}${rejections.length > REJECTIONS_SHOWN ? ', …' : ''}`,
-    mend: 'tell whoever runs the service; what is stored of these leagues stays as it is',
+    message: `${size}; ${rejections.length} cannot be stored, and what is stored of them stays as it is: ${first}${rejections.length > REJECTIONS_SHOWN ? ', …' : ''}`,
+    fix: 'tell the operator of the service',
   });
 }
 
@@ -60,10 +60,10 @@ function describeRejection({ position, problems }: Rejection): string {
   return `leagues[${position}] ${problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' and ')}`;
 }
 
-const MEND_HELD =
-  'league-sync sync --dry-run names them; where they are right, let them pass with league-sync accept-removals once a poll holds them';
-const MEND_UNREADABLE =
-  'tell whoever runs the service; until it sends these right no removal is applied, accepted or not';
+const FIX_HELD =
+  'list them with league-sync sync --dry-run; if they are right, accept them with league-sync accept-removals after that poll';
+const FIX_UNREADABLE =
+  'tell the operator of the service that some elements have no readable league_id; no removal is applied until they have';
 
 /** What the next poll would do with the list. */
 export function describePoll(snapshot: Snapshot, list: LeagueList, config: Config): Finding {
@@ -72,6 +72,6 @@ export function describePoll(snapshot: Snapshot, list: LeagueList, config: Confi
   if (outcome !== 'held') return ok('next poll', message);
   return warn('next poll', {
     message: `${message}; held because ${heldBecause}`,
-    mend: list.rejections.some(({ leagueId }) => leagueId === null) ? MEND_UNREADABLE : MEND_HELD,
+    fix: list.rejections.some(({ leagueId }) => leagueId === null) ? FIX_UNREADABLE : FIX_HELD,
   });
 }

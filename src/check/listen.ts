@@ -9,7 +9,7 @@ import { explain, type Finding, fail, ok } from './finding.ts';
 
 const NAME = 'listen';
 const SETTING = 'LEAGUE_SYNC_LISTEN';
-const MEND = 'name another address, or off';
+const FIX = 'name another address, or off';
 const LONGEST_MS = 2_000;
 /** Only some users may listen below. */
 const FIRST_FREE_PORT = 1_024;
@@ -28,9 +28,9 @@ export async function lookAtListening(listen: ListenAddress | 'off', isRunning: 
     }
     if (isRunning && (await askLive(listen, LONGEST_MS)) === undefined)
       return ok(NAME, `the worker answers at ${where}`);
-    return fail(NAME, { message: `${SETTING}: another program has ${where} already`, mend: MEND });
+    return fail(NAME, { message: `${SETTING}: another program has ${where} already`, fix: FIX });
   } catch (error) {
-    if (error instanceof SettingsError) return fail(NAME, explain(error, MEND));
+    if (error instanceof SettingsError) return fail(NAME, explain(error, FIX));
     throw error;
   }
 }

@@ -75,8 +75,8 @@ function whySilent(config: Config, { place, state }: ServiceOptions, now: number
 
 function describePause(until: number): Finding {
   return warn('service', {
-    message: `it asked not to be called before ${formatInstant(until)} (Retry-After), so nothing more was sent to it`,
-    mend: 'nothing has to be done: a worker that runs polls then; check again after that',
+    message: `it asked not to be called before ${formatInstant(until)} (Retry-After), so nothing more was sent to it; a worker polls at that time`,
+    fix: 'check again after that',
   });
 }
 

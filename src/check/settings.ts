@@ -1,13 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { type Config, loadConfig } from '../config/config.ts';
-import { type Environment, warnOfUnknown } from '../config/environment.ts';
-import { SETTING_NAMES } from '../config/name.ts';
-import { codeOf, SettingsError } from '../errors.ts';
-import { type Finding, fail, ok, splitMend, warn } from './finding.ts';
+import type { Environment, Settings } from '../config/environment.ts';
+import { codeOf, type Fault, SettingsError } from '../errors.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Where settings come from. `settings` throws a SettingsError where `.env` cannot be read. */
 export type SettingsSource = {
-  readonly settings: () => Readonly<Record<string, string>>;
+  readonly settings: () => Settings;
   readonly environment: Environment;
 };
 
@@ -15,6 +14,8 @@ export type ReadSettings = {
   readonly findings: readonly Finding[];
   /** Undefined where the settings cannot be used. */
   readonly config: Config | undefined;
+  /** What to do about all of what was found; undefined if each line says it. */
+  readonly advice?: string | undefined;
 };
 
 const NAME = 'settings';
@@ -22,27 +23,18 @@ const NAME = 'settings';
 /** Reads the settings; each fault is a finding of its own. */
 export function readSettings({ settings, environment }: SettingsSource): ReadSettings {
   const extra = lookAtCertificates(environment);
-  let odd: readonly string[] = [];
+  const odd = (fault: Fault): Finding => warn(NAME, fault);
   try {
     const set = settings();
-    odd = warnOfUnknown(set, SETTING_NAMES);
     const config = loadConfig(set, environment);
-    const good = ok(NAME, `${Object.keys(set).length} set, all of them usable`);
-    return { findings: [...(odd.length === 0 ? [good] : odd.map(describeOdd)), ...extra], config };
+    const good = ok(NAME, `${Object.keys(set.values).length} set, all of them usable`);
+    const { warnings } = config;
+    return { findings: [...(warnings.length === 0 ? [good] : warnings.map(odd)), ...extra], config };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const describe = (fault: string): Finding => (odd.includes(fault) ? describeOdd(fault) : describeFault(fault));
-    return { findings: [...error.faults.map(describe), ...extra], config: undefined };
+    const bad = error.faults.map((fault) => fail(NAME, fault));
+    return { findings: [...bad, ...error.warnings.map(odd), ...extra], config: undefined, advice: error.advice };
   }
-}
-
-function describeFault(fault: string): Finding {
-  return fail(NAME, splitMend(fault, `correct ${fault.split(':', 1)[0]}; .env.example and the README explain it`));
-}
-
-function describeOdd(warning: string): Finding {
-  const [message = '', mend = ''] = warning.split(/\. (?=Did you mean )/);
-  return warn(NAME, { message, mend });
 }
 
 /** Node itself only mutters where it cannot read that file, and trusts nobody in it. */
@@ -53,6 +45,6 @@ function lookAtCertificates({ NODE_EXTRA_CA_CERTS: file }: Environment): readonl
     return [];
   } catch (error) {
     const message = `NODE_EXTRA_CA_CERTS: the file ${file} cannot be read (${codeOf(error)})`;
-    return [warn(NAME, { message, mend: 'check its path and permissions' })];
+    return [warn(NAME, { message, fix: 'check its path and permissions' })];
   }
 }

@@ -22,7 +22,7 @@ const LONGEST_STEP_MS = 10_000;
 const DAY_MS = 86_400_000;
 /** Who renews in time has done so by then. */
 const SOON_MS = 14 * DAY_MS;
-const MEND = 'check LEAGUE_SYNC_BASE_URL, the network, and what may stand between, such as a firewall';
+const FIX = 'check LEAGUE_SYNC_BASE_URL, the network, and what may stand between, such as a firewall';
 
 /**
  * Resolves the name, connects, and speaks TLS where the address says so; ends with the first step that fails. Nothing is
@@ -32,7 +32,7 @@ export async function lookAtWay(address: URL, { proxy, timeoutMs, now }: WayOpti
   const end = endOf(proxy === undefined ? address : new URL(proxy.address));
   const limitMs = Math.min(timeoutMs, LONGEST_STEP_MS);
   const failed = (name: string, what: string, error: unknown): Finding =>
-    fail(name, explain(describeNetworkFault(error, what, { proxy }), MEND));
+    fail(name, explain(describeNetworkFault(error, what, { proxy }), FIX));
   const findings: Finding[] = [];
   try {
     findings.push(ok('name', await resolve(end.host, limitMs)));
@@ -65,7 +65,7 @@ function endOf({ hostname, port, protocol }: URL): End {
 }
 
 async function resolve(host: string, limitMs: number): Promise<string> {
-  if (isIP(host) !== 0) return `${host} is an address already`;
+  if (isIP(host) !== 0) return `${host} is an IP address`;
   const begun = performance.now();
   const addresses = await inTime(lookup(host, { all: true }), { limitMs, code: 'EAI_AGAIN' });
   const list = addresses.map(({ address }) => address).join(', ');
@@ -98,11 +98,11 @@ async function lookAtTls(
 }
 
 function lookAtClearText({ hostname }: URL, { remoteAddress = '' }: Socket): Finding {
-  const message = `not used: LEAGUE_SYNC_BASE_URL says http (${remoteAddress})`;
+  const message = `off (http to ${remoteAddress})`;
   if (/^(127\.|::1$|::ffff:127\.)/.test(remoteAddress)) return ok('tls', message);
   return warn('tls', {
-    message: `${message}, so that credentials and tokens travel in clear to ${hostname}`,
-    mend: 'use https, where the service has it',
+    message: `${message}: credentials and tokens travel unencrypted to ${hostname}`,
+    fix: 'use https if the service has it',
   });
 }
 
@@ -110,7 +110,7 @@ function describeCertificate(secured: TLSSocket, now: number): Finding {
   const until = Date.parse(secured.getPeerCertificate().valid_to);
   const message = `${secured.getProtocol()}, certificate valid until ${formatInstant(until)} (${formatDuration(until - now)} left)`;
   if (until - now > SOON_MS) return ok('tls', message);
-  return warn('tls', { message, mend: 'see to it that the service renews it' });
+  return warn('tls', { message, fix: 'ask the operator of the service to renew it' });
 }
 
 type Limit = { readonly limitMs: number; readonly code?: string };

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { formatInstant, systemClock } from '../clock.ts';
 import { loadConfig, loadLogConfig } from '../config/config.ts';
+import { readSettings } from '../config/environment.ts';
 import { formatDuration } from '../duration.ts';
 import { EXIT, StoppedError, UsageError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -24,7 +25,7 @@ const PASSWORD = 'demo-password';
 
 /** Simulated service and worker in one process, from an empty database. Reads no settings but those of the log. */
 export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }) => {
-  const logConfig = loadLogConfig(host.environment);
+  const logConfig = loadLogConfig(readSettings(host.environment));
   const log = await host.openLog(logConfig, 1);
   const path = startAnew(host);
   await using simulator = await startSimulator({
@@ -49,7 +50,7 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
     LEAGUE_SYNC_PROFILE_SCHEDULE: '*/10 * * * * *',
     LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
   };
-  const config = loadConfig(settings, host.environment);
+  const config = loadConfig(readSettings(settings), host.environment);
   const showing = showChanges(path, log, signal);
   await runWorker(config, { log, pid: host.pid, signal, onPollNow: host.onHangup, copy: createCopy(host) });
   await showing;

@@ -1,5 +1,6 @@
 import type { LogConfig } from '../config/config.ts';
-import type { Environment } from '../config/environment.ts';
+import type { Environment, Settings } from '../config/environment.ts';
+import type { Fault } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 /** The process as a command sees it. Only `cli.ts` knows the real one. */
@@ -11,11 +12,11 @@ export type Host = {
   readonly program: readonly string[];
   readonly environment: Environment;
   /** The settings in force: the environment over `.env`. Throws a SettingsError where `.env` cannot be read. */
-  readonly settings: () => Readonly<Record<string, string>>;
+  readonly settings: () => Settings;
   /** Writes a line of the result to stdout; settles when a slow reader has room for more. */
   readonly print: (text: string) => Promise<void>;
-  /** Writes a line to stderr. */
-  readonly warn: (text: string) => void;
+  /** Warns on stderr. */
+  readonly warn: (warning: Fault) => void;
   /** The terminal that stdout is, and undefined where it is none. */
   readonly terminal: Terminal | undefined;
   /** All of stdin. */

@@ -1,4 +1,4 @@
-import { DEFAULT_LISTEN, LISTEN_MEND, parseListen } from '../config/listen.ts';
+import { DEFAULT_LISTEN, LISTEN_FIX, parseListen } from '../config/listen.ts';
 import { EXIT, SettingsError } from '../errors.ts';
 import { askLive, livezOf } from '../observe/livez.ts';
 import type { Command } from './host.ts';
@@ -9,10 +9,10 @@ const LIMIT_MS = 5_000;
 export const probe: Command<unknown> = async (host) => {
   // A .env that cannot be read, as a backup that was put back may bring one, says nothing of a worker that turns.
   const { LEAGUE_SYNC_LISTEN: set } = host.environment;
-  const setting = (set || host.settings().LEAGUE_SYNC_LISTEN)?.trim() || DEFAULT_LISTEN;
+  const setting = (set || host.settings().values.LEAGUE_SYNC_LISTEN)?.trim() || DEFAULT_LISTEN;
   const address = parseListen(setting);
   if (address === undefined)
-    throw new SettingsError([`LEAGUE_SYNC_LISTEN: "${setting}" cannot be used; ${LISTEN_MEND}`]);
+    throw new SettingsError([{ message: `LEAGUE_SYNC_LISTEN: "${setting}" cannot be used`, fix: LISTEN_FIX }]);
   if (address === 'off' || address.port === 0) {
     await host.print(
       `LEAGUE_SYNC_LISTEN is ${setting}, so that nobody knows where to ask; name an address with a port`,

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { formatFault } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Host } from './host.ts';
 
@@ -7,8 +8,8 @@ import type { Host } from './host.ts';
  * stdout says what it did, and its last line on stderr why it failed.
  */
 export async function openQuietLog(host: Host, config: Config): Promise<Log> {
-  const isSet = host.settings().LEAGUE_SYNC_LOG_LEVEL !== undefined;
+  const isSet = host.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
   const log = await host.openLog(isSet ? config.log : { ...config.log, level: 'warn' }, 2);
-  for (const warning of config.warnings) log.warn(warning);
+  for (const warning of config.warnings) log.warn(formatFault(warning));
   return log;
 }

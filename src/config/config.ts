@@ -1,14 +1,16 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Schedule } from '../cron.ts';
-import { CredentialsError, SettingsError } from '../errors.ts';
-import { type Credentials, createCredentials, readSecret, type SecretSource } from './credentials.ts';
+import { type Fault, formatFault, SettingsError } from '../errors.ts';
+import { findPackage } from '../package.ts';
+import { findContradictions } from './contradiction.ts';
+import { type Credentials, findCredentials } from './credentials.ts';
 import { besides } from './database.ts';
-import { type Environment, mergeEnvironment, SECRET_NAMES, warnOfUnknown } from './environment.ts';
+import type { Environment, Settings } from './environment.ts';
+import { findHeartbeat, type HeartbeatSource } from './heartbeat.ts';
 import type { ListenAddress } from './listen.ts';
-import { SETTING_NAMES } from './name.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
-import { maySendCredentials, readSchedule, settingsSchema } from './settings.ts';
+import { faultsOf, maySendCredentials, readSchedule, settingsSchema } from './settings.ts';
 
 export type Scope = 'all' | 'active' | 'inactive';
 
@@ -38,45 +40,42 @@ export type Config = {
   readonly runRetentionMs: number;
   readonly staleAfterMs: number | undefined;
   readonly listen: ListenAddress | 'off';
-  /** Whoever knows it may speak for this worker: never to be shown. */
-  readonly heartbeatUrl: URL | undefined;
-  readonly heartbeatProxy: ProxyServer | undefined;
+  readonly heartbeat: HeartbeatSource | undefined;
   readonly publish: string | undefined;
   readonly log: LogConfig;
   /** What is odd about the settings without making them unusable. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Fault[];
 };
 
-type Settings = Readonly<Record<string, string>>;
+type Values = Settings['values'];
 
 /**
  * Reads the settings of section 2 of the contract, and the proxy variables of the environment. Throws a SettingsError
  * that names every fault at once.
  */
 export function loadConfig(settings: Settings, environment: Environment): Config {
-  const faults: string[] = [];
-  const read = settingsSchema.safeParse(settings);
-  if (!read.success) faults.push(...read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-  const username = secretSource(settings, SECRET_NAMES[0], faults);
-  const password = secretSource(settings, SECRET_NAMES[1], faults);
-  const schedule = scheduleSetting(settings, 'LEAGUE_SYNC_SCHEDULE', faults);
-  const off = settings.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
-  const profileSchedule = off ? 'off' : scheduleSetting(settings, 'LEAGUE_SYNC_PROFILE_SCHEDULE', faults);
-  const address = shape.LEAGUE_SYNC_BASE_URL.safeParse(settings.LEAGUE_SYNC_BASE_URL).data;
+  const { values, warnings } = settings;
+  const faults: Fault[] = [];
+  const read = settingsSchema.safeParse(values);
+  if (!read.success) faults.push(...faultsOf(read.error));
+  const credentials = findCredentials(values, faults);
+  const schedule = scheduleSetting(values, 'LEAGUE_SYNC_SCHEDULE', faults);
+  const isOff = values.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
+  const profileSchedule = isOff ? 'off' : scheduleSetting(values, 'LEAGUE_SYNC_PROFILE_SCHEDULE', faults);
+  const address = shape.LEAGUE_SYNC_BASE_URL.safeParse(values.LEAGUE_SYNC_BASE_URL).data;
   const proxy = address && chooseProxy(address, environment, faults);
-  const heartbeatUrl = shape.LEAGUE_SYNC_HEARTBEAT_URL.safeParse(settings.LEAGUE_SYNC_HEARTBEAT_URL).data;
-  const heartbeatProxy = heartbeatUrl && chooseProxy(heartbeatUrl, environment, faults);
-  refuseClearText(address, settings, faults);
-  refusePublishingOverDatabase(settings, faults);
+  const heartbeat = findHeartbeat(values, environment, faults);
+  refuseClearText(address, values, faults);
+  refusePublishingOverDatabase(values, faults);
 
-  const warnings = warnOfUnknown(settings, SETTING_NAMES);
-  if (!read.success || faults.length > 0) throw new SettingsError([...new Set(faults), ...warnings]);
-  if (!username || !password || !schedule || !profileSchedule) throw new SettingsError(faults);
+  if (!read.success || !credentials || !schedule || !profileSchedule || faults.length > 0) {
+    throw new SettingsError(withoutRepetitions(faults), warnings, adviseOn(settings));
+  }
   const all = read.data;
-  return {
+  const config: Omit<Config, 'warnings'> = {
     baseUrl: all.LEAGUE_SYNC_BASE_URL.href.replace(/\/+$/, ''),
     proxy,
-    credentials: createCredentials(username, password),
+    credentials,
     database: all.LEAGUE_SYNC_DATABASE,
     schedule,
     profileSchedule,
@@ -89,53 +88,71 @@ export function loadConfig(settings: Settings, environment: Environment): Config
     runRetentionMs: all.LEAGUE_SYNC_RUN_RETENTION,
     staleAfterMs: all.LEAGUE_SYNC_STALE_AFTER,
     listen: all.LEAGUE_SYNC_LISTEN,
-    heartbeatUrl,
-    heartbeatProxy,
+    heartbeat,
     publish: all.LEAGUE_SYNC_PUBLISH,
     log: { level: all.LEAGUE_SYNC_LOG_LEVEL, format: all.LEAGUE_SYNC_LOG_FORMAT },
-    warnings,
   };
+  return { ...config, warnings: [...warnings, ...findContradictions(config, values)] };
+}
+
+/** What to do at a first start, when nothing that is required is set. */
+function adviseOn({ values, hasDotenv }: Settings): string | undefined {
+  if (Object.keys(values).some((name) => /^LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)/.test(name))) return undefined;
+  if (hasDotenv) return 'write these settings into .env; the README explains all of them';
+  const example = join(findPackage().folder, '.env.example');
+  if (!existsSync(example)) return 'set these in the environment or in .env; the README explains all of them';
+  const path = relative('.', example);
+  return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; the README explains all settings`;
 }
 
 /** The log settings alone. Throws a SettingsError. */
-export function loadLogConfig(environment: Environment): LogConfig {
+export function loadLogConfig({ values }: Settings): LogConfig {
   const names = { LEAGUE_SYNC_LOG_LEVEL: true, LEAGUE_SYNC_LOG_FORMAT: true } as const;
-  const read = settingsSchema.pick(names).safeParse(mergeEnvironment(environment));
+  const read = settingsSchema.pick(names).safeParse(values);
   if (read.success) return { level: read.data.LEAGUE_SYNC_LOG_LEVEL, format: read.data.LEAGUE_SYNC_LOG_FORMAT };
-  throw new SettingsError(read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  throw new SettingsError(faultsOf(read.error));
 }
 
 // Checks across settings read each by itself, so that a fault in one hides none in another.
 const { shape } = settingsSchema;
 
 function scheduleSetting(
-  settings: Settings,
+  values: Values,
   name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE',
-  faults: string[],
+  faults: Fault[],
 ): Schedule | undefined {
-  const zone = shape.LEAGUE_SYNC_TIMEZONE.safeParse(settings.LEAGUE_SYNC_TIMEZONE).data ?? 'UTC';
-  const schedule = readSchedule(shape[name].parse(settings[name]), zone);
+  const zone = shape.LEAGUE_SYNC_TIMEZONE.safeParse(values.LEAGUE_SYNC_TIMEZONE).data ?? 'UTC';
+  const schedule = readSchedule(shape[name].parse(values[name]), zone);
   if (!('fault' in schedule)) return schedule;
-  faults.push(`${name}: ${schedule.fault}`);
+  faults.push({ ...schedule.fault, message: `${name}: ${schedule.fault.message}` });
   return undefined;
 }
 
-function refuseClearText(url: URL | undefined, settings: Settings, faults: string[]): void {
-  const allowed = shape.LEAGUE_SYNC_ALLOW_HTTP.safeParse(settings.LEAGUE_SYNC_ALLOW_HTTP).data ?? false;
+function refuseClearText(url: URL | undefined, values: Values, faults: Fault[]): void {
+  const allowed = shape.LEAGUE_SYNC_ALLOW_HTTP.safeParse(values.LEAGUE_SYNC_ALLOW_HTTP).data ?? false;
   if (url === undefined || maySendCredentials(url, allowed)) return;
-  faults.push(
-    'LEAGUE_SYNC_BASE_URL: http would send the credentials in clear; use https, or set LEAGUE_SYNC_ALLOW_HTTP=true',
-  );
+  faults.push({
+    message: 'LEAGUE_SYNC_BASE_URL: http would send the credentials unencrypted',
+    fix: 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true',
+  });
+}
+
+/** One proxy may be named for two ways. */
+function withoutRepetitions(faults: readonly Fault[]): readonly Fault[] {
+  return [...new Map(faults.map((fault) => [formatFault(fault), fault])).values()];
 }
 
 /** The files that SQLite, the lock and upgrades have beside a database would be taken for what they are not. */
-function refusePublishingOverDatabase(settings: Settings, faults: string[]): void {
-  const publish = shape.LEAGUE_SYNC_PUBLISH.safeParse(settings.LEAGUE_SYNC_PUBLISH).data;
-  const database = shape.LEAGUE_SYNC_DATABASE.safeParse(settings.LEAGUE_SYNC_DATABASE).data;
+function refusePublishingOverDatabase(values: Values, faults: Fault[]): void {
+  const publish = shape.LEAGUE_SYNC_PUBLISH.safeParse(values.LEAGUE_SYNC_PUBLISH).data;
+  const database = shape.LEAGUE_SYNC_DATABASE.safeParse(values.LEAGUE_SYNC_DATABASE).data;
   if (publish === undefined || database === undefined) return;
   const [target, own] = [locate(publish), locate(database)];
   if ([own, ...besides(own)].includes(target) || target.startsWith(`${own}.schema-`))
-    faults.push('LEAGUE_SYNC_PUBLISH: it is the database itself, or a file beside it; name another path for the copy');
+    faults.push({
+      message: 'LEAGUE_SYNC_PUBLISH: is the database itself, or a file beside it',
+      fix: 'name another path for the copy',
+    });
 }
 
 /** Where a path leads, as far as its folder is there. */
@@ -145,29 +162,5 @@ function locate(path: string): string {
     return join(realpathSync(dirname(absolute)), basename(absolute));
   } catch {
     return absolute;
-  }
-}
-
-function secretSource(settings: Settings, name: string, faults: string[]): SecretSource | undefined {
-  const value = settings[name];
-  const file = settings[`${name}_FILE`];
-  if (value !== undefined && file !== undefined) {
-    faults.push(`${name}: both it and ${name}_FILE are set; keep one`);
-    return undefined;
-  }
-  const source = value !== undefined ? { value } : file !== undefined ? { file } : undefined;
-  const fault = source === undefined ? `it is required; set it, or ${name}_FILE` : secretFault(name, source);
-  if (fault === undefined) return source;
-  faults.push(`${file === undefined ? name : `${name}_FILE`}: ${fault}`);
-  return undefined;
-}
-
-function secretFault(name: string, source: SecretSource): string | undefined {
-  try {
-    const colon = readSecret(source).includes(':') && name === SECRET_NAMES[0];
-    return colon ? 'a username with a colon cannot be sent' : undefined;
-  } catch (error) {
-    if (error instanceof CredentialsError) return error.message;
-    throw error;
   }
 }

@@ -1,24 +1,24 @@
-import { warnOfUnknown } from './environment.ts';
-import { SETTING_NAMES } from './name.ts';
+import type { Fault } from '../errors.ts';
+import type { Settings } from './environment.ts';
 
 export const DEFAULT_DATABASE = 'data/leagues.db';
 
 export type SettingsSource = {
-  readonly settings: () => Readonly<Record<string, string>>;
-  readonly warn: (text: string) => void;
+  readonly settings: () => Settings;
+  readonly warn: (warning: Fault) => void;
 };
 
-/** The path of the database alone, for the commands that need nothing else. Warns of names that are no settings. */
+/** The path of the database alone, for the commands that need nothing else. Warns of what is no setting. */
 export function loadDatabasePath({ settings, warn }: SettingsSource): string {
-  const set = settings();
-  for (const warning of warnOfUnknown(set, SETTING_NAMES)) warn(warning);
+  const { values, warnings } = settings();
+  for (const warning of warnings) warn(warning);
   // SQLite would trim the name where everything else would not.
-  return set.LEAGUE_SYNC_DATABASE?.trim() || DEFAULT_DATABASE;
+  return values.LEAGUE_SYNC_DATABASE?.trim() || DEFAULT_DATABASE;
 }
 
 /** Where the published copy is kept, if it is. */
 export function loadPublishPath({ settings }: SettingsSource): string | undefined {
-  return settings().LEAGUE_SYNC_PUBLISH?.trim() || undefined;
+  return settings().values.LEAGUE_SYNC_PUBLISH?.trim() || undefined;
 }
 
 /** The files that SQLite, and the lock, have beside a database. */

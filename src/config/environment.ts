@@ -1,24 +1,37 @@
-import { closestMatch } from 'leven';
+import { parseEnv } from 'node:util';
+import type { Fault } from '../errors.ts';
+import { nearName } from '../near-name.ts';
+import { findOddLines } from './dotenv.ts';
+import { PREFIX, SETTING_NAMES } from './name.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const PREFIX = 'LEAGUE_SYNC_';
+/** The settings in force, and what was written where settings stand and is none. */
+export type Settings = {
+  readonly values: Readonly<Record<string, string>>;
+  readonly warnings: readonly Fault[];
+  /** Whether there is a `.env` file. */
+  readonly hasDotenv: boolean;
+};
+
 /** Settings that may be given as `…_FILE` instead: the path of a file whose first line holds the value. */
-export const SECRET_NAMES = ['LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD'] as const;
+const SECRET_NAMES = ['LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD', 'LEAGUE_SYNC_HEARTBEAT_URL'] as const;
 
 /**
- * The settings in force: the environment over `.env`. An empty value counts as unset, and a secret set in the
- * environment in either form hides both of its forms in `.env`.
+ * The settings in force: the environment over the text of `.env`. An empty value counts as unset, and a secret set in
+ * the environment in either form hides both of its forms in `.env`.
  */
-export function mergeEnvironment(environment: Environment, dotenv: Environment = {}): Record<string, string> {
+export function readSettings(environment: Environment, dotenv?: string): Settings {
   const upper = ownSettings(environment);
-  const lower = ownSettings(dotenv);
+  const lower = ownSettings(parseEnv(dotenv ?? ''));
   for (const name of SECRET_NAMES) {
     if (upper[name] === undefined && upper[`${name}_FILE`] === undefined) continue;
     delete lower[name];
     delete lower[`${name}_FILE`];
   }
-  return { ...lower, ...upper };
+  const values = { ...lower, ...upper };
+  const warnings = [...findOddLines(dotenv ?? ''), ...findUnknown(Object.keys(values))];
+  return { values, warnings, hasDotenv: dotenv !== undefined };
 }
 
 function ownSettings(source: Environment): Record<string, string> {
@@ -29,9 +42,15 @@ function ownSettings(source: Environment): Record<string, string> {
   return set;
 }
 
-/** One sentence for each name that looks like a setting and is none, with the nearest known name. */
-export function warnOfUnknown(settings: Readonly<Record<string, string>>, known: readonly string[]): readonly string[] {
-  return Object.keys(settings)
-    .filter((name) => !known.includes(name))
-    .map((name) => `${name} is no setting of this program and is ignored. Did you mean ${closestMatch(name, known)}?`);
+/** The names that look like settings and are none. All begin alike, so that the rest says which one is near. */
+function findUnknown(names: readonly string[]): readonly Fault[] {
+  const rests = SETTING_NAMES.map((name) => name.slice(PREFIX.length));
+  return names
+    .filter((name) => !SETTING_NAMES.some((known) => known === name))
+    .map((name) => {
+      const near = nearName(name.slice(PREFIX.length), rests);
+      const fix =
+        near === undefined ? 'remove it, or look for its name in .env.example' : `Did you mean ${PREFIX}${near}?`;
+      return { message: `${name}: is not a setting and is ignored`, fix };
+    });
 }

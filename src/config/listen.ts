@@ -3,7 +3,7 @@ export type ListenAddress = { readonly host: string; readonly port: number };
 
 export const DEFAULT_LISTEN = '127.0.0.1:9464';
 /** What to write instead of an address that cannot be read. */
-export const LISTEN_MEND = 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off';
+export const LISTEN_FIX = 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off';
 
 /** Reads `host:port`, `[IPv6]:port` or `off`; undefined for anything else. */
 export function parseListen(text: string): ListenAddress | 'off' | undefined {

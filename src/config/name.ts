@@ -1,3 +1,5 @@
+export const PREFIX = 'LEAGUE_SYNC_';
+
 /** The names of all settings: known by themselves, so that a quick question need not load what reads them. */
 export const SETTING_NAMES = [
   'LEAGUE_SYNC_BASE_URL',
@@ -20,6 +22,7 @@ export const SETTING_NAMES = [
   'LEAGUE_SYNC_STALE_AFTER',
   'LEAGUE_SYNC_LISTEN',
   'LEAGUE_SYNC_HEARTBEAT_URL',
+  'LEAGUE_SYNC_HEARTBEAT_URL_FILE',
   'LEAGUE_SYNC_PUBLISH',
   'LEAGUE_SYNC_LOG_LEVEL',
   'LEAGUE_SYNC_LOG_FORMAT',

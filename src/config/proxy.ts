@@ -1,3 +1,4 @@
+import type { Fault } from '../errors.ts';
 import type { Environment } from './environment.ts';
 import { bareHost, isLoopback } from './loopback.ts';
 
@@ -23,16 +24,17 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
  * The proxy that the usual variables name for this address; undefined where it is reached directly, as loopback always
  * is. An empty variable counts as unset. One that no proxy can be made of is added to the faults.
  */
-export function chooseProxy(target: URL, environment: Environment, faults: string[]): ProxyServer | undefined {
+export function chooseProxy(target: URL, environment: Environment, faults: Fault[]): ProxyServer | undefined {
   const variable = firstSet(VARIABLES[target.protocol] ?? [], environment);
   if (variable === undefined || isLoopback(target.hostname)) return undefined;
   const exemptions = environment[firstSet(EXEMPTIONS, environment) ?? ''] ?? '';
   if (exemptions.split(/[,\s]+/).some((entry) => isExempt(target, entry))) return undefined;
   const url = parseProxy(environment[variable]?.trim() ?? '');
   if (url !== undefined) return { address: url.href, variable, label: `${url.origin} (${variable})` };
-  faults.push(
-    `${variable}: no proxy can be made of it; write it as http://host:port or http://user:password@host:port`,
-  );
+  faults.push({
+    message: `${variable}: no proxy can be made of it`,
+    fix: 'write it as http://host:port or http://user:password@host:port',
+  });
   return undefined;
 }
 

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { parseSchedule, type Schedule } from '../cron.ts';
-import { parseDuration, parseSize } from '../duration.ts';
+import { parseDuration, parseSize, writeDuration } from '../duration.ts';
+import type { Fault } from '../errors.ts';
 import { DEFAULT_DATABASE } from './database.ts';
-import { DEFAULT_LISTEN, LISTEN_MEND, parseListen } from './listen.ts';
+import { DEFAULT_LISTEN, LISTEN_FIX, parseListen } from './listen.ts';
 import { isLoopback } from './loopback.ts';
 import type { SettingName } from './name.ts';
 
@@ -12,13 +13,17 @@ const LONGEST_TIMEOUT_MS = 86_400_000;
 /** A hundred years: further back there is no instant that a database could hold. */
 const LONGEST_DURATION_MS = 36_500 * 86_400_000;
 
+/** Reports what is wrong with a setting, and the fix. */
+function refuse(context: z.core.$RefinementCtx, { message, fix }: Fault) {
+  context.addIssue({ code: 'custom', message, params: { fix }, input: undefined });
+  return z.NEVER;
+}
+
 /** A text setting whose reader says undefined for what it cannot read. */
-function setting<T>(read: (text: string) => T | undefined, mend: string) {
+function setting<T>(read: (text: string) => T | undefined, fix: string) {
   return z.string().transform((text, context): T => {
     const value = read(text.trim());
-    if (value !== undefined) return value;
-    context.addIssue({ code: 'custom', message: `"${text}" cannot be used; ${mend}`, input: undefined });
-    return z.NEVER;
+    return value ?? refuse(context, { message: `"${text}" cannot be used`, fix });
   });
 }
 
@@ -28,13 +33,13 @@ const duration = (least: number, most = LONGEST_DURATION_MS) =>
       const ms = parseDuration(text);
       return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
     },
-    `write a duration such as 250ms, 30s, 5m, 2h or 90d, from ${least}ms to ${most / 86_400_000}d`,
+    `write a duration such as 250ms, 30s, 5m, 2h or 90d, from ${writeDuration(least)} to ${writeDuration(most)}`,
   );
 
 const size = setting((text) => {
   const bytes = parseSize(text);
   return bytes !== undefined && bytes >= 1 && bytes <= 2 ** 31 ? bytes : undefined;
-}, 'write a size such as 512KB, 64MB or 1GB, 2GB at the most');
+}, 'write a size such as 512KB, 64MB or 1GB, up to 2GB');
 
 const percentage = setting((text) => {
   const match = /^(\d{1,3}(?:\.\d+)?)\s?%$/.exec(text);
@@ -50,36 +55,31 @@ const timezone = setting((text) => {
   }
 }, 'write an IANA name such as UTC or Europe/Berlin');
 
-const listen = setting(parseListen, LISTEN_MEND);
+const listen = setting(parseListen, LISTEN_FIX);
 
 /** An address is never repeated in a message: it may carry a password by mistake. */
 const webAddress = (example: string) =>
   z.string().transform((text, context): URL => {
-    const fault = (message: string) => {
-      context.addIssue({ code: 'custom', message, input: undefined });
-      return z.NEVER;
-    };
-    if (!URL.canParse(text.trim())) return fault(`it is not an address; write one such as ${example}`);
-    const url = new URL(text.trim());
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return fault('it must start with https:// or http://');
-    return url;
+    const url = URL.parse(text.trim());
+    if (url === null) return refuse(context, { message: 'is not an address', fix: `write one such as ${example}` });
+    if (url.protocol === 'https:' || url.protocol === 'http:') return url;
+    return refuse(context, { message: 'is not an address of the web', fix: 'begin it with https:// or http://' });
   });
 
-const baseUrl = webAddress('https://api.example.com').transform((url, context): URL => {
+const SERVICE = 'https://api.example.com';
+const required = z.string({ error: 'is not set' });
+const baseUrl = webAddress(SERVICE).transform((url, context): URL => {
   const extras = [
     url.username !== '' || url.password !== '' ? 'user information' : '',
     url.search !== '' || url.href.includes('?') ? 'a query' : '',
     url.hash !== '' || url.href.includes('#') ? 'a fragment' : '',
   ].filter((extra) => extra !== '');
-  if (extras.length > 0) {
-    context.addIssue({ code: 'custom', message: `it must not carry ${extras.join(', nor ')}`, input: undefined });
-    return z.NEVER;
-  }
-  return url;
+  if (extras.length === 0) return url;
+  return refuse(context, { message: `carries ${extras.join(' and ')}`, fix: 'write the address without it' });
 });
 
-const choice = <const T extends readonly [string, ...string[]]>(names: T) =>
-  z.enum(names, { error: (issue) => `"${String(issue.input)}" cannot be used; write ${names.join(', ')}` });
+const choice = <const T extends readonly string[]>(names: T) =>
+  setting((text) => names.find((name): name is T[number] => name === text), `write ${names.join(', ')}`);
 
 const text = z.string();
 const path = setting(
@@ -87,9 +87,12 @@ const path = setting(
   'write the path of a file',
 );
 
+/** Where the heartbeat goes. */
+export const heartbeatSchema = webAddress('https://hc-ping.com/your-uuid');
+
 /** The settings of the program under their published names, with their defaults. */
 export const settingsSchema = z.object({
-  LEAGUE_SYNC_BASE_URL: z.string({ error: 'it is required: the address of the service' }).pipe(baseUrl),
+  LEAGUE_SYNC_BASE_URL: required.pipe(baseUrl),
   LEAGUE_SYNC_ALLOW_HTTP: setting((value) => z.stringbool().safeParse(value).data, 'write true or false').prefault(
     'false',
   ),
@@ -110,20 +113,33 @@ export const settingsSchema = z.object({
   LEAGUE_SYNC_RUN_RETENTION: duration(1_000).prefault('90d'),
   LEAGUE_SYNC_STALE_AFTER: duration(1_000).optional(),
   LEAGUE_SYNC_LISTEN: listen.prefault(DEFAULT_LISTEN),
-  LEAGUE_SYNC_HEARTBEAT_URL: webAddress('https://hc-ping.com/your-uuid').optional(),
+  LEAGUE_SYNC_HEARTBEAT_URL: heartbeatSchema.optional(),
+  LEAGUE_SYNC_HEARTBEAT_URL_FILE: text.optional(),
   LEAGUE_SYNC_PUBLISH: path.optional(),
   LEAGUE_SYNC_LOG_LEVEL: choice(LOG_LEVELS).prefault('info'),
   LEAGUE_SYNC_LOG_FORMAT: choice(['json', 'pretty']).optional(),
 } satisfies Record<SettingName, z.ZodType>);
 
+/** What is wrong with settings that a schema does not take, each by its name; `name` is that of a single one. */
+export function faultsOf({ issues }: z.ZodError, name?: SettingName): readonly Fault[] {
+  return issues.map((issue) => {
+    const fix =
+      issue.code === 'custom' ? String(issue.params?.fix) : `set it to the address of the service, such as ${SERVICE}`;
+    return { message: `${name ?? issue.path.join('.')}: ${issue.message}`, fix };
+  });
+}
+
 /** Reads a schedule setting; a fault says what is wrong and how an expression looks. */
-export function readSchedule(expression: string, zone: string): Schedule | { readonly fault: string } {
+export function readSchedule(expression: string, zone: string): Schedule | { readonly fault: Fault } {
   try {
     return parseSchedule(expression, zone);
   } catch (error) {
     const why = error instanceof Error ? error.message : 'it is not a cron expression';
     return {
-      fault: `"${expression}" cannot be used (${why}); write 5 fields such as */5 * * * *, or 6 with seconds first`,
+      fault: {
+        message: `"${expression}" cannot be used (${why})`,
+        fix: 'write 5 fields such as */5 * * * *, or 6 with seconds first',
+      },
     };
   }
 }

@@ -1,9 +1,10 @@
 import { unescape as decodePercents } from 'node:querystring';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { unlessAborted } from '../abort.ts';
-import { type ProxyServer, throughProxy } from '../config/proxy.ts';
+import type { HeartbeatSource, HeartbeatTarget } from '../config/heartbeat.ts';
+import { throughProxy } from '../config/proxy.ts';
 import { formatDuration } from '../duration.ts';
-import { codeOf } from '../errors.ts';
+import { codeOf, SettingsError } from '../errors.ts';
 
 /** What is said of a run. */
 export type Message = {
@@ -21,8 +22,8 @@ export type PingFault = { readonly what: string; readonly passes: boolean };
 export type Ping = (message: Message, signal: AbortSignal) => Promise<PingFault | undefined>;
 
 export type PingOptions = {
-  readonly url: URL;
-  readonly proxy: ProxyServer | undefined;
+  /** Asked anew for each message. */
+  readonly source: HeartbeatSource;
   /** Name and version of this program. */
   readonly userAgent: string;
   /** Limit for one message, from connecting to the end of the answer. */
@@ -36,32 +37,46 @@ const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 const REFUSED = /^OK \((not found|rate limited)\)/;
 
 /** Talks to a monitoring service in the manner of healthchecks.io. The address is a secret: no fault repeats it. */
-export function createPing(options: PingOptions): Ping {
+export function createPing({ source, ...options }: PingOptions): Ping {
   return async (message, signal) => {
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
-    let dispatcher: Dispatcher | undefined;
     try {
-      dispatcher = createDispatcher(options);
-      return await unlessAborted(exchange(message, { ...options, dispatcher, signal: ended }), ended);
+      return await send(message, { ...options, target: source(), signal });
     } catch (error) {
-      const what = ended.aborted ? `no answer within ${formatDuration(options.timeoutMs)}` : nameOf(error);
-      return { what: `${what}${throughProxy(options.proxy)}`, passes: true };
-    } finally {
-      // Without waiting: what a connection does while it is being made cannot be hurried.
-      void dispatcher?.destroy().catch(() => undefined);
+      // The file that holds the address may be there again at the next attempt.
+      if (error instanceof SettingsError) return { what: error.faults[0]?.message ?? error.message, passes: true };
+      throw error;
     }
   };
 }
 
-function createDispatcher({ proxy, timeoutMs }: PingOptions): Dispatcher {
+type Sending = Omit<PingOptions, 'source'> & { readonly target: HeartbeatTarget; readonly signal: AbortSignal };
+
+async function send(message: Message, options: Sending): Promise<PingFault | undefined> {
+  const { target, timeoutMs, signal } = options;
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  let dispatcher: Dispatcher | undefined;
+  try {
+    dispatcher = createDispatcher(options);
+    return await unlessAborted(exchange(message, { ...options, dispatcher, signal: ended }), ended);
+  } catch (error) {
+    const what = ended.aborted ? `no answer within ${formatDuration(timeoutMs)}` : nameOf(error);
+    return { what: `${what}${throughProxy(target.proxy)}`, passes: true };
+  } finally {
+    // Without waiting: what a connection does while it is being made cannot be hurried.
+    void dispatcher?.destroy().catch(() => undefined);
+  }
+}
+
+function createDispatcher({ target: { proxy }, timeoutMs }: Sending): Dispatcher {
   const common = { pipelining: 0, allowH2: false, connect: { timeout: timeoutMs } };
   return proxy === undefined ? new Agent(common) : new ProxyAgent({ ...common, uri: proxy.address });
 }
 
-type Exchange = PingOptions & { readonly dispatcher: Dispatcher; readonly signal: AbortSignal };
+type Exchange = Sending & { readonly dispatcher: Dispatcher };
 
 async function exchange(message: Message, options: Exchange): Promise<PingFault | undefined> {
-  const { url, userAgent, dispatcher, signal } = options;
+  const { userAgent, dispatcher, signal } = options;
+  const { url } = options.target;
   const headers = { 'user-agent': userAgent, ...authorizationOf(url) };
   const sent =
     message.text === undefined

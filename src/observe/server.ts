@@ -20,7 +20,7 @@ const MOST_CONNECTIONS = 512;
 const MOST_UNANSWERED = 8;
 const LARGEST_HEADERS_BYTES = 16_384;
 
-/** Begins to listen. Rejects with a SettingsError that names the address and the mend where that cannot be. */
+/** Begins to listen. Rejects with a SettingsError that names the address and the fix if that cannot be. */
 export async function openDoor(address: ListenAddress, answering: Answering): Promise<Door> {
   const options = {
     maxHeaderSize: LARGEST_HEADERS_BYTES,
@@ -36,7 +36,9 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
     server.listen({ host: address.host, port: address.port });
     await once(server, 'listening');
   } catch (error) {
-    throw new SettingsError([`LEAGUE_SYNC_LISTEN: ${explain(error, address)}; name another one, or off`]);
+    throw new SettingsError([
+      { message: `LEAGUE_SYNC_LISTEN: ${explain(error, address)}`, fix: 'name another address, or off' },
+    ]);
   }
   return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
 }

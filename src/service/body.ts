@@ -66,8 +66,8 @@ export async function decompress(
 }
 
 function tooLarge({ what, httpStatus }: Answered, limit: number): ContractError {
-  return new ContractError(
-    `The answer to ${what} is larger than ${limit} bytes; raise LEAGUE_SYNC_MAX_BODY if that is right.`,
-    { httpStatus },
-  );
+  return new ContractError(`The answer to ${what} is larger than ${limit} bytes.`, {
+    httpStatus,
+    fix: 'raise LEAGUE_SYNC_MAX_BODY if that is right',
+  });
 }

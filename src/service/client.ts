@@ -166,8 +166,13 @@ function rejectedAgain({ answer, body }: Read, { path }: Query, options: ClientO
   const words = heed(answer, body, options);
   const failed = body?.result === 'fail' ? ', result=fail' : '';
   return new CredentialsError(
-    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}); check that API access is enabled for this account.${quote(words)}`,
-    { httpStatus: answer.status, ...words },
+    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}).`,
+    {
+      httpStatus: answer.status,
+      ...words,
+      quoted: quote(words),
+      fix: 'check that API access is enabled for this account',
+    },
   );
 }
 
@@ -191,8 +196,9 @@ function readSuccess(
   }
   if (answer.status < 200 || answer.status > 299) {
     const words = heed(answer, body, options);
-    const description = describeStatus(answer, request, secrets) + quote(words);
-    throw new StatusError(isTransient(answer.status), description, { httpStatus: answer.status, ...words });
+    const fix = isRedirect(answer) ? 'check LEAGUE_SYNC_BASE_URL' : undefined;
+    const details = { httpStatus: answer.status, ...words, quoted: quote(words), fix };
+    throw new StatusError(isTransient(answer.status), describeStatus(answer, request, secrets), details);
   }
   if (body === undefined) {
     heed(answer, body, options);
@@ -209,11 +215,14 @@ function readSuccess(
   };
 }
 
-function describeStatus({ status, header }: Answer, request: string, secrets: Secrets): string {
-  if (status >= 300 && status < 400) {
-    return `${request} was redirected (status ${status})${redirectTarget(header('location'), secrets)}; redirects are not followed, so that credentials go nowhere else. Check LEAGUE_SYNC_BASE_URL.`;
-  }
-  return `The service answered ${request} with status ${status}.`;
+function describeStatus(answer: Answer, request: string, secrets: Secrets): string {
+  const { status, header } = answer;
+  if (!isRedirect(answer)) return `The service answered ${request} with status ${status}.`;
+  return `${request} was redirected (status ${status})${redirectTarget(header('location'), secrets)}, and redirects are not followed, so that credentials go nowhere else.`;
+}
+
+function isRedirect({ status }: Answer): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** The origin alone: the rest of a location may carry anything. */

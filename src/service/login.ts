@@ -169,15 +169,18 @@ function refuseFailure(answer: Answer, body: JsonObject | undefined, options: Lo
   const refused = status === 401 || status === 403 || body?.result !== 'success';
   if (!refused && !isTransient(status)) return;
   const words = heed(answer, body, options);
-  const details = { httpStatus: status, ...words };
+  const details = { httpStatus: status, ...words, quoted: quote(words) };
   if (isTransient(status)) {
-    throw new StatusError(true, `The service answered the login with status ${status}.${quote(words)}`, details);
+    throw new StatusError(true, `The service answered the login with status ${status}.`, details);
   }
   const isAnswer = status === 401 || status === 403 || (body?.result === 'fail' && status !== 404);
   const what = isAnswer
-    ? `The service refused the login (status ${status}); check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account`
-    : `The login was answered with status ${status} and no login result; check LEAGUE_SYNC_BASE_URL`;
-  throw new CredentialsError(`${what}.${quote(words)}`, details);
+    ? `The service refused the login (status ${status}).`
+    : `The login was answered with status ${status} and no login result.`;
+  const fix = isAnswer
+    ? 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account'
+    : 'check LEAGUE_SYNC_BASE_URL';
+  throw new CredentialsError(what, { ...details, fix });
 }
 
 /** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */

@@ -5,8 +5,10 @@ import { isTransient } from './answer.ts';
 type Fault = {
   readonly codes: RegExp;
   readonly what: string;
+  /** What to do about it, where more can be said than to look at the address and the network. */
+  readonly fix?: string;
   /** Where there is a proxy, it is the proxy that this says something about. */
-  readonly atProxy?: string;
+  readonly atProxy?: { readonly what: string; readonly fix?: string };
   readonly permanent?: true;
 };
 
@@ -14,58 +16,69 @@ type Fault = {
 const FAULTS: readonly Fault[] = [
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
-    what: 'the host name cannot be resolved; check LEAGUE_SYNC_BASE_URL and DNS',
-    atProxy: 'the host name of the proxy cannot be resolved; check it, and DNS',
+    what: 'the host name cannot be resolved',
+    fix: 'check LEAGUE_SYNC_BASE_URL and DNS',
+    atProxy: { what: 'the host name of the proxy cannot be resolved', fix: 'check it, and DNS' },
   },
   {
     codes: /^ECONNREFUSED$/,
-    what: 'the connection was refused; is the service running there?',
-    atProxy: 'the connection to the proxy was refused; is it running there?',
+    what: 'the connection was refused',
+    fix: 'check LEAGUE_SYNC_BASE_URL, and whether the service is running there',
+    atProxy: { what: 'the connection to the proxy was refused', fix: 'check whether it is running there' },
   },
   { codes: /^UND_ERR_PRX_CONN$/, what: 'the connection to the proxy broke' },
   { codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, what: 'the connection broke before the answer was complete' },
   {
     codes: /^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/,
     what: 'there is no route to the host',
-    atProxy: 'there is no route to the proxy',
+    atProxy: { what: 'there is no route to the proxy' },
   },
   {
     codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
     what: 'no connection could be made in time',
-    atProxy: 'no connection to the proxy could be made in time',
+    atProxy: { what: 'no connection to the proxy could be made in time' },
   },
   {
     codes: /^CERT_HAS_EXPIRED$/,
-    what: 'its TLS certificate has expired; the service has to renew it, or the clock of this machine is wrong',
+    what: 'its TLS certificate has expired',
+    fix: 'check the clock of this machine, and ask the operator of the service to renew it',
     permanent: true,
   },
   {
     codes: /^CERT_NOT_YET_VALID$/,
-    what: 'its TLS certificate is not valid yet; check the clock of this machine',
+    what: 'its TLS certificate is not valid yet',
+    fix: 'check the clock of this machine',
     permanent: true,
   },
   {
     codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    what: 'its TLS certificate is for another host name; check LEAGUE_SYNC_BASE_URL',
+    what: 'its TLS certificate is for another host name',
+    fix: 'check LEAGUE_SYNC_BASE_URL',
     permanent: true,
   },
   { codes: /^UND_ERR_PRX_TLS$/, what: 'the TLS certificate of the proxy is not for its host name', permanent: true },
   {
     codes: /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/,
-    what: 'its TLS certificate is signed by nobody that is trusted here; name its authority in NODE_EXTRA_CA_CERTS',
+    what: 'its TLS certificate is signed by nobody that is trusted here',
+    fix: 'name its authority in NODE_EXTRA_CA_CERTS',
     permanent: true,
   },
   {
     codes: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
-    what: 'no TLS is spoken there; check whether LEAGUE_SYNC_BASE_URL should begin with http, or name another port',
-    atProxy: 'no TLS is spoken there; check whether the proxy, or LEAGUE_SYNC_BASE_URL, should begin with http',
+    what: 'the server does not speak TLS on this port',
+    fix: 'check whether LEAGUE_SYNC_BASE_URL should begin with http, or name another port',
+    atProxy: {
+      what: 'the server does not speak TLS on this port',
+      fix: 'check whether the proxy, or LEAGUE_SYNC_BASE_URL, should begin with http',
+    },
     permanent: true,
   },
   { codes: /^(ERR_TLS|ERR_SSL)/, what: 'the two sides found no common TLS', permanent: true },
   { codes: /^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, what: 'the answer was shorter or longer than it said' },
   {
     codes: /^(HPE_|HTTPParserError|ERR_ASSERTION)/,
-    what: 'what answers there does not speak HTTP; check LEAGUE_SYNC_BASE_URL',
+    what: 'what answers there does not speak HTTP',
+    fix: 'check LEAGUE_SYNC_BASE_URL',
   },
   { codes: /^UND_ERR_HEADERS_OVERFLOW$/, what: 'its headers are larger than any that make sense' },
 ];
@@ -85,14 +98,19 @@ export function describeNetworkFault(
   const code = deepCodeOf(error);
   const fault = FAULTS.find(({ codes }) => codes.test(code));
   const refusal = proxy === undefined ? undefined : statusOfProxy(error, code);
-  const what =
+  const { what, fix } =
     refusal === undefined
-      ? ((proxy && fault?.atProxy) ?? fault?.what ?? 'the connection failed')
-      : `the proxy refused it with status ${refusal}${refusal === 407 ? '; it wants other credentials' : ''}`;
+      ? ((proxy && fault?.atProxy) ?? fault ?? { what: 'the connection failed', fix: undefined })
+      : describeRefusal(refusal);
   const passes = refusal === undefined ? fault?.permanent !== true : isTransient(refusal);
   const timedOut = /TIMEDOUT|TIMEOUT/.test(code);
   const message = `${request}${throughProxy(proxy)} failed: ${what} (${code}).`;
-  return new TransportError(timedOut ? 'timeout' : 'network', passes, message, { cause: bare(error), httpStatus });
+  return new TransportError(timedOut ? 'timeout' : 'network', passes, message, { cause: bare(error), httpStatus, fix });
+}
+
+function describeRefusal(status: number): { readonly what: string; readonly fix: string | undefined } {
+  const what = `the proxy refused it with status ${status}`;
+  return { what, fix: status === 407 ? 'give the proxy the credentials that it wants' : undefined };
 }
 
 /** undici says the status of a proxy that opens no way in its message alone. */

@@ -123,7 +123,8 @@ export function replaceCopy(db: Database.Database, target: string, part: string)
 export function refuseReplacing(target: string, path: string): void {
   if (!isThere(target) || isCopy(target, path)) return;
   throw new DatabaseError(
-    `What is at ${target} is no copy of the database ${path}, or holds more than that; it is left as it is. Move it away, or name another place.`,
+    `What is at ${target} is no copy of the database ${path}, or holds more than that, and is left as it is.`,
+    { fix: 'move it away, or name another place' },
   );
 }
 

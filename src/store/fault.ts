@@ -2,61 +2,61 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 
-type Fault = { readonly code: RegExp; readonly what: string; readonly mend: string; readonly busy?: true };
+type Fault = { readonly code: RegExp; readonly what: string; readonly fix: string; readonly busy?: true };
 
 /** What SQLite and the file system can say, as what happened and what to do about it. The first match counts. */
 const FAULTS: readonly Fault[] = [
   {
     code: /^SQLITE_(BUSY|LOCKED)/,
     what: 'is in use by another program',
-    mend: 'wait for that program, or end it',
+    fix: 'wait for that program, or end it',
     busy: true,
   },
   {
     code: /^SQLITE_FULL|^SQLITE_IOERR_SHMSIZE|^ENOSPC|^EDQUOT/,
     what: 'cannot grow: the disk is full',
-    mend: 'free some space',
+    fix: 'free some space',
   },
   {
     code: /EROFS/,
     what: 'lies on a read-only file system',
-    mend: 'mount that writable, or name a place on another one',
+    fix: 'mount that writable, or name a place on another one',
   },
   {
     code: /^E[MN]FILE/,
     what: 'cannot be opened: too many files are open',
-    mend: 'raise the limit (ulimit -n), or end what holds them',
+    fix: 'raise the limit (ulimit -n), or end what holds them',
   },
   {
     code: /^SQLITE_READONLY|EACCES|EPERM/,
     what: 'cannot be written',
-    mend: 'give this user write permission on the file and its folder',
+    fix: 'give this user write permission on the file and its folder',
   },
   {
     code: /^SQLITE_CANTOPEN|^ENOENT|^ENOTDIR|^EISDIR|^ELOOP|^ENAMETOOLONG/,
     what: 'cannot be opened',
-    mend: 'check its path, and the permissions of the file and its folder',
+    fix: 'check its path, and the permissions of the file and its folder',
   },
   {
     code: /^SQLITE_NOTADB/,
     what: 'is not an SQLite database',
-    mend: 'name another file, or restore this one from a backup',
+    fix: 'name another file, or restore this one from a backup',
   },
   {
     code: /^SQLITE_CORRUPT/,
     what: 'is damaged',
-    mend: 'keep it aside and restore a backup, or rescue what is left with ".recover" of the sqlite3 program',
+    fix: 'keep it aside and restore a backup, or rescue what is left with ".recover" of the sqlite3 program',
   },
-  { code: /^SQLITE_IOERR|^EIO/, what: 'could not be read or written (I/O error)', mend: 'check the disk' },
+  { code: /^SQLITE_IOERR|^EIO/, what: 'could not be read or written (I/O error)', fix: 'check the disk' },
 ];
 
 /** Of those that are about permissions, the ones that are not about writing alone. */
 const UNREADABLE: Omit<Fault, 'code'> = {
   what: 'cannot be read',
-  mend: 'give this user permission to read it (the worker: and to write it), and to enter its folder',
+  fix: 'give this user permission to read it (the worker: and to write it), and to enter its folder',
 };
 
-/** Turns what SQLite or the file system threw into an error that names the file and the mend. */
+/** Turns what SQLite or the file system threw into an error that names the file and the fix. */
 export function toDatabaseError(error: unknown, path: string, what: 'database' | 'copy' = 'database'): DatabaseError {
   if (error instanceof DatabaseError) return error;
   if (error instanceof LockedError) return new DatabaseError(error.message, { cause: error });
@@ -67,8 +67,8 @@ export function toDatabaseError(error: unknown, path: string, what: 'database' |
     const detail = error instanceof Error ? error.message : 'unknown error';
     return new DatabaseError(`The ${what} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error });
   }
-  const message = `The ${what} ${path} ${fault.what} (${code}); ${fault.mend}.`;
-  return new DatabaseError(message, { cause: error, busy: fault.busy ?? false });
+  const message = `The ${what} ${path} ${fault.what} (${code}).`;
+  return new DatabaseError(message, { cause: error, fix: fault.fix, busy: fault.busy ?? false });
 }
 
 /** SQLite says that it cannot, and the file system why, where it is about writing. */

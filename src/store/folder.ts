@@ -81,7 +81,7 @@ export function requireOrdinary(path: string): void {
   } catch (error) {
     throw toDatabaseError(error, path);
   }
-  throw new DatabaseError(`What is at ${path} is no ordinary file, and SQLite needs one there; remove it.`);
+  throw new DatabaseError(`What is at ${path} is no ordinary file, and SQLite needs one there.`, { fix: 'remove it' });
 }
 
 /** Whether there is a file; throws a DatabaseError where there is something else, on which opening may wait for ever. */
@@ -89,7 +89,9 @@ export function isOrdinaryFile(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return found !== undefined;
   const what = found.isDirectory() ? 'a folder' : 'no ordinary file';
-  throw new DatabaseError(`What is at ${path} is ${what}; name a file for the database in LEAGUE_SYNC_DATABASE.`);
+  throw new DatabaseError(`What is at ${path} is ${what}.`, {
+    fix: 'name a file for the database in LEAGUE_SYNC_DATABASE',
+  });
 }
 
 /** Makes a folder and those above it. Node's own way never ends where a folder says that it is not there, as in /proc. */
@@ -110,5 +112,5 @@ function followLinks(path: string): string {
     if (lstatSync(end, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return end;
     end = resolve(dirname(end), readlinkSync(end));
   }
-  throw new DatabaseError(`The path ${path} is a circle of links; name the file itself.`);
+  throw new DatabaseError(`The path ${path} is a circle of links.`, { fix: 'name the file itself' });
 }

@@ -72,7 +72,7 @@ export function refuseForeign(db: Database.Database, path: string): void {
 
 /** What is said of such a file. */
 export function foreign(path: string): DatabaseError {
-  return new DatabaseError(
-    `The file ${path} is the database of another application and is left as it is; name another file in LEAGUE_SYNC_DATABASE.`,
-  );
+  return new DatabaseError(`The file ${path} is the database of another application and is left as it is.`, {
+    fix: 'name another file in LEAGUE_SYNC_DATABASE',
+  });
 }

@@ -9,7 +9,9 @@ import type { Freshness } from './overview.ts';
 
 /** What a look at a database tells that changes nothing in it. */
 export type Inspection = {
+  /** With its write-ahead log. */
   readonly bytes: number;
+  readonly walBytes: number;
   /** The number of its schema. */
   readonly schema: number;
   /** What the next start of the worker does to it before anything else. */
@@ -47,8 +49,10 @@ export function inspectDatabase(path: string, migrations: string): Inspection {
     const said = String(db.pragma('quick_check(1)', { simple: true }));
     if (said !== 'ok') throw damaged(path, said);
     const upgrade = pendingUpgrade(db, known, path);
+    const walBytes = sizeOf(`${path}-wal`);
     return {
-      bytes: sizeOf(path),
+      bytes: sizeOf(path) + walBytes,
+      walBytes,
       schema: upgrade?.from ?? known.length,
       upgrade,
       freshness: upgrade === undefined ? db.prepare<[], Freshness>('SELECT * FROM freshness').get() : undefined,

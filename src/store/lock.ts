@@ -112,10 +112,10 @@ function readHolder(db: Database.Database): string {
   return 'it is just starting, or the file system there knows no locks (then move the database to a local disk)';
 }
 
-/** A lock file holds nothing worth keeping, so the mend is another than for a database. */
+/** A lock file holds nothing worth keeping, so the fix is another than for a database. */
 function unusable(failure: DatabaseError, file: string): DatabaseError {
   const code = codeOf(failure.cause);
   if (!/^SQLITE_(NOTADB|CORRUPT)/.test(code)) return failure;
-  const message = `The lock file ${file} is damaged (${code}); remove it if no worker is running on this database.`;
-  return new DatabaseError(message, { cause: failure });
+  const fix = 'remove it if no worker is running on this database';
+  return new DatabaseError(`The lock file ${file} is damaged (${code}).`, { cause: failure, fix });
 }

@@ -34,7 +34,7 @@ function readPart(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new DatabaseError(`The package lacks ${file} (${codeOf(cause)}); reinstall league-sync.`, { cause });
+    throw new DatabaseError(`The package lacks ${file} (${codeOf(cause)}).`, { cause, fix: 'reinstall league-sync' });
   }
 }
 
@@ -92,7 +92,8 @@ function schemaVersion(db: Database.Database): number {
 function refuseNewer(version: number, known: number, path: string): void {
   if (version <= known) return;
   throw new DatabaseError(
-    `The database ${path} was written by a newer version of league-sync (schema ${version}, this one knows ${known}); use that version.`,
+    `The database ${path} was written by a newer version of league-sync (schema ${version}, this one knows ${known}).`,
+    { fix: 'use that version' },
   );
 }
 
@@ -104,8 +105,8 @@ function refuseEdited(db: Database.Database, version: number, migrations: readon
   for (const migration of migrations.slice(0, version)) {
     const found = applied.find((row) => row.version === migration.version);
     if (found?.sha256 === migration.sha256) continue;
-    throw new DatabaseError(
-      `The database ${path} was made with another form of migration ${migration.name}; reinstall league-sync, or restore a backup.`,
-    );
+    throw new DatabaseError(`The database ${path} was made with another form of migration ${migration.name}.`, {
+      fix: 'reinstall league-sync, or restore a backup',
+    });
   }
 }

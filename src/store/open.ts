@@ -83,7 +83,7 @@ function openExisting(path: string, options: Database.Options): Database.Databas
   try {
     if (db.pragma('application_id', { simple: true }) === APPLICATION_ID) return db;
     refuseForeign(db, path);
-    throw new DatabaseError(`The database ${path} is empty; the worker fills it at its first start.`);
+    throw new DatabaseError(`The database ${path} is empty.`, { fix: 'start the worker, which fills it' });
   } catch (error) {
     db.close();
     throw toDatabaseError(error, path);
@@ -106,7 +106,7 @@ function requireFile(path: string): void {
   } catch (error) {
     throw toDatabaseError(error, path);
   }
-  throw new DatabaseError(
-    `There is no database at ${path}; set LEAGUE_SYNC_DATABASE, or let the worker make it first.`,
-  );
+  throw new DatabaseError(`There is no database at ${path}.`, {
+    fix: 'set LEAGUE_SYNC_DATABASE, or let the worker make it first',
+  });
 }

@@ -46,13 +46,13 @@ function within(look: () => boolean): boolean {
 }
 
 function replaced(path: string): DatabaseError {
-  return new DatabaseError(
-    `The database ${path} was deleted or replaced while the worker ran; put that same file back (or mount its disk again), or stop the worker before you put another one there.`,
-  );
+  return new DatabaseError(`The database ${path} was deleted or replaced while the worker ran.`, {
+    fix: 'put that same file back (or mount its disk again), or stop the worker before you put another one there',
+  });
 }
 
 function without(file: string): DatabaseError {
-  return new DatabaseError(
-    `The log ${file} was deleted or replaced while the worker ran; restart the worker, which saves what it holds of it.`,
-  );
+  return new DatabaseError(`The log ${file} was deleted or replaced while the worker ran.`, {
+    fix: 'restart the worker, which saves what it holds of it',
+  });
 }

@@ -23,9 +23,9 @@ export async function openObservatory({ listen }: Config, monitor: Monitor, log:
 }
 
 /** The heartbeat, where an address for it is set. Nothing is sent yet. */
-export function openHeartbeat({ heartbeatUrl: url, heartbeatProxy: proxy }: Config, log: Log): Heartbeat | undefined {
-  if (url === undefined) return undefined;
+export function openHeartbeat({ heartbeat: source }: Config, log: Log): Heartbeat | undefined {
+  if (source === undefined) return undefined;
   const userAgent = `league-sync/${findPackage().version}`;
-  const ping = createPing({ url, proxy, userAgent, timeoutMs: PING_TIMEOUT_MS });
-  return createHeartbeat({ ping, host: url.host, clock: systemClock, log });
+  const ping = createPing({ source, userAgent, timeoutMs: PING_TIMEOUT_MS });
+  return createHeartbeat({ ping, host: source().url.host, clock: systemClock, log });
 }

@@ -1,6 +1,7 @@
 import { formatInstant, formatSecond, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { throughProxy } from '../config/proxy.ts';
+import { formatFault } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createMonitor, type Opening, type Settings } from '../observe/monitor.ts';
 import { findPackage } from '../package.ts';
@@ -157,7 +158,7 @@ function openingOf({ scope }: Config, { store, session, pause }: Workplace, poll
 }
 
 function announce(config: Config, { store }: Workplace, { log, pid }: WorkerOptions): void {
-  for (const warning of config.warnings) log.warn(warning);
+  for (const warning of config.warnings) log.warn(formatFault(warning));
   const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
   const { expression, timezone } = schedule;
   const profile = profileSchedule === 'off' ? 'off' : profileSchedule.expression;

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { formatSize } from '../../src/duration.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/checking.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copying.ts';
@@ -25,13 +26,13 @@ const SPOILT: readonly (readonly [string, (path: string) => void, string])[] = [
 ];
 
 describe('check of a database', () => {
-  it.each(SPOILT)('%s fails, names the mend and leaves it as it is', async (_, spoil, mend) => {
+  it.each(SPOILT)('%s fails, names the fix and leaves it as it is', async (_, spoil, fix) => {
     const bench = await setUpSynced();
     spoil(bench.database);
     const [before, asked] = [picture(bench.folder), bench.simulator.requests.length];
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
-    expect(told(checked, 'database')).toContain(mend);
+    expect(told(checked, 'database')).toContain(fix);
     expect(picture(bench.folder)).toEqual(before);
     // Nobody can say whether the service has asked for a pause.
     expect(bench.simulator.requests).toHaveLength(asked);
@@ -73,6 +74,34 @@ describe('check of a database', () => {
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
     expect(told(checked, 'database')).toMatch(/\(ENOTDIR\) -> check its path/);
+  });
+});
+
+describe('check of the size of a database', () => {
+  /** Writes with a reader that keeps the log from being begun anew. */
+  async function growLog(rows: number) {
+    const bench = await setUpSynced();
+    const db = new Database(bench.database);
+    onTestFinished(() => void db.close());
+    db.pragma('journal_mode = WAL');
+    db.pragma('wal_autocheckpoint = 0');
+    db.exec(`CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n;
+      INSERT INTO logins (at, outcome, reason, error_message)
+        SELECT '2026-11-20T12:00:00.000Z', 'failed', 'manual', hex(zeroblob(50000)) FROM n`);
+    return { bench, size: statSync(bench.database).size + statSync(`${bench.database}-wal`).size };
+  }
+
+  it('counts the write-ahead log, and names it if it is notable', async () => {
+    const { bench, size } = await growLog(20);
+    const said = told(await runCheck(bench), 'database');
+    expect(said).toMatch(new RegExp(`^ok .* sound, ${formatSize(size)} \\(2\\.\\d MB of it in the write-ahead log\\)`));
+  });
+
+  it('warns of a log that does not shrink', async () => {
+    const { bench } = await growLog(700);
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['warn database']);
+    expect(told(checked, 'database')).toMatch(/another program keeps a read transaction open -> find that program/);
   });
 });
 
@@ -120,11 +149,11 @@ describe('check of what the worker serves besides', () => {
     const env = { LEAGUE_SYNC_PUBLISH: copy };
     expect(told(await runCheck(bench, env), 'publish')).toContain('is not there yet');
     await bench.run(['backup', copy]);
-    expect(told(await runCheck(bench, env), 'publish')).toContain('is a copy of ');
+    expect(told(await runCheck(bench, env), 'publish')).toContain('is a copy, made just now');
     writeFileSync(copy, 'somebody needs this');
     const checked = await runCheck(bench, env);
     expect(troubles(checked)).toEqual(['fail publish']);
-    expect(told(checked, 'publish')).toContain('Move it away, or name another place');
+    expect(told(checked, 'publish')).toContain('-> move it away, or name another place');
   });
 
   it('finds another program at the address of the status page, and an address of another machine', async () => {

@@ -21,7 +21,7 @@ describe('check of a service', () => {
     const checked = await runCheck(setUpFor(NOBODY));
     expect(troubles(checked)).toEqual(['fail connection', ...AFTER_WAY]);
     expect(told(checked, 'connection')).toMatch(
-      /127\.0\.0\.1:1 .*refused.*\(ECONNREFUSED\) -> check LEAGUE_SYNC_BASE_URL/,
+      /127\.0\.0\.1:1 .*refused.*\(ECONNREFUSED\) -> check LEAGUE_SYNC_BASE_URL, and whether the service is running/,
     );
   });
 
@@ -43,18 +43,18 @@ describe('check of a service', () => {
 
   it.each([
     ['login-refused', 'fail login', 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD', AFTER_WAY],
-    ['login-down', 'fail login', 'ask whoever runs the service', AFTER_WAY],
-    ['born-expired', 'warn login', 'ask whoever runs the service', []],
+    ['login-down', 'fail login', 'ask the operator of the service', AFTER_WAY],
+    ['born-expired', 'warn login', 'ask the operator of the service', []],
     ['wrong-clock', 'warn clock', "behind the service's, which is the one that counts for tokens -> set the clock", []],
-    ['bad-rows', 'warn leagues', 'tell whoever runs the service', ['warn interface']],
-    ['new-field', 'warn interface', 'nothing has to be done', []],
-    ['cut-body', 'fail leagues', 'ask whoever runs the service', []],
-  ])('with the fault %s says %s and the mend, after one try', async (fault, trouble, mend, after) => {
+    ['bad-rows', 'warn leagues', 'tell the operator of the service', ['warn interface']],
+    ['new-field', 'warn interface', 'and all that can be kept is kept: ', []],
+    ['cut-body', 'fail leagues', 'ask the operator of the service', []],
+  ])('with the fault %s says %s and the fix, after one try', async (fault, trouble, fix, after) => {
     const { simulator, ...bench } = await setUp({ faults: [fault] });
     const checked = await runCheck(bench);
     const others = fault === 'cut-body' ? ['warn profile'] : [];
     expect(troubles(checked)).toEqual([...others, trouble, ...after]);
-    expect(told(checked, trouble.slice(5))).toContain(mend);
+    expect(told(checked, trouble.slice(5))).toContain(fix);
     expect(countLogins(simulator)).toBe(1);
     expect(leagueRequests(simulator).length).toBeLessThanOrEqual(1);
   });
@@ -62,26 +62,28 @@ describe('check of a service', () => {
   it.each([
     ['not-json', 'does LEAGUE_SYNC_BASE_URL name the service? -> check LEAGUE_SYNC_BASE_URL'],
     ['always-401', 'check that API access is enabled for this account'],
-    ['redirect', 'Check LEAGUE_SYNC_BASE_URL'],
-  ])('whose data has the fault %s fails for leagues and profile', async (fault, mend) => {
+    ['redirect', '-> check LEAGUE_SYNC_BASE_URL'],
+  ])('whose data has the fault %s fails for leagues and profile', async (fault, fix) => {
     const bench = await setUp({ faults: [fault] });
     const checked = await runCheck(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *' });
     expect(troubles(checked)).toEqual(['fail profile', 'fail leagues']);
-    expect(told(checked, 'leagues')).toContain(mend);
+    expect(told(checked, 'leagues')).toContain(fix);
   });
 
   it('that forbids the profile: a failure where it is polled, else a warning', async () => {
     const bench = await setUp({ faults: ['profile-forbidden'] });
     const polled = await runCheck(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *' });
     expect(troubles(polled)).toEqual(['fail profile']);
-    expect(told(polled, 'profile')).toMatch(/API access is enabled .*; or set LEAGUE_SYNC_PROFILE_SCHEDULE=off/);
+    expect(told(polled, 'profile')).toMatch(/API access is enabled .*, or set LEAGUE_SYNC_PROFILE_SCHEDULE=off/);
     expect(troubles(await runCheck(bench))).toEqual(['warn profile']);
   });
 
   it('that logs in without a token', async () => {
     const checked = await checkScripted({ body: { ...loginBody(), access_token: undefined } });
     expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
-    expect(told(checked, 'login')).toContain('holds no access_token that can be sent -> ask whoever runs the service');
+    expect(told(checked, 'login')).toContain(
+      'holds no access_token that can be sent -> ask the operator of the service',
+    );
   });
 
   it('that says no readable expiry', async () => {
@@ -94,7 +96,7 @@ describe('check of a service', () => {
     const leagues = [{ league_id: 'b; c' }, { league_id: 'd' }, makeLeague('a')];
     const checked = await checkScripted(grantLogin('the-one-token'), leagues);
     expect(troubles(checked)).toEqual(['fail leagues']);
-    expect(told(checked, 'leagues')).toMatch(/2 of 3 leagues cannot be stored.*; leagues\[1\].* -> tell whoever runs/);
+    expect(told(checked, 'leagues')).toMatch(/2 of 3 leagues cannot be stored.*; leagues\[1\].* -> tell the operator/);
   });
 
   it.each([

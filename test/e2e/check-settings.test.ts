@@ -1,25 +1,26 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PASSWORD, setUp } from '../support/bench.ts';
+import { makeFolder, PASSWORD, setUp } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/checking.ts';
+import { runProgram } from '../support/program.ts';
 
 /** Each of these alone is a fault, and what is to be done about it. */
 const FAULTY: readonly (readonly [string, string, string])[] = [
   ['LEAGUE_SYNC_BASE_URL', 'api.example.com', 'write one such as https://api.example.com'],
   ['LEAGUE_SYNC_BASE_URL', 'http://api.example.com', 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true'],
-  ['LEAGUE_SYNC_BASE_URL', '', 'correct LEAGUE_SYNC_BASE_URL'],
+  ['LEAGUE_SYNC_BASE_URL', '', 'set it to the address of the service, such as https://api.example.com'],
   ['LEAGUE_SYNC_ALLOW_HTTP', 'perhaps', 'write true or false'],
-  ['LEAGUE_SYNC_USERNAME', '', 'set it, or LEAGUE_SYNC_USERNAME_FILE'],
-  ['LEAGUE_SYNC_PASSWORD', '', 'set it, or LEAGUE_SYNC_PASSWORD_FILE'],
+  ['LEAGUE_SYNC_USERNAME', '', "set it to the player's username, or LEAGUE_SYNC_USERNAME_FILE to a file"],
+  ['LEAGUE_SYNC_PASSWORD', '', "set it to the player's password, or LEAGUE_SYNC_PASSWORD_FILE to a file"],
   ['LEAGUE_SYNC_PASSWORD_FILE', '/nowhere/password', 'keep one'],
   ['LEAGUE_SYNC_DATABASE', ':memory:', 'write the path of a file'],
   ['LEAGUE_SYNC_SCHEDULE', 'now; and then', 'write 5 fields such as */5 * * * *'],
   ['LEAGUE_SYNC_PROFILE_SCHEDULE', '99 * * * *', 'write 5 fields such as */5 * * * *'],
   ['LEAGUE_SYNC_TIMEZONE', 'Mars/Olympus', 'write an IANA name'],
   ['LEAGUE_SYNC_STATUS', 'retired', 'LEAGUE_SYNC_STATUS'],
-  ['LEAGUE_SYNC_LOGIN_LEEWAY', '5 minutes', 'write a duration'],
-  ['LEAGUE_SYNC_ATTEMPT_TIMEOUT', '-1s', 'write a duration'],
+  ['LEAGUE_SYNC_LOGIN_LEEWAY', '5 minutes', 'write a duration such as 250ms, 30s, 5m, 2h or 90d, from 0s to 36500d'],
+  ['LEAGUE_SYNC_ATTEMPT_TIMEOUT', '-1s', 'write a duration such as 250ms, 30s, 5m, 2h or 90d, from 1ms to 1d'],
   ['LEAGUE_SYNC_RUN_TIMEOUT', '0s', 'write a duration'],
   ['LEAGUE_SYNC_MAX_BODY', 'big', 'write a size'],
   ['LEAGUE_SYNC_REMOVAL_LIMIT', '200%', 'write a percentage'],
@@ -27,6 +28,7 @@ const FAULTY: readonly (readonly [string, string, string])[] = [
   ['LEAGUE_SYNC_STALE_AFTER', 'soon', 'write a duration'],
   ['LEAGUE_SYNC_LISTEN', 'localhost', 'write an address'],
   ['LEAGUE_SYNC_HEARTBEAT_URL', 'ping', 'write one such as'],
+  ['LEAGUE_SYNC_HEARTBEAT_URL_FILE', '/nowhere/heartbeat', 'check its path and permissions'],
   ['LEAGUE_SYNC_PUBLISH', 'data/leagues.db', 'name another path for the copy'],
   ['LEAGUE_SYNC_LOG_LEVEL', 'loud', 'write trace, debug'],
   ['LEAGUE_SYNC_LOG_FORMAT', 'xml', 'write json, pretty'],
@@ -34,14 +36,14 @@ const FAULTY: readonly (readonly [string, string, string])[] = [
 ];
 
 describe('check of settings', () => {
-  it.each(FAULTY)('of which %s is "%s" fails and names the mend: %s', async (name, value, mend) => {
+  it.each(FAULTY)('of which %s is "%s" fails and names the fix: %s', async (name, value, fix) => {
     const bench = await setUp();
     const more = name === 'https_proxy' ? { LEAGUE_SYNC_BASE_URL: 'https://api.example.com' } : {};
     const checked = await runCheck(bench, { [name]: value, ...more });
     expect(checked.code).toBe(1);
     expect(troubles(checked)).toEqual(['fail settings', 'warn skipped']);
     expect(told(checked, 'settings')).toContain(name.replace(/_FILE$/, ''));
-    expect(told(checked, 'settings')).toContain(mend);
+    expect(told(checked, 'settings')).toContain(fix);
     expect(bench.simulator.requests).toEqual([]);
     expect(readdirSync(bench.folder)).toEqual([]);
   });
@@ -82,7 +84,34 @@ describe('check of settings', () => {
     mkdirSync(join(bench.folder, '.env'));
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['fail settings', 'warn skipped']);
-    expect(told(checked, 'settings')).toMatch(/\.env: it is no ordinary file -> remove it/);
+    expect(told(checked, 'settings')).toMatch(/\.env: is no ordinary file -> remove it/);
+  });
+
+  it('of which none is set says what to do at a first start', async () => {
+    const cwd = makeFolder();
+    const { code, stdout } = await runProgram(['check'], { cwd });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^warn {2}skipped .* -> copy \S*\.env\.example to \.env and fill it in;/m);
+    expect(stdout).toMatch(/^3 ok, 1 warning, 3 failures$/m);
+  });
+
+  it('that contradict each other warns, and goes on', async () => {
+    const bench = await setUp();
+    const odd = { LEAGUE_SYNC_STALE_AFTER: '2m', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '5m' };
+    const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDULE: '*/5 * * * *', ...odd });
+    expect(troubles(checked)).toEqual(['warn settings', 'warn settings']);
+    expect(told(checked, 'settings')).toMatch(/STALE_AFTER: .*2 min.* up to 5 min .* -> set it to 7m or more/);
+    expect(told(checked, 'settings')).toMatch(/ATTEMPT_TIMEOUT: .* -> set it to 2m or less/);
+    expect(told(checked, 'leagues')).toContain('124 received');
+  });
+
+  it('in a .env with lines that mean nothing warns of each by its number, and goes on', async () => {
+    const bench = await setUp();
+    writeFileSync(join(bench.folder, '.env'), `# mine\nexport\nleague_sync_password=${PASSWORD}\n`);
+    const checked = await runCheck(bench);
+    expect(troubles(checked)).toEqual(['warn settings', 'warn settings']);
+    expect(told(checked, 'settings')).toContain('.env, line 2: is not NAME=value and is ignored -> write it so');
+    expect(told(checked, 'settings')).toContain('.env, line 3: league_sync_password is not a setting');
   });
 
   it('in a .env are those that it looks at', async () => {

@@ -14,7 +14,11 @@ const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };
 
 const BAD: readonly (readonly [string, (authority: Authority) => Certificate, string])[] = [
   ['signed by itself', () => makeSelfSigned(HERE.names), 'name its authority in NODE_EXTRA_CA_CERTS'],
-  ['that has expired', (authority) => authority.issue({ ...HERE, from: -3, until: -1 }), 'the service has to renew it'],
+  [
+    'that has expired',
+    (authority) => authority.issue({ ...HERE, from: -3, until: -1 }),
+    'ask the operator of the service to renew it',
+  ],
   ['that is not valid yet', (authority) => authority.issue({ ...HERE, from: 1, until: 3 }), 'check the clock'],
   [
     'for another host name',
@@ -26,14 +30,14 @@ const BAD: readonly (readonly [string, (authority: Authority) => Certificate, st
 describe('check of a service over TLS', () => {
   beforeEach(({ skip }) => skip(noCertificates() !== undefined, noCertificates()));
 
-  it.each(BAD)('with a certificate %s fails, says nothing to it, and names the mend', async (_, make, mend) => {
+  it.each(BAD)('with a certificate %s fails, says nothing to it, and names the fix', async (_, make, fix) => {
     const { simulator } = await setUp();
     const authority = makeAuthority();
     const { port } = await startTls(simulator.url, make(authority));
     const env = { NODE_EXTRA_CA_CERTS: authority.file };
     const checked = await runCheck(setUpFor(`https://localhost:${port}`), env);
     expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);
-    expect(told(checked, 'tls')).toContain(mend);
+    expect(told(checked, 'tls')).toContain(fix);
     expect(simulator.requests).toEqual([]);
   });
 
@@ -47,14 +51,14 @@ describe('check of a service over TLS', () => {
       const checked = await runCheck(setUpFor(`https://${host}:${soon.port}`), env);
       expect(troubles(checked)).toEqual(['warn tls']);
       expect(told(checked, 'tls')).toMatch(
-        /TLSv1\.3, certificate valid until 20.* -> see to it that the service renews it/,
+        /TLSv1\.3, certificate valid until 20.* -> ask the operator of the service to renew it/,
       );
       const lasting = await startTls(simulator.url, authority.issue({ ...HERE, until: 90 }));
       expect(troubles(await runCheck(setUpFor(`https://${host}:${lasting.port}`), env))).toEqual([]);
     },
   );
 
-  it('that speaks plain HTTP fails, and names the mend', async () => {
+  it('that speaks plain HTTP fails, and names the fix', async () => {
     const { simulator } = await setUp();
     const checked = await runCheck(setUpFor(simulator.url.replace('http:', 'https:')));
     expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);

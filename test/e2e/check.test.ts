@@ -26,9 +26,12 @@ describe('check of a healthy set-up', () => {
     const { code, stdout, stderr } = await bench.run(['check']);
     expect([code, stderr]).toEqual([0, '']);
     const lines = stdout.trimEnd().split('\n');
+    expect(lines.pop()).toBe(`${NAMES.length} ok`);
     expect(lines.map((line) => /^ok {4}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1])).toEqual(NAMES);
-    expect(stdout).toMatch(/database .*sound, \d+ KB, schema 1, 124 leagues listed, last good poll 20/);
-    expect(stdout).toMatch(/clock +within \d\.\d s of the service's/);
+    expect(stdout).toMatch(
+      /database .*sound, \d+ KB, schema 1, 124 leagues listed, last good poll 20.*Z \((just now|\d+ s ago)\)/,
+    );
+    expect(stdout).toMatch(/clock +within a second of the service's/);
     expect(stdout).toMatch(/next poll +would be unchanged: 124 received, 124 unchanged/);
     expect(stdout).not.toContain(ESCAPE);
     expect(bench.simulator.requests.slice(before).map(({ path }) => path)).toEqual([
@@ -41,10 +44,10 @@ describe('check of a healthy set-up', () => {
   it('names the next five polls', async () => {
     const bench = await setUp();
     const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDULE: '*/20 * * * *', LEAGUE_SYNC_TIMEZONE: 'Asia/Tokyo' });
-    const slots = [...told(checked, 'polls').matchAll(/T\d\d:([024]0):00\.000Z/g)].map(([, minute]) => Number(minute));
+    const slots = [...told(checked, 'polls').matchAll(/\d\d:([024]0)[, ]/g)].map(([, minute]) => Number(minute));
     expect(slots).toHaveLength(5);
     expect(slots.slice(1).map((minute, index) => (minute - (slots[index] ?? 0) + 60) % 60)).toEqual([20, 20, 20, 20]);
-    expect(told(checked, 'polls')).toContain('("*/20 * * * *", Asia/Tokyo); profile off');
+    expect(told(checked, 'polls')).toContain(' UTC ("*/20 * * * *", Asia/Tokyo); profile off');
   });
 
   it('makes nothing where there is no database yet', async () => {
@@ -113,7 +116,7 @@ describe('check while a worker runs', () => {
     const before = picture(bench.folder);
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual([]);
-    if (existsSync('/proc/locks')) expect(told(checked, 'lock')).toContain('free: no worker runs');
+    if (existsSync('/proc/locks')) expect(told(checked, 'lock')).toContain('not held: no worker runs');
     expect(Object.keys(picture(bench.folder))).toEqual(Object.keys(before));
     expect((await bench.run(['sync'])).code).toBe(0);
   });
@@ -129,6 +132,21 @@ describe('check at a terminal', () => {
     expect(await terminal.waitForExit()).toBe(0);
     expect(terminal.screen()).toContain('settings');
     expect(terminal.screen().includes(ESCAPE)).toBe(colored);
+  });
+
+  it('wraps at words, has each fix on a line of its own, and counts at the end', async () => {
+    const bench = await setUp({ faults: ['wrong-clock', 'profile-forbidden'] });
+    const env = { ...bench.env, LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *', NO_COLOR: '1' };
+    const terminal = startAtTerminal('check', { cwd: bench.folder, env, columns: 80 });
+    expect(await terminal.waitForExit()).toBe(1);
+    const lines = terminal.screen().trimEnd().split(/\r?\n/);
+    expect(lines.filter((line) => line.length > 80 && line.trim().includes(' ', 62))).toEqual([]);
+    const clock = lines.findIndex((line) => line.startsWith('warn  clock'));
+    // Its figure may be 2 h or 120 min, and so may be where the line breaks.
+    expect(lines[clock]).toMatch(/^warn {2}clock {7}this machine's is .* behind the service's, which is the( one)?$/);
+    expect(lines[clock + 1]).toMatch(/^ {18}(one )?that counts for tokens$/);
+    expect(lines[clock + 2]).toBe('                  → set the clock that is wrong, and have it kept right (NTP)');
+    expect(lines.at(-1)).toMatch(/^\d+ ok, 1 warning, 1 failure$/);
   });
 
   it('ends at Ctrl-C while the service keeps it waiting', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, makeFolder, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
 import { runProgram } from '../support/program.ts';
+import { startAtTerminal } from '../support/terminal.ts';
 
 const REQUIRED = ['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD'];
 
@@ -36,6 +37,43 @@ describe('settings', () => {
       expect(readdirSync(cwd)).toEqual([]);
     },
   );
+
+  it('of which none is set: the first start names each, and .env.example', async () => {
+    const cwd = makeFolder();
+    const { stderr } = await runProgram(['sync'], { cwd });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(REQUIRED.length + 2);
+    for (const name of REQUIRED) expect(stderr).toContain(`  - ${name}: is not set -> set it to `);
+    expect(lines.at(-1)).toMatch(/^To start: copy \S*\.env\.example to \.env and fill it in; the README explains/);
+    writeFileSync(join(cwd, '.env'), 'LEAGUE_SYNC_BASE_URL=\n');
+    expect((await runProgram(['sync'], { cwd })).stderr).toMatch(/^To start: write these settings into \.env;/m);
+  });
+
+  it('that are missing fit a terminal, with each fix on a line of its own', async () => {
+    const terminal = startAtTerminal('sync', { cwd: makeFolder(), env: { NO_COLOR: '1' }, columns: 80 });
+    expect(await terminal.waitForExit()).toBe(78);
+    const lines = terminal.screen().trimEnd().split(/\r?\n/);
+    expect(lines.slice(0, 6)).toEqual([
+      'league-sync: the settings cannot be used:',
+      '  - LEAGUE_SYNC_BASE_URL: is not set',
+      '    → set it to the address of the service, such as https://api.example.com',
+      '  - LEAGUE_SYNC_USERNAME: is not set',
+      "    → set it to the player's username, or LEAGUE_SYNC_USERNAME_FILE to a file",
+      '      that holds it',
+    ]);
+  });
+
+  it.each([
+    [{ LEAGUE_SYNC_STALE_AFTER: '2m' }, 'LEAGUE_SYNC_STALE_AFTER: data is stale after 2 min'],
+    [{ LEAGUE_SYNC_ATTEMPT_TIMEOUT: '5m' }, 'LEAGUE_SYNC_ATTEMPT_TIMEOUT: one request may take 5 min'],
+  ])('that contradict each other (%j) are warned of by run and sync', async (env, said) => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['sync'], env);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(said)]);
+    const worker = bench.start(['run'], env);
+    const line = await worker.waitForLog(({ msg }) => String(msg).startsWith(said));
+    expect(line).toMatchObject({ level: 40, msg: expect.stringContaining(' -> set it to ') });
+  });
 
   it('that are empty count as missing', async () => {
     const cwd = makeFolder();
@@ -101,7 +139,7 @@ describe('settings', () => {
     const bench = await setUp();
     const { code, stderr } = await bench.run(['sync'], { [meant]: '', [misspelt]: value });
     expect(code).toBe(78);
-    expect(stderr).toMatch(new RegExp(`${misspelt}\\b.*Did you mean ${meant}\\?`));
+    expect(stderr).toMatch(new RegExp(`${misspelt}: .* -> Did you mean ${meant}\\?`));
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
@@ -154,6 +192,18 @@ describe('a .env file', () => {
     const bench = await setUp();
     writeFileSync(join(bench.folder, '.env'), 'NODE_OPTIONS=--nonsense\nHTTP_PROXY=http://127.0.0.1:1\n');
     expect((await bench.run(['sync'])).code).toBe(0);
+  });
+
+  it('with lines that mean nothing is warned of, by every command, with their numbers and no value', async () => {
+    const bench = await setUp();
+    writeFileSync(join(bench.folder, '.env'), `LEAGUE_SYNC_PASSWORD ${PASSWORD}\nleague_sync_status=active\n`);
+    for (const command of ['sync', 'status']) {
+      const { code, stderr } = await bench.run([command]);
+      expect(code).toBe(0);
+      expect(stderr).toContain('.env, line 1: is not NAME=value and is ignored -> write it so, or begin it with #');
+      expect(stderr).toContain('.env, line 2: league_sync_status is not a setting and is ignored -> Did you mean');
+      expect(stderr).not.toContain(PASSWORD);
+    }
   });
 
   it('that cannot be read ends the program with 78 and its name', async () => {

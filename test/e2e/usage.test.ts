@@ -64,6 +64,14 @@ describe('the program', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
+  it.each([
+    ['stauts', 'error: there is no command "stauts"\n(Did you mean status?)\n(see league-sync --help)\n'],
+    ['nonsense', 'error: there is no command "nonsense"\n(see league-sync --help)\n'],
+    ['copi', 'error: there is no command "copi"\n(see league-sync --help)\n'],
+  ])('called as "%s" names the command that is near, if one is', async (word, said) => {
+    expect((await runProgram([word], { cwd: makeFolder() })).stderr).toBe(said);
+  });
+
   it.skipIf(OLD_NODE === undefined)('started by an older Node says in one sentence which one it needs', async () => {
     const { code, stdout, stderr } = await runProgram(['sync'], { cwd: makeFolder(), node: OLD_NODE ?? '' });
     expect(code).not.toBe(0);

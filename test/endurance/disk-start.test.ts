@@ -85,7 +85,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   'no file': { harm: harm.remove, refused: [NO_DATABASE], served: ['sync --dry-run'] },
   'an empty file': {
     harm: harm.empty,
-    refused: [[[...READING, ...BESIDE], /is empty; the worker fills it at its first start\.$/]],
+    refused: [[[...READING, ...BESIDE], /is empty; start the worker, which fills it\.$/]],
     served: ['sync --dry-run'],
   },
   'a file with a damaged header': { harm: harm.damage(0, 100), refused: IS_NO_DATABASE, served: [] },

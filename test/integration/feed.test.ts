@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Host } from '../../src/commands/host.ts';
+import { readSettings } from '../../src/config/environment.ts';
 import { createProgram } from '../../src/program.ts';
 import { findStretch, readFeed } from '../../src/store/feed.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
@@ -54,7 +55,7 @@ async function showChanges(path: string, ...args: readonly string[]): Promise<re
     pid: 1,
     program: [],
     environment: {},
-    settings: () => ({ LEAGUE_SYNC_DATABASE: path }),
+    settings: () => readSettings({ LEAGUE_SYNC_DATABASE: path }),
     print: async (text) => {
       printed.push(...text.split('\n'));
     },

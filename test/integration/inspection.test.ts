@@ -33,6 +33,7 @@ it('a database of an older schema is a warning that says what the next start doe
   expect(state).toBe('readable');
   expect(findings).toMatchObject([{ name: 'database', result: 'warn' }]);
   expect(findings[0]?.message).toContain('schema 1, and this version has schema 2');
-  expect(findings[0]?.mend).toContain(`keeps it as it is at ${bench.path}.schema-1`);
+  expect(findings[0]?.message).toContain(`keeps a copy at ${bench.path}.schema-1`);
+  expect(findings[0]?.fix).toBe('start the worker, which upgrades it');
   expect(picture(folder.path)).toEqual(before);
 });

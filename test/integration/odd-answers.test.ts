@@ -171,7 +171,7 @@ it.each([
       response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
     });
     const { error } = await bench.poll();
-    expect(error?.message).toContain('was redirected (status 302); redirects are not followed');
+    expect(error?.message).toContain('was redirected (status 302), and redirects are not followed');
     expect(error?.message).not.toContain('access-token');
   });
 });

@@ -17,7 +17,11 @@ type Way = {
 
 function send(message: Message, { url, signal, proxy, timeoutMs = 60_000 }: Way): Promise<PingFault | undefined> {
   const through = proxy === undefined ? undefined : { address: proxy, variable: 'http_proxy', label: 'the proxy' };
-  const ping = createPing({ url: new URL(url), proxy: through, userAgent: 'league-sync/1.2.3', timeoutMs });
+  const ping = createPing({
+    source: () => ({ url: new URL(url), proxy: through }),
+    userAgent: 'league-sync/1.2.3',
+    timeoutMs,
+  });
   return ping(message, signal ?? new AbortController().signal);
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.ts';
+import { readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import { runWorker } from '../../src/worker/worker.ts';
 import { createStage, MINUTE, SECOND, type Stage } from '../support/counting.ts';
@@ -100,7 +101,7 @@ describe('a worker that is started anew every 10 s for 10 minutes', () => {
 describe('the worker itself', () => {
   const settings = (url: string, path: string, more: Readonly<Record<string, string>> = {}) =>
     loadConfig(
-      {
+      readSettings({
         LEAGUE_SYNC_BASE_URL: url,
         LEAGUE_SYNC_USERNAME: 'player',
         LEAGUE_SYNC_PASSWORD: 'secret-password',
@@ -108,7 +109,7 @@ describe('the worker itself', () => {
         // No slot comes meanwhile, whenever this is run.
         LEAGUE_SYNC_SCHEDULE: '0 0 29 2 *',
         ...more,
-      },
+      }),
       {},
     );
   type Life = { readonly logged: (pattern: RegExp, times: number) => Promise<void>; readonly pollNow: () => void };

@@ -7,17 +7,17 @@ export type Finding = {
   readonly name: string;
   readonly result: 'ok' | 'warn' | 'fail';
   readonly message: string;
-  readonly mend?: string;
+  readonly fix?: string;
 };
 
 export type Checked = { readonly code: number | null; readonly findings: readonly Finding[] };
 
-/** Checks, and holds the form of the answer: whatever is not well names its mend, and a failure alone ends with 1. */
+/** Checks, and holds the form of the answer: whatever is not well names its fix, and a failure alone ends with 1. */
 export async function runCheck(bench: Bench, env: Environment = {}): Promise<Checked> {
   const { code, stdout, stderr } = await bench.run(['check', '--json'], env);
   expect(stderr).toBe('');
   const { ok, checks }: { ok: boolean; checks: readonly Finding[] } = JSON.parse(stdout);
-  expect(checks.filter(({ result, mend = '' }) => (result === 'ok') !== (mend === ''))).toEqual([]);
+  expect(checks.filter(({ result, fix = '' }) => (result === 'ok') !== (fix === ''))).toEqual([]);
   expect(ok).toBe(checks.every(({ result }) => result !== 'fail'));
   expect(code).toBe(ok ? 0 : 1);
   return { code, findings: checks };
@@ -32,6 +32,6 @@ export function troubles({ findings }: Checked): readonly string[] {
 export function told({ findings }: Checked, name: string): string {
   return findings
     .filter((finding) => finding.name === name)
-    .map(({ result, message, mend = '' }) => `${result} ${message} -> ${mend}`)
+    .map(({ result, message, fix = '' }) => `${result} ${message} -> ${fix}`)
     .join('\n');
 }

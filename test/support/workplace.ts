@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import type { Clock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
@@ -59,7 +60,7 @@ export async function openBench({ folder, url, settings = {}, clock, copy }: Ben
   const path = folder.file('leagues.db');
   const log: string[] = [];
   const stopping = new AbortController();
-  const place = await openWorkplace(loadConfig(settingsFor(path, url, settings), {}), {
+  const place = await openWorkplace(loadConfig(readSettings(settingsFor(path, url, settings)), {}), {
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
     pid: process.pid,
     firstReason: 'manual',

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.ts';
 import { loadDatabasePath } from '../../src/config/database.ts';
+import { readSettings } from '../../src/config/environment.ts';
 import { SETTING_NAMES } from '../../src/config/name.ts';
-import { SettingsError } from '../../src/errors.ts';
+import { formatFault, SettingsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
+import { createTestFolder } from '../support/unit-folder.ts';
 
 const REQUIRED = {
   LEAGUE_SYNC_BASE_URL: 'https://api.example.com',
@@ -11,12 +13,20 @@ const REQUIRED = {
   LEAGUE_SYNC_PASSWORD: 'correct horse',
 };
 
-const load = (settings: Readonly<Record<string, string>> = {}): Config => loadConfig({ ...REQUIRED, ...settings }, {});
+type Values = Readonly<Record<string, string>>;
 
-function faultsOf(settings: Readonly<Record<string, string>>): readonly string[] {
-  const error = thrownBy(() => loadConfig(settings, {}));
+const load = (values: Values = {}, environment: Values = {}): Config =>
+  loadConfig(readSettings({ ...REQUIRED, ...values }), environment);
+
+/** What is said of settings that cannot be used, warnings included. */
+function faultsOf(values: Values): readonly string[] {
+  return refusalOf(values).all;
+}
+
+function refusalOf(values: Values) {
+  const error = thrownBy(() => loadConfig(readSettings(values), {}));
   if (!(error instanceof SettingsError)) throw error;
-  return error.faults;
+  return { ...error, all: [...error.faults, ...error.warnings].map(formatFault) };
 }
 
 /** The settings that a list of faults names, each once. */
@@ -42,7 +52,7 @@ describe('the settings', () => {
       runRetentionMs: 90 * 86_400_000,
       staleAfterMs: undefined,
       listen: { host: '127.0.0.1', port: 9464 },
-      heartbeatUrl: undefined,
+      heartbeat: undefined,
       publish: undefined,
       log: { level: 'info', format: undefined },
       warnings: [],
@@ -52,7 +62,7 @@ describe('the settings', () => {
   it('are known under every published name', () => {
     const published = `BASE_URL ALLOW_HTTP USERNAME USERNAME_FILE PASSWORD PASSWORD_FILE DATABASE SCHEDULE
       PROFILE_SCHEDULE TIMEZONE STATUS LOGIN_LEEWAY ATTEMPT_TIMEOUT RUN_TIMEOUT MAX_BODY REMOVAL_LIMIT RUN_RETENTION
-      STALE_AFTER LISTEN HEARTBEAT_URL PUBLISH LOG_LEVEL LOG_FORMAT`;
+      STALE_AFTER LISTEN HEARTBEAT_URL HEARTBEAT_URL_FILE PUBLISH LOG_LEVEL LOG_FORMAT`;
     const names = published.split(/\s+/).map((name) => `LEAGUE_SYNC_${name}`);
     expect([...SETTING_NAMES].sort()).toEqual(names.sort());
   });
@@ -95,15 +105,15 @@ describe('the settings', () => {
       publish: '/srv/public.db',
       log: { level: 'debug', format: 'pretty' },
     });
-    expect(config.heartbeatUrl?.href).toBe('https://hc.example.com/ping/1');
+    expect(config.heartbeat?.().url.href).toBe('https://hc.example.com/ping/1');
   });
 
   it('give the heartbeat a way of its own, and a faulty proxy is named once', () => {
-    const settings = { ...REQUIRED, LEAGUE_SYNC_HEARTBEAT_URL: 'http://hc.example.com/1' };
+    const settings = { LEAGUE_SYNC_HEARTBEAT_URL: 'http://hc.example.com/1' };
     const proxies = { https_proxy: 'http://one:1', http_proxy: 'http://two:2', no_proxy: 'api.example.com' };
-    const { proxy, heartbeatProxy } = loadConfig(settings, proxies);
-    expect([proxy, heartbeatProxy?.label]).toEqual([undefined, 'http://two:2 (http_proxy)']);
-    const error = thrownBy(() => loadConfig(settings, { http_proxy: 'nonsense' }));
+    const { proxy, heartbeat } = load(settings, proxies);
+    expect([proxy, heartbeat?.().proxy?.label]).toEqual([undefined, 'http://two:2 (http_proxy)']);
+    const error = thrownBy(() => load(settings, { http_proxy: 'nonsense' }));
     expect(error).toBeInstanceOf(SettingsError);
     expect(String(error).match(/http_proxy: no proxy/g)).toHaveLength(1);
   });
@@ -116,8 +126,8 @@ describe('the settings', () => {
     const { LEAGUE_SYNC_PASSWORD: secret, ...rest } = REQUIRED;
     const faults = faultsOf({ ...rest, LEAGUE_SYNC_PASWORD: secret });
     expect(faults).toHaveLength(2);
-    expect(faults[0]).toMatch(/^LEAGUE_SYNC_PASSWORD: it is required/);
-    expect(faults[1]).toMatch(/^LEAGUE_SYNC_PASWORD .*LEAGUE_SYNC_PASSWORD\?/);
+    expect(faults[0]).toMatch(/^LEAGUE_SYNC_PASSWORD: is not set -> set it to /);
+    expect(faults[1]).toMatch(/^LEAGUE_SYNC_PASWORD: .* -> Did you mean LEAGUE_SYNC_PASSWORD\?/);
     expect(faults.join()).not.toContain(secret);
   });
 
@@ -196,23 +206,93 @@ describe('the settings', () => {
     const settings = { ...REQUIRED, LEAGUE_SYNC_BASE_URL: url };
     expect(namesOf(faultsOf(settings))).toEqual(['LEAGUE_SYNC_BASE_URL']);
     expect(namesOf(faultsOf({ ...settings, LEAGUE_SYNC_ALLOW_HTTP: 'false' }))).toEqual(['LEAGUE_SYNC_BASE_URL']);
-    expect(loadConfig({ ...settings, LEAGUE_SYNC_ALLOW_HTTP: 'true' }, {}).baseUrl).toBe(url);
+    expect(load({ ...settings, LEAGUE_SYNC_ALLOW_HTTP: 'true' }).baseUrl).toBe(url);
   });
 
-  it('warn of a name that is none, with the nearest one, and never with its value', () => {
-    const { warnings } = load({ LEAGUE_SYNC_PASWORD_FILE: 'swordfish', LEAGUE_SYNC_SHEDULE: '* * * * *' });
-    expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toMatch(/^LEAGUE_SYNC_PASWORD_FILE .*LEAGUE_SYNC_PASSWORD_FILE\?/);
-    expect(warnings[1]).toMatch(/^LEAGUE_SYNC_SHEDULE .*LEAGUE_SYNC_SCHEDULE\?/);
-    expect(warnings.join()).not.toContain('swordfish');
+  it.each([
+    ['LEAGUE_SYNC_PASWORD_FILE', 'Did you mean LEAGUE_SYNC_PASSWORD_FILE?'],
+    ['LEAGUE_SYNC_SCHEDUEL', 'Did you mean LEAGUE_SYNC_SCHEDULE?'],
+    ['LEAGUE_SYNC_BASEURL', 'Did you mean LEAGUE_SYNC_BASE_URL?'],
+    ['LEAGUE_SYNC_USER_NAME', 'Did you mean LEAGUE_SYNC_USERNAME?'],
+    ['LEAGUE_SYNC_COLOUR', 'remove it, or look for its name in .env.example'],
+    ['LEAGUE_SYNC_DB', 'remove it, or look for its name in .env.example'],
+    ['LEAGUE_SYNC_', 'remove it, or look for its name in .env.example'],
+  ])('warn of %s: %s, and never repeat its value', (name, fix) => {
+    const { warnings } = load({ [name]: 'swordfish' });
+    expect(warnings).toEqual([{ message: `${name}: is not a setting and is ignored`, fix }]);
+  });
+
+  it.each([
+    ['stale after the gap between two polls', { LEAGUE_SYNC_STALE_AFTER: '5m' }, 'set it to 7m or more'],
+    ['stale within it', { LEAGUE_SYNC_STALE_AFTER: '90s', LEAGUE_SYNC_RUN_TIMEOUT: '30s' }, 'set it to 6m or more'],
+    [
+      'stale within the longest gap of an uneven schedule',
+      { LEAGUE_SYNC_STALE_AFTER: '2h', LEAGUE_SYNC_SCHEDULE: '0 8-18 * * *' },
+      'set it to 15h or more',
+    ],
+    [
+      'an attempt longer than a run',
+      { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '3m' },
+      'set it to 2m or less, or raise LEAGUE_SYNC_RUN_TIMEOUT',
+    ],
+  ])('that contradict each other (%s) are warned of', (_, values, fix) => {
+    const { warnings } = load(values);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]?.message).toContain(Object.keys(values)[0]);
+    expect(warnings[0]?.fix).toContain(fix);
+  });
+
+  it.each([
+    [{ LEAGUE_SYNC_STALE_AFTER: '301s' }],
+    [{ LEAGUE_SYNC_STALE_AFTER: '2m', LEAGUE_SYNC_SCHEDULE: '* * * * *' }],
+    [{ LEAGUE_SYNC_ATTEMPT_TIMEOUT: '2m' }],
+    [{ LEAGUE_SYNC_RUN_TIMEOUT: '10s' }],
+  ])('that agree (%j) are warned of by nobody', (values) => {
+    expect(load(values).warnings).toEqual([]);
+  });
+
+  it('say at a first start what to do, and only then', () => {
+    expect(refusalOf({}).advice).toMatch(/^copy \.env\.example to \.env and fill it in/);
+    const error = thrownBy(() => loadConfig(readSettings({}, '# nothing yet'), {}));
+    expect(error).toMatchObject({ advice: expect.stringContaining('write these settings into .env;') });
+    expect(refusalOf({ LEAGUE_SYNC_BASE_URL: 'https://api.example.com' }).advice).toBeUndefined();
+  });
+});
+
+describe('the address of the heartbeat in a file', () => {
+  const NAME = 'LEAGUE_SYNC_HEARTBEAT_URL_FILE';
+
+  it('is its first line, read anew each time, with the way there', () => {
+    using folder = createTestFolder();
+    const file = folder.write('heartbeat', 'https://hc.example.com/one\nnot the address\n');
+    const { heartbeat } = load({ [NAME]: file }, { https_proxy: 'http://proxy:1', no_proxy: 'hc.example.org' });
+    expect(heartbeat?.()).toMatchObject({
+      url: { href: 'https://hc.example.com/one' },
+      proxy: { variable: 'https_proxy' },
+    });
+    folder.write('heartbeat', 'https://hc.example.org/two');
+    expect(heartbeat?.()).toMatchObject({ url: { href: 'https://hc.example.org/two' }, proxy: undefined });
+    folder.write('heartbeat', 'swordfish');
+    const error = thrownBy(() => heartbeat?.());
+    expect(error).toMatchObject({ faults: [{ message: `${NAME}: is not an address` }] });
+    expect(String(error)).not.toContain('swordfish');
+  });
+
+  it('is a fault if the file cannot be read, and if the other form is set too', () => {
+    expect(faultsOf({ ...REQUIRED, [NAME]: '/nowhere/heartbeat' })).toEqual([
+      `${NAME}: the file /nowhere/heartbeat cannot be read (ENOENT) -> check its path and permissions`,
+    ]);
+    const both = { ...REQUIRED, [NAME]: '/nowhere', LEAGUE_SYNC_HEARTBEAT_URL: 'https://hc.example.com/swordfish' };
+    expect(faultsOf(both)).toEqual([`LEAGUE_SYNC_HEARTBEAT_URL: both it and ${NAME} are set -> keep one of them`]);
   });
 });
 
 describe('the settings that are needed without the others', () => {
   it('are the path of the database', () => {
-    const load = (settings: Readonly<Record<string, string>>) => {
+    const load = (values: Values) => {
       const warnings: string[] = [];
-      const path = loadDatabasePath({ settings: () => settings, warn: (text) => warnings.push(text) });
+      const settings = () => readSettings(values);
+      const path = loadDatabasePath({ settings, warn: (fault) => warnings.push(formatFault(fault)) });
       return { path, warnings };
     };
     expect(load({})).toEqual({ path: 'data/leagues.db', warnings: [] });
@@ -223,9 +303,10 @@ describe('the settings that are needed without the others', () => {
   });
 
   it('are those of the log', () => {
-    expect(loadLogConfig({ LEAGUE_SYNC_LOG_LEVEL: '' })).toEqual({ level: 'info', format: undefined });
-    const error = thrownBy(() => loadLogConfig({ LEAGUE_SYNC_LOG_LEVEL: 'loud', LEAGUE_SYNC_LOG_FORMAT: 'xml' }));
+    const load = (values: Values) => loadLogConfig(readSettings(values));
+    expect(load({ LEAGUE_SYNC_LOG_LEVEL: '' })).toEqual({ level: 'info', format: undefined });
+    const error = thrownBy(() => load({ LEAGUE_SYNC_LOG_LEVEL: 'loud', LEAGUE_SYNC_LOG_FORMAT: 'xml' }));
     expect(error).toBeInstanceOf(SettingsError);
-    expect(String(error)).toMatch(/LOG_LEVEL.*\n.*LOG_FORMAT/);
+    expect(String(error)).toMatch(/LOG_LEVEL.*LOG_FORMAT/);
   });
 });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { createCredentials, readSecret } from '../../src/config/credentials.ts';
-import { CredentialsError, SettingsError } from '../../src/errors.ts';
+import { readSettings } from '../../src/config/environment.ts';
+import { CredentialsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
 import { createTestFolder } from '../support/unit-folder.ts';
 
+const load = (settings: Readonly<Record<string, string>>) => loadConfig(readSettings({ ...SETTINGS, ...settings }), {});
 const SETTINGS = { LEAGUE_SYNC_BASE_URL: 'https://api.example.com', LEAGUE_SYNC_USERNAME: 'player' };
 
 describe('a secret in a file', () => {
@@ -51,34 +53,29 @@ describe('a secret in a file', () => {
 describe('the settings of a secret', () => {
   it('may name its file', () => {
     using folder = createTestFolder();
-    const config = loadConfig(
-      { ...SETTINGS, LEAGUE_SYNC_PASSWORD_FILE: folder.write('secret', 'correct horse\n') },
-      {},
-    );
+    const config = load({ LEAGUE_SYNC_PASSWORD_FILE: folder.write('secret', 'correct horse\n') });
     expect(config.credentials.read()).toEqual({ username: 'player', password: 'correct horse' });
   });
 
   it('name the file that is missing, under the setting that names it', () => {
     using folder = createTestFolder();
     const file = folder.path('none');
-    expect(() => loadConfig({ ...SETTINGS, LEAGUE_SYNC_PASSWORD_FILE: file }, {})).toThrow(
-      new SettingsError([
-        `LEAGUE_SYNC_PASSWORD_FILE: The file ${file} cannot be read (ENOENT); check its path and permissions.`,
-      ]),
-    );
+    const message = `LEAGUE_SYNC_PASSWORD_FILE: the file ${file} cannot be read (ENOENT)`;
+    expect(thrownBy(() => load({ LEAGUE_SYNC_PASSWORD_FILE: file }))).toMatchObject({
+      faults: [{ message, fix: 'check its path and permissions' }],
+    });
   });
 
   it('take one form, not both', () => {
-    const both = { ...SETTINGS, LEAGUE_SYNC_PASSWORD: 'hunter22', LEAGUE_SYNC_PASSWORD_FILE: '/none' };
-    expect(() => loadConfig(both, {})).toThrow(
-      new SettingsError(['LEAGUE_SYNC_PASSWORD: both it and LEAGUE_SYNC_PASSWORD_FILE are set; keep one']),
-    );
+    const message = 'LEAGUE_SYNC_PASSWORD: both it and LEAGUE_SYNC_PASSWORD_FILE are set';
+    const both = { LEAGUE_SYNC_PASSWORD: 'hunter22', LEAGUE_SYNC_PASSWORD_FILE: '/none' };
+    expect(thrownBy(() => load(both))).toMatchObject({ faults: [{ message, fix: 'keep one of them' }] });
   });
 
   it('take a colon in the password, and none in the username', () => {
-    const config = loadConfig({ ...SETTINGS, LEAGUE_SYNC_PASSWORD: 'a:b' }, {});
+    const config = load({ LEAGUE_SYNC_PASSWORD: 'a:b' });
     expect(config.credentials.read().password).toBe('a:b');
-    const wrong = { ...SETTINGS, LEAGUE_SYNC_USERNAME: 'a:b', LEAGUE_SYNC_PASSWORD: 'p' };
-    expect(() => loadConfig(wrong, {})).toThrow(/LEAGUE_SYNC_USERNAME: a username with a colon/);
+    const wrong = { LEAGUE_SYNC_USERNAME: 'a:b', LEAGUE_SYNC_PASSWORD: 'p' };
+    expect(() => load(wrong)).toThrow(/LEAGUE_SYNC_USERNAME: a username with a colon/);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatDuration, parseDuration, parseSize } from '../../src/duration.ts';
+import { formatAge, formatDuration, parseDuration, parseSize, writeDuration } from '../../src/duration.ts';
 
 describe('a duration', () => {
   it.each([
@@ -64,6 +64,19 @@ describe('a size', () => {
   it.each([[''], ['64'], ['MB'], ['-1MB'], ['64M'], ['1TB'], ['64MBit']])('"%s" is not guessed at', (text) => {
     expect(parseSize(text)).toBeUndefined();
   });
+});
+
+it.each([
+  [0, '0s'],
+  [1, '1ms'],
+  [1_500, '1500ms'],
+  [1_000, '1s'],
+  [90_000, '90s'],
+  [420_000, '7m'],
+  [86_400_000, '1d'],
+])('a duration of %d ms is "%s" in a setting, and read back', (ms, text) => {
+  expect(writeDuration(ms)).toBe(text);
+  expect(parseDuration(text)).toBe(ms);
 });
 
 describe('an age', () => {

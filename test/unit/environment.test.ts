@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Environment, mergeEnvironment } from '../../src/config/environment.ts';
+import { type Environment, readSettings } from '../../src/config/environment.ts';
 
 const USER = 'LEAGUE_SYNC_USERNAME';
 const USER_FILE = 'LEAGUE_SYNC_USERNAME_FILE';
+const BEAT = 'LEAGUE_SYNC_HEARTBEAT_URL';
+const BEAT_FILE = 'LEAGUE_SYNC_HEARTBEAT_URL_FILE';
 const SCHEDULE = 'LEAGUE_SYNC_SCHEDULE';
 
 describe('the settings in force', () => {
@@ -18,6 +20,8 @@ describe('the settings in force', () => {
     ['hide both forms in .env', { [USER]: 'a' }, { [USER]: 'b', [USER_FILE]: 'f' }, { [USER]: 'a' }],
     ['hide nothing behind an empty secret', { [USER]: '' }, { [USER_FILE]: 'f' }, { [USER_FILE]: 'f' }],
     ['keep both forms of one place', { [USER]: 'a', [USER_FILE]: 'f' }, {}, { [USER]: 'a', [USER_FILE]: 'f' }],
+    ['hide the heartbeat in .env behind its file', { [BEAT_FILE]: 'f' }, { [BEAT]: 'b' }, { [BEAT_FILE]: 'f' }],
+    ['hide the file of the heartbeat in .env', { [BEAT]: 'b' }, { [BEAT_FILE]: 'f' }, { [BEAT]: 'b' }],
     [
       'hide one secret without hiding the other',
       { [USER]: 'a' },
@@ -25,6 +29,7 @@ describe('the settings in force', () => {
       { [USER]: 'a', LEAGUE_SYNC_PASSWORD_FILE: 'p' },
     ],
   ])('%s', (_sentence, environment, dotenv, expected) => {
-    expect(mergeEnvironment(environment, dotenv)).toEqual(expected);
+    const text = Object.entries(dotenv).map(([name, value]) => `${name}=${value}`);
+    expect(readSettings(environment, text.join('\n')).values).toEqual(expected);
   });
 });

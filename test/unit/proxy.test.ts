@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { chooseProxy } from '../../src/config/proxy.ts';
+import type { Fault } from '../../src/errors.ts';
 
 const PROXY = { http_proxy: 'http://proxy.example.test:3128' };
 const HTTPS = new URL('https://api.example.com/base');
 
 function choose(target: URL | string, environment: Readonly<Record<string, string>>) {
-  const faults: string[] = [];
+  const faults: Fault[] = [];
   return { proxy: chooseProxy(new URL(target), environment, faults), faults };
 }
 
@@ -71,8 +72,10 @@ describe('the proxy to a service', () => {
   ])('cannot be %s, and the fault names the variable and not its value', (value) => {
     const { proxy, faults } = choose(HTTPS, { https_proxy: value });
     expect(proxy).toBeUndefined();
-    expect(faults).toEqual([expect.stringMatching(/^https_proxy: no proxy can be made of it; write it as http:/)]);
-    expect(faults.join()).not.toContain(value);
+    expect(faults).toEqual([
+      { message: 'https_proxy: no proxy can be made of it', fix: expect.stringContaining('write it as http:') },
+    ]);
+    expect(JSON.stringify(faults)).not.toContain(value);
   });
 
   it('that is kept out need not be usable', () => {

@@ -19,7 +19,7 @@ describe('a connection that failed', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', /another host name/, false],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /NODE_EXTRA_CA_CERTS/, false],
     ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /NODE_EXTRA_CA_CERTS/, false],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', /no TLS is spoken there/, false],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', /does not speak TLS on this port/, false],
     ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /no common TLS/, false],
     ['ESOMETHING', /the connection failed/, true],
   ])(
