@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { countLogins, type SimulatedBench, setUp } from '../support/bench.ts';
 import { type Monitoring, runIdOf, startMonitoring } from '../support/monitoring.ts';
@@ -101,6 +103,41 @@ describe('the worker with a heartbeat', () => {
       level: 40,
       msg: 'the heartbeat does not get through to 127.0.0.1:1 (ECONNREFUSED)',
     });
+  });
+
+  it('reads its address from a file, anew for each message, and says once that it cannot', async () => {
+    const { bench, monitoring } = await setUpHeartbeat();
+    const file = join(bench.folder, 'heartbeat');
+    writeFileSync(file, `${monitoring.url}\n`);
+    const worker = bench.start(['run'], { ...TRACE, LEAGUE_SYNC_HEARTBEAT_URL_FILE: file });
+    await told(monitoring, 2);
+    expect(monitoring.told()).toEqual(['GET /start', 'GET /']);
+    rmSync(file);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    worker.send('SIGHUP');
+    const { msg } = await worker.waitForLog(({ msg }) => String(msg).includes('heartbeat does not get through'));
+    const reason = `LEAGUE_SYNC_HEARTBEAT_URL_FILE: the file ${file} cannot be read (ENOENT)`;
+    expect(msg).toBe(`the heartbeat does not get through to 127.0.0.1:${monitoring.port} (${reason})`);
+    writeFileSync(file, `http://127.0.0.1:${monitoring.port}/another-check-4711\n`);
+    worker.send('SIGHUP');
+    await worker.waitForLog(({ msg }) => String(msg).includes('again'));
+    expect(monitoring.seen.at(-1)?.path).toMatch(/^\/another-check-4711/);
+    expect((await worker.stop()).code).toBe(0);
+  });
+
+  it.each([
+    ['is not there', undefined, 'cannot be read (ENOENT)'],
+    ['is empty', '\n', 'is empty'],
+    ['holds no address', 'canary-uuid', 'is not an address'],
+  ])('does not start if the file of its address %s', async (_, content, said) => {
+    const bench = await setUp();
+    if (content !== undefined) writeFileSync(join(bench.folder, 'heartbeat'), content);
+    const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_HEARTBEAT_URL_FILE: 'heartbeat' });
+    expect([code, stderr]).toEqual([78, expect.stringMatching(/LEAGUE_SYNC_HEARTBEAT_URL_FILE: .* -> /)]);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('canary');
+    expect(bench.simulator.requests).toEqual([]);
   });
 
   it('goes through the proxy that the environment names', async () => {

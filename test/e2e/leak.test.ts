@@ -55,6 +55,12 @@ describe.each(WAYS)('a test in which the program %s', (_way, tell) => {
   });
 });
 
+it.fails('a test in which the program says the address of the heartbeat that is in a file fails', async () => {
+  const bench = await setUpSynced();
+  writeFileSync(join(bench.folder, 'heartbeat'), 'https://127.0.0.1:9/check-in-a-file\n');
+  await bench.run(['query', "SELECT 'check-in-a-file'"], { LEAGUE_SYNC_HEARTBEAT_URL_FILE: 'heartbeat' });
+});
+
 it.fails('a test whose password is too short to be searched for fails', async () => {
   const bench = setUpFor('http://127.0.0.1:9');
   await bench.run(['status'], { LEAGUE_SYNC_PASSWORD: 'short' });

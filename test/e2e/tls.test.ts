@@ -84,7 +84,7 @@ describe('a service over TLS', () => {
     expect(failed).toMatchObject({ code: 1, kind: 'network', logins: [failed.message] });
     expect(failed.message).toContain(`POST ${address}${LOGIN} failed: its TLS certificate `);
     expect(failed.message).toContain(bad.mend);
-    expect(failed.message).toContain(`(${bad.code}).`);
+    expect(failed.message).toContain(`(${bad.code}); `);
     expect(failed.stderr).toContain(`league-sync: ${failed.message}`);
     expect(front.connections()).toBe(1);
     expect(simulator.requests).toEqual([]);
@@ -110,8 +110,8 @@ describe('a service over TLS', () => {
       expect(bench.rows('SELECT error_kind, http_status, attempts FROM runs')).toEqual([
         { error_kind: 'status', http_status: 307, attempts: 1 },
       ]);
-      expect(exit.stderr).toContain(`was redirected (status 307) to ${elsewhere.origin};`);
-      expect(exit.stderr).toContain('Check LEAGUE_SYNC_BASE_URL.');
+      expect(exit.stderr).toContain(`was redirected (status 307) to ${elsewhere.origin}, and redirects are not followed`);
+      expect(exit.stderr).toContain('; check LEAGUE_SYNC_BASE_URL.');
       expect(elsewhere.connections()).toBe(0);
       expect(simulator.requests).toEqual([]);
       expectNoSecret(bench, exit);

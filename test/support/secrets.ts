@@ -73,8 +73,8 @@ export function createSecrets(): Secrets {
         keepCredential(PASSWORD, password);
         for (const username of usernames) keepCredential('the Basic pair', `${username}:${password}`);
       }
-      for (const part of URL.parse(given[HEARTBEAT] ?? '')?.pathname.split('/') ?? [])
-        if (part.length >= SHORTEST_SECRET) keepCredential(HEARTBEAT, part);
+      const parts = read(HEARTBEAT, given, cwd).flatMap((address) => URL.parse(address)?.pathname.split('/') ?? []);
+      for (const part of parts) if (part.length >= SHORTEST_SECRET) keepCredential(HEARTBEAT, part);
       const option = args.indexOf('--password');
       if (option >= 0) keepCredential('--password', args[option + 1] ?? '');
     },
