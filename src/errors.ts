@@ -19,6 +19,9 @@ export type ErrorKind = (typeof ERROR_KINDS)[number];
 /** What is wrong, and what to do about it; neither ends with a full stop. */
 export type Fault = { readonly message: string; readonly fix: string };
 
+/** What somebody is to know; the fix stands in the message where there is none. */
+export type Notice = Pick<Fault, 'message'> & { readonly fix?: string };
+
 /** A fault in one line. What stands behind the arrow is the fix. */
 export function formatFault({ message, fix }: Fault): string {
   return `${message} -> ${fix}`;

@@ -1,15 +1,12 @@
-import { type Fault, formatFault, type SettingsError } from './errors.ts';
+import { formatFault, type Notice, type SettingsError } from './errors.ts';
 import type { Paint } from './paint.ts';
 import { hang, widthOf } from './table.ts';
 
 /** A terminal that lines are laid out for. */
 export type Screen = { readonly columns: number; readonly paint: Paint };
 
-/** What was found, and what to do about it if it is not well. */
-type Found = Pick<Fault, 'message'> & { readonly fix?: string };
-
 /** Behind its lead: in a pipe one line, at a terminal wrapped at words and with the fix on a line of its own. */
-export function layOutFault(lead: string, { message, fix }: Found, screen: Screen | undefined): string {
+export function layOutFault(lead: string, { message, fix }: Notice, screen: Screen | undefined): string {
   if (screen === undefined) return lead + (fix === undefined ? message : formatFault({ message, fix }));
   const found = hang(lead, message, screen.columns);
   if (fix === undefined) return found.join('\n');

@@ -149,8 +149,9 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .argument('<path>')
     .argument('<target>')
     .option('--part <file>')
+    .option('--published')
     // Who ends the one that wanted the copy may mean to end both, but it is for the former to say when.
-    .action((path, target, { part }) => execute(loadCopy, { path, target, part }, 'lasts'));
+    .action((path, target, options) => execute(loadCopy, { path, target, ...options }, 'lasts'));
 }
 
 function addSimulate(program: Program, execute: Execute): void {

@@ -4,6 +4,7 @@ import { isThere, refuseReplacing } from '../store/copy.ts';
 import { toDatabaseError } from '../store/fault.ts';
 import { networkFileSystemOf, roomIn } from '../store/filesystem.ts';
 import { findWritableFolder, modifiedAt, sizeOf } from '../store/folder.ts';
+import { kinshipOf } from '../store/origin.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 
 /** The log of the database may grow to this before it shrinks again; with less, polls fail. */
@@ -62,8 +63,13 @@ export function lookAtPublishing(
     const folder = findWritableFolder(target, 'copy');
     if (!isThere(target)) return ok('publish', `${target} is not there yet, and can be made in ${folder}`);
     if (path === undefined) throw inTheWay(target);
-    refuseReplacing(target, path);
-    return ok('publish', `${target} is a copy, made ${formatAge(Math.max(0, now - modifiedAt(target)))}`);
+    refuseReplacing(target, path, 'published');
+    const made = `made ${formatAge(Math.max(0, now - modifiedAt(target)))}`;
+    if (kinshipOf(target, path) === 'earlier') return ok('publish', `${target} is a copy, ${made}`);
+    return ok(
+      'publish',
+      `${target} is a copy from before the database was restored, ${made}; the next start replaces it`,
+    );
   } catch (error) {
     const { message, fix } = explain(error, FIX);
     return fail('publish', { message: `LEAGUE_SYNC_PUBLISH: ${message}`, fix });

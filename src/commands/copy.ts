@@ -8,12 +8,18 @@ export type CopyOptions = {
   readonly target: string;
   /** Over an earlier copy, by way of this file; otherwise nothing may be at the target. */
   readonly part?: string;
+  /** Over a published copy, also of a state that the database has not. */
+  readonly published?: boolean;
 };
 
 /** The process that copies, for `backup` and for the worker. Not for people: they have `backup`. */
-export const copy: Command<CopyOptions> = async (host, { path, target, part }) => {
+export const copy: Command<CopyOptions> = async (host, { path, target, part, published }) => {
   const parent = host.parent();
-  readFrom(path, (db) => (part === undefined ? writeCopy(db, target) : replaceCopy(db, target, part)));
+  const replaceable = published === true ? 'published' : 'earlier';
+  readFrom(path, (db) => {
+    if (part === undefined) writeCopy(db, target);
+    else replaceCopy(db, target, { part, replaceable });
+  });
   // Whoever wanted it is no more, and nobody else knows of it.
   if (part === undefined && host.parent() !== parent) removeCopy(target);
   return EXIT.done;

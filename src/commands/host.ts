@@ -1,6 +1,6 @@
 import type { LogConfig } from '../config/config.ts';
 import type { Environment, Settings } from '../config/environment.ts';
-import type { Fault } from '../errors.ts';
+import type { Notice } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 /** The process as a command sees it. Only `cli.ts` knows the real one. */
@@ -16,7 +16,7 @@ export type Host = {
   /** Writes a line of the result to stdout; settles when a slow reader has room for more. */
   readonly print: (text: string) => Promise<void>;
   /** Warns on stderr. */
-  readonly warn: (warning: Fault) => void;
+  readonly warn: (warning: Notice) => void;
   /** The terminal that stdout is, and undefined where it is none. */
   readonly terminal: Terminal | undefined;
   /** All of stdin. */

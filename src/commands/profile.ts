@@ -14,10 +14,11 @@ export const profile: Command<{ readonly json?: boolean }> = async (host, { json
   const config = loadConfig(host.settings(), host.environment);
   const log = await openQuietLog(host, config);
   const poll = (tools: RunTools) => pollProfile(tools, 'manual', host.stop);
-  const { report, player } = await pollOnce(config, { host, log }, poll);
+  const { report, player, warnOfCopy } = await pollOnce(config, { host, log }, poll);
   if (report.error !== undefined) throw report.error;
   host.stop.throwIfAborted();
   if (player !== undefined) await host.print(json === true ? profileJson(player) : profileTable(player));
+  warnOfCopy();
   return EXIT.done;
 };
 

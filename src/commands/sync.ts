@@ -2,7 +2,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { pollLeagues } from '../sync/leagues.ts';
-import { describeReport, type RunReport } from '../sync/report.ts';
+import { describeReport } from '../sync/report.ts';
 import { openHeartbeat } from '../worker/observatory.ts';
 import { dryRun } from './dry-run.ts';
 import type { Command, Host } from './host.ts';
@@ -15,23 +15,23 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
   const config = loadConfig(host.settings(), host.environment);
   const log = await openQuietLog(host, config);
   if (isDry === true) return dryRun(config, host);
-  const report = await pollAndTell(config, host, log);
+  const { report, warnOfCopy } = await pollAndTell(config, host, log);
   if (report.error !== undefined) throw report.error;
   host.stop.throwIfAborted();
   const isHeld = report.outcome === 'held';
   const more = isHeld ? '; league-sync accept-removals shows them' : '';
   await host.print(paragraph(describeReport(report) + more, host.terminal));
+  warnOfCopy();
   return isHeld ? EXIT.held : EXIT.done;
 };
 
 /** A poll that the heartbeat is told of, which ends after the database is closed. */
-async function pollAndTell(config: Config, host: Host, log: Log): Promise<RunReport> {
+async function pollAndTell(config: Config, host: Host, log: Log) {
   await using heartbeat = openHeartbeat(config, log);
-  const { report } = await pollOnce(config, { host, log }, async (tools) => {
+  return await pollOnce(config, { host, log }, async (tools) => {
     heartbeat?.noteBegin('leagues');
     const polled = await pollLeagues(tools, 'manual', host.stop);
     heartbeat?.noteRun(polled);
     return { report: polled };
   });
-  return report;
 }

@@ -20,10 +20,11 @@ import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, UsageError } from '../errors.ts';
 import { toDatabaseError } from './fault.ts';
 import { makeFolders } from './folder.ts';
-import { isCopy, isLater } from './origin.ts';
+import { isLater, kinshipOf } from './origin.ts';
 
 /** Whoever may read the database may read its copies; nobody else may. */
 const READING = 0o444;
+const WRITING = 0o222;
 const GROUP = 0o070;
 const OWNER = 0o600;
 const OLD_PART_MS = 600_000;
@@ -95,21 +96,32 @@ export function removeCopy(target: string): void {
 }
 
 /**
- * Makes a copy at `target`, at once, over an earlier one, by way of `part`. It is dated by the instant that it shows.
- * Throws a DatabaseError, and leaves what is there, where that is anything else.
+ * Which copies of a database may be replaced: those of an `earlier` state; or `published` ones that have diverged as
+ * well, as they do when the database is restored.
  */
-export function replaceCopy(db: Database.Database, target: string, part: string): void {
+export type Replaceable = 'earlier' | 'published';
+
+export type ReplaceOptions = {
+  /** Where the copy is made before it takes its place. */
+  readonly part: string;
+  readonly replaceable: Replaceable;
+};
+
+/**
+ * Makes a copy at `target`, at once, over an earlier one. It is dated by the instant that it shows. Throws a
+ * DatabaseError, and leaves what is there, where that is anything else.
+ */
+export function replaceCopy(db: Database.Database, target: string, { part, replaceable }: ReplaceOptions): void {
   try {
-    refuseReplacing(target, db.name);
+    refuseReplacing(target, db.name, replaceable);
     makeFolders(dirname(target));
     removeOldParts(target);
     const at = new Date();
     writeCopy(db, part);
     allow(() => utimesSync(part, at, at));
     allow(() => chmodSync(part, statSync(part).mode & READING));
-    refuseReplacing(target, db.name);
-    // A process that outlives its worker may come after the next worker's.
-    if (isLater(target, part)) return;
+    refuseReplacing(target, db.name, replaceable);
+    if (isOutdated(part, target, db.name)) return;
     renameSync(part, target);
     allow(() => syncToDisk(dirname(target)));
   } catch (error) {
@@ -119,13 +131,26 @@ export function replaceCopy(db: Database.Database, target: string, part: string)
   }
 }
 
-/** Throws a DatabaseError where something is at `target` that is no copy of the database at `path`. */
-export function refuseReplacing(target: string, path: string): void {
-  if (!isThere(target) || isCopy(target, path)) return;
-  throw new DatabaseError(
-    `What is at ${target} is no copy of the database ${path}, or holds more than that, and is left as it is.`,
-    { fix: 'move it away, or name another place' },
-  );
+/** A process that outlives its worker may come after the next worker's, and after the database was restored. */
+function isOutdated(part: string, target: string, path: string): boolean {
+  if (kinshipOf(part, path) !== 'earlier') return true;
+  return isThere(target) && kinshipOf(target, path) === 'earlier' && isLater(target, part);
+}
+
+/** Throws a DatabaseError where something is at `target` that is no such copy of the database at `path`. */
+export function refuseReplacing(target: string, path: string, replaceable: Replaceable): void {
+  if (!isThere(target)) return;
+  const kinship = kinshipOf(target, path);
+  if (kinship === 'earlier' || (kinship === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
+  const what = kinship === 'foreign' ? 'is no copy of' : 'holds what is not in';
+  throw new DatabaseError(`What is at ${target} ${what} the database ${path}, and is left as it is.`, {
+    fix: 'move it away, or name another place',
+  });
+}
+
+/** Published copies are not: that tells them from a database that was made from a copy and went on by itself. */
+export function isWritable(target: string): boolean {
+  return (statSync(target).mode & WRITING) !== 0;
 }
 
 /** Gives the copy its name. Throws a UsageError where something has that name, and a DatabaseError. */

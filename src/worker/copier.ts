@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { Environment } from '../config/environment.ts';
 import { CutShortError, codeOf, DatabaseError } from '../errors.ts';
-import { partOf, removeCopy } from '../store/copy.ts';
+import { partOf, type Replaceable, removeCopy } from '../store/copy.ts';
 
 export type CopyOptions = {
-  /** Over an earlier copy of the same database; otherwise nothing may be at `target`. */
-  readonly replace?: boolean;
+  /** Over such a copy of the same database; otherwise nothing may be at `target`. */
+  readonly replace?: Replaceable;
   /** Cuts the copying short. */
   readonly signal?: AbortSignal;
 };
@@ -32,10 +32,11 @@ export type CopierOptions = {
 export function createCopy({ program, environment }: CopierOptions): Copy {
   // The copying process needs no settings, least of all secrets.
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
-  return async (path, target, { replace = false, signal }) => {
+  return async (path, target, { replace, signal }) => {
     signal?.throwIfAborted();
-    const part = replace ? partOf(target) : undefined;
-    const args = ['copy', ...(part === undefined ? [] : ['--part', part]), '--', path, target];
+    const part = replace === undefined ? undefined : partOf(target);
+    const over = [...(part === undefined ? [] : ['--part', part]), ...(replace === 'published' ? ['--published'] : [])];
+    const args = ['copy', ...over, '--', path, target];
     const { code, said } = await runToEnd([...program, ...args], env, signal);
     if (code === 0) return;
     if (code !== null) throw new DatabaseError(said);

@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
-import { CutShortError, toRunError } from '../errors.ts';
+import { CutShortError, type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { isWritable } from '../store/copy.ts';
+import { kinshipOf } from '../store/origin.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
 
@@ -11,6 +13,8 @@ export type Publisher = AsyncDisposable & {
   readonly noteRun: (report: RunReport) => void;
   /** Has the copy made anew where there is none, or an old one. */
   readonly look: () => void;
+  /** Why the last copy could not be made; undefined where it was made, or none was tried. */
+  readonly failure: () => RunError | undefined;
 };
 
 export type PublisherOptions = {
@@ -28,20 +32,24 @@ export type PublisherOptions = {
 };
 
 const OLDEST_MS = 3_600_000;
-const WRITING = 0o222;
 const RETRY_MS = 60_000;
 /** What the last poll changed may still be copied; a worker that stops has no time for more. */
 const GRACE_MS = 3_000;
 
 export function createPublisher({ target, ...options }: PublisherOptions): Publisher {
   if (target !== undefined) return startPublisher({ target, ...options });
-  return { noteRun: () => undefined, look: () => undefined, [Symbol.asyncDispose]: async () => undefined };
+  return {
+    noteRun: () => undefined,
+    look: () => undefined,
+    failure: () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
 }
 
 function startPublisher(options: PublisherOptions & { readonly target: string }): Publisher {
   const { clock, stop } = options;
   const { signal, hurry, settle } = createGrace(clock);
-  const publish = createPublishing(options, signal);
+  const { publish, failure } = createPublishing(options, signal);
   let due = dueIn(clock, OLDEST_MS - ageOf(options, clock.now()));
   let wanted = false;
   let publishing: Promise<void> | undefined;
@@ -69,6 +77,7 @@ function startPublisher(options: PublisherOptions & { readonly target: string })
     look: () => {
       if (publishing === undefined && due()) request();
     },
+    failure,
     [Symbol.asyncDispose]: async () => {
       await publishing;
       settle();
@@ -102,20 +111,20 @@ function createGrace(clock: Clock) {
 function createPublishing(
   { path, target, copy, log, stop }: PublisherOptions & { readonly target: string },
   signal: AbortSignal,
-): () => Promise<boolean> {
-  let fault = '';
+): { readonly publish: () => Promise<boolean>; readonly failure: Publisher['failure'] } {
+  let failure: RunError | undefined;
   const say = (error: unknown): void => {
-    const failure = toRunError(error);
+    const found = toRunError(error);
     // The same fault is said once, not at every try.
-    if (failure.message !== fault) log.warn({ err: failure, target }, 'the published copy could not be made');
-    fault = failure.message;
+    if (found.message !== failure?.message) log.warn({ err: found, target }, 'the published copy could not be made');
+    failure = found;
   };
-  return async () => {
+  const publish = async (): Promise<boolean> => {
     try {
-      await copy(path, target, { replace: true, signal });
-      if (fault !== '') log.info({ target }, 'the published copy is made again');
+      await copy(path, target, { replace: 'published', signal });
+      if (failure !== undefined) log.info({ target }, 'the published copy is made again');
       else log.debug({ target }, 'the copy was published');
-      fault = '';
+      failure = undefined;
       return true;
     } catch (error) {
       // A supervisor that ends the worker may end its processes, too.
@@ -124,15 +133,17 @@ function createPublishing(
       return false;
     }
   };
+  return { publish, failure: () => failure };
 }
 
 /** Infinite where there is no copy of the present state, or what does not look like one, so that it is found out at once. */
-function ageOf({ target, changedAt }: PublisherOptions & { readonly target: string }, now: number): number {
+function ageOf({ path, target, changedAt }: PublisherOptions & { readonly target: string }, now: number): number {
   try {
-    const { mtimeMs, mode } = statSync(target);
+    const { mtimeMs } = statSync(target);
     const isLate = changedAt !== undefined && mtimeMs < Date.parse(changedAt);
-    // Copies are not writable; and a clock that has stepped back since makes none young.
-    if ((mode & WRITING) === 0 && mtimeMs <= now && !isLate) return now - mtimeMs;
+    // A clock that has stepped back since makes none young, nor does a database that was restored.
+    const isPresent = mtimeMs <= now && !isLate && !isWritable(target) && kinshipOf(target, path) === 'earlier';
+    if (isPresent) return now - mtimeMs;
   } catch {
     // The copying process says what is wrong there.
   }

@@ -93,7 +93,7 @@ async function openDatabase(path: string, lock: Lock, options: WorkplaceOptions)
     stop,
     keepCopy: async (upgrade) => {
       log.info(upgrade, `the schema of the database is an older one: first it is copied, as it is, to ${upgrade.copy}`);
-      await copy(path, upgrade.copy, { replace: true, signal: stop });
+      await copy(path, upgrade.copy, { replace: 'earlier', signal: stop });
     },
     onLongWait: ({ message }) => log.warn({ database: path }, `waiting, for at most a minute: ${message}`),
     lock,

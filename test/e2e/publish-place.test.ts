@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -21,6 +22,13 @@ import {
   setUpPublishing,
   startFresh,
 } from '../support/publishing.ts';
+
+const SAID =
+  /^league-sync: the published copy could not be made: What is at .*copy\.db is no copy of the database .*; move it away, or name another place\.$/;
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
 
 describe('what is no copy of the database and in the way', () => {
   const makeOther = (file: string): void => {
@@ -62,9 +70,31 @@ describe('what is no copy of the database and in the way', () => {
     expect((await worker.stop()).code).toBe(0);
     const faults = faultsIn(worker.log());
     expect(faults).toHaveLength(1);
-    expect(JSON.stringify(faults)).toMatch(/copy\.db is no copy of the database .*leagues\.db.*Move it away/);
+    expect(JSON.stringify(faults)).toMatch(/copy\.db is no copy of the database .*leagues\.db.*move it away/);
     expect(picture(bench.shared)).toEqual(before);
     expect(countLeagues(bench.database)).toBe(3);
+  });
+
+  it('is the published copy of another league-sync, left as it is', async () => {
+    const [bench, other] = [await setUpPublishing(), await setUpPublishing()];
+    expect((await other.run(['sync'])).code).toBe(0);
+    const before = picture(other.folder);
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.copy });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('is no copy of the database')]);
+    expect(picture(other.folder)).toEqual(before);
+  });
+
+  it('is a database that was made from a backup and went on by itself, left as it is', async () => {
+    const [bench, other] = [await setUpPublishing(), await setUpPublishing()];
+    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    mkdirSync(dirname(other.database));
+    expect((await bench.run(['backup', other.database])).code).toBe(0);
+    other.change();
+    expect((await other.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    const before = picture(other.folder);
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.database });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('holds what is not in the database')]);
+    expect(picture(other.folder)).toEqual(before);
   });
 
   it('is the database of another league-sync, left as it is', async () => {
@@ -114,11 +144,28 @@ describe('what is no copy of the database and in the way', () => {
     expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
     mkdirSync(bench.copy, { recursive: true });
     bench.simulator.setLeagues([]);
-    expect((await bench.run(['sync'])).code).toBe(3);
+    const held = await bench.run(['sync']);
+    expect([held.code, lastLine(held.stderr)]).toEqual([3, expect.stringMatching(SAID)]);
     bench.simulator.setFault('not-json', true);
-    expect((await bench.run(['sync'])).code).toBe(1);
+    const failed = await bench.run(['sync']);
+    expect([failed.code, lastLine(failed.stderr)]).toEqual([1, expect.stringContaining('The answer to GET')]);
     expect(picture(bench.shared)).toEqual({ 'copy.db': expect.any(String) });
   });
+
+  it.each(['sync', 'profile'])(
+    'is said by %s in its last line on stderr, and not before the result',
+    async (command) => {
+      const bench = await setUpPublishing();
+      mkdirSync(bench.copy, { recursive: true });
+      const { code, stdout, stderr } = await bench.run([command]);
+      expect(code).toBe(0);
+      expect(stdout).not.toBe('');
+      expect(lastLine(stderr)).toMatch(SAID);
+      rmSync(bench.copy, { recursive: true });
+      bench.change();
+      expect((await bench.run(['sync'])).stderr).toBe('');
+    },
+  );
 
   it('a copy in WAL mode that nobody has open is replaced, or left as it is with nothing beside it', async () => {
     const bench = await setUpPublishing();

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -164,6 +165,55 @@ describe('the published copy', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('shared/copy.db');
     expect(picture(bench.shared)).toEqual(before);
+  });
+});
+
+describe('after the database was restored from a backup', () => {
+  /** Two leagues are published, and the database is the backup of when it had one. */
+  async function setUpRestored() {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect((await bench.run(['backup', 'backup.db'])).code).toBe(0);
+    bench.change();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect([countLeagues(bench.database), countLeagues(bench.copy)]).toEqual([2, 2]);
+    copyFileSync(join(bench.folder, 'backup.db'), bench.database);
+    return bench;
+  }
+
+  it('the copy is made anew at start, and shows the restored state', async () => {
+    const bench = await setUpRestored();
+    bench.simulator.setFault('not-json', true);
+    const worker = bench.start(['run']);
+    await published(bench, 1);
+    expect((await worker.stop()).code).toBe(0);
+    expect(ask(bench.copy, 'SELECT seq, at FROM league_changes')).toEqual(
+      bench.rows('SELECT seq, at FROM league_changes'),
+    );
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('the copy is made anew by sync, though its poll changes nothing', async () => {
+    const bench = await setUpRestored();
+    bench.simulator.setLeagues([makeLeague('l0')]);
+    const { stdout, stderr } = await bench.run(['sync']);
+    expect([stdout, stderr]).toEqual([expect.stringContaining('unchanged'), '']);
+    expect(dump(bench.copy)).toEqual(dump(bench.database));
+  });
+
+  it('the copy is made anew though the database has gone on since, beyond what the copy holds', async () => {
+    const bench = await setUpRestored();
+    for (let polls = 0; polls < 3; polls += 1) {
+      bench.change();
+      expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    }
+    expect((await bench.run(['sync'])).stderr).toBe('');
+    expect(dump(bench.copy)).toEqual(dump(bench.database));
+  });
+
+  it('check says of the copy that the next start replaces it', async () => {
+    const bench = await setUpRestored();
+    expect((await bench.run(['check'])).stdout).toMatch(/^ok {4}publish .*before the database was restored/m);
   });
 });
 

@@ -110,7 +110,9 @@ describe('a service over TLS', () => {
       expect(bench.rows('SELECT error_kind, http_status, attempts FROM runs')).toEqual([
         { error_kind: 'status', http_status: 307, attempts: 1 },
       ]);
-      expect(exit.stderr).toContain(`was redirected (status 307) to ${elsewhere.origin}, and redirects are not followed`);
+      expect(exit.stderr).toContain(
+        `was redirected (status 307) to ${elsewhere.origin}, and redirects are not followed`,
+      );
       expect(exit.stderr).toContain('; check LEAGUE_SYNC_BASE_URL.');
       expect(elsewhere.connections()).toBe(0);
       expect(simulator.requests).toEqual([]);

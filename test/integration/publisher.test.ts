@@ -38,7 +38,7 @@ async function createStage(
   await store[Symbol.asyncDispose]();
   const made = new Date(clock.now() - (age ?? 0));
   if (age !== undefined) {
-    readFrom(path, (db) => replaceCopy(db, target, partOf(target)));
+    readFrom(path, (db) => replaceCopy(db, target, { part: partOf(target), replaceable: 'published' }));
     utimesSync(target, made, made);
   }
   const log: string[] = [];
@@ -55,7 +55,7 @@ async function createStage(
     copies.push(going);
     signal?.addEventListener('abort', () => going.reject(signal.reason), { once: true });
     await going.promise;
-    readFrom(from, (db) => replaceCopy(db, to, partOf(to)));
+    readFrom(from, (db) => replaceCopy(db, to, { part: partOf(to), replaceable: 'published' }));
   };
   const publisher = createPublisher({
     path,

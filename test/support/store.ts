@@ -10,7 +10,8 @@ export function openTestStore(path: string, options: Partial<StoreOptions> = {})
     migrations: findPackage().migrations,
     clock: systemClock,
     stop: new AbortController().signal,
-    keepCopy: async ({ copy }) => readFrom(path, (db) => replaceCopy(db, copy, partOf(copy))),
+    keepCopy: async ({ copy }) =>
+      readFrom(path, (db) => replaceCopy(db, copy, { part: partOf(copy), replaceable: 'earlier' })),
     onLongWait: () => undefined,
     lock: { renew: () => undefined },
     onEnd: () => undefined,
