@@ -74,11 +74,6 @@ export function wrap(text: string, width: number): readonly string[] {
   return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
 }
 
-/** How many columns of a terminal a text takes. */
-export function widthOf(text: string): number {
-  return stringWidth(text);
-}
-
 /** The text in lines of this width that stand below each other, behind a lead before the first. */
 export function hang(lead: string, text: string, width: number): readonly string[] {
   const indent = widthOf(lead);

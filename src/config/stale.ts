@@ -17,20 +17,21 @@ type StaleSettings = {
  * used, and goes by its default.
  */
 export function loadStaleSettings({ settings, warn }: SettingsSource): StaleSettings {
-  const set = settings();
+  const { values } = settings();
   const warnOf = (name: SettingName): void =>
-    warn(
-      `${name}: "${set[name]}" cannot be used; its default decides when data is stale. league-sync check says more.`,
-    );
+    warn({
+      message: `${name}: "${values[name]}" cannot be used; its default decides when data is stale`,
+      fix: 'league-sync check says how to write it',
+    });
   const read = <T>(name: SettingName, field: z.ZodType<T>): T => {
-    const { success, data } = field.safeParse(set[name]);
+    const { success, data } = field.safeParse(values[name]);
     if (success) return data;
     warnOf(name);
     return field.parse(undefined);
   };
   const zone = read('LEAGUE_SYNC_TIMEZONE', shape.LEAGUE_SYNC_TIMEZONE);
   const byDefault = shape.LEAGUE_SYNC_SCHEDULE.parse(undefined);
-  const schedule = readSchedule(set.LEAGUE_SYNC_SCHEDULE ?? byDefault, zone);
+  const schedule = readSchedule(values.LEAGUE_SYNC_SCHEDULE ?? byDefault, zone);
   if ('fault' in schedule) warnOf('LEAGUE_SYNC_SCHEDULE');
   return {
     schedule: 'fault' in schedule ? parseSchedule(byDefault, zone) : schedule,
