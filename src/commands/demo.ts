@@ -1,62 +1,62 @@
-import { realpathSync, rmSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { join } from 'node:path';
-import { formatInstant, systemClock } from '../clock.ts';
-import { loadConfig, loadLogConfig } from '../config/config.ts';
+import { resolve } from 'node:path';
+import { systemClock } from '../clock.ts';
+import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { formatDuration } from '../duration.ts';
-import { EXIT, StoppedError, UsageError } from '../errors.ts';
+import { EXIT, StoppedError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startSimulator } from '../simulator/simulator.ts';
-import { prepareFolder } from '../store/folder.ts';
-import { foreign, isForeign } from '../store/foreign.ts';
-import { acquireLock } from '../store/lock.ts';
 import { runQuery } from '../store/query.ts';
 import { createCopy } from '../worker/copier.ts';
 import { runWorker } from '../worker/worker.ts';
-import { showChanges } from './demo-feed.ts';
+import { createFeedLog } from './demo-feed.ts';
+import { makeRoom, refuseOddPlace } from './demo-place.ts';
 import type { Command, Host } from './host.ts';
 
 const DATABASE = 'demo-data/leagues.db';
 /** Short enough that a few seconds show a renewal, long enough to be read. */
 const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
+const USERNAME = 'demo';
 const PASSWORD = 'demo-password';
 
 /** Simulated service and worker in one process, from an empty database. Reads no settings but those of the log. */
 export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }) => {
-  const logConfig = loadLogConfig(readSettings(host.environment));
-  const log = await host.openLog(logConfig, 1);
-  const path = startAnew(host);
+  const log = await host.openLog(loadLogConfig(readSettings(host.environment)), 1);
+  refuseOddPlace(DATABASE);
   await using simulator = await startSimulator({
-    username: 'demo',
+    username: USERNAME,
     password: PASSWORD,
     tokenLifeMs: TOKEN_LIFE_MS,
     churnMs: CHURN_MS,
   });
-  log.info(
-    `simulated service on ${simulator.url}: tokens live ${formatDuration(TOKEN_LIFE_MS)}, leagues change every ${formatDuration(CHURN_MS)}`,
-  );
-  log.info(`${DATABASE} begins anew: what an earlier demo left there is gone`);
-  explain(log, forMs);
+  await runWorker(configFor(simulator.url, host), {
+    log,
+    pid: host.pid,
+    signal: forMs === undefined ? host.stop : stopAfter(forMs, host.stop),
+    onPollNow: host.onHangup,
+    copy: createCopy(host),
+    demo: {
+      prepare: () => explain(log, { hadOne: makeRoom(DATABASE), forMs }),
+      onReport: createFeedLog(DATABASE, log),
+    },
+  });
+  summarize(log);
+  return EXIT.done;
+};
 
-  const signal = forMs === undefined ? host.stop : stopAfter(forMs, host.stop);
+function configFor(url: string, host: Host): Config {
   const settings = {
-    LEAGUE_SYNC_BASE_URL: simulator.url,
-    LEAGUE_SYNC_USERNAME: 'demo',
+    LEAGUE_SYNC_BASE_URL: url,
+    LEAGUE_SYNC_USERNAME: USERNAME,
     LEAGUE_SYNC_PASSWORD: PASSWORD,
     LEAGUE_SYNC_DATABASE: DATABASE,
     LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *',
     LEAGUE_SYNC_PROFILE_SCHEDULE: '*/10 * * * * *',
     LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
   };
-  const config = loadConfig(readSettings(settings), host.environment);
-  const showing = showChanges(path, log, signal);
-  await runWorker(config, { log, pid: host.pid, signal, onPollNow: host.onHangup, copy: createCopy(host) });
-  await showing;
-  summarize(log, path);
-  return EXIT.done;
-};
+  return loadConfig(readSettings(settings), host.environment);
+}
 
 /** Aborts when the time is over or when the operator stops the demo, whichever comes first. */
 function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
@@ -68,33 +68,23 @@ function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   return over.signal;
 }
 
-/** Clears away the database of an earlier demo, unless one is still running or the file is somebody else's. */
-function startAnew(host: Host): string {
-  const path = prepareFolder(DATABASE);
-  if (path !== join(realpathSync('.'), DATABASE)) {
-    throw new UsageError(`${DATABASE} leads to ${path}, outside of this folder; remove that link first.`);
-  }
-  using _lock = acquireLock(path, { pid: host.pid, host: hostname(), since: formatInstant(systemClock.now()) });
-  if (isForeign(path)) throw foreign(path);
-  for (const companion of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${companion}`, { force: true });
-  return path;
+type Beginning = { readonly hadOne: boolean; readonly forMs: number | undefined };
+
+/** In short lines: a terminal may be narrow, and this is what a newcomer reads. */
+function explain(log: Log, { hadOne, forMs }: Beginning): void {
+  const [life, churn] = [formatDuration(TOKEN_LIFE_MS), formatDuration(CHURN_MS)];
+  log.info('demo: a simulated service, and a worker that polls it');
+  log.info(`tokens live ${life}, leagues change every ${churn}`);
+  log.info(`database: ${DATABASE}${hadOne ? ' (an earlier demo was there)' : ''}`);
+  log.info(`ask it: sqlite3 -readonly ${DATABASE}`);
+  log.info(forMs === undefined ? 'stop with Ctrl-C' : `ends by itself after ${formatDuration(forMs)}`);
 }
 
-function explain(log: Log, forMs: number | undefined): void {
-  log.info(
-    `ask the database while this runs: sqlite3 -readonly ${DATABASE} "SELECT sport, count(*) FROM active_leagues GROUP BY sport"`,
-  );
-  log.info(`or without sqlite3: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync query "SELECT * FROM freshness"`);
-  log.info(forMs === undefined ? 'stop it with Ctrl-C' : `it ends by itself after ${formatDuration(forMs)}`);
-}
-
-function summarize(log: Log, path: string): void {
+function summarize(log: Log): void {
   const sql = `SELECT live_leagues, (SELECT count(*) FROM runs WHERE kind = 'leagues'), (SELECT count(*) FROM logins WHERE outcome = 'ok'),
     (SELECT count(*) FROM league_changes) FROM freshness`;
-  const [leagues, polls, logins, changes] = runQuery(path, sql).rows[0] ?? [];
-  log.info(`done: ${leagues} leagues listed after ${polls} polls and ${logins} logins, ${changes} changes recorded`);
-  log.info(`the database is kept: ${path}`);
-  log.info(
-    `what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync query "SELECT at, league_name, field, old_value, new_value FROM league_field_changes"`,
-  );
+  const [leagues, polls, logins, changes] = runQuery(DATABASE, sql).rows[0] ?? [];
+  log.info(`done: ${leagues} leagues, ${polls} polls, ${logins} logins, ${changes} changes`);
+  log.info(`the database is kept: ${resolve(DATABASE)}`);
+  log.info(`what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync changes`);
 }

@@ -221,7 +221,10 @@ const drift: TableDescription<typeof schema.drift> = {
 const migrations: TableDescription<typeof schema.migrations> = {
   description: 'The steps of the schema that were applied to this database.',
   columns: {
-    version: ['integer', 'Number of the step; the last one is also PRAGMA user_version.'],
+    version: [
+      'integer',
+      'Number of the step; the last one is also PRAGMA user_version. 0 is no step: a demo made this database, and no worker has written to it since.',
+    ],
     name: ['text', 'Its name.'],
     sha256: ['text', 'SHA-256 of its text, in hexadecimal digits.'],
     applied_at: ['instant', 'When it was applied.'],

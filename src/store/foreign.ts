@@ -26,6 +26,13 @@ export function isForeign(path: string): boolean {
   return id !== APPLICATION_ID && (id !== 0 || pages > 1 || hasWal);
 }
 
+/** The application id of an SQLite database that this process does not have open; undefined for any other file. */
+export function readApplicationId(path: string): number | undefined {
+  const header = readHeader(path);
+  const isDatabase = header?.toString('latin1', 0, MAGIC.length) === MAGIC;
+  return isDatabase ? header.readUInt32BE(APPLICATION_ID_OFFSET) : undefined;
+}
+
 /** Whether the file is an SQLite database with a write-ahead log, and none that this process has open. */
 export function hasWalMark(path: string): boolean {
   const header = readHeader(path);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
+import { addDemoMark } from './demo-mark.ts';
 import { APPLICATION_ID } from './identity.ts';
 
 /** One step of the schema, as it lies in `migrations/`. */
@@ -57,11 +58,18 @@ function isEmpty(db: Database.Database): boolean {
   return db.prepare('SELECT 1 FROM runs LIMIT 1').get() === undefined;
 }
 
+export type MigrateOptions = {
+  /** Under which the steps are filed. */
+  readonly at: string;
+  /** Whether a demo makes the database, which is then marked as its own. */
+  readonly isDemo: boolean;
+};
+
 /**
  * Brings the schema up to date in one transaction, under the worker's lock. Not drizzle's own migrator: that one
  * compares dates only, so an edited, a missing or a newer migration would go unnoticed.
  */
-export function migrate(db: Database.Database, migrations: readonly Migration[], at: string): void {
+export function migrate(db: Database.Database, migrations: readonly Migration[], { at, isDemo }: MigrateOptions): void {
   const pending = migrations.slice(schemaVersion(db));
   if (pending.length === 0) return;
   const record = 'INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)';
@@ -70,6 +78,7 @@ export function migrate(db: Database.Database, migrations: readonly Migration[],
       for (const statement of migration.statements) db.exec(statement);
       db.prepare(record).run(migration.version, migration.name, migration.sha256, at);
     }
+    if (isDemo) addDemoMark(db, at);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${migrations.length}`);
   }).immediate();

@@ -3,6 +3,7 @@ import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { type Clock, formatInstant } from '../clock.ts';
 import { codeOf, type DatabaseError, LockedError } from '../errors.ts';
 import { createBacklog } from './backlog.ts';
+import { removeDemoMark } from './demo-mark.ts';
 import { describeDatabase } from './dictionary.ts';
 import { createDriftRows, type DriftRows } from './drift.ts';
 import { toDatabaseError } from './fault.ts';
@@ -35,6 +36,8 @@ export type Store = AsyncDisposable & {
   readonly rejections: RejectionRows;
   readonly holds: HoldRows;
   readonly drift: DriftRows;
+  /** Within a transaction: a database that a demo made is no demo's from here on. */
+  readonly removeDemoMark: () => void;
   /**
    * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The work is synchronous and
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
@@ -68,6 +71,8 @@ export type StoreOptions = {
   /** Told when another program has been in the way for seconds. */
   readonly onLongWait: (error: DatabaseError) => void;
   readonly lock: Pick<Lock, 'renew'>;
+  /** Whether a database that is made here is a demo's, and may be deleted by the next one. */
+  readonly isDemo?: boolean;
   /** Told, last, how the store has ended. */
   readonly onEnd: (ending: Ending) => void;
 };
@@ -100,7 +105,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
       upgrade = pending;
       return false;
     }
-    migrate(db, known, formatInstant(clock.now()));
+    migrate(db, known, { at: formatInstant(clock.now()), isDemo: options.isDemo ?? false });
     describeDatabase(db);
     return true;
   };
@@ -166,6 +171,7 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
     rejections: createRejectionRows(db),
     holds: createHoldRows(db),
     drift: createDriftRows(db),
+    removeDemoMark: () => removeDemoMark(client),
     write,
     widenCache: cache.widen,
     defer: backlog.add,

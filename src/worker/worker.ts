@@ -9,6 +9,7 @@ import type { RunKind } from '../store/runs.ts';
 import type { Ending } from '../store/store.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
+import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
 import { createLoginLog } from './login-log.ts';
 import { logNews } from './news-log.ts';
@@ -30,6 +31,16 @@ export type WorkerOptions = {
   readonly onPollNow: (pollNow: () => void) => void;
   /** Makes the copies that are published, and the one before an upgrade. */
   readonly copy: Copy;
+  /** Where the worker is a demo's. */
+  readonly demo?: Demo;
+};
+
+/** What a demo does beside the worker. */
+export type Demo = {
+  /** Called under the lock, before anything else: makes room for a new database, which is marked as a demo's. */
+  readonly prepare: () => void;
+  /** Told of each run, right after its line in the log. */
+  readonly onReport: (report: RunReport) => void;
 };
 
 /** Restarts must not hammer the service. */
@@ -59,7 +70,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 }
 
 async function work(config: Config, options: WorkerOptions, onEnd: (ending: Ending) => void): Promise<void> {
-  const { log, pid, signal, onPollNow, copy } = options;
+  const { log, pid, signal, onPollNow, copy, demo } = options;
   const monitor = createMonitor(settingsOf(config), systemClock);
   // Ends last: the database is in order by then.
   await using heartbeat = openHeartbeat(config, log);
@@ -71,7 +82,11 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     signal,
     firstReason: 'start',
     copy,
-    onLocked: () => openObservatory(config, monitor, log),
+    isDemo: demo !== undefined,
+    onLocked: () => {
+      demo?.prepare();
+      return openObservatory(config, monitor, log);
+    },
     onLogin: (login) => {
       monitor.noteLogin(login);
       logins.note(login);
@@ -98,6 +113,7 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
       if (report.kind === 'leagues' && report.error === undefined) isFirstLoad = false;
       logRun(report);
       logNews(log, report);
+      demo?.onReport(report);
       heartbeat?.noteRun(report);
       monitor.noteRun(report);
       publisher.noteRun(report);

@@ -39,6 +39,8 @@ export type WorkplaceOptions = {
   readonly signal: AbortSignal;
   /** Makes the copies that are published, and the one before an upgrade. */
   readonly copy: Copy;
+  /** Whether a demo works here: the database that it makes is marked as its own, and anybody else takes that mark away. */
+  readonly isDemo?: boolean;
   /** Done under the lock, before the database is opened, which may take long; ended last. */
   readonly onLocked?: () => Promise<AsyncDisposable>;
   /** Told, last, how the database was left. */
@@ -61,7 +63,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   warnOfNetwork(path, options.log);
   if (options.onLocked !== undefined) stack.use(await options.onLocked());
   const store = stack.use(await openDatabase(path, lock, options));
-  const interrupted = await markInterrupted(store, options.signal);
+  const interrupted = await begin(store, options);
   // Above the store: a copy under way is a reader, and the last one to leave leaves one file.
   const publisher = stack.use(publisherOf(store, config, options));
   const fingerprint = fingerprintOf(config);
@@ -97,6 +99,7 @@ async function openDatabase(path: string, lock: Lock, options: WorkplaceOptions)
     },
     onLongWait: ({ message }) => log.warn({ database: path }, `waiting, for at most a minute: ${message}`),
     lock,
+    isDemo: options.isDemo ?? false,
     onEnd: options.onEnd ?? (() => undefined),
   });
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
@@ -155,8 +158,12 @@ function logUpgrade(log: Log, upgrade: Upgrade): void {
   log.warn(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
 }
 
-function markInterrupted(store: Store, stop: AbortSignal): Promise<number> {
+/** The first thing that is written. Gives how many runs an earlier worker left unfinished. */
+function begin(store: Store, { signal, isDemo = false }: WorkplaceOptions): Promise<number> {
   const foundAt = formatInstant(systemClock.now());
   const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${foundAt}.`;
-  return store.write(() => store.runs.interruptRunning(message), stop);
+  return store.write(() => {
+    if (!isDemo) store.removeDemoMark();
+    return store.runs.interruptRunning(message);
+  }, signal);
 }

@@ -1,8 +1,7 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../support/bench.ts';
-import { ask } from '../support/database.ts';
 import { type RunningProgram, runProgram, startProgram } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
 
@@ -88,52 +87,5 @@ describe('simulate', () => {
     const { code, stderr } = await runProgram(['simulate', '--port', new URL(url).port], { cwd: makeFolder() });
     expect(code).toBe(64);
     expect(stderr).toContain(new URL(url).port);
-  });
-});
-
-describe('demo', () => {
-  it('shows all of it for as long as it is told to, whatever the settings, and keeps its database', async () => {
-    const cwd = makeFolder();
-    mkdirSync(join(cwd, '.env'));
-    const env = {
-      LEAGUE_SYNC_BASE_URL: 'nonsense',
-      LEAGUE_SYNC_SCHEDULE: 'never',
-      LEAGUE_SYNC_DATABASE: '/nowhere/x.db',
-    };
-    const { code, stdout } = await runProgram(['demo', '--for', '5s'], { cwd, env });
-
-    expect(code).toBe(0);
-    expect(stdout).toContain('demo-data/leagues.db');
-    expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
-    const database = join(cwd, 'demo-data', 'leagues.db');
-    expect(ask(database, "SELECT count(*) AS n FROM league_changes WHERE kind = 'added' AND run_id = 1")).toEqual([
-      { n: 124 },
-    ]);
-    expect(ask(database, "SELECT count(*) AS n FROM logins WHERE outcome = 'ok'")[0]?.n).toBeGreaterThanOrEqual(2);
-    expect(readdirSync(cwd).sort()).toEqual(['.env', 'demo-data']);
-  });
-
-  it('starts anew each time, and ends with 0 when it is stopped', async () => {
-    const cwd = makeFolder();
-    mkdirSync(join(cwd, 'demo-data'));
-    writeFileSync(join(cwd, 'demo-data', 'leagues.db'), 'left over');
-    const demo = startProgram(['demo'], { cwd });
-    await demo.waitForPoll('changed');
-    expect((await demo.stop('SIGINT')).code).toBe(0);
-    expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
-  });
-
-  it('lasts when it is told to last longer than a timer can count', async () => {
-    const demo = startProgram(['demo', '--for', '60d'], { cwd: makeFolder() });
-    await demo.waitForPoll('changed');
-    await demo.waitForPoll();
-    expect(demo.alive()).toBe(true);
-    const { code, stdout, stderr } = await demo.stop();
-    expect(code).toBe(0);
-    expect(stdout + stderr).not.toContain('TimeoutOverflowWarning');
-  });
-
-  it.each(['5', 'soon', '0s'])('exits 64 on --for %s', async (duration) => {
-    expect((await runProgram(['demo', '--for', duration], { cwd: makeFolder() })).code).toBe(64);
   });
 });

@@ -1,0 +1,110 @@
+import { copyFileSync, existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { codeOf } from '../errors.ts';
+import { toDatabaseError } from './fault.ts';
+import { requireOrdinary, sizeOf } from './folder.ts';
+import { hasWalMark, readApplicationId } from './foreign.ts';
+import { APPLICATION_ID } from './identity.ts';
+
+/** No step of the schema has this number. The row says that a demo made the database, and no worker has used it since. */
+const MARK_VERSION = 0;
+const NO_SHA256 = '0'.repeat(64);
+/** In the order in which they go: what is left by a kill in between is still known for what it was. */
+const PARTS = ['-wal', '-shm', '-journal', ''] as const;
+
+/** Marks a database as made by a demo, in the transaction that makes its schema. */
+export function addDemoMark(db: Database.Database, at: string): void {
+  db.prepare("INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES (?, 'demo', ?, ?)").run(
+    MARK_VERSION,
+    NO_SHA256,
+    at,
+  );
+}
+
+/** From here on the database is somebody's own, and no demo deletes it. */
+export function removeDemoMark(db: Database.Database): void {
+  db.prepare('DELETE FROM schema_migrations WHERE version = ?').run(MARK_VERSION);
+}
+
+/**
+ * What is at the path in the place of a file or a folder, in words that go on "… is"; undefined where it is one, or
+ * nothing is there. Looks at the name alone. Throws a DatabaseError.
+ */
+export function findOddity(path: string, wanted: 'file' | 'folder'): string | undefined {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined || (wanted === 'file' ? found.isFile() : found.isDirectory())) return undefined;
+    if (found.isSymbolicLink()) return 'a link';
+    if (found.isFile()) return 'a file, and no folder';
+    return found.isDirectory() ? 'a folder' : 'no ordinary file';
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+}
+
+/**
+ * What is at the path that no demo made, in words that go on "… is"; undefined where there is nothing, an empty file, or
+ * a demo's own database. To be called under the lock, before this process opens the database. Changes no byte of any
+ * file there. Throws a DatabaseError.
+ */
+export function findOwnersFile(path: string): string | undefined {
+  for (const part of PARTS) requireOrdinary(path + part);
+  if (!existsSync(path)) return describeLeftOver(path);
+  if (sizeOf(path) === 0) return undefined;
+  const application = readApplicationId(path);
+  if (application === undefined) return 'no SQLite database';
+  return application === APPLICATION_ID ? judgeOwn(path) : 'the database of another program';
+}
+
+/** Deletes the database of an earlier demo. To be called right after `findOwnersFile`, under the same lock. */
+export function clearAway(path: string): void {
+  try {
+    for (const part of PARTS) rmSync(path + part, { force: true });
+  } catch (error) {
+    throw toDatabaseError(error, path);
+  }
+}
+
+/** A log holds the newest rows of a database, and SQLite deletes one that it finds beside a new database. */
+function describeLeftOver(path: string): string | undefined {
+  const isLeft = sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0;
+  return isLeft ? 'not there, but its log is, which may hold rows that are nowhere else' : undefined;
+}
+
+function judgeOwn(path: string): string | undefined {
+  const isSettled = !hasWalMark(path) && sizeOf(`${path}-wal`) === 0 && sizeOf(`${path}-journal`) === 0;
+  try {
+    if (isSettled ? isDisposable(path, { readonly: true }) : onCopy(path, isDisposable)) return undefined;
+    return 'a league-sync database without the mark of a demo: a worker has written to it, or league-sync 0.1.0 made it';
+  } catch (error) {
+    if (!codeOf(error).startsWith('SQLITE_')) throw toDatabaseError(error, path);
+    return `a league-sync database that cannot be read (${codeOf(error)})`;
+  }
+}
+
+/** Only SQLite can tell what a log says, and it would write while it reads: the index of the log at least. */
+function onCopy(path: string, look: (copy: string) => boolean): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'league-sync-demo-'));
+  try {
+    const copy = join(folder, 'leagues.db');
+    for (const part of PARTS) {
+      if (part !== '-shm' && existsSync(path + part)) copyFileSync(path + part, copy + part);
+    }
+    return look(copy);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whether a demo made the database, or it holds nothing, since its first transaction was cut short. */
+function isDisposable(path: string, options: Database.Options = {}): boolean {
+  const db = new Database(path, { ...options, fileMustExist: true });
+  try {
+    if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return true;
+    return db.prepare('SELECT 1 FROM schema_migrations WHERE version = ?').get(MARK_VERSION) !== undefined;
+  } finally {
+    db.close();
+  }
+}

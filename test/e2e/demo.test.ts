@@ -1,0 +1,79 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../support/bench.ts';
+import { ask } from '../support/database.ts';
+import { readLines, runProgram, startProgram } from '../support/program.ts';
+
+describe('demo', () => {
+  it('shows all of it for as long as it is told to, whatever the settings, and keeps its database', async () => {
+    const cwd = makeFolder();
+    mkdirSync(join(cwd, '.env'));
+    const env = {
+      LEAGUE_SYNC_BASE_URL: 'nonsense',
+      LEAGUE_SYNC_SCHEDULE: 'never',
+      LEAGUE_SYNC_DATABASE: '/nowhere/x.db',
+    };
+    const { code, stdout } = await runProgram(['demo', '--for', '5s'], { cwd, env });
+
+    expect(code).toBe(0);
+    expect(stdout).toContain(join(cwd, 'demo-data', 'leagues.db'));
+    expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
+    const database = join(cwd, 'demo-data', 'leagues.db');
+    expect(ask(database, "SELECT count(*) AS n FROM league_changes WHERE kind = 'added' AND run_id = 1")).toEqual([
+      { n: 124 },
+    ]);
+    expect(ask(database, "SELECT count(*) AS n FROM logins WHERE outcome = 'ok'")[0]?.n).toBeGreaterThanOrEqual(2);
+    expect(readdirSync(cwd).sort()).toEqual(['.env', 'demo-data']);
+  });
+
+  it('says what each poll changed right after the line of that poll, the first few of many', async () => {
+    const demo = startProgram(['demo'], { cwd: makeFolder() });
+    for (let poll = 0; poll < 3; poll += 1) await demo.waitForPoll('changed');
+    const { stdout } = await demo.stop();
+    const lines = readLines(stdout);
+    const polls = lines.flatMap(({ msg, outcome, added, changed, removed, restored }, index) =>
+      outcome === 'changed' && String(msg).startsWith('leagues: ')
+        ? [{ index, count: [added, changed, removed, restored].reduce<number>((sum, n) => sum + Number(n), 0) }]
+        : [],
+    );
+    expect(polls.length).toBeGreaterThan(2);
+    for (const { index, count } of polls) {
+      const after = lines.slice(index + 1).map(({ msg }) => String(msg));
+      const own = after.slice(
+        0,
+        after.findIndex((msg) => !msg.startsWith('  ')),
+      );
+      expect(own).toHaveLength(Math.min(count, 6));
+      if (count > 5) expect(own.at(-1)).toBe(`  … and ${count - 5} more`);
+    }
+    const spoken = lines.filter(({ msg }) => /^ {2}(added|changed|removed|restored): /.test(String(msg)));
+    expect(spoken).toHaveLength(polls.reduce((sum, { count }) => sum + Math.min(count, 5), 0));
+  });
+
+  it('ends with 0 when it is stopped, and begins anew the next time', async () => {
+    const cwd = makeFolder();
+    const database = join(cwd, 'demo-data', 'leagues.db');
+    const first = startProgram(['demo'], { cwd });
+    await first.waitForPoll('changed');
+    expect((await first.stop('SIGINT')).code).toBe(0);
+    expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
+    const [before] = ask(database, 'SELECT started_at FROM runs WHERE id = 1');
+    expect((await runProgram(['demo', '--for', '1s'], { cwd })).code).toBe(0);
+    expect(ask(database, 'SELECT started_at FROM runs WHERE id = 1')[0]?.started_at).not.toBe(before?.started_at);
+  });
+
+  it('lasts when it is told to last longer than a timer can count', async () => {
+    const demo = startProgram(['demo', '--for', '60d'], { cwd: makeFolder() });
+    await demo.waitForPoll('changed');
+    await demo.waitForPoll();
+    expect(demo.alive()).toBe(true);
+    const { code, stdout, stderr } = await demo.stop();
+    expect(code).toBe(0);
+    expect(stdout + stderr).not.toContain('TimeoutOverflowWarning');
+  });
+
+  it.each(['5', 'soon', '0s'])('exits 64 on --for %s', async (duration) => {
+    expect((await runProgram(['demo', '--for', duration], { cwd: makeFolder() })).code).toBe(64);
+  });
+});
