@@ -14,6 +14,8 @@ import { makeRoom, refuseOddPlace } from './demo-place.ts';
 import type { Command, Host } from './host.ts';
 
 const DATABASE = 'demo-data/leagues.db';
+/** Where the page of a worker is by default, so that the documents are right for the demo, too. */
+const PAGE = { host: '127.0.0.1', port: 9464, orAnyPort: true } as const;
 /** Short enough that a few seconds show a renewal, long enough to be read. */
 const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
@@ -53,9 +55,8 @@ function configFor(url: string, host: Host): Config {
     LEAGUE_SYNC_DATABASE: DATABASE,
     LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *',
     LEAGUE_SYNC_PROFILE_SCHEDULE: '*/10 * * * * *',
-    LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
   };
-  return loadConfig(readSettings(settings), host.environment);
+  return { ...loadConfig(readSettings(settings), host.environment), listen: PAGE };
 }
 
 /** Aborts when the time is over or when the operator stops the demo, whichever comes first. */

@@ -1,5 +1,10 @@
 /** One `host:port` that the status page, the probes and the metrics are served on. */
-export type ListenAddress = { readonly host: string; readonly port: number };
+export type ListenAddress = {
+  readonly host: string;
+  readonly port: number;
+  /** Whether any free port will do where another program has this one. */
+  readonly orAnyPort?: boolean;
+};
 
 export const DEFAULT_LISTEN = '127.0.0.1:9464';
 /** What to write instead of an address that cannot be read. */

@@ -33,14 +33,23 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
   server.maxConnections = MOST_CONNECTIONS;
   server.timeout = STALLED_MS;
   try {
-    server.listen({ host: address.host, port: address.port });
-    await once(server, 'listening');
+    await listen(server, address);
   } catch (error) {
     throw new SettingsError([
       { message: `LEAGUE_SYNC_LISTEN: ${explain(error, address)}`, fix: 'name another address, or off' },
     ]);
   }
   return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
+}
+
+async function listen(server: Server, { host, port, orAnyPort = false }: ListenAddress): Promise<void> {
+  try {
+    server.listen({ host, port });
+    await once(server, 'listening');
+  } catch (error) {
+    if (!orAnyPort || codeOf(error) !== 'EADDRINUSE') throw error;
+    await listen(server, { host, port: 0 });
+  }
 }
 
 function listenerOf(answering: Answering): RequestListener {

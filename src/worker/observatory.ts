@@ -18,7 +18,7 @@ export async function openObservatory({ listen }: Config, monitor: Monitor, log:
     import('../observe/late-app.ts'),
   ]);
   const door = await openDoor(listen, createLateApp({ monitor, clock: systemClock, log }));
-  log.info({ url: door.url }, `status page, probes and metrics on ${door.url}`);
+  log.info({ url: door.url }, `status page, probes, metrics: ${door.url}`);
   return door;
 }
 

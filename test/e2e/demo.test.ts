@@ -1,9 +1,29 @@
+import { once } from 'node:events';
 import { mkdirSync, readdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../support/bench.ts';
 import { ask } from '../support/database.ts';
-import { readLines, runProgram, startProgram } from '../support/program.ts';
+import { type LogLine, readLines, runProgram, startProgram } from '../support/program.ts';
+
+const PAGE_PORT = 9464;
+
+function pageOf(lines: readonly LogLine[]): string {
+  return String(lines.find(({ msg }) => String(msg).startsWith('status page'))?.url);
+}
+
+/** A server at the port of the page, unless another program has it already. */
+async function takePagePort(): Promise<Server | undefined> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  try {
+    await once(server.listen(PAGE_PORT, '127.0.0.1'), 'listening');
+    return server;
+  } catch {
+    return undefined;
+  }
+}
 
 describe('demo', () => {
   it('shows all of it for as long as it is told to, whatever the settings, and keeps its database', async () => {
@@ -75,5 +95,34 @@ describe('demo', () => {
 
   it.each(['5', 'soon', '0s'])('exits 64 on --for %s', async (duration) => {
     expect((await runProgram(['demo', '--for', duration], { cwd: makeFolder() })).code).toBe(64);
+  });
+});
+
+describe('the page of a demo', () => {
+  it(`is at port ${PAGE_PORT} where that is free`, async (context) => {
+    // Other tests have demos, too: they keep the port for seconds.
+    for (let look = 0; look < 30; look += 1) {
+      const server = await takePagePort();
+      if (server !== undefined) {
+        await once(server.close(), 'close');
+        const { stdout } = await runProgram(['demo', '--for', '200ms'], { cwd: makeFolder() });
+        if (pageOf(readLines(stdout)) === `http://127.0.0.1:${PAGE_PORT}`) return;
+      }
+      await new Promise((wake) => setTimeout(wake, 500));
+    }
+    const holder = await takePagePort();
+    if (holder === undefined) context.skip(`another program has port ${PAGE_PORT} all the time`);
+    else throw new Error(`no demo took port ${PAGE_PORT}, though it is free`);
+  });
+
+  it('is at another port where a program has that one', async () => {
+    await takePagePort();
+    const demo = startProgram(['demo'], { cwd: makeFolder() });
+    await demo.waitForPoll('changed');
+    const page = pageOf(demo.log());
+    expect(page).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(new URL(page).port).not.toBe(String(PAGE_PORT));
+    expect((await fetch(`${page}/livez`)).status).toBe(200);
+    expect((await demo.stop()).code).toBe(0);
   });
 });
