@@ -12,6 +12,7 @@ export type ServiceRequest = {
   readonly query: URLSearchParams;
   readonly token: TokenState;
   readonly basic: BasicCheck;
+  readonly contentType: string | undefined;
   readonly ifNoneMatch: string | undefined;
   /** Undefined where it was larger than the service takes. */
   readonly body: string | undefined;
@@ -52,6 +53,7 @@ export function answerRequest(request: ServiceRequest, service: Service): Answer
 
 function logIn(request: ServiceRequest, service: Service): Answer {
   if (request.basic !== 'accepted') return failure(401, 'Invalid username or password');
+  if (!isJson(request.contentType)) return failure(415, 'Content-Type must be application/json');
   const body = readJson(request.body ?? '');
   if (!isObject(body) || body.attribute !== 'username') return failure(400, 'attribute must be username');
   const issued = service.tokens.issue(service.now());
@@ -63,6 +65,11 @@ function logIn(request: ServiceRequest, service: Service): Answer {
     refresh_token: issued.refreshToken,
     expire_datetime: new Date(issued.expiresAt).toISOString(),
   });
+}
+
+/** Whether the content type is that of JSON, with parameters or without. */
+function isJson(contentType = ''): boolean {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
 function behindToken(answer: Route['answer']): Route['answer'] {

@@ -65,6 +65,7 @@ function readHead(request: IncomingMessage, { service, credentials }: ListenerPa
     ...readTarget(request),
     token: service.tokens.check(readBearer(authorization), service.now()),
     basic: checkBasic(authorization, credentials),
+    contentType: request.headers['content-type'],
     ifNoneMatch: request.headers['if-none-match'],
   };
 }

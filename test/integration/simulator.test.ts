@@ -21,13 +21,16 @@ const RawLeagueAnswer = z.object({ leagues: z.array(z.unknown()) });
 const LoginAnswer = z.object({ access_token: z.string(), refresh_token: z.string(), expire_datetime: z.string() });
 const failed = { result: 'fail', message: expect.any(String) };
 
-type LoginOptions = { pair?: string; body?: string };
+type LoginOptions = { pair?: string; body?: string; contentType?: string };
 
-function logIn(simulator: Simulator, { pair, body }: LoginOptions = {}): Promise<Response> {
+function logIn(
+  simulator: Simulator,
+  { pair, body, contentType = 'application/json' }: LoginOptions = {},
+): Promise<Response> {
   const encoded = Buffer.from(pair ?? 'player:secret-password').toString('base64');
   return fetch(simulator.url + LOGIN_PATH, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', Authorization: `Basic ${encoded}` },
+    headers: { 'Content-Type': contentType, Authorization: `Basic ${encoded}` },
     body: body ?? JSON.stringify({ attribute: 'username' }),
   });
 }
@@ -129,6 +132,34 @@ describe('login', () => {
     const response = await logIn(simulator, { body });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual(failed);
+  });
+
+  it.each(['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON'])(
+    'takes the content type %s',
+    async (contentType) => {
+      await using simulator = await startSimulator();
+      expect((await logIn(simulator, { contentType })).status).toBe(200);
+    },
+  );
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'text/json', ';'])(
+    'refuses the content type %s with 415',
+    async (contentType) => {
+      await using simulator = await startSimulator();
+      const response = await logIn(simulator, { contentType });
+      expect(response.status).toBe(415);
+      expect(await response.json()).toEqual({ result: 'fail', message: 'Content-Type must be application/json' });
+    },
+  );
+
+  it('refuses a login without a content type with 415', async () => {
+    await using simulator = await startSimulator();
+    const pair = btoa('player:secret-password');
+    const head = `POST ${LOGIN_PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Basic ${pair}\r\n`;
+    const body = '{"attribute":"username"}';
+    const answer = await sendRaw(simulator, `${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 415 /);
+    expect(answer).toContain('"result":"fail"');
   });
 });
 
