@@ -21,7 +21,10 @@ export function withoutComment(command: string): string {
   return command.replace(/\s+# .*$/, '').trim();
 }
 
-/** The commands of a block: mostly one a line; what the shell takes for unfinished goes on in the next one. */
+/**
+ * The commands of a block: mostly one a line; what the shell takes for unfinished goes on in the next one, and what
+ * follows an installation in the same line is a command of its own.
+ */
 export function splitCommands(lines: readonly string[], firstLine: number): readonly Line[] {
   const commands: Line[] = [];
   let begun: Line | undefined;
@@ -29,10 +32,20 @@ export function splitCommands(lines: readonly string[], firstLine: number): read
     if (begun === undefined && /^\s*(?:#|$)/.test(text)) return;
     begun = begun === undefined ? { line: firstLine + index, text } : { ...begun, text: `${begun.text}\n${text}` };
     if (index < lines.length - 1 && isUnfinished(begun.text)) return;
-    commands.push(begun);
+    commands.push(...splitInstallation(begun));
     begun = undefined;
   });
   return commands;
+}
+
+function splitInstallation({ line, text }: Line): readonly Line[] {
+  const [, first, rest] = /^(npm (?:ci|install)\b[^&]*?) && (.+)$/.exec(text) ?? [];
+  return first === undefined || rest === undefined
+    ? [{ line, text }]
+    : [
+        { line, text: first },
+        { line, text: rest },
+      ];
 }
 
 /** Also where it would be run, but with a warning: a here-document without its end. */

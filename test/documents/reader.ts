@@ -107,7 +107,7 @@ function compare(output: Output, printed: string, asTable: boolean, { clone, rep
 }
 
 function isQuery(commands: readonly Line[]): boolean {
-  return commands.length === 1 && /^npx league-sync query /.test(commands[0]?.text ?? '');
+  return commands.length === 1 && /^(?:\w+=\S+ )?npx league-sync query /.test(commands[0]?.text ?? '');
 }
 
 /** The number of a process that a document shows is another one each time: the one that the worker says. */

@@ -17,6 +17,16 @@ describe('a document', () => {
     expect(steps).toEqual([{ kind: 'commands', line: 3, mark: PLAIN, commands, output }]);
   });
 
+  it('has two commands where one follows an installation in its line', () => {
+    const lines = ['npm ci && npm run demo', 'cd x && npm start', 'npm run a && npm run b'];
+    expect(splitCommands(lines, 4)).toEqual([
+      { line: 4, text: 'npm ci' },
+      { line: 4, text: 'npm run demo' },
+      { line: 5, text: 'cd x && npm start' },
+      { line: 6, text: 'npm run a && npm run b' },
+    ]);
+  });
+
   it('has the mark of the comment before a block, and cuts what the block is indented by', () => {
     const { steps } = read('- item', '', '  <!-- run: exits 1 -->', '  ```sh', '  a', '  ```');
     expect(steps).toMatchObject([{ line: 4, mark: { exits: 1 }, commands: [{ line: 5, text: 'a' }] }]);
