@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
+import { holdForWriting } from '../support/other-writer.ts';
+import type { LogLine } from '../support/program.ts';
+import { failed, startScriptedService } from '../support/scripted-service.ts';
+
+const SELDOM = '0 0 29 2 *';
+/** The line of a run, unlike that of a slot that was skipped, or of what a run found. */
+const isRun = (line: LogLine): boolean => 'run_id' in line && 'outcome' in line;
+const COUNTS = ['received', 'added', 'changed', 'unchanged', 'restored', 'rejected', 'duplicates', 'removed', 'held'];
+const COLUMNS = ['kind', 'trigger', 'outcome', 'attempts', ...COUNTS];
+
+function pick(line: LogLine, names: readonly string[]): LogLine {
+  return Object.fromEntries(names.map((name) => [name, line[name]]));
+}
+
+describe('the log of a worker', () => {
+  // Whatever it logs, a name that is not snake_case fails the test (test/support/log-names.ts).
+  it('says of each run what its row says, under the same names, and explains each of them', async () => {
+    const bench = await setUp();
+    const env = { LEAGUE_SYNC_LOG_LEVEL: 'trace', LEAGUE_SYNC_PROFILE_SCHEDULE: SELDOM };
+    const worker = bench.start(['run'], env);
+    await worker.waitForLog((line) => isRun(line) && line.kind === 'profile');
+    for (const fault of ['bad-rows', 'new-field', 'empty-list', 'not-json', 'always-401', 'redirect', 'etag']) {
+      bench.simulator.setFault(fault, true);
+      worker.send('SIGHUP');
+      await worker.waitForPoll();
+      bench.simulator.setFault(fault, false);
+    }
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    await worker.stop();
+
+    const lines = worker.log().filter(isRun);
+    const rows = bench.rows(`SELECT id AS run_id, ${COLUMNS.join(', ')} FROM runs ORDER BY id`);
+    expect(lines.map((line) => pick(line, ['run_id', ...COLUMNS]))).toEqual(rows);
+    expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(['changed', 'unchanged', 'held', 'failed']));
+    for (const { duration_ms } of lines) expect(duration_ms).toBeGreaterThanOrEqual(0);
+
+    const page = readFileSync('docs/operations.md', 'utf8');
+    const names = new Set(worker.log().flatMap(Object.keys));
+    expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('says that a run has no row', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '1s' });
+    expect((await worker.waitForPoll('changed')).run_id).toBe(1);
+    const writer = holdForWriting(bench.database);
+    worker.send('SIGHUP');
+    expect((await worker.waitForPoll('failed')).run_id).toBe(null);
+    writer.end();
+  });
+
+  it('names the rows of logins and pauses as the database does', async () => {
+    await using service = await startScriptedService();
+    service.script('leagues', failed(429, { 'retry-after': '600' }));
+    const bench = setUpFor(service.url);
+    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const login = await worker.waitForLog(({ reason }) => reason === 'start');
+    await worker.waitForPoll('failed');
+    worker.send('SIGHUP');
+    const postponed = await worker.waitForLog(({ not_before }) => not_before !== undefined);
+    await worker.stop();
+    const columns = ['reason', 'outcome', 'expires_at', 'clock_skew_ms'];
+    expect(bench.rows(`SELECT ${columns.join(', ')} FROM logins`)).toEqual([pick(login, columns)]);
+    const [run] = bench.rows('SELECT not_before FROM runs');
+    const apartMs = Date.parse(String(run?.not_before)) - Date.parse(String(postponed.not_before));
+    expect(Math.abs(apartMs)).toBeLessThan(1_000);
+    expect(worker.log().filter(({ msg }) => /polling now/.test(String(msg)))).toEqual([]);
+  });
+});
+
+describe('the log of a command', () => {
+  it('has the row of its run, too', async () => {
+    const bench = await setUp();
+    const env = { LEAGUE_SYNC_LOG_LEVEL: 'info' };
+    const [sync, profile] = [await bench.run(['sync'], env), await bench.run(['profile'], env)];
+    const lines = [sync, profile].flatMap(({ stderr }) =>
+      stderr
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as LogLine)
+        .filter(isRun),
+    );
+    expect(lines.map(({ run_id, kind, trigger }) => [run_id, kind, trigger])).toEqual([
+      [1, 'leagues', 'manual'],
+      [2, 'profile', 'manual'],
+    ]);
+  });
+
+  it('is in UTC with the date for people, wherever they are', async () => {
+    const bench = await setUp();
+    const env = { LEAGUE_SYNC_LOG_LEVEL: 'info', LEAGUE_SYNC_LOG_FORMAT: 'pretty', TZ: 'Pacific/Auckland' };
+    const beganAt = Date.now();
+    const { stderr } = await bench.run(['sync'], env);
+    const said = stderr.trim().split('\n');
+    const stamps = said.map((line) => /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\dZ) INFO {2}\S/.exec(line));
+    expect(said.length).toBeGreaterThan(1);
+    for (const stamp of stamps) {
+      const at = Date.parse(`${stamp?.[1]}T${stamp?.[2]}`);
+      expect(at).toBeGreaterThan(beganAt - 1_000);
+      expect(at).toBeLessThanOrEqual(Date.now());
+    }
+  });
+});
