@@ -52,10 +52,10 @@ export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, dura
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
-/** A run in one line of words. */
+/** A run in one line of words. What is unchanged is the rest, and is left out: the line is to fit a terminal. */
 export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
-  const what = kind === 'leagues' && applied ? `: ${describeCounts(counts, httpStatus)}` : '';
+  const what = kind === 'leagues' && applied ? `: ${describeCounts({ ...counts, unchanged: 0 }, httpStatus)}` : '';
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
   return `${kind}: ${outcome}${what} (${formatDuration(durationMs)})${why}`;
 }

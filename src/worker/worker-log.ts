@@ -26,7 +26,7 @@ function describe(ending: Ending | undefined): string {
   if (ending === undefined) return 'stopped before the database was open';
   const { path, files, isIncomplete } = ending;
   if (files === 'not-ours')
-    return `stopped; what is at ${path} now is not what this worker wrote, and was left as it is`;
+    return `stopped; ${path} was deleted or replaced while the worker ran, and was left as it is`;
   const beside =
     files === 'one-file' ? '' : `; another program has it open, so ${basename(path)}-wal is left beside it`;
   if (!isIncomplete) return `stopped; all data saved in ${path}${beside}`;

@@ -9,7 +9,7 @@ const SLOW_MS = 3_500;
 const POLLS_AFTER = 3;
 
 function isSkip({ msg }: LogLine): boolean {
-  return /skipped: the first load is still going on/.test(String(msg));
+  return /skipped: the first poll is still going on/.test(String(msg));
 }
 
 it('a run that outlasts several slots has each of them skipped and said, none made up, and the next one polled', async () => {

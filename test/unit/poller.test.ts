@@ -127,7 +127,7 @@ describe('the poller', () => {
     [
       'takes a slot that comes during a first load for nothing odd',
       true,
-      'info leagues: skipped: the first load is still going on',
+      'info leagues: skipped: the first poll is still going on',
     ],
   ])('%s', async (_, isFirst, words) => {
     const { poller, endRun, lines, loadFirst } = createStage();

@@ -75,7 +75,7 @@ describe('the log of the runs', () => {
     await failFor(12 * MINUTE, 6 * MINUTE);
     note(reportOf());
     note(reportOf());
-    const good = 'info leagues: unchanged: 3 received, 3 unchanged (20 ms)';
+    const good = 'info leagues: unchanged: 3 received (20 ms)';
     expect(wordsOf(lines.slice(2))).toEqual([`${good}; recovered after 2 failed polls in 12 min`, good]);
     note(reportOf({ error: down() }));
     expect(wordsOf(lines.slice(4))).toEqual([`warn leagues: failed. ${DOWN}`]);
