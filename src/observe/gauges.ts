@@ -64,12 +64,12 @@ function leagueGauges({ counts }: Monitor): readonly GaugeSource[] {
     },
     {
       name: 'league_sync_held_removals',
-      help: 'Removals that are held until league-sync accept-removals lets them pass.',
+      help: 'Removals that are held; accepted ones count until the next poll applies them.',
       read: () => counts()?.held_removals,
     },
     {
       name: 'league_sync_rejected_leagues',
-      help: 'Elements of the list that cannot be stored and that the service still sends.',
+      help: 'Different elements of the last list that cannot be stored.',
       read: () => counts()?.open_rejections,
     },
   ];

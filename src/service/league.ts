@@ -8,7 +8,7 @@ import type { JsonText } from '../record.ts';
 import type { Stretches } from '../stretches.ts';
 import { type Problem, readFields, readText, unknownFields } from './field.ts';
 import type { Elements, Listing, ReadElement } from './listing.ts';
-import { describeHopeless, isHopeless, type Rejection, refuseMostlyRejected, STRIDE } from './rejection.ts';
+import { describeHopeless, distinct, isHopeless, type Rejection, refuseMostlyRejected, STRIDE } from './rejection.ts';
 
 /** What is stored of a league, as far as it spares reading it again. */
 export type KnownLeague = { readonly leagueId: string; readonly status: string; readonly hash: LeagueHash };
@@ -28,8 +28,9 @@ export type LeagueList = {
   readonly received: number;
   /** One of each league, by `league_id`. */
   readonly leagues: ReadonlyMap<string, ReceivedLeague>;
+  /** One of each, by `raw`. */
   readonly rejections: readonly Rejection[];
-  /** Elements that say the same as another one. */
+  /** Elements that say the same as another one, be it stored or rejected. */
   readonly duplicates: number;
   readonly drift: readonly Drift[];
 };
@@ -57,8 +58,11 @@ export function* parseLeagues(answer: Listing, options: ParseOptions): Stretches
   if (elements.length > STRIDE) yield;
   const list = settle(usable, found.rejections, elements);
   refuseMostlyRejected(list);
+  const rejections = distinct(list.rejections);
+  const duplicates = list.duplicates + list.rejections.length - rejections.length;
   const statuses = list.leagues.values().map(({ status }) => status);
-  return { ...list, drift: [...found.drift, ...driftOf(body, statuses, options.scope)] };
+  const drift = [...found.drift, ...driftOf(body, statuses, options.scope)];
+  return { ...list, rejections, duplicates, drift };
 }
 
 /** Where an answer departs from the interface as a whole; its leagues that are stored have these statuses. */

@@ -48,6 +48,13 @@ export function* describeHopeless(rejections: readonly Rejection[], elements: El
   return mostlyRejected(rejected, elements.length, rejections);
 }
 
+/** One of each: an element that is sent again is a duplicate, as one that can be stored is (contract, 5.2). */
+export function distinct(rejections: readonly Rejection[]): readonly Rejection[] {
+  const byContent = new Map<JsonText, Rejection>();
+  for (const rejection of rejections) if (!byContent.has(rejection.raw)) byContent.set(rejection.raw, rejection);
+  return [...byContent.values()];
+}
+
 export function isMostlyRejected(rejections: readonly Rejection[], received: number): boolean {
   return rejections.length * 2 > received;
 }

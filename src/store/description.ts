@@ -117,8 +117,8 @@ const runs: TableDescription<typeof schema.runs> = {
     changed: ['integer', 'Listed leagues that differed from their row.'],
     unchanged: ['integer', 'Listed leagues that were as their row says.'],
     restored: ['integer', 'Leagues that had left the list and are back.'],
-    rejected: ['integer', 'Elements that could not be stored (rejected_leagues).'],
-    duplicates: ['integer', 'Elements that repeated another one.'],
+    rejected: ['integer', 'Different elements that could not be stored (rejected_leagues).'],
+    duplicates: ['integer', 'Elements that repeated another one, stored or rejected.'],
     removed: ['integer', 'Leagues that left the list.'],
     held: ['integer', 'Leagues missing from the list whose removal is held (held_removals).'],
     error_kind: [

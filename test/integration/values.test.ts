@@ -370,6 +370,20 @@ describe('an element that cannot be stored', () => {
 });
 
 describe('duplicates', () => {
+  it('of what cannot be stored collapse, so that the run counts what the database lists', async () => {
+    await withBench(async (bench, poll) => {
+      const bad = makeLeague('bad', { sport: null });
+      const turned = Object.fromEntries(Object.entries(bad).reverse());
+      const good = ['x', 'y', 'z', 'zz', 'zzz'].map((id) => makeLeague(id));
+      const counts = { received: 10, rejected: 2, duplicates: 3 };
+      expect(await poll(...good, bad, 7, turned, 7, bad)).toMatchObject({ counts });
+      // The first list of a database is not the only one that is counted so.
+      expect(await poll(...good, bad, 7, turned, 7, bad)).toMatchObject({ counts });
+      expect(bench.rows('SELECT open_rejections FROM freshness')).toEqual([{ open_rejections: 2 }]);
+      expect(bench.rows('SELECT position FROM rejected_leagues')).toEqual([{ position: 5 }, { position: 6 }]);
+    });
+  });
+
   it('that say the same collapse', async () => {
     await withBench(async (bench, poll) => {
       const a = makeLeague('a', { default_markets: { x: 1, y: 2 } });

@@ -65,7 +65,9 @@ export function readAnswer(text: string, scope: Scope): ModelList | undefined {
     if (scope === 'all' || status === scope) continue;
     drift.add(driftKey('leagues[].status', 'unexpected-value', `not ${scope}, which was asked for`));
   }
-  return { received: sent.length, leagues, rejections, duplicates, drift };
+  const different = rejections.filter(({ raw }, index) => rejections.findIndex((one) => one.raw === raw) === index);
+  duplicates += rejections.length - different.length;
+  return { received: sent.length, leagues, rejections: different, duplicates, drift };
 }
 
 function unknownFields(answer: WrittenObject): readonly string[] {

@@ -198,10 +198,10 @@ describe('a league that is sent twice', () => {
     expect(list.rejections.map(({ leagueId }) => leagueId)).toEqual(['l1', 'l1']);
   });
 
-  it('and a third time differently is rejected whole', () => {
+  it('and a third time differently is rejected whole, and counted once for each content', () => {
     const list = parseElements(among(createElement(), createElement(), createElement({ priority: 2 })));
-    expect(list.rejections).toHaveLength(3);
-    expect(list.duplicates).toBe(0);
+    expect(list.rejections.map(({ position }) => position)).toEqual([3, 5]);
+    expect(list.duplicates).toBe(1);
   });
 });
 
@@ -226,5 +226,13 @@ describe('a list with many rejections', () => {
     const list = parseElements([...good(5), ...good(2), ...bad(3), null]);
     expect(list.leagues.size + list.duplicates + list.rejections.length).toBe(list.received);
     expect([list.received, list.duplicates, list.rejections.length]).toEqual([11, 2, 4]);
+  });
+
+  it('takes those that say the same for duplicates, but not where it counts how many cannot be stored', () => {
+    const again = createElement({ league_id: 'b0', sport: null });
+    const list = parseElements([...good(4), again, null, Object.fromEntries(Object.entries(again).reverse()), null]);
+    expect(list).toMatchObject({ received: 8, duplicates: 2 });
+    expect(list.rejections.map(({ position }) => position)).toEqual([4, 5]);
+    expect(() => parseElements([...good(1), null, null])).toThrow('2 of 3 leagues cannot be stored');
   });
 });
