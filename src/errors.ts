@@ -117,14 +117,27 @@ export class CredentialsError extends RunError {
   }
 }
 
-/** The database file, its folder or its disk. `busy` marks what passes by itself in moments. */
+type DatabaseErrorDetails = RunErrorDetails & {
+  readonly busy?: boolean;
+  readonly gone?: boolean;
+  readonly condition?: string | undefined;
+};
+
+/** The database file, its folder or its disk. */
 export class DatabaseError extends RunError {
   override name = 'DatabaseError';
+  /** Another program is in the way: it passes by itself. */
   readonly busy: boolean;
+  /** The files are not those that were opened: what is at their path now must be neither read nor written. */
+  readonly gone: boolean;
+  /** The end of a sentence that begins with "The database", such as `is gone`; undefined if only the message says it. */
+  readonly condition: string | undefined;
 
-  constructor(message: string, details?: RunErrorDetails & { readonly busy?: boolean }) {
+  constructor(message: string, details?: DatabaseErrorDetails) {
     super('database', false, message, details);
     this.busy = details?.busy ?? false;
+    this.gone = details?.gone ?? false;
+    this.condition = details?.condition;
   }
 }
 

@@ -6,6 +6,7 @@ import { parseSchedule } from '../../src/cron.ts';
 import { createApp } from '../../src/observe/app.ts';
 import { createMonitor } from '../../src/observe/monitor.ts';
 import { createReader } from '../../src/observe/page/stored.ts';
+import { glance } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { median } from '../support/statistics.ts';
 import type { HandClock } from './clock.ts';
@@ -39,6 +40,7 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     path: store.path,
     present: () => ({ running: undefined, pausedUntil: 0, token: undefined, refusal: undefined }),
     count: store.freshness,
+    fault: () => undefined,
   });
   const app = createApp({ monitor, clock, log: pino({ level: 'silent' }) });
   const ask = async (path: string): Promise<void> => {
@@ -46,7 +48,7 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     const { status } = await app({ method: 'GET', path: pathname, query, isGone: () => false });
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   };
-  const readStored = createReader(() => store.path);
+  const readStored = createReader((read) => glance(store.path, read));
   const times: Record<string, number> = {
     'queries of /': await timeOf(async () => void readStored(new URLSearchParams(), clock.now())),
   };

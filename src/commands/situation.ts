@@ -13,11 +13,12 @@ export function situationOf(overview: Overview, { worker, staleAfterMs }: Situat
   const { freshness, last_login, last_poll } = overview;
   const errorOf = (kind: string): string | undefined =>
     last_poll?.error_kind === kind ? (last_poll.error_message ?? kind) : undefined;
+  const databaseFault = errorOf('database');
   const refusal = last_login?.outcome === 'refused' ? (last_login.error_message ?? 'refused') : undefined;
   return {
     success: successOf(freshness, staleAfterMs),
     refused: refusal ?? errorOf('credentials'),
-    databaseFault: errorOf('database'),
+    databaseFault: databaseFault === undefined ? undefined : { message: databaseFault, condition: undefined },
     failures: freshness.consecutive_failures,
     lastError: last_poll?.error_message ?? undefined,
     held: freshness.held_removals,

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { RunError } from '../errors.ts';
+import { DatabaseError, type RunError } from '../errors.ts';
 import type { RunReport } from '../sync/report.ts';
 import { judge, type Situation, STARTING, type Verdict } from './verdict.ts';
 
@@ -8,10 +8,8 @@ export type Health = {
   /** The database is open; this is when (ms) it was last brought up to date, and how many polls failed since. */
   readonly open: (lastSuccessAt: number | undefined, failures: number) => void;
   readonly noteRun: (report: RunReport) => void;
-  /** The database files were deleted or replaced, or cannot be looked at; undefined once they are in place again. */
-  readonly noteDatabase: (fault: string | undefined) => void;
-  /** When (ms) the leagues were last brought up to date. */
-  readonly lastSuccessAt: () => number | undefined;
+  /** The last good poll of the leagues; undefined if there was none. */
+  readonly lastSuccess: () => Success | undefined;
   /** Why the last poll of the leagues failed; undefined if it did not. */
   readonly lastError: () => string | undefined;
   /** Polls of the leagues that failed since the last good one; undefined until the database is open. */
@@ -19,17 +17,22 @@ export type Health = {
   readonly verdict: () => Verdict;
 };
 
+/** When (ms) the leagues were last brought up to date, and how old (ms) that makes the data. */
+export type Success = { readonly at: number; readonly ageMs: number };
+
 export type HealthOptions = {
   readonly clock: Clock;
   /** How old (ms) data of this instant may become. */
   readonly staleAfterMs: (at: number) => number;
+  /** Why nothing can be written to the database at present, as far as a look at it tells. */
+  readonly databaseFault: () => DatabaseError | undefined;
   /** What the service refuses at present, if it does and the leagues need it. */
   readonly refusal: () => string | undefined;
   /** How many removals are held, and rejections open. */
   readonly issues: () => Pick<Situation, 'held' | 'rejected'>;
 };
 
-type Success = {
+type Mark = {
   readonly at: number;
   /** The same on the monotonic clock: before this process began, as the wall clock said at its beginning. */
   readonly monotonicAt: number;
@@ -37,14 +40,13 @@ type Success = {
   staleAfterMs?: number;
 };
 
-export function createHealth({ clock, staleAfterMs, refusal, issues }: HealthOptions): Health {
+export function createHealth({ clock, staleAfterMs, databaseFault, refusal, issues }: HealthOptions): Health {
   let failures: number | undefined;
-  let success: Success | undefined;
+  let success: Mark | undefined;
   let lastError: RunError | undefined;
-  let databaseFault: string | undefined;
 
   // A clock that was set back makes nothing young.
-  const ageOf = ({ at, monotonicAt }: Success): number => Math.max(clock.now() - at, clock.monotonic() - monotonicAt);
+  const ageOf = ({ at, monotonicAt }: Mark): number => Math.max(clock.now() - at, clock.monotonic() - monotonicAt);
   const succeed = (at: number): void => {
     const ageMs = Math.max(0, clock.now() - at);
     success = { at, monotonicAt: clock.monotonic() - ageMs };
@@ -54,8 +56,9 @@ export function createHealth({ clock, staleAfterMs, refusal, issues }: HealthOpt
     success.staleAfterMs ??= staleAfterMs(success.at);
     return { at: success.at, ageMs: ageOf(success), staleAfterMs: success.staleAfterMs };
   };
-  const errorOf = (kind: RunError['kind']): string | undefined =>
-    lastError?.kind === kind ? lastError.message : undefined;
+  /** What only the next poll can tell to be over. Whether the files are gone or locked is seen at any time. */
+  const standingFault = (): DatabaseError | undefined =>
+    lastError instanceof DatabaseError && !lastError.busy && !lastError.gone ? lastError : undefined;
   return {
     open: (lastSuccessAt, failed) => {
       failures = failed;
@@ -67,18 +70,15 @@ export function createHealth({ clock, staleAfterMs, refusal, issues }: HealthOpt
       failures = outcome === 'failed' ? (failures ?? 0) + 1 : 0;
       if (outcome !== 'failed') succeed(finishedAt === undefined ? clock.now() : Date.parse(finishedAt));
     },
-    noteDatabase: (fault) => {
-      databaseFault = fault;
-    },
-    lastSuccessAt: () => success?.at,
+    lastSuccess: () => success && { at: success.at, ageMs: ageOf(success) },
     lastError: () => lastError?.message,
     failures: () => failures,
     verdict: () => {
       if (failures === undefined) return STARTING;
       return judge({
         success: lastSuccess(),
-        refused: refusal() ?? errorOf('credentials'),
-        databaseFault: databaseFault ?? errorOf('database'),
+        refused: refusal() ?? (lastError?.kind === 'credentials' ? lastError.message : undefined),
+        databaseFault: databaseFault() ?? standingFault(),
         failures,
         lastError: lastError?.message,
         ...issues(),

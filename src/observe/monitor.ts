@@ -1,11 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Schedule } from '../cron.ts';
+import type { DatabaseError } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { Resource } from '../service/refusals.ts';
 import type { Freshness } from '../store/overview.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { RunReport } from '../sync/report.ts';
-import { createHealth } from './health.ts';
+import { createHealth, type Success } from './health.ts';
 import { type StaleLimits, staleAge, type Verdict } from './verdict.ts';
 
 /** What the worker is set to do. */
@@ -21,13 +22,25 @@ export type Settings = {
 /** `resource` is what a fresh token was refused for; left out where it was the login. */
 export type Refused = { readonly message: string; readonly until: number; readonly resource?: Resource | undefined };
 
+export type HeldToken = {
+  /** By the service's clock, which was ahead of this machine's by `clockSkewMs` at the login. */
+  readonly expiresAt: number | undefined;
+  readonly clockSkewMs: number | undefined;
+  /** Until it expires, whatever this machine's clock says; negative once it has, undefined if that is not known. */
+  readonly leftMs: number | undefined;
+};
+
+/** Whether a token is held that has not expired; one whose end is not known serves until it is rejected. */
+export function isValid(token: HeldToken | undefined): boolean {
+  return token !== undefined && (token.leftMs === undefined || token.leftMs > 0);
+}
+
 /** What the worker is about, from memory. Instants in ms. */
 export type Present = {
   readonly running: RunKind | undefined;
   /** Until when the service asked to be left alone; 0 where it did not. */
   readonly pausedUntil: number;
-  /** `expiresAt` is by the service's clock, which is ahead of this machine's by `clockSkewMs`. */
-  readonly token: { readonly expiresAt: number | undefined; readonly clockSkewMs: number | undefined } | undefined;
+  readonly token: HeldToken | undefined;
   /** What the service refuses, and when it will be tried again. */
   readonly refusal: Refused | undefined;
 };
@@ -46,8 +59,10 @@ export type Opening = {
   /** Where the database is, links resolved. */
   readonly path: string;
   readonly present: () => Present;
-  /** Counts anew, in the database. */
+  /** Counts in the database: what other programs accept or change there counts at once. */
   readonly count: () => Counts;
+  /** Why nothing can be written to the database at present; undefined if it can. Looked for at each call. */
+  readonly fault: () => DatabaseError | undefined;
 };
 
 /** Is told what the monitor is told. */
@@ -56,7 +71,7 @@ export type Watcher = {
   readonly noteLogin: (login: LoginRecord) => void;
 };
 
-/** Told of whatever happens in the worker; answers from memory. */
+/** Told of whatever happens in the worker; answers from memory and from a few counts in the database. */
 export type Monitor = {
   readonly settings: Settings;
   /** When (ms) the worker began. */
@@ -65,8 +80,11 @@ export type Monitor = {
   readonly noteRun: (report: RunReport) => void;
   readonly noteLogin: (login: LoginRecord) => void;
   readonly watch: (watcher: Watcher) => void;
-  readonly noteDatabase: (fault: string | undefined) => void;
   readonly verdict: () => Verdict;
+  /** What is wrong with the database files; undefined if nothing is, or until they are open. */
+  readonly databaseFault: () => DatabaseError | undefined;
+  /** The last good poll of the leagues. */
+  readonly lastSuccess: () => Success | undefined;
   /** When (ms) the leagues, or the profile, were last brought up to date. */
   readonly lastSuccessAt: (kind?: RunKind) => number | undefined;
   /** Why the last poll of the leagues failed; undefined if it did not. */
@@ -83,12 +101,21 @@ export type Monitor = {
 
 export function createMonitor(settings: Settings, clock: Clock): Monitor {
   let opening: Opening | undefined;
-  let counts: Counts | undefined;
+  let counted: Counts | undefined;
   let lastLogin: LoginRecord | undefined;
   let clockSkewMs: number | undefined;
   let lastProfileAt: number | undefined;
   const watchers: Watcher[] = [];
   const present = (): Present | undefined => opening?.present();
+  const databaseFault = (): DatabaseError | undefined => opening?.fault();
+  const counts = (): Counts | undefined => {
+    try {
+      counted = opening?.count() ?? counted;
+    } catch {
+      // What is wrong with the database is a fault; these are its last known counts.
+    }
+    return counted;
+  };
   const health = createHealth({
     clock,
     staleAfterMs: (at) => staleAge(settings, at),
@@ -97,22 +124,18 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
       // An account that may not read its profile has leagues that are as fresh as any.
       return refusal?.resource === 'profile' ? undefined : refusal?.message;
     },
-    issues: () => ({ held: counts?.held_removals ?? 0, rejected: counts?.open_rejections ?? 0 }),
+    databaseFault,
+    issues: () => {
+      const { held_removals: held = 0, open_rejections: rejected = 0 } = counts() ?? {};
+      return { held, rejected };
+    },
   });
-  const recount = (): void => {
-    try {
-      counts = opening?.count();
-    } catch {
-      // Whoever writes says what is wrong with the database.
-    }
-  };
   return {
     settings,
     startedAt: clock.now(),
     open: (found) => {
       opening = found;
       lastProfileAt = found.lastProfileAt;
-      counts = found.count();
       health.open(found.lastSuccessAt, found.consecutiveFailures);
     },
     noteRun: (report) => {
@@ -120,7 +143,6 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
       const isGood = report.outcome !== 'interrupted' && report.outcome !== 'failed';
       if (report.kind === 'profile' && isGood) lastProfileAt = clock.now();
       for (const watcher of watchers) watcher.noteRun(report);
-      if (report.wrote) recount();
     },
     noteLogin: (login) => {
       lastLogin = login;
@@ -128,14 +150,15 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
       for (const watcher of watchers) watcher.noteLogin(login);
     },
     watch: (watcher) => watchers.push(watcher),
-    noteDatabase: health.noteDatabase,
     verdict: health.verdict,
-    lastSuccessAt: (kind = 'leagues') => (kind === 'leagues' ? health.lastSuccessAt() : lastProfileAt),
+    databaseFault,
+    lastSuccess: health.lastSuccess,
+    lastSuccessAt: (kind = 'leagues') => (kind === 'leagues' ? health.lastSuccess()?.at : lastProfileAt),
     lastError: health.lastError,
     consecutiveFailures: health.failures,
     path: () => opening?.path,
     present,
-    counts: () => counts,
+    counts,
     lastLogin: () => lastLogin,
     clockSkewMs: () => clockSkewMs,
   };

@@ -1,8 +1,8 @@
 import { type Clock, formatInstant } from '../clock.ts';
 import { toRunError } from '../errors.ts';
-import { glance } from '../store/open.ts';
 import { type LoginSummary, type Overview, overviewOf } from '../store/overview.ts';
-import type { Monitor } from './monitor.ts';
+import { isValid, type Monitor } from './monitor.ts';
+import { createReading } from './reading.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
@@ -34,6 +34,7 @@ export type StoredStatus = Pick<Overview, 'freshness' | 'last_runs' | 'held_remo
 export type SlotStatus = { readonly expression: string; readonly timezone: string; readonly next_at: string };
 
 export type SessionStatus = {
+  /** Whether the worker holds a token that has not expired. */
   readonly logged_in: boolean;
   /** By the service's clock. */
   readonly token_expires_at: string | null;
@@ -59,13 +60,13 @@ export function describeStatus(monitor: Monitor, clock: Clock): Status {
     running: running ?? null,
     paused_until: instantOf(pausedUntil === 0 ? undefined : pausedUntil),
     session: {
-      logged_in: token !== undefined,
+      logged_in: isValid(token),
       token_expires_at: instantOf(token?.expiresAt),
       clock_skew_ms: token?.clockSkewMs ?? null,
       refused: refusal?.message ?? null,
       retry_at: instantOf(refusal?.until),
     },
-    ...describeStored(monitor.path() ?? settings.database),
+    ...describeStored(monitor),
   };
 }
 
@@ -73,9 +74,10 @@ function describeSlots({ expression, timezone, nextSlot }: Monitor['settings']['
   return { expression, timezone, next_at: formatInstant(nextSlot()) };
 }
 
-function describeStored(path: string): Pick<Status, 'database' | 'stored'> {
+function describeStored(monitor: Monitor): Pick<Status, 'database' | 'stored'> {
+  const path = monitor.path() ?? monitor.settings.database;
   try {
-    const { freshness, last_runs, last_login, held_removals } = glance(path, overviewOf);
+    const { freshness, last_runs, last_login, held_removals } = createReading(monitor)(overviewOf);
     const stored = { freshness, last_runs, last_login: last_login ?? null, held_removals };
     return { database: { path, fault: null }, stored };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { formatInstant } from '../clock.ts';
 import type { Schedule } from '../cron.ts';
 import { formatAge, formatDuration } from '../duration.ts';
+import type { DatabaseError } from '../errors.ts';
 
 /** All that can keep the worker from being ready, as `/readyz` names it. */
 export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
@@ -34,7 +35,7 @@ export type Situation = {
   /** Why the service refuses the credentials; undefined if it does not. */
   readonly refused: string | undefined;
   /** Why the database cannot be used; undefined if it can. */
-  readonly databaseFault: string | undefined;
+  readonly databaseFault: Pick<DatabaseError, 'message' | 'condition'> | undefined;
   /** Polls of the leagues that failed since the last good one, and why the last of them did. */
   readonly failures: number;
   readonly lastError: string | undefined;
@@ -64,7 +65,7 @@ export function judge(situation: Situation): Verdict {
   if (ready) {
     const warnings = warningsOf(situation);
     if (warnings.length === 0) return { state: 'good', headline: 'Up to date', ready, reasons };
-    return { state: 'warning', headline: `Up to date, but ${warnings.join(', and ')}`, ready, reasons };
+    return { state: 'warning', headline: `Up to date, but ${list(warnings)}`, ready, reasons };
   }
   const state = reasons[0]?.reason === 'no-good-poll' && isLoading(situation) ? 'loading' : 'bad';
   return { state, headline: headlineOf(reasons[0], situation), ready, reasons };
@@ -86,7 +87,7 @@ export const STARTING: Verdict = {
 function reasonsOf(situation: Situation): readonly Reason[] {
   const { refused, databaseFault } = situation;
   const found: Reason[] = [];
-  if (databaseFault !== undefined) found.push({ reason: 'database', message: databaseFault });
+  if (databaseFault !== undefined) found.push({ reason: 'database', message: databaseFault.message });
   if (refused !== undefined) found.push({ reason: 'credentials-refused', message: refused });
   const stale = stalenessOf(situation);
   return stale === undefined ? found : [...found, stale];
@@ -95,7 +96,7 @@ function reasonsOf(situation: Situation): readonly Reason[] {
 function stalenessOf(situation: Situation): Reason | undefined {
   const { success, lastError } = situation;
   // A failure that is a reason of its own is not told twice.
-  const isSaid = lastError === undefined || [situation.refused, situation.databaseFault].includes(lastError);
+  const isSaid = lastError === undefined || [situation.refused, situation.databaseFault?.message].includes(lastError);
   const cause = isSaid ? '' : ` The last poll failed: ${lastError}`;
   if (success === undefined)
     return { reason: 'no-good-poll', message: `No poll of the leagues has succeeded yet.${cause}` };
@@ -109,7 +110,7 @@ function stalenessOf(situation: Situation): Reason | undefined {
 function headlineOf(gravest: Reason | undefined, situation: Situation): string {
   switch (gravest?.reason) {
     case 'database':
-      return 'The database cannot be used';
+      return `The database ${situation.databaseFault?.condition ?? 'cannot be used'}`;
     case 'credentials-refused':
       return 'The service refuses the credentials';
     case 'stale':
@@ -117,6 +118,11 @@ function headlineOf(gravest: Reason | undefined, situation: Situation): string {
     default:
       return isLoading(situation) ? 'Loading the leagues for the first time' : 'No poll has succeeded yet';
   }
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function list(parts: readonly string[]): string {
+  return [parts.slice(0, -1).join(', '), ...parts.slice(-1)].filter((part) => part !== '').join(' and ');
 }
 
 /** What does not keep the data from being fresh, yet. */

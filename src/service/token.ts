@@ -32,6 +32,11 @@ function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
 }
 
+/** Time until the token expires, negative once it has; undefined if the service does not say when. */
+export function msUntilExpiry(token: Token, clock: Clock): number | undefined {
+  return token.lifetimeMs === undefined ? undefined : token.lifetimeMs - ageMs(token, clock);
+}
+
 /** Whether a token had expired, or all but, when it arrived. */
 export function isBornDead(token: Token): boolean {
   return token.lifetimeMs !== undefined && token.lifetimeMs - token.tookMs < SHORTEST_LIFE_MS;

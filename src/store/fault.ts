@@ -68,7 +68,7 @@ export function toDatabaseError(error: unknown, path: string, what: 'database' |
     return new DatabaseError(`The ${what} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error });
   }
   const message = `The ${what} ${path} ${fault.what} (${code}).`;
-  return new DatabaseError(message, { cause: error, fix: fault.fix, busy: fault.busy ?? false });
+  return new DatabaseError(message, { cause: error, fix: fault.fix, busy: fault.busy ?? false, condition: fault.what });
 }
 
 /** SQLite says that it cannot, and the file system why, where it is about writing. */

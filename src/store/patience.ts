@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
-import { DatabaseError } from '../errors.ts';
+import { DatabaseError, StoppedError } from '../errors.ts';
 
 /**
  * Does synchronous database work as soon as no other program is in the way, without ever stopping the process.
- * Rejects with what the work threw, with the busy error when patience ends, or with the signal's reason.
+ * Rejects with what the work threw; with the busy error when patience ends, or when a signal that is a deadline ends the
+ * wait, since the other program is why the time was not enough; with the StoppedError of a signal that is a stop.
  */
 export type Patience = <T>(work: () => T, signal?: AbortSignal) => Promise<T>;
 
@@ -41,7 +42,9 @@ export function createPatience(
           told = true;
           onLongWait(error);
         }
-        await clock.sleep(LOOK_AGAIN_MS, signal);
+        await clock.sleep(LOOK_AGAIN_MS, signal).catch((reason: unknown) => {
+          throw reason instanceof StoppedError ? reason : error;
+        });
       }
     }
   };

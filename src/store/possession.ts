@@ -7,8 +7,8 @@ import { inodeOf } from './identity.ts';
  * replaced succeed and are lost with it, so they are looked at before each.
  */
 export type Possession = {
-  /** Throws a DatabaseError where they are no longer the ones that were opened. */
-  readonly require: () => void;
+  /** Why they are no longer the ones that were opened, or cannot be looked at; undefined if all is well. */
+  readonly fault: () => DatabaseError | undefined;
   readonly isDatabaseOurs: () => boolean;
   /** Whether the log under the database's name is that of the file that was opened. */
   readonly isLogOurs: () => boolean;
@@ -21,14 +21,14 @@ export function createPossession(path: string): Possession {
   const isDatabaseOurs = (): boolean => inodeOf(path) === files.database;
   const isLogOurs = (): boolean => inodeOf(`${path}-wal`) === files.log;
   return {
-    require: () => {
+    fault: () => {
       try {
-        if (!isDatabaseOurs()) throw replaced(path);
-        if (!isLogOurs()) throw without(`${path}-wal`);
+        if (!isDatabaseOurs()) return replaced(path);
+        if (!isLogOurs()) return without(`${path}-wal`);
         // Others would make another one, and then neither see what is written nor be seen.
-        if (inodeOf(index) !== files.index) throw without(index);
+        return inodeOf(index) === files.index ? undefined : without(index);
       } catch (error) {
-        throw toDatabaseError(error, path);
+        return toDatabaseError(error, path);
       }
     },
     isDatabaseOurs: () => within(isDatabaseOurs),
@@ -46,13 +46,20 @@ function within(look: () => boolean): boolean {
 }
 
 function replaced(path: string): DatabaseError {
-  return new DatabaseError(`The database ${path} was deleted or replaced while the worker ran.`, {
-    fix: 'put that same file back (or mount its disk again), or stop the worker before you put another one there',
-  });
+  return new DatabaseError(
+    `The database ${path} was deleted or replaced while the worker ran; nothing new is written.`,
+    {
+      fix: 'put that same file back (or mount its disk again), or restart the worker, which uses what is there then',
+      gone: true,
+      condition: 'is gone',
+    },
+  );
 }
 
 function without(file: string): DatabaseError {
-  return new DatabaseError(`The log ${file} was deleted or replaced while the worker ran.`, {
+  return new DatabaseError(`The WAL ${file} was deleted or replaced while the worker ran; nothing new is written.`, {
     fix: 'restart the worker, which saves what it holds of it',
+    gone: true,
+    condition: 'has lost its WAL',
   });
 }

@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { type Clock, formatInstant } from '../clock.ts';
-import { codeOf, type DatabaseError, LockedError } from '../errors.ts';
-import { createBacklog } from './backlog.ts';
+import type { DatabaseError } from '../errors.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import { describeDatabase } from './dictionary.ts';
 import { createDriftRows, type DriftRows } from './drift.ts';
@@ -22,43 +21,38 @@ import { createPossession, type Possession } from './possession.ts';
 import { createRejectionRows, type RejectionRows } from './rejections.ts';
 import { createRunRows, type RunRows } from './runs.ts';
 import { closeForReaders, removeLog } from './wal.ts';
+import { createWriting, isSqliteError, type Writing } from './writing.ts';
 
 /** The database as its one writer sees it. */
-export type Store = AsyncDisposable & {
-  readonly path: string;
-  /** Where the schema was older when the database was opened, and it held something. */
-  readonly upgrade: Upgrade | undefined;
-  readonly leagues: LeagueRows;
-  readonly runs: RunRows;
-  readonly pauses: PauseRows;
-  readonly logins: LoginRows;
-  readonly players: PlayerRows;
-  readonly rejections: RejectionRows;
-  readonly holds: HoldRows;
-  readonly drift: DriftRows;
-  /** Within a transaction: a database that a demo made is no demo's from here on. */
-  readonly removeDemoMark: () => void;
-  /**
-   * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The work is synchronous and
-   * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
-   */
-  readonly write: Patience;
-  /** Within a transaction that writes so many leagues: makes room for their pages. */
-  readonly widenCache: PageCache['widen'];
-  /** Keeps work that could not be written. It is the first thing in the next transaction, or done when the store ends. */
-  readonly defer: (work: () => void) => void;
-  /** Reads outside of a transaction. Throws a DatabaseError. */
-  readonly read: <T>(work: () => T) => T;
-  /** What the view of that name says. */
-  readonly freshness: () => Freshness;
-  /** How many rows this store has inserted, updated and deleted so far. */
-  readonly rowsWritten: () => number;
-  /**
-   * The instant under which a run's writes are filed: the present one, but later than any that was used before, so that
-   * no two versions of a league share one.
-   */
-  readonly nextInstant: (now: number) => string;
-};
+export type Store = AsyncDisposable &
+  Omit<Writing, 'hasDeferred'> & {
+    readonly path: string;
+    /** Where the schema was older when the database was opened, and it held something. */
+    readonly upgrade: Upgrade | undefined;
+    readonly leagues: LeagueRows;
+    readonly runs: RunRows;
+    readonly pauses: PauseRows;
+    readonly logins: LoginRows;
+    readonly players: PlayerRows;
+    readonly rejections: RejectionRows;
+    readonly holds: HoldRows;
+    readonly drift: DriftRows;
+    /** Within a transaction: a database that a demo made is no demo's from here on. */
+    readonly removeDemoMark: () => void;
+    /** Within a transaction that writes so many leagues: makes room for their pages. */
+    readonly widenCache: PageCache['widen'];
+    /** Reads outside of a transaction. Throws a DatabaseError. */
+    readonly read: <T>(work: () => T) => T;
+    /** What the view of that name says. */
+    readonly freshness: () => Freshness;
+    /** How many rows this store has inserted, updated and deleted so far. */
+    readonly rowsWritten: () => number;
+    /**
+     * The instant under which a run's writes are filed: the present one, but later than any that was used before, so that
+     * no two versions of a league share one.
+     */
+    readonly nextInstant: (now: number) => string;
+  };
 
 export type StoreOptions = {
   /** Folder of the migrations. */
@@ -139,27 +133,9 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
   const rowsWritten = client.prepare('SELECT total_changes()').pluck();
   const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
   const possession = createPossession(path);
-  const backlog = createBacklog(client);
   const cache = createPageCache(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
-  const inTransaction = client.transaction((work: () => unknown) => {
-    backlog.apply();
-    return work();
-  });
-  const write: Patience = (work, signal) =>
-    patience(() => {
-      try {
-        possession.require();
-        lock.renew();
-        const result = inTransaction.immediate(work) as ReturnType<typeof work>;
-        backlog.forget();
-        return result;
-      } catch (error) {
-        throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
-      } finally {
-        cache.restore();
-      }
-    }, signal);
+  const { hasDeferred, ...writing } = createWriting(client, { path, lock, possession, patience, cache });
   return {
     path,
     upgrade,
@@ -172,9 +148,8 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
     holds: createHoldRows(db),
     drift: createDriftRows(db),
     removeDemoMark: () => removeDemoMark(client),
-    write,
     widenCache: cache.widen,
-    defer: backlog.add,
+    ...writing,
     freshness: () => freshness.get() as Freshness,
     rowsWritten: () => Number(rowsWritten.get()),
     read: (work) => {
@@ -190,8 +165,8 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
     },
     [Symbol.asyncDispose]: async () => {
       // What cannot be written now either is in the log of the process alone.
-      if (!backlog.isEmpty()) await write(() => undefined).catch(() => undefined);
-      onEnd({ path, files: await leave(client, possession), isIncomplete: !backlog.isEmpty() });
+      if (hasDeferred()) await writing.write(() => undefined).catch(() => undefined);
+      onEnd({ path, files: await leave(client, possession), isIncomplete: hasDeferred() });
     },
   };
 }
@@ -202,8 +177,4 @@ async function leave(client: Database.Database, possession: Possession): Promise
   if (possession.isLogOurs()) removeLog(client.name);
   client.close();
   return 'not-ours';
-}
-
-function isSqliteError(error: unknown): boolean {
-  return codeOf(error).startsWith('SQLITE_');
 }

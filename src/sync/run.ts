@@ -106,7 +106,12 @@ export async function executeRun(
     const isNothing = stopped && id === undefined;
     const unrecorded = isNothing
       ? undefined
-      : await recordEnd(tools, id ?? start, endOf(tools, outcome, failure, trace));
+      : await recordEnd(
+          tools,
+          id ?? start,
+          endOf(tools, outcome, failure, trace),
+          stopped ? undefined : deadline.signal,
+        );
     return report(outcome, NO_COUNTS, failure ?? unrecorded);
   }
 }
@@ -159,17 +164,22 @@ async function applyAll(
 }
 
 /**
- * Ends the row of a run that applied nothing. Where that cannot be written it is put off, and so is the whole row of a
- * run whose start could not be; gives the error of the former.
+ * Ends the row of a run that applied nothing. If that cannot be written it is put off, and so is the whole row of a run
+ * whose start could not be; gives the error of the former. A wait for another program ends with the run's own time.
  */
-async function recordEnd({ store }: RunTools, run: number | RunStart, end: RunEnd): Promise<RunError | undefined> {
+async function recordEnd(
+  { store }: RunTools,
+  run: number | RunStart,
+  end: RunEnd,
+  signal: AbortSignal | undefined,
+): Promise<RunError | undefined> {
   if (typeof run !== 'number') {
     store.defer(() => store.runs.finish(store.runs.start(run), end));
     return undefined;
   }
   const finish = (): void => store.runs.finish(run, end);
   try {
-    await store.write(finish);
+    await store.write(finish, signal);
     return undefined;
   } catch (failure) {
     store.defer(finish);

@@ -5,12 +5,14 @@ import { formatFault } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { createMonitor, type Opening, type Settings } from '../observe/monitor.ts';
 import { findPackage } from '../package.ts';
+import { msUntilExpiry } from '../service/token.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { Ending } from '../store/store.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
+import { createDatabaseWatch } from './database-watch.ts';
 import { createLoginLog } from './login-log.ts';
 import { logNews } from './news-log.ts';
 import { openHeartbeat, openObservatory } from './observatory.ts';
@@ -132,7 +134,9 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
   pollAtStart(config, place, poller, log);
   const pruning = createPruning(config, tools, log);
   const keeping = session.keep(signal);
+  const database = createDatabaseWatch(place.store, log);
   const onLook = (): void => {
+    database.look();
     poller.resume();
     place.keepLock();
     publisher.look();
@@ -150,7 +154,7 @@ function settingsOf(config: Config): Settings {
 }
 
 /** What the page, the probes and the metrics are to know. */
-function openingOf({ scope }: Config, { store, session, pause }: Workplace, poller: Poller): Opening {
+function openingOf({ scope }: Config, { store, session, pause, tools }: Workplace, poller: Poller): Opening {
   const lastAt = (kind: RunKind): number | undefined => {
     const last = store.read(() => store.runs.lastSuccess(kind, kind === 'leagues' ? scope : null));
     return last === undefined ? undefined : Date.parse(last.finishedAt);
@@ -161,12 +165,17 @@ function openingOf({ scope }: Config, { store, session, pause }: Workplace, poll
     consecutiveFailures: store.read(store.freshness).consecutive_failures,
     path: store.path,
     count: () => store.read(store.freshness),
+    fault: store.fault,
     present: () => {
       const [token, refusal] = [session.current(), session.refusal()];
       return {
         running: poller.running(),
         pausedUntil: pause.until(),
-        token: token && { expiresAt: token.expiresAt, clockSkewMs: token.clockSkewMs },
+        token: token && {
+          expiresAt: token.expiresAt,
+          clockSkewMs: token.clockSkewMs,
+          leftMs: msUntilExpiry(token, tools.clock),
+        },
         refusal: refusal && { message: refusal.error.message, until: refusal.until, resource: refusal.resource },
       };
     },

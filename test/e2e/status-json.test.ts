@@ -62,12 +62,12 @@ describe('/status.json', () => {
     renameSync(bench.database, `${bench.database}.away`);
     const { database, stored, session } = await ask();
     expect([database.fault, stored, session.logged_in]).toEqual([
-      expect.stringContaining('no database at'),
+      expect.stringContaining('was deleted or replaced while the worker ran'),
       null,
       true,
     ]);
     const page = await fetch(url);
-    expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('The database could not be read')]);
+    expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('The database is gone')]);
     renameSync(`${bench.database}.away`, bench.database);
     expect((await ask()).database.fault).toBe(null);
   });

@@ -12,17 +12,22 @@ const STALE_AFTER = 17 * MINUTE;
 function createStage() {
   const clock = createTestClock();
   let refused: string | undefined;
+  let fault: DatabaseError | undefined;
   const health = createHealth({
     clock,
     staleAfterMs: () => STALE_AFTER,
+    databaseFault: () => fault,
     refusal: () => refused,
     issues: () => ({ held: 0, rejected: 0 }),
   });
   const refuse = (message: string | undefined): void => {
     refused = message;
   };
+  const harm = (error: DatabaseError | undefined): void => {
+    fault = error;
+  };
   const reasons = () => health.verdict().reasons.map(({ reason }) => reason);
-  return { clock, health, reasons, refuse };
+  return { clock, health, reasons, refuse, harm };
 }
 
 describe('the health', () => {
@@ -116,6 +121,27 @@ describe('the health', () => {
     expect(health.verdict().ready).toBe(true);
   });
 
+  it.each([
+    ['is gone', new DatabaseError('The file was deleted.', { gone: true, condition: 'is gone' })],
+    [
+      'is in use by another program',
+      new DatabaseError('It is locked.', { busy: true, condition: 'is in use by another program' }),
+    ],
+  ])('says that the database %s while it is, be there a poll or not', (what, error) => {
+    const { health, harm } = createStage();
+    health.open(undefined, 0);
+    health.noteRun(reportOf());
+    harm(error);
+    expect(health.verdict()).toMatchObject({
+      state: 'bad',
+      headline: `The database ${what}`,
+      reasons: [{ reason: 'database', message: error.message }],
+    });
+    health.noteRun(reportOf({ error }));
+    harm(undefined);
+    expect(health.verdict()).toMatchObject({ state: 'warning', headline: 'Up to date, but the last poll failed' });
+  });
+
   it('names refused credentials at once, also where no poll has asked for a token', () => {
     const { health, reasons, refuse } = createStage();
     health.open(undefined, 0);
@@ -178,6 +204,7 @@ describe('the monitor', () => {
       path: 'leagues.db',
       present,
       count: () => COUNTS,
+      fault: () => undefined,
     };
     monitor.open({ ...opening, lastSuccessAt: clock.now() - pollAgeMs });
     return { clock, reasons: () => monitor.verdict().reasons.map(({ reason }) => reason) };

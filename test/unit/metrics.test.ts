@@ -36,10 +36,11 @@ function createStage() {
       present: () => ({
         running: undefined,
         pausedUntil: 0,
-        token: { expiresAt, clockSkewMs: undefined },
+        token: { expiresAt, clockSkewMs: undefined, leftMs: undefined },
         refusal: undefined,
       }),
       count: () => NO_ROWS,
+      fault: () => undefined,
       ...more,
     });
   const read = async (): Promise<Scrape> => readScrape(await metrics.render());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DatabaseError, StoppedError } from '../../src/errors.ts';
+import { DatabaseError, StoppedError, TransportError } from '../../src/errors.ts';
 import { createPatience } from '../../src/store/patience.ts';
 import { createTestClock } from '../support/clock.ts';
 
@@ -71,7 +71,18 @@ describe('work on a busy database', () => {
     expect(stage.told).toEqual(told);
   });
 
-  it('rejects with the reason of the signal that ends the wait', async () => {
+  it('is given up with its own error where the deadline of a run ends the wait', async () => {
+    const { clock, attempt, error } = createStage();
+    const overtime = new AbortController();
+    const ended = attempt(overtime.signal);
+    await clock.advance(SECOND);
+    overtime.abort(new TransportError('timeout', false, 'No success within 1 s.'));
+    expect((await ended).result).toBe(error);
+    // One that is up already leaves time for one attempt.
+    expect(await attempt(overtime.signal)).toEqual({ result: error, at: SECOND });
+  });
+
+  it('rejects with the reason of the stop that ends the wait', async () => {
     const { clock, attempt } = createStage();
     const impatient = new AbortController();
     const ended = attempt(impatient.signal);

@@ -27,17 +27,18 @@ describe('the verdict', () => {
     [
       { failures: 2, held: 1, rejected: 3 },
       'warning',
-      'Up to date, but the last 2 polls failed, and 1 removal is held, and 3 elements are rejected',
+      'Up to date, but the last 2 polls failed, 1 removal is held and 3 elements are rejected',
       [],
     ],
     [{ success: undefined }, 'loading', 'Loading the leagues for the first time', ['no-good-poll']],
     [{ success: undefined, failures: 1 }, 'bad', 'No poll has succeeded yet', ['no-good-poll']],
     [{ success: OLD, held: 44 }, 'bad', 'Stale: the last good poll was 43 min ago', ['stale']],
     [{ refused: 'no' }, 'bad', 'The service refuses the credentials', ['credentials-refused']],
+    [{ databaseFault: { message: 'odd', condition: undefined } }, 'bad', 'The database cannot be used', ['database']],
     [
-      { databaseFault: 'gone', refused: 'no', success: OLD },
+      { databaseFault: { message: 'gone', condition: 'is gone' }, refused: 'no', success: OLD },
       'bad',
-      'The database cannot be used',
+      'The database is gone',
       ['database', 'credentials-refused', 'stale'],
     ],
   ])('on %j is %s: %s', (more, state, headline, reasons) => {
@@ -50,7 +51,12 @@ describe('the verdict', () => {
     const messages = (more: Partial<Situation>) =>
       judge(situationOf({ success: OLD, failures: 1, ...more })).reasons.map(({ message }) => message);
     expect(messages({ lastError: 'The service is down.' })[0]).toMatch(/ The last poll failed: The service is down\.$/);
-    expect(messages({ lastError: 'The disk is full.', databaseFault: 'The disk is full.' })).toEqual([
+    expect(
+      messages({
+        lastError: 'The disk is full.',
+        databaseFault: { message: 'The disk is full.', condition: undefined },
+      }),
+    ).toEqual([
       'The disk is full.',
       'The last good poll was at 2026-11-20T12:00:00.000Z, 43 min ago; data counts as stale after 17 min.',
     ]);

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Clock } from '../../clock.ts';
 import { DatabaseError } from '../../errors.ts';
-import { glance } from '../../store/open.ts';
 import { readPortrait } from '../../store/portrait.ts';
 import { readRecent } from '../../store/recent.ts';
 import type { Monitor } from '../monitor.ts';
+import { createReading } from '../reading.ts';
 import type { Reply, Respond, Routes } from '../reply.ts';
 import type { Turns } from '../turn.ts';
 import { drawChanges, MOST_CHANGES } from './changes.ts';
@@ -31,8 +31,8 @@ export type PagesOptions = {
 /** The pages that people look at. They read the database, and show what the worker knows where that cannot be read. */
 export function createPages(monitor: Monitor, { clock, turns }: PagesOptions): Routes {
   const { version } = monitor.settings;
-  const database = (): string => monitor.path() ?? monitor.settings.database;
-  const readStored = createReader(database);
+  const read = createReading(monitor);
+  const readStored = createReader(read);
   const reply = (title: string, main: Html, status = 200): Reply => {
     const body = layOut({ title, style: STYLE_PATH, script: SCRIPT_PATH, version }, main).toString();
     return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body };
@@ -55,7 +55,7 @@ export function createPages(monitor: Monitor, { clock, turns }: PagesOptions): R
     }),
     '/league': drawn((query) => {
       const id = query.get('id') ?? '';
-      const found = glance(database(), (db) => ({
+      const found = read((db) => ({
         portrait: readPortrait(db, id),
         history: readRecent(db, { leagueId: id }, MOST_HISTORY),
       }));
@@ -66,7 +66,7 @@ export function createPages(monitor: Monitor, { clock, turns }: PagesOptions): R
     '/changes': drawn((query) => {
       const day = readDay(query.get('day'));
       const before = readCount(query.get('before'));
-      const changes = glance(database(), (db) => readRecent(db, { day, before }, MOST_CHANGES));
+      const changes = read((db) => readRecent(db, { day, before }, MOST_CHANGES));
       return reply('Changes', drawChanges({ day, changes }, clock.now()));
     }),
     [STYLE_PATH]: () => replyForEver('text/css; charset=utf-8', STYLE),

@@ -2,10 +2,10 @@ import { toRunError } from '../../errors.ts';
 import { selectHeldRemovals } from '../../store/acceptance.ts';
 import { readDays } from '../../store/calendar.ts';
 import { createFacetCounter, listLeagues } from '../../store/listing.ts';
-import { glance } from '../../store/open.ts';
 import { selectRuns } from '../../store/overview.ts';
 import { readRecent } from '../../store/recent.ts';
 import { readTroubles } from '../../store/trouble.ts';
+import type { Read } from '../reading.ts';
 import type { Stored } from './home.ts';
 import { PAGE_SIZE } from './leagues.ts';
 import { MOST_POLLS } from './poll-chart.ts';
@@ -18,7 +18,7 @@ const LONGEST_SEARCH = 100;
 type Reader = (query: URLSearchParams, now: number) => Stored | { readonly fault: string };
 
 /** Reads what the first page shows under a query of its address, or says why it cannot. */
-export function createReader(database: () => string): Reader {
+export function createReader(read: Read): Reader {
   const countFacets = createFacetCounter();
   return (query, now) => {
     const filter = {
@@ -28,7 +28,7 @@ export function createReader(database: () => string): Reader {
     };
     const page = readCount(query.get('page')) ?? 1;
     try {
-      return glance(database(), (db) => ({
+      return read((db) => ({
         polls: selectRuns(db, MOST_POLLS, 'leagues'),
         days: readDays(db, new Date(firstDayOf(now)).toISOString()),
         recent: readRecent(db, {}, RECENT),

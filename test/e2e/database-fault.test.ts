@@ -1,0 +1,214 @@
+import { copyFileSync, existsSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
+import { readiness, waitForReadiness } from '../support/door.ts';
+import { holdForWriting } from '../support/other-writer.ts';
+import { serve } from '../support/page.ts';
+import { eventually, type RunningProgram } from '../support/program.ts';
+
+const SECOND = 1_000;
+const RUN_TIMEOUT = 2 * SECOND;
+/** Less than another program is waited for where nobody has set a time, and far more than a busy machine adds. */
+const SOON = 20 * SECOND;
+const PUT_BACK =
+  /was deleted or replaced while the worker ran; put that same file back .* Nothing new is written meanwhile\.$/;
+const RESTART = /^The log .* was deleted or replaced while the worker ran; restart the worker/;
+
+const ENDS = ['', '-wal', '-shm'];
+
+function moveAway({ database }: SimulatedBench): () => void {
+  const moved = ENDS.filter((end) => existsSync(database + end));
+  for (const end of moved) renameSync(database + end, `${database}${end}.away`);
+  return () => {
+    for (const end of moved) renameSync(`${database}${end}.away`, database + end);
+  };
+}
+
+/** Another database takes the place: what it holds is nobody's business. */
+function replace(bench: SimulatedBench): () => void {
+  const back = moveAway(bench);
+  const other = new Database(bench.database);
+  other.exec("CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('Dear diary')");
+  other.close();
+  return () => {
+    for (const end of ENDS) rmSync(bench.database + end, { force: true });
+    back();
+  };
+}
+
+/** A copy of the same database is another file, too, and may be of any age. */
+function replaceByCopy(bench: SimulatedBench): () => void {
+  const copy = join(bench.folder, 'copy.db');
+  copyFileSync(bench.database, copy);
+  const back = moveAway(bench);
+  renameSync(copy, bench.database);
+  return back;
+}
+
+/** A worker that polls when it is asked to. */
+async function start(env: Readonly<Record<string, string>> = {}) {
+  const bench = await setUp();
+  const { url, worker } = await serve(bench, env);
+  await worker.waitForPoll('changed');
+  await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
+  const ask = async (path: string): Promise<string> => (await fetch(url + path)).text();
+  return {
+    bench,
+    worker,
+    url,
+    ask,
+    metric: async () => /^league_sync_not_ready\{reason="database"\} \d/m.exec(await ask('/metrics'))?.[0],
+  };
+}
+
+async function pollNow(worker: RunningProgram): Promise<void> {
+  worker.send('SIGHUP');
+  await worker.waitForLog(({ msg }) => msg === 'asked to poll now');
+}
+
+describe('a database that is', () => {
+  it.each([
+    ['moved away', moveAway, 'The database is gone', PUT_BACK],
+    ['replaced by another one', replace, 'The database is gone', PUT_BACK],
+    ['replaced by a copy of itself', replaceByCopy, 'The database is gone', PUT_BACK],
+    [
+      'robbed of its -shm',
+      ({ database }: SimulatedBench) => {
+        renameSync(`${database}-shm`, `${database}-shm.away`);
+        return () => renameSync(`${database}-shm.away`, `${database}-shm`);
+      },
+      'The database has lost its log',
+      RESTART,
+    ],
+  ] as const)(
+    '%s is told of at once by page, probe, status and metrics, though no poll is near; and so is its return',
+    async (_, harm, headline, message) => {
+      const { bench, worker, url, ask, metric } = await start();
+      const back = harm(bench);
+      expect(await readiness(url)).toEqual([503, ['database']]);
+      const { state, headline: said, reasons, database, stored } = JSON.parse(await ask('/status.json'));
+      expect([state, said, stored]).toEqual(['bad', headline, null]);
+      expect([reasons[0].message, database.fault]).toEqual([
+        expect.stringMatching(message),
+        expect.stringMatching(message),
+      ]);
+      expect(await metric()).toBe('league_sync_not_ready{reason="database"} 1');
+      const page = await fetch(url);
+      const text = await page.text();
+      expect(page.status).toBe(503);
+      expect(text).toContain(`<h1>${headline}</h1>`);
+      expect(text).toContain(reasons[0].message);
+      expect(text).not.toMatch(/LEAGUE_SYNC_DATABASE|Dear diary|Belmont/);
+      expect(await ask('/changes')).not.toMatch(/LEAGUE_SYNC_DATABASE|Dear diary|Belmont/);
+      expect(await worker.waitForLog(({ level }) => level === 40)).toMatchObject({ msg: reasons[0].message });
+      back();
+      expect(await readiness(url)).toEqual([200, []]);
+      expect(await metric()).toBe('league_sync_not_ready{reason="database"} 0');
+      expect(await ask('/')).toContain('Up to date');
+      expect(await worker.waitForLog(({ msg }) => /is in its place again/.test(String(msg)))).toMatchObject({
+        level: 30,
+      });
+      // Each once, however often it was looked at.
+      expect(worker.log().filter(({ level }) => level === 40)).toHaveLength(1);
+      await pollNow(worker);
+      expect((await worker.waitForPoll()).outcome).toBe('unchanged');
+      expect((await worker.stop()).code).toBe(0);
+    },
+  );
+
+  it('deleted and met by a poll is back as soon as its file is, without another poll', async () => {
+    const { bench, worker, url } = await start();
+    const back = moveAway(bench);
+    await pollNow(worker);
+    await worker.waitForPoll('failed');
+    expect(await readiness(url)).toEqual([503, ['database']]);
+    back();
+    expect(await readiness(url)).toEqual([200, []]);
+    await eventually(
+      'the failed run is recorded',
+      () => bench.rows("SELECT id FROM runs WHERE outcome = 'failed'").length === 1,
+    );
+  });
+
+  it('deleted before anybody has asked for a page', async () => {
+    const { bench, url } = await start();
+    for (const end of ENDS) if (existsSync(bench.database + end)) unlinkSync(bench.database + end);
+    await waitForReadiness(url, ['database']);
+  });
+});
+
+describe('while another program keeps the database locked', () => {
+  const LIMITS = { LEAGUE_SYNC_RUN_TIMEOUT: `${RUN_TIMEOUT / SECOND}s` };
+
+  it('a run that never begins fails for the database, readyz says so soon, and all heals by itself', async () => {
+    const { bench, worker, url, ask } = await start(LIMITS);
+    const writer = holdForWriting(bench.database);
+    const begun = performance.now();
+    await pollNow(worker);
+    const line = await worker.waitForPoll('failed');
+    expect(performance.now() - begun).toBeLessThan(SOON);
+    expect(line.err).toMatchObject({
+      kind: 'database',
+      message: expect.stringMatching(/is in use by another program .* end it/),
+    });
+    expect(await readiness(url)).toEqual([503, ['database']]);
+    expect(await ask('/')).toContain('<h1>The database is in use by another program</h1>');
+    writer.end();
+    await waitForReadiness(url, []);
+    expect(bench.rows('SELECT outcome, error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
+      { outcome: 'failed', error_kind: 'database' },
+    ]);
+    await pollNow(worker);
+    expect((await worker.waitForPoll()).outcome).toBe('unchanged');
+  });
+
+  it('a run that has its answer fails for the database, and its end is recorded as soon as that can be', async () => {
+    const { bench, worker, url } = await start({ LEAGUE_SYNC_RUN_TIMEOUT: '5s' });
+    bench.simulator.setFault('slow', true);
+    await pollNow(worker);
+    await eventually(
+      'the run has begun',
+      () => bench.rows("SELECT id FROM runs WHERE outcome = 'running'").length === 1,
+    );
+    const writer = holdForWriting(bench.database);
+    expect((await worker.waitForPoll('failed')).err).toMatchObject({ kind: 'database' });
+    expect(await readiness(url)).toEqual([503, ['database']]);
+    writer.end();
+    await waitForReadiness(url, []);
+    expect(bench.rows('SELECT outcome, error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
+      { outcome: 'failed', error_kind: 'database' },
+    ]);
+  });
+
+  it('a run that the service leaves hanging fails by its own time, and readyz names the database all the same', async () => {
+    const { bench, worker, url } = await start(LIMITS);
+    bench.simulator.setFault('hang', true);
+    const begun = performance.now();
+    await pollNow(worker);
+    await eventually(
+      'the run has begun',
+      () => bench.rows("SELECT id FROM runs WHERE outcome = 'running'").length === 1,
+    );
+    const writer = holdForWriting(bench.database);
+    expect((await worker.waitForPoll('failed')).err).toMatchObject({ kind: 'timeout' });
+    expect(performance.now() - begun).toBeLessThan(SOON);
+    await waitForReadiness(url, ['database']);
+    writer.end();
+    await waitForReadiness(url, []);
+    expect(bench.rows('SELECT outcome, error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
+      { outcome: 'failed', error_kind: 'timeout' },
+    ]);
+  });
+
+  it('a worker that polls often is ready again with the first good poll', async () => {
+    const { bench, worker, url } = await start({ ...LIMITS, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const writer = holdForWriting(bench.database);
+    await worker.waitForPoll('failed');
+    expect(await readiness(url)).toEqual([503, ['database']]);
+    writer.end();
+    await worker.waitForPoll('unchanged');
+    expect(await readiness(url)).toEqual([200, []]);
+  });
+});
