@@ -99,6 +99,7 @@ describe('a database that is', () => {
       const text = await page.text();
       expect(page.status).toBe(503);
       expect(text).toContain(`<h1>${headline}</h1>`);
+      expect(text).toContain('124 leagues · data as of');
       expect(text).toContain(reasons[0].message);
       expect(text).not.toMatch(/LEAGUE_SYNC_DATABASE|Dear diary|Belmont/);
       expect(await ask('/changes')).not.toMatch(/LEAGUE_SYNC_DATABASE|Dear diary|Belmont/);
@@ -106,7 +107,7 @@ describe('a database that is', () => {
       back();
       expect(await readiness(url)).toEqual([200, []]);
       expect(await metric()).toBe('league_sync_not_ready{reason="database"} 0');
-      expect(await ask('/')).toContain('Up to date');
+      expect(await ask('/')).toContain('<h1>Up to date</h1>');
       expect(await worker.waitForLog(({ msg }) => /is in its place again/.test(String(msg)))).toMatchObject({
         level: 30,
       });

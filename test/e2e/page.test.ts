@@ -34,7 +34,7 @@ describe('the status page', () => {
     await worker.waitForPoll();
     const { page, expectQuiet } = await openTab(url, LOOKS[look]);
     await page.goto('/');
-    expect(await page.title()).toBe('Status · league-sync');
+    expect(await page.title()).toBe('✓ 124 leagues · league-sync');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Up to date');
     expect(await page.getByRole('main').textContent()).toMatch(/Leagues listed\s*124/);
     expect(await page.getByRole('table').last().getByRole('row').count()).toBe(51);
@@ -48,7 +48,7 @@ describe('the status page', () => {
     const { url } = await serveLeagues([]);
     const { page, expectQuiet } = await openTab(url);
     await page.goto('/');
-    expect(await page.getByRole('main').textContent()).toContain('No league fits.');
+    expect(await page.getByRole('main').textContent()).toContain('No leagues yet.');
     await expectAccessible(page);
     await takePicture(page, 'home-empty');
     expectQuiet();

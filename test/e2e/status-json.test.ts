@@ -15,7 +15,7 @@ const PATHS = [
   '/metrics',
   '/status.json',
   '/nothing',
-  '/icon.svg',
+  '/icon-good.svg',
 ];
 
 /** The fields that the page on monitoring names, in its order. */

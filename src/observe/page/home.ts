@@ -24,32 +24,33 @@ export type Stored = {
 
 const LISTED_POLLS = 15;
 
-/** The first page: what the worker knows, and, where it could be read, what the database holds. */
+/** The first page: what the worker knows, and, if it could be read, what the database holds. */
 export function drawHome(monitor: Monitor, stored: Stored | { readonly fault: string }, now: number): Html {
   const head = drawState(monitor, now);
   if ('fault' in stored) {
-    return html`${head}${drawFault(stored.fault)}`;
+    const isSaid = monitor.verdict().reasons.some(({ message }) => message === stored.fault);
+    return html`${head}${drawFault(isSaid ? undefined : stored.fault)}`;
   }
+  const { polls, days, recent, notices, leagues } = stored;
   return html`${head}
-<section aria-labelledby="polls-title"><h2 id="polls-title">Polls</h2>${drawPolls(stored.polls, now)}${listPolls(stored.polls, now)}</section>
-<section aria-labelledby="year-title"><h2 id="year-title">A year of changes</h2>${drawYear(stored.days, now)}</section>
-<div class="columns">
-<div>${drawNotices(stored.notices, now)}</div>
-<section aria-labelledby="recent-title"><h2 id="recent-title">What changed last</h2>${listChanges(stored.recent, now)}<p><a href="/changes">All changes</a></p></section>
-</div>
-${listLeagues(stored.leagues, now)}`;
+<section aria-labelledby="polls-title" data-part="polls"><h2 id="polls-title">Polls</h2>${drawPolls(polls, now)}${listPolls(polls, now)}</section>
+<section aria-labelledby="year-title" data-part="year"><h2 id="year-title">A year of changes</h2>${drawYear(days, now)}</section>
+<div class="half" data-part="notices">${drawNotices(notices, { now, isEmpty: monitor.lastSuccess() === undefined })}</div>
+<section class="half" aria-labelledby="recent-title" data-part="recent"><h2 id="recent-title">What changed last</h2>${listChanges(recent, now)}<p><a href="/changes">All changes</a></p></section>
+${listLeagues(leagues, now)}`;
 }
 
-/** Why there is nothing to show of what the database holds. */
-export function drawFault(fault: string): Html {
-  return html`<section aria-labelledby="fault-title"><h2 id="fault-title">The database could not be read</h2><p>${fault}</p></section>`;
+/** Why there is nothing to show of what the database holds; undefined if that is said already. */
+export function drawFault(fault: string | undefined): Html {
+  return html`<section aria-labelledby="fault-title" data-part="fault"><h2 id="fault-title">The database cannot be read</h2>
+<p>${fault ?? 'Leagues, changes and polls are shown again as soon as it can be.'}</p></section>`;
 }
 
 /** The picture's newest part in words. */
 function listPolls(polls: readonly RunSummary[], now: number): Html | '' {
   if (polls.length === 0) return '';
-  return html`<details><summary>The last polls in words</summary><table>
-<thead><tr><th scope="col">Run</th><th scope="col">Began</th><th scope="col">Took</th><th scope="col">What came of it</th></tr></thead>
+  return html`<details><summary>Show as a table</summary><table>
+<thead><tr><th scope="col">Run</th><th scope="col">Started</th><th scope="col">Duration</th><th scope="col">Result</th></tr></thead>
 <tbody>${polls
     .slice(0, LISTED_POLLS)
     .map(

@@ -15,7 +15,7 @@ export type LeaguesView = {
 /** The leagues: a search, sports and statuses as links that can be kept, and a page of the list. */
 export function listLeagues(view: LeaguesView, now: number): Html {
   const { filter, facets, listing } = view;
-  return html`<section id="leagues" aria-labelledby="leagues-title">
+  return html`<section id="leagues" aria-labelledby="leagues-title" data-part="leagues">
 <h2 id="leagues-title">Leagues</h2>
 <form action="/#leagues" method="get" role="search">
 <label>Name, place or id <input type="search" name="q" value="${filter.search ?? ''}"></label>
@@ -31,9 +31,15 @@ export function listLeagues(view: LeaguesView, now: number): Html {
     facetLink(view, 'status', undefined, 'all listed'),
     ...facets.statuses.map((facet) => facetLink(view, 'status', facet.name, labelOf(facet))),
   ]}</ul></nav>
-${listing.leagues.length === 0 ? html`<p class="muted">No league fits.</p>` : table(view, now)}
+${listing.leagues.length === 0 ? explainNone(view) : table(view, now)}
 ${turnPages(view)}
 </section>`;
+}
+
+function explainNone({ filter, facets }: LeaguesView): Html {
+  if (facets.statuses.length === 0) return html`<p class="muted">No leagues yet.</p>`;
+  const { search } = filter;
+  return html`<p class="muted">No leagues match${search === undefined ? '' : html` “${foreign(search)}”`}. <a href="/#leagues">Show all</a></p>`;
 }
 
 function labelOf({ name, leagues }: Facet): Html {

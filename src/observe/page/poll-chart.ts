@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../duration.ts';
 import type { RunSummary } from '../../store/overview.ts';
 import { describeCounts } from '../../sync/report.ts';
-import { count, countOf, type Html, when } from './words.ts';
+import { count, countOf, type Html, wordAge } from './words.ts';
 
 const HEIGHT = 80;
 const SLOT = 10;
@@ -17,6 +17,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   held: 'held removals',
   failed: 'failed',
   interrupted: 'cut short',
+  running: 'running now',
 };
 
 /** The last polls, oldest first: a bar each, as high as it took long; one that failed fills its place. */
@@ -31,11 +32,35 @@ export function drawPolls(newestFirst: readonly RunSummary[], now: number): Html
     const [x, y] = [(MOST_POLLS - polls.length + index) * SLOT, HEIGHT - height];
     return html`<rect class="${poll.outcome}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}" rx="2"><title>${describePoll(poll)}</title></rect>`;
   });
-  return html`<svg class="polls" viewBox="0 0 ${MOST_POLLS * SLOT} ${HEIGHT}" role="img" aria-label="${sumUp(polls)}">${bars}</svg>
-<p class="muted ends"><span>${when(polls[0]?.started_at ?? now, now)}</span> <span>the higher, the longer a poll took; a failed one fills its place</span> <span>${when(polls.at(-1)?.started_at ?? now, now)}</span></p>
+  const empty = (MOST_POLLS - polls.length) * SLOT;
+  return html`<svg class="polls" viewBox="0 0 ${MOST_POLLS * SLOT} ${HEIGHT}" role="img" aria-label="${sumUp(polls)}">${drawEmpty(empty)}${bars}</svg>
+${drawEnds(polls, now)}
 <ul class="key">${Object.entries(MEANINGS)
     .filter(([outcome]) => polls.some((poll) => poll.outcome === outcome))
-    .map(([outcome, meaning]) => html`<li>${swatch(outcome)}${meaning}</li>`)}</ul>`;
+    .map(
+      ([outcome, meaning]) => html`<li>${swatch(outcome)}${meaning}</li>`,
+    )}<li>a higher bar took longer; a failed poll fills its place</li></ul>`;
+}
+
+/** The places of polls that have not been, before the first. */
+function drawEmpty(width: number): Html | '' {
+  if (width === 0) return '';
+  return html`<line class="none" x1="0" y1="${HEIGHT - LEAST / 2}" x2="${width}" y2="${HEIGHT - LEAST / 2}" stroke-width="${LEAST}" stroke-dasharray="${BAR} ${SLOT - BAR}"/>`;
+}
+
+/** Fewer bars than this have no room under them for a label of the first and one of the last. */
+const LEAST_FOR_TWO = 15;
+
+/** When the first bar and the last one were, each under its bar. Not part of the picture, which shrinks its letters. */
+function drawEnds(polls: readonly RunSummary[], now: number): Html {
+  const [first, last] = [polls[0], polls.at(-1)];
+  if (first === undefined || last === undefined) return html``;
+  const begin = MOST_POLLS - polls.length;
+  // A label that stands far to the right ends under its bar, where only empty places are before it.
+  const [slot, anchor] = begin > MOST_POLLS / 2 ? [begin + BAR / SLOT, 'end'] : [begin, 'start'];
+  const label = (share: number, side: string, at: string): Html =>
+    html`<text x="${(100 * share).toFixed(1)}%" y="14" text-anchor="${side}" data-age="ago" data-at="${at}">${wordAge('ago', Date.parse(at), now)}</text>`;
+  return html`<svg class="ends" width="100%" height="20" aria-hidden="true">${label(slot / MOST_POLLS, anchor, first.started_at)}${polls.length < LEAST_FOR_TWO ? '' : label(1, 'end', last.started_at)}</svg>`;
 }
 
 function swatch(outcome: string): Html {

@@ -1,19 +1,146 @@
+import { AGES } from './ages.ts';
+import { iconPath } from './icon.ts';
+
 /**
- * Keeps an open page up to date: asks for it again while somebody sees it, and puts what is new in the place of what was.
- * Nothing is touched that somebody is just using; without it the page is the same, as of when it was asked for.
+ * Keeps an open page true. It asks for the page again while somebody sees it and puts each part that is new in the place
+ * of what was; ages grow each second; if no answer of the worker comes for a while, the page says so. A part is left
+ * alone while somebody selects text or fills in a field in it. Without the script the page is the same, as of when it
+ * was asked for.
  */
 export const SCRIPT = `
-const EVERY_MS = 10_000;
-const isUsed = (part) => part.contains(document.activeElement) || !document.getSelection().isCollapsed;
+${AGES}
+const ANSWER_WITHIN_MS = 8_000;
+/*
+ * How often the page is asked for; after how long without an answer it says so, which two requests have failed by; and
+ * how late a tick is that the machine slept through. Of a hidden tab only title and icon are seen, and browsers let it
+ * tick once a minute.
+ */
+const VISIBLE = { everyMs: 10_000, lostAfterMs: 20_000, lateMs: 5_000 };
+const HIDDEN = { everyMs: 60_000, lostAfterMs: 130_000, lateMs: 90_000 };
+const pace = () => (document.visibilityState === 'visible' ? VISIBLE : HIDDEN);
+
+const main = document.querySelector('main');
+const icon = document.querySelector('link[rel=icon]');
+const lost = document.getElementById('lost');
+
+/* The worker's clock: what it said last, and when. */
+let asOf = Date.parse(main.dataset.now);
+let heardAt = Date.now();
+/* Since when an answer is waited for: later than the last one if nobody looked meanwhile. */
+let waitingSince = heardAt;
+let askedAt = heardAt;
+let tickedAt = heardAt;
+let asking = false;
+let seen = { title: document.title, icon: icon.getAttribute('href') };
+
 async function renew() {
-  if (document.visibilityState !== 'visible') return;
-  const answer = await fetch(location.href);
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
-  const main = document.querySelector('main');
-  if (fresh === null || main === null || isUsed(main)) return;
-  const open = [...main.querySelectorAll('details')].map((details) => details.open);
-  main.replaceChildren(...fresh.childNodes);
-  for (const [index, details] of main.querySelectorAll('details').entries()) details.open = open[index] ?? false;
+  if (asking) return;
+  asking = true;
+  askedAt = Date.now();
+  try {
+    const answer = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const nextMain = next.querySelector('main[data-now]');
+    /* The worker has no time just now, or something else answers in its place. */
+    if (nextMain === null) return;
+    asOf = Date.parse(nextMain.dataset.now);
+    heardAt = waitingSince = Date.now();
+    seen = { title: next.title, icon: next.querySelector('link[rel=icon]').getAttribute('href') };
+    document.getElementById('asof').textContent = next.getElementById('asof').textContent;
+    putParts(nextMain);
+    tick();
+  } catch {
+    /* The next one may succeed; until then the tick tells. */
+  } finally {
+    asking = false;
+  }
 }
-setInterval(() => renew().catch(() => undefined), EVERY_MS);
+
+function putParts(nextMain) {
+  const names = new Set();
+  let before = lost;
+  for (const next of nextMain.querySelectorAll(':scope > [data-part]')) {
+    names.add(next.dataset.part);
+    const part = main.querySelector(':scope > [data-part="' + next.dataset.part + '"]');
+    if (part === null) before.after(next);
+    else replace(part, next);
+    before = part !== null && part.isConnected ? part : next;
+  }
+  for (const part of main.querySelectorAll(':scope > [data-part]')) if (!names.has(part.dataset.part)) part.remove();
+}
+
+function replace(part, next) {
+  if (essence(part) === essence(next)) return keepAges(part, next);
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const heir = focused === null ? null : findHeir(focused, part, next);
+  if (isSelected(part) || (focused !== null && heir === null)) return;
+  for (const [old, open] of pairs('details', part, next)) open.open = old.open;
+  const scrolled = pairs('.scroll', part, next).map(([old, place]) => [place, old.scrollLeft, old.scrollTop]);
+  part.replaceWith(next);
+  for (const [place, left, top] of scrolled) [place.scrollLeft, place.scrollTop] = [left, top];
+  heir?.focus({ preventScroll: true });
+}
+
+/* What a part says: of ages the instant that they are counted from, if that stays the same while nothing happens. */
+function essence(part) {
+  const copy = part.cloneNode(true);
+  for (const age of copy.querySelectorAll('[data-age]')) age.replaceWith(age.dataset.age === 'ago' ? age.dataset.at ?? age.dateTime : '');
+  for (const details of copy.querySelectorAll('details')) details.open = false;
+  return copy.outerHTML;
+}
+
+function keepAges(part, next) {
+  for (const [age, newer] of pairs('time[data-age]', part, next)) [age.dateTime, age.title] = [newer.dateTime, newer.title];
+}
+
+function pairs(selector, part, next) {
+  const others = next.querySelectorAll(selector);
+  return [...part.querySelectorAll(selector)].flatMap((one, index) => (others[index] ? [[one, others[index]]] : []));
+}
+
+/* What stands in the new part for what has the focus; null for a field, which holds what somebody is typing. */
+function findHeir(focused, part, next) {
+  if (focused.matches('a')) return [...next.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused.getAttribute('href')) ?? null;
+  if (!focused.matches('summary, [tabindex]')) return null;
+  return pairs('summary, [tabindex]', part, next).find(([one]) => one === focused)?.[1] ?? null;
+}
+
+function isSelected(part) {
+  const selection = document.getSelection();
+  return !selection.isCollapsed && selection.containsNode(part, true);
+}
+
+function tick() {
+  const now = Date.now();
+  const { everyMs, lostAfterMs, lateMs } = pace();
+  const slept = Math.abs(now - tickedAt) > lateMs;
+  tickedAt = now;
+  if (slept) waitAnew();
+  else if (now - askedAt >= everyMs) renew();
+  const workerNow = asOf + now - heardAt;
+  for (const age of document.querySelectorAll('[data-age]')) {
+    const words = wordAge(age.dataset.age, Date.parse(age.dataset.at ?? age.dateTime), workerNow);
+    if (age.textContent !== words) age.textContent = words;
+  }
+  show(now - waitingSince > lostAfterMs);
+}
+
+/* Nothing was heard since nobody listened: the worker gets the time to answer, unless it had that already. */
+function waitAnew() {
+  if (lost.hidden) waitingSince = Date.now();
+  renew();
+}
+
+function show(isLost) {
+  const told = isLost ? { title: '? no word · league-sync', icon: '${iconPath('lost')}' } : seen;
+  if (document.title !== told.title) document.title = told.title;
+  if (icon.getAttribute('href') !== told.icon) icon.setAttribute('href', told.icon);
+  if (lost.hidden !== isLost) return;
+  document.getElementById('lost-asof').textContent = timeOfDay(asOf, asOf + Date.now() - heardAt);
+  lost.hidden = !isLost;
+  main.classList.toggle('dim', isLost);
+}
+
+document.addEventListener('visibilitychange', waitAnew);
+setInterval(tick, 1_000);
 `;

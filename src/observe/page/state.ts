@@ -1,67 +1,93 @@
 import { html } from 'hono/html';
-import { formatInstant } from '../../clock.ts';
-import type { Monitor, Present } from '../monitor.ts';
-import { count, countOf, type Html, when } from './words.ts';
+import type { HeldToken, Monitor, Present } from '../monitor.ts';
+import { isValid } from '../monitor.ts';
+import type { Verdict } from '../verdict.ts';
+import { iconPath } from './icon.ts';
+import { count, countOf, type Html, old, timeOfDay, until, when } from './words.ts';
 
 /** Whether the data is fresh and the session is fine, in words that can be read across a room. */
 export function drawState(monitor: Monitor, now: number): Html {
-  const { state, headline, ready, reasons } = monitor.verdict();
-  const cautions = ready ? cautionsOf(monitor) : [];
-  const success = monitor.lastSuccessAt();
-  return html`<div class="state ${LOOKS[state]}" id="state">
-<h1>${headline}</h1>
-${reasons.map(({ message }) => html`<p>${message}</p>`)}
-${cautions.map((caution) => html`<p>${caution}</p>`)}
-<p>${ready && success !== undefined ? html`The last good poll was ${when(success, now)}; ` : ''}${drawNext(monitor, now)}. <span class="muted">As of ${formatInstant(now).slice(11, 19)} UTC.</span></p>
+  const verdict = monitor.verdict();
+  const { state, headline } = verdict;
+  return html`<div class="state ${state}" id="state" data-part="state">
+<img class="icon" src="${iconPath(state)}" alt="" width="44" height="44">
+<div><h1>${headline}</h1>
+<p class="facts">${drawFacts(monitor, now)}</p>
+${explain(verdict, monitor).map((text) => html`<p class="why">${text}</p>`)}
+${drawLinks(monitor)}</div>
 </div>
 ${drawTiles(monitor, now)}`;
 }
 
-const LOOKS = { good: '', warning: 'wait', loading: 'wait', bad: 'bad' } as const;
+/** What there is, how old it is, and when more comes. */
+function drawFacts(monitor: Monitor, now: number): Html {
+  const success = monitor.lastSuccess();
+  const leagues = monitor.counts()?.live_leagues;
+  return html`${leagues === undefined || success === undefined ? '' : `${countOf(leagues, 'league')} · `}${drawAge(success, now)} · ${drawNext(monitor, now)}`;
+}
 
-/** What does not keep the data from being fresh, yet. */
-function cautionsOf(monitor: Monitor): readonly (Html | string)[] {
-  const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
+function drawAge(success: ReturnType<Monitor['lastSuccess']>, now: number): Html {
+  if (success === undefined) return html`no data yet`;
+  // By its age, not by its instant: a clock that was set back makes nothing young.
+  return html`data as of ${timeOfDay(success.at, now)} (${old(now - success.ageMs, now)})`;
+}
+
+/** Why it is not simply good. */
+function explain({ ready, reasons }: Verdict, monitor: Monitor): readonly string[] {
   const failures = monitor.consecutiveFailures() ?? 0;
-  const fault = monitor.lastError();
-  return [
-    ...(failures > 0
-      ? [
-          `${failures === 1 ? 'The last poll' : `The last ${count(failures)} polls`} failed${fault === undefined ? '.' : `: ${fault}`}`,
-        ]
-      : []),
+  const cause = monitor.lastError();
+  if (ready && failures > 0) {
+    const which = failures === 1 ? 'The last poll failed' : `The last ${count(failures)} polls failed`;
+    return [cause === undefined ? `${which}.` : `${which}: ${cause}`];
+  }
+  // A first poll that is under way explains itself.
+  const isAwaited = failures === 0;
+  return reasons.filter(({ reason }) => reason !== 'no-good-poll' || !isAwaited).map(({ message }) => message);
+}
+
+function drawLinks(monitor: Monitor): Html | '' {
+  const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
+  const links = [
     ...(held > 0 ? [html`<a href="#held-title">${countOf(held, 'removal')} held</a>`] : []),
     ...(rejected > 0 ? [html`<a href="#rejected-title">${countOf(rejected, 'element')} rejected</a>`] : []),
   ];
+  return links.length === 0
+    ? ''
+    : html`<p>See what to do: ${links.map((link, index) => html`${index > 0 ? ' · ' : ''}${link}`)}</p>`;
 }
 
 function drawNext({ present, settings }: Monitor, now: number): Html {
   const { running, pausedUntil = 0, refusal } = present() ?? {};
-  if (running !== undefined) return html`A poll of the ${running} is going on`;
-  if (pausedUntil > now) return html`The service asked to be left alone; the next poll comes ${when(pausedUntil, now)}`;
+  if (running !== undefined) return html`polling the ${running} now`;
+  if (pausedUntil > now) return html`the service asked for a pause (Retry-After), next poll ${until(pausedUntil, now)}`;
   if (refusal !== undefined && refusal.until > now)
-    return html`The credentials are tried again ${when(refusal.until, now)}`;
-  return html`The next poll comes ${when(settings.schedule.nextSlot(), now)}`;
+    return html`the credentials are tried again ${until(refusal.until, now)}`;
+  return html`next poll ${until(settings.schedule.nextSlot(), now)}`;
 }
 
 function drawTiles(monitor: Monitor, now: number): Html {
   const { settings, startedAt } = monitor;
   const counts = monitor.counts();
   const login = monitor.lastLogin();
-  return html`<dl class="tiles">
-<div><dt>Leagues listed</dt><dd>${counts === undefined ? '–' : count(counts.live_leagues)}<small>${counts === undefined ? '' : counts.removed_leagues === 0 ? '' : `${count(counts.removed_leagues)} removed ones are kept`}</small></dd></div>
-<div><dt>Session</dt><dd>${drawSession(monitor.present(), now)}<small>${login === undefined ? '' : html`last login ${when(login.at, now)}: ${login.outcome}`}</small></dd></div>
+  return html`<dl class="tiles" data-part="tiles">
+<div><dt>Leagues listed</dt><dd>${counts === undefined || monitor.lastSuccess() === undefined ? '–' : count(counts.live_leagues)}<small>${counts === undefined || counts.removed_leagues === 0 ? '' : `${count(counts.removed_leagues)} removed (history kept)`}</small></dd></div>
+<div><dt>Session</dt>${drawSession(monitor.present(), now)}${login === undefined ? '' : html`<dd><small>last login ${when(login.at, now)}: ${login.outcome}</small></dd>`}</div>
 <div><dt>Schedule</dt><dd><code>${settings.schedule.expression}</code><small>${settings.schedule.timezone}, ${settings.scope === 'all' ? 'all leagues' : `${settings.scope} leagues`}</small></dd></div>
 <div><dt>Service</dt><dd><small>${settings.service}</small><small>worker started ${when(startedAt, now)}</small></dd></div>
 </dl>`;
 }
 
+/** A token that has expired is no login, whatever became of the last one. */
 function drawSession(present: Present | undefined, now: number): Html {
-  if (present?.refusal !== undefined)
-    return html`refused<small>tried again ${when(present.refusal.until, now)}</small>`;
-  if (present?.token === undefined) return html`no token`;
-  const { expiresAt, clockSkewMs = 0 } = present.token;
-  return expiresAt === undefined
-    ? html`logged in<small>the token's end is not known</small>`
-    : html`logged in<small>token expires ${when(expiresAt, now + clockSkewMs)}</small>`;
+  const refusal = present?.refusal;
+  if (refusal !== undefined)
+    return html`<dd class="bad">refused<small>tried again ${until(refusal.until, now)}</small></dd>`;
+  const token = present?.token;
+  if (token === undefined) return html`<dd>no token yet</dd>`;
+  if (!isValid(token)) return html`<dd class="bad">expired ${when(now + (token.leftMs ?? 0), now)}</dd>`;
+  return html`<dd>logged in<small>${drawExpiry(token, now)}</small></dd>`;
+}
+
+function drawExpiry({ leftMs }: HeldToken, now: number): Html {
+  return leftMs === undefined ? html`expiry unknown` : html`token expires ${until(now + leftMs, now)}`;
 }

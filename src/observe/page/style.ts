@@ -14,7 +14,9 @@ export const STYLE = `
   }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+[hidden] { display: none !important; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: break-word; }
+table.wide th[scope=row], .feed, dd, h1, .why, code { overflow-wrap: anywhere; }
 a { color: var(--link); }
 a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible, summary:focus-visible, [tabindex]:focus-visible {
   outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px;
@@ -22,30 +24,48 @@ a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible
 .skip { position: absolute; left: -9999px; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 header, main, footer { max-width: 74rem; margin: 0 auto; padding: 1rem; }
-header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; }
+header { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; }
+header nav { display: flex; flex-wrap: wrap; gap: .25rem; }
+header nav a { padding: .4rem .75rem; border-radius: 8px; text-decoration: none; }
+header nav a[aria-current] { background: var(--card); color: var(--text); box-shadow: 0 0 0 1px var(--line); }
+.asof { margin: 0 0 0 auto; color: var(--muted); font-size: .85rem; font-variant-numeric: tabular-nums; }
+main { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; padding-block: .25rem; }
+main > :where(section, div, dl, h1) { margin: 0; }
+@media (min-width: 58rem) { main { grid-template-columns: repeat(2, minmax(0, 1fr)); align-items: start; } main > :not(.half) { grid-column: 1 / -1; } }
 header .brand { font-weight: 700; font-size: 1.15rem; text-decoration: none; color: var(--text); }
 footer, .muted, .cut { color: var(--muted); font-size: .9rem; }
 h1 { font-size: 1.5rem; margin: 0; }
 h2 { font-size: 1.1rem; margin: 0 0 .75rem; }
-section, .state { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; margin: 0 0 1rem; }
-.state { border-left: 8px solid var(--good); background: var(--good-ground); }
-.state.bad { border-left-color: var(--bad); background: var(--bad-ground); }
-.state.wait { border-left-color: var(--warn); background: var(--warn-ground); }
-.state p { margin: .25rem 0 0; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; margin: 0 0 1rem; padding: 0; }
-.tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .75rem 1rem; }
+section, .state { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1rem 1.25rem; }
+section > :last-child { margin-bottom: 0; }
+.half > section + section { margin-top: 1rem; }
+.state { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0 1rem; align-items: start; padding: 1.1rem 1.4rem; }
+.state h1, .state h2 { font-size: 1.55rem; line-height: 1.25; letter-spacing: -.01em; margin: 0; }
+.state p { margin: .3rem 0 0; }
+.state .facts { color: var(--muted); }
+.state .why { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .5rem .8rem; margin-top: .75rem; }
+.state.good { background: var(--good-ground); border-color: var(--good); }
+.state.bad { background: var(--bad-ground); border-color: var(--bad); }
+.state.warning { background: var(--warn-ground); border-color: var(--warn); }
+.state.lost { border-color: var(--muted); }
+.icon { margin-top: .1rem; }
+main.dim > :not(#lost) { opacity: .6; filter: grayscale(1); }
+main.dim > #state { display: none; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .75rem; padding: 0; }
+.tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .75rem 1rem; }
 .tiles dt { color: var(--muted); font-size: .9rem; }
 .tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; }
+.tiles dd.bad { color: var(--bad); } .tiles code { font-size: 1.1rem; white-space: nowrap; }
 .tiles dd small { display: block; font-size: .85rem; font-weight: 400; color: var(--muted); }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1rem; align-items: start; }
 .scroll { overflow-x: auto; direction: rtl; }
 .scroll svg { direction: ltr; }
 svg { display: block; }
 .polls { width: 100%; height: auto; }
-.ends { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin: .25rem 0; }
+.ends text { fill: var(--muted); font-size: .85rem; } .polls .none { stroke: var(--line); }
 .swatch.polls { width: 12px; height: 12px; }
 .polls .changed { fill: var(--good); } .polls .unchanged { fill: var(--bar); } .polls .held { fill: var(--warn); }
-.polls .failed { fill: var(--bad); } .polls .interrupted, .polls .running { fill: var(--line); }
+.polls .failed { fill: var(--bad); } .polls .interrupted { fill: var(--line); } .polls .running { fill: var(--link); }
+.year { width: 100%; height: auto; min-width: 42rem; }
 .year rect { fill: var(--heat-0); } .year .heat-1 { fill: var(--heat-1); } .year .heat-2 { fill: var(--heat-2); }
 .year .heat-3 { fill: var(--heat-3); } .year .heat-4 { fill: var(--heat-4); } .year text { fill: var(--muted); font-size: 10px; }
 .key { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: .5rem 0 0; padding: 0; list-style: none; font-size: .85rem; color: var(--muted); }
@@ -56,12 +76,13 @@ th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-top: 1px solid 
 thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: .85rem; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 time, .nowrap { white-space: nowrap; }
-.tag { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; max-width: 100%; }
+.tag { display: inline-block; white-space: nowrap; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; max-width: 100%; }
 .tag.added, .tag.restored, .tag.good { color: var(--good); border-color: currentColor; }
 .tag.removed, .tag.failed, .tag.bad { color: var(--bad); border-color: currentColor; }
 .tag.held, .tag.warn { color: var(--warn); border-color: currentColor; }
 ol.feed { list-style: none; margin: 0; padding: 0; }
-ol.feed li { border-top: 1px solid var(--line); padding: .5rem 0; }
+ol.feed li { border-top: 1px solid var(--line); padding: .5rem 0; display: grid; grid-template-columns: 5.2rem minmax(0, 1fr) auto; gap: 0 .6rem; align-items: baseline; }
+ol.feed li > p { grid-column: 2 / -1; } ol.feed .tag { justify-self: start; }
 ol.feed li:first-child { border-top: 0; padding-top: 0; }
 ol.feed p { margin: .15rem 0 0; font-size: .9rem; }
 del { color: var(--muted); } ins { text-decoration: none; font-weight: 600; }
@@ -69,18 +90,25 @@ form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end; margin: 0 
 label { font-size: .85rem; color: var(--muted); display: grid; gap: .2rem; max-width: 100%; }
 select { width: 12rem; }
 input, select, button { font: inherit; color: var(--text); background: var(--ground); border: 1px solid var(--muted); border-radius: 6px; padding: .35rem .6rem; max-width: 100%; }
+form input, form select, form button { height: 2.4rem; }
+form label:has([type=search]) { flex: 1 1 14rem; max-width: 24rem; } [type=search] { width: 100%; }
 button { background: var(--link); border-color: var(--link); color: var(--card); font-weight: 600; cursor: pointer; }
-.facets, .pages { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 .75rem; padding: 0; list-style: none; }
+.pages { align-items: center; }
+.facets, .pages { display: flex; flex-wrap: wrap; gap: .4rem; margin: .75rem 0; padding: 0; list-style: none; }
 .facets a, .pages a { display: inline-block; border: 1px solid var(--line); border-radius: 99px; padding: .1rem .7rem; text-decoration: none; font-size: .9rem; }
 .facets a[aria-current] { background: var(--link); border-color: var(--link); color: var(--card); }
 dl.fields { display: grid; grid-template-columns: minmax(9rem, max-content) 1fr; gap: .35rem 1rem; margin: 0; }
 dl.fields dt { color: var(--muted); } dl.fields dd { margin: 0; white-space: pre-wrap; }
 code { font-size: .9em; }
 @media (max-width: 40rem) {
+  header nav { order: 1; width: 100%; }
+  .state { padding: .9rem 1rem; gap: 0 .75rem; } .state h1, .state h2 { font-size: 1.3rem; } .icon { width: 32px; height: 32px; }
+  .tiles { grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); } .tiles dd { font-size: 1.15rem; } .tiles code { font-size: 1rem; }
   dl.fields { grid-template-columns: 1fr; } dl.fields dd { margin-bottom: .5rem; }
   table.wide thead { position: absolute; left: -9999px; }
   table.wide tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }
   table.wide td, table.wide th { display: inline-block; border: 0; padding: 0 .75rem 0 0; }
 }
+@media print { header nav, form, .facets, .pages { display: none } section { break-inside: avoid } }
 @media (prefers-contrast: more) { :root { --line: var(--muted); } }
 `;

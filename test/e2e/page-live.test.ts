@@ -1,0 +1,177 @@
+import { renameSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { setUp } from '../support/bench.ts';
+import { expectAccessible, LOOKS, type Look, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
+import { serve } from '../support/page.ts';
+
+const SECOND = 1_000;
+/** The page is asked for again every ten seconds. */
+const RENEWED = { timeout: 20 * SECOND };
+/** By then an open page has to say that it has no word. */
+const WITHIN = 30 * SECOND;
+
+beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
+
+/** A worker with the real leagues, and its page in a browser whose time the test moves, or leaves alone. */
+async function open({ look = 'light', moved = false }: { readonly look?: Look; readonly moved?: boolean } = {}) {
+  const bench = await setUp();
+  const { worker, url } = await serve(bench);
+  await worker.waitForPoll();
+  const { page, expectQuiet } = await openTab(url, LOOKS[look]);
+  if (moved) await page.clock.install();
+  await page.goto('/');
+  return {
+    bench,
+    worker,
+    page,
+    expectQuiet,
+    simulator: bench.simulator,
+    restart: () => serve(bench, { LEAGUE_SYNC_LISTEN: new URL(url).host }),
+  };
+}
+
+const PARTS = "document.querySelectorAll('main > [data-part]')";
+const lostIn = (page: Page) => page.getByRole('alert');
+const headline = (page: Page) => page.getByRole('heading', { level: 1 });
+const tabOf = async (page: Page) => [await page.title(), await page.locator('link[rel=icon]').getAttribute('href')];
+
+describe('an open page', () => {
+  it.each(Object.keys(LOOKS) as readonly Look[])(
+    'says within 30 s that the worker is gone (%s), and takes it back when there is one again',
+    async (look) => {
+      const { worker, page, restart } = await open({ look, moved: true });
+      expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', '/icon-good.svg']);
+      const asOf = await page.locator('#asof').textContent();
+      await worker.stop('SIGKILL');
+      await page.clock.runFor(WITHIN);
+      expect(await lostIn(page).textContent()).toContain(`No word from the worker`);
+      expect(await lostIn(page).textContent()).toContain(`What you see is as of ${asOf}`);
+      expect(await headline(page).isVisible()).toBe(false);
+      expect(await tabOf(page)).toEqual(['? no word · league-sync', '/icon-lost.svg']);
+      expect(await page.getByText(/worker started \d\d s ago/).count()).toBe(1);
+      await takePicture(page, `home-lost-${look}`);
+      await restart();
+      await page.clock.runFor(11 * SECOND);
+      await expect.poll(() => lostIn(page).count()).toBe(0);
+      expect(await headline(page).isVisible()).toBe(true);
+      expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', '/icon-good.svg']);
+    },
+  );
+
+  it('says so of a worker that is frozen, too, and has the icon for it', async () => {
+    const { worker, page } = await open();
+    worker.send('SIGSTOP');
+    await lostIn(page).waitFor({ timeout: WITHIN });
+    expect(await page.evaluate('document.querySelector("#lost img").naturalWidth')).toBeGreaterThan(0);
+    worker.send('SIGCONT');
+    await expect.poll(() => lostIn(page).count(), RENEWED).toBe(0);
+    expect((await worker.stop()).code).toBe(0);
+  });
+
+  it('shows that the database is gone, and that it is back: the worker that says so is heard', async () => {
+    const { bench, page } = await open();
+    await page.getByRole('searchbox').focus();
+    renameSync(bench.database, `${bench.database}.away`);
+    await expect.poll(() => headline(page).textContent(), RENEWED).toBe('The database is gone');
+    expect(await tabOf(page)).toEqual(['✗ database is gone · league-sync', '/icon-bad.svg']);
+    expect(await lostIn(page).count()).toBe(0);
+    expect(await page.getByRole('main').textContent()).not.toContain('Polls');
+    await expectAccessible(page);
+    await takePicture(page, 'home-gone');
+    renameSync(`${bench.database}.away`, bench.database);
+    await expect.poll(() => headline(page).textContent(), RENEWED).toBe('Up to date');
+    expect(await page.evaluate(`[...${PARTS}].map((part) => part.dataset.part)`)).toEqual([
+      'state',
+      'tiles',
+      'polls',
+      'year',
+      'notices',
+      'recent',
+      'leagues',
+    ]);
+  });
+
+  it('has every age grow by the second, in between', async () => {
+    const { page } = await open({ moved: true });
+    const started = page.getByText(/worker started/);
+    await page.clock.runFor(5 * SECOND);
+    const before = Number(/(\d+) s ago/.exec((await started.textContent()) ?? '')?.[1]);
+    await page.clock.runFor(3 * SECOND);
+    expect(await started.textContent()).toBe(`worker started ${before + 3} s ago`);
+  });
+
+  it('that was hidden for an hour is renewed as soon as it is seen, without a word of alarm', async () => {
+    const { page, worker, simulator } = await open({ moved: true });
+    const show = (visibility: 'visible' | 'hidden') =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${visibility}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.evaluate(
+      `new MutationObserver(() => document.body.append('alarm')).observe(document.getElementById('lost'), { attributes: true })`,
+    );
+    await show('hidden');
+    await page.clock.pauseAt(Date.now() + 3_600 * SECOND);
+    simulator.setFault('drop-third', true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('held');
+    await show('visible');
+    await page.clock.runFor(2 * SECOND);
+    await expect.poll(() => headline(page).textContent()).toMatch(/removals are held$/);
+    expect(await page.locator('body').textContent()).not.toContain('alarm');
+  });
+
+  it('in a tab that nobody sees has its title and its icon told all the same', async () => {
+    const { page, worker } = await open({ moved: true });
+    await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden' }) && 0`);
+    await worker.stop('SIGKILL');
+    for (let minutes = 0; minutes < 4; minutes += 1) await page.clock.fastForward(60 * SECOND);
+    expect(await tabOf(page)).toEqual(['? no word · league-sync', '/icon-lost.svg']);
+  });
+});
+
+describe('somebody who uses an open page', () => {
+  it('sees news in all of it but the field that is being filled in, and the text that is selected', async () => {
+    const { page, worker, simulator, expectQuiet } = await open();
+    const search = page.getByRole('searchbox');
+    await search.fill('bund');
+    await page.evaluate(`getSelection().selectAllChildren(document.getElementById('year-title'));
+      for (const part of ${PARTS}) part.isOld = true`);
+    simulator.setFault('drop-third', true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('held');
+    await expect.poll(() => headline(page).textContent(), RENEWED).toMatch(/removals are held$/);
+    expect(await page.getByRole('heading', { name: /^held/ }).count()).toBe(1);
+    expect(await search.inputValue()).toBe('bund');
+    expect(await page.evaluate('[document.activeElement.name, String(getSelection())]')).toEqual([
+      'q',
+      'A year of changes',
+    ]);
+    // Nothing moved by what did not change: the changes are those of before, and the list is in use.
+    const kept = await page.evaluate(`[...${PARTS}].filter((part) => part.isOld).map((part) => part.dataset.part)`);
+    expect(kept).toEqual(['tiles', 'year', 'recent', 'leagues']);
+    expectQuiet();
+  });
+
+  it('keeps the focus on a link or a fold, how far it has scrolled, and what is unfolded, while the part is renewed', async () => {
+    const { page, worker, simulator, expectQuiet } = await open({ look: 'phone' });
+    const table = page.getByRole('table').first();
+    await page.getByText('Show as a table').click();
+    expect(await table.getByRole('row').count()).toBe(2);
+    const year = page.getByRole('group', { name: 'A year of changes' });
+    await year.evaluate((scroll) => {
+      scroll.scrollLeft = -100;
+    });
+    const [first] = simulator.leagues();
+    simulator.setLeagues(
+      simulator.leagues().map((sent) => (sent === first ? { ...Object(sent), city: 'Elsewhere' } : sent)),
+    );
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+    await expect.poll(() => table.getByRole('row').count(), RENEWED).toBe(3);
+    expect(await table.isVisible()).toBe(true);
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
+    expect(await year.textContent()).toContain('1 changed');
+    expect(await year.evaluate((scroll) => scroll.scrollLeft)).toBe(-100);
+    expectQuiet();
+  });
+});

@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { EVERY_SECOND, setUp } from '../support/bench.ts';
+import { expectAccessible, expectFits, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
+import { readiness } from '../support/door.ts';
+import { serve } from '../support/page.ts';
+
+beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
+
+const AGE = /data as of \d\d:\d\d:\d\d UTC \((just now|\d+ s old)\)/;
+
+/** What the page says before anything is read of it: the tab, the headline and the line below it. */
+async function look(page: Page) {
+  await page.goto('/');
+  const state = page.locator('#state');
+  return {
+    title: (await page.title()).replace(' · league-sync', ''),
+    icon: await page.locator('link[rel=icon]').getAttribute('href'),
+    look: await state.getAttribute('class'),
+    headline: await state.getByRole('heading').textContent(),
+    facts: (await state.locator('.facts').textContent()) ?? '',
+    session: (await page.locator('.tiles > div').nth(1).textContent())?.replace(/\s+/g, ' '),
+  };
+}
+
+describe('the page', () => {
+  it('of a first start is neutral while the first poll is not over, and red once one has failed', async () => {
+    const bench = await setUp({ faults: ['hang'] });
+    const { worker, url } = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '5s' });
+    const { page, expectQuiet } = await openTab(url);
+    expect(await look(page)).toMatchObject({
+      title: '… loading',
+      icon: '/icon-loading.svg',
+      look: 'state loading',
+      headline: 'Loading the leagues for the first time',
+      facts: expect.stringMatching(/^no data yet · (polling the leagues now|next poll )/),
+    });
+    await expectAccessible(page);
+    await takePicture(page, 'home-loading');
+    await worker.waitForPoll('failed');
+    expect(await look(page)).toMatchObject({
+      title: '✗ no data yet',
+      icon: '/icon-bad.svg',
+      look: 'state bad',
+      headline: 'No poll has succeeded yet',
+    });
+    expectQuiet();
+  });
+
+  it('says how old the data is where the service refuses the credentials, and that nobody is logged in', async () => {
+    const bench = await setUp();
+    const { worker, url } = await serve(bench);
+    await worker.waitForPoll('changed');
+    bench.simulator.setFault('login-refused', true);
+    bench.simulator.setFault('revoke-tokens', true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('failed');
+    const { page, expectQuiet } = await openTab(url, LOOKS.dark);
+    const found = await look(page);
+    expect(found).toMatchObject({
+      title: '✗ credentials refused',
+      icon: '/icon-bad.svg',
+      look: 'state bad',
+      headline: 'The service refuses the credentials',
+      session: expect.stringMatching(/^Sessionrefused ?tried again in \d+ s/),
+    });
+    expect(found.facts).toMatch(AGE);
+    expect(found.facts).toMatch(/ · the credentials are tried again in \d+ s$/);
+    await expectAccessible(page);
+    await takePicture(page, 'home-refused-dark');
+    expectQuiet();
+  });
+
+  it('says that a token has expired, in red, and not that somebody is logged in', async () => {
+    const bench = await setUp({ tokenLifeMs: 3_000, faults: ['wrong-clock'] });
+    const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
+    const { worker, url } = await serve(bench, env);
+    await worker.waitForPoll('changed');
+    const session = async () => JSON.parse(await (await fetch(`${url}/status.json`)).text()).session;
+    // Its end lies two hours ahead by the service's clock, and the token is valid by either.
+    expect(await session()).toMatchObject({ logged_in: true, clock_skew_ms: expect.any(Number) });
+    bench.simulator.setFault('login-down', true);
+    await expect.poll(session, { timeout: 15_000 }).toMatchObject({ logged_in: false });
+    const { page, expectQuiet } = await openTab(url, LOOKS.phone);
+    const found = await look(page);
+    expect(found.session).toMatch(/^Sessionexpired (just now|\d+ s ago)/);
+    expect(found.session).not.toContain('logged in');
+    expect(await page.locator('.tiles .bad').count()).toBe(1);
+    await expect.poll(async () => (await look(page)).title, { timeout: 15_000 }).toMatch(/^✗ \d+ s old$/);
+    expect((await look(page)).facts).toMatch(AGE);
+    await expectFits(page);
+    await expectAccessible(page);
+    await takePicture(page, 'home-expired-phone');
+    expectQuiet();
+  });
+
+  it('says until when the service asked for a pause, and how old the data is', async () => {
+    const bench = await setUp();
+    const { worker, url } = await serve(bench);
+    await worker.waitForPoll('changed');
+    bench.simulator.setFault('long-pause', true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('failed');
+    const { page, expectQuiet } = await openTab(url);
+    const found = await look(page);
+    expect(found).toMatchObject({ title: '! 1 poll failed', icon: '/icon-warning.svg', look: 'state warning' });
+    expect(found.facts).toMatch(AGE);
+    expect(found.facts).toMatch(/ · the service asked for a pause \(Retry-After\), next poll in \d+ min$/);
+    expect(await readiness(url)).toEqual([200, []]);
+    expectQuiet();
+  });
+
+  it('has the first label of the polls stand under the first bar, and draws the places of those that were not', async () => {
+    const bench = await setUp();
+    const { worker, url } = await serve(bench);
+    await worker.waitForPoll();
+    for (let polls = 0; polls < 3; polls += 1) {
+      worker.send('SIGHUP');
+      await worker.waitForPoll();
+    }
+    for (const viewport of [LOOKS.light.viewport, LOOKS.phone.viewport]) {
+      const { page, expectQuiet } = await openTab(url, { viewport });
+      await page.goto('/');
+      const bar = await page.locator('.polls rect').first().boundingBox();
+      const labels = page.locator('.ends text');
+      expect(await labels.allTextContents()).toEqual([expect.stringMatching(/^(just now|\d+ s ago)$/)]);
+      const label = await labels.boundingBox();
+      if (bar === null || label === null) throw new Error('nothing is drawn');
+      expect(Math.abs(label.x + label.width - bar.x - bar.width)).toBeLessThan(3);
+      expect(await page.locator('.polls .none').getAttribute('x2')).toBe('860');
+      expectQuiet();
+    }
+  });
+});
