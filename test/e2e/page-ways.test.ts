@@ -106,6 +106,7 @@ describe('an operator', () => {
       /^Stale: the last good poll was \d+ s ago$/,
     );
     expect(await page.locator('#state').textContent()).toMatch(/stale after 1 s/);
+    expect(await page.locator('h1 time[data-age=ago], .why time[data-age=ago]').count()).toBe(2);
     expect(await page.getByRole('img', { name: /The last 2 polls: 1 failed/ }).count()).toBe(1);
     await page.getByText('Show as a table').click();
     expect(await page.getByRole('table').first().textContent()).toMatch(/failed: /);

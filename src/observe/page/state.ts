@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
-import type { HeldToken, Monitor, Present } from '../monitor.ts';
-import { isValid } from '../monitor.ts';
+import { formatAge } from '../../duration.ts';
+import type { Success } from '../health.ts';
+import { type HeldToken, isValid, type Monitor, type Present } from '../monitor.ts';
 import type { Verdict } from '../verdict.ts';
 import { iconPath } from './icon.ts';
 import { count, countOf, type Html, old, timeOfDay, until, when } from './words.ts';
@@ -9,11 +10,12 @@ import { count, countOf, type Html, old, timeOfDay, until, when } from './words.
 export function drawState(monitor: Monitor, now: number): Html {
   const verdict = monitor.verdict();
   const { state, headline } = verdict;
+  const success = monitor.lastSuccess();
   return html`<div class="state ${state}" id="state" data-part="state">
 <img class="icon" src="${iconPath(state)}" alt="" width="44" height="44">
-<div><h1>${headline}</h1>
+<div><h1>${growAge(headline, success, now)}</h1>
 <p class="facts">${drawFacts(monitor, now)}</p>
-${explain(verdict, monitor).map((text) => html`<p class="why">${text}</p>`)}
+${explain(verdict, monitor).map((text) => html`<p class="why">${growAge(text, success, now)}</p>`)}
 ${drawLinks(monitor)}</div>
 </div>
 ${drawTiles(monitor, now)}`;
@@ -26,7 +28,15 @@ function drawFacts(monitor: Monitor, now: number): Html {
   return html`${leagues === undefined || success === undefined ? '' : `${countOf(leagues, 'league')} · `}${drawAge(success, now)} · ${drawNext(monitor, now)}`;
 }
 
-function drawAge(success: ReturnType<Monitor['lastSuccess']>, now: number): Html {
+/** A sentence of the verdict, in which the age of the data grows while the page is open. */
+function growAge(text: string, success: Success | undefined, now: number): Html | string {
+  if (success === undefined) return text;
+  const age = formatAge(success.ageMs);
+  const at = text.indexOf(age);
+  return at < 0 ? text : html`${text.slice(0, at)}${when(now - success.ageMs, now)}${text.slice(at + age.length)}`;
+}
+
+function drawAge(success: Success | undefined, now: number): Html {
   if (success === undefined) return html`no data yet`;
   // By its age, not by its instant: a clock that was set back makes nothing young.
   return html`data as of ${timeOfDay(success.at, now)} (${old(now - success.ageMs, now)})`;
