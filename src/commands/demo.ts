@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
@@ -85,7 +84,7 @@ function summarize(log: Log): void {
   const sql = `SELECT live_leagues, (SELECT count(*) FROM runs WHERE kind = 'leagues'), (SELECT count(*) FROM logins WHERE outcome = 'ok'),
     (SELECT count(*) FROM league_changes) FROM freshness`;
   const [leagues, polls, logins, changes] = runQuery(DATABASE, sql).rows[0] ?? [];
-  log.info(`done: ${leagues} leagues, ${polls} polls, ${logins} logins, ${changes} changes`);
-  log.info(`the database is kept: ${resolve(DATABASE)}`);
+  log.info(`done: leagues ${leagues}, polls ${polls}, logins ${logins}, changes ${changes}`);
+  log.info(`the database is kept: ${DATABASE}`);
   log.info(`what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync changes`);
 }

@@ -86,15 +86,22 @@ function judgeOwn(path: string): string | undefined {
 
 /** Only SQLite can tell what a log says, and it would write while it reads: the index of the log at least. */
 function onCopy(path: string, look: (copy: string) => boolean): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'league-sync-demo-'));
+  const folder = inTemporary(() => mkdtempSync(join(tmpdir(), 'league-sync-demo-')));
+  const copy = join(folder, 'leagues.db');
+  const parts = PARTS.filter((part) => part !== '-shm' && existsSync(path + part));
   try {
-    const copy = join(folder, 'leagues.db');
-    for (const part of PARTS) {
-      if (part !== '-shm' && existsSync(path + part)) copyFileSync(path + part, copy + part);
-    }
+    for (const part of parts) inTemporary(() => copyFileSync(path + part, copy + part));
     return look(copy);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function inTemporary<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toDatabaseError(error, tmpdir(), 'copy');
   }
 }
 
