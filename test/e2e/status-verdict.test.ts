@@ -83,6 +83,21 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     expect(facts.split('It says: "')).toHaveLength(2);
   });
 
+  it('is that the credentials are refused as soon as a renewal is, before any poll fails for it', async () => {
+    const bench = await setUp({ tokenLifeMs: 6_000 });
+    const { worker, url } = await serve(bench);
+    await worker.waitForPoll('changed');
+    bench.simulator.setFault('login-refused', true);
+    await eventually(
+      'a login is refused',
+      () => bench.rows("SELECT 1 FROM logins WHERE outcome = 'refused'").length > 0,
+    );
+    const verdict = await verdictOf(bench);
+    expect(essenceOf(verdict)).toMatchObject({ state: 'bad', reasons: ['credentials-refused'] });
+    expect(verdict.reasons).toEqual(((await (await fetch(`${url}/status.json`)).json()) as Verdict).reasons);
+    expect(bench.rows("SELECT * FROM runs WHERE outcome = 'failed'")).toEqual([]);
+  });
+
   it('does not count a profile that is forbidden', async () => {
     const bench = await setUp({ faults: ['profile-forbidden'] });
     const { worker, url } = await serve(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });

@@ -101,6 +101,11 @@ describe('changes at a terminal', () => {
     expect(linesAt(80, [row])).toEqual([`~ L  city  x → ${shown}`]);
   });
 
+  it('obey no control character of a name or an id', () => {
+    const row = { lead: [], mark: CHANGED, name: 'a\u001b[2J', id: 'b\u0007', fields: [] };
+    expect(linesAt(80, [row])).toEqual(['~ a\\u001b[2J', '  b\\u0007']);
+  });
+
   it('have the old value dim and the new one plain', () => {
     const row = { lead: [], mark: CHANGED, name: 'L', fields: [{ field: 'city', old: 'x', now: 'y' }] };
     expect(formatChanges([row], { columns: 80, paint: createPaint(true) })).toEqual([
