@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp } from '../support/bench.ts';
 import { expectAccessible, expectFits, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
 import { readiness } from '../support/door.ts';
+import { makeFakeClock, missingFaketime, runUnder } from '../support/fake-clock.ts';
 import { serve } from '../support/page.ts';
 
 beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
@@ -107,6 +108,26 @@ describe('the page', () => {
     expect(found.facts).toMatch(AGE);
     expect(found.facts).toMatch(/ · the service asked for a pause \(Retry-After\), next poll in \d+ min$/);
     expect(await readiness(url)).toEqual([200, []]);
+    expectQuiet();
+  });
+
+  it('makes no data young by a clock that was set back, and nothing past into something to come', async ({ skip }) => {
+    const why = missingFaketime();
+    skip(why !== undefined, why);
+    const bench = await setUp();
+    const clock = makeFakeClock(bench.folder, '+0');
+    const env = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_STALE_AFTER: '4s', LEAGUE_SYNC_RUN_TIMEOUT: '1s' };
+    const worker = runUnder(clock, bench, env);
+    const { url } = await worker.waitForLog((line) => line.url !== undefined);
+    await worker.waitForPoll('changed');
+    clock.set('-3600');
+    const { page, expectQuiet } = await openTab(String(url));
+    await expect.poll(async () => (await look(page)).title, { timeout: 15_000 }).toMatch(/^✗ \d+ s old$/);
+    const { facts, session } = await look(page);
+    expect(facts).toMatch(/data as of (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC \(\d+ s old\)/);
+    expect(session).toMatch(/token expires in \d+ min.*last login (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC: ok/);
+    expect(await readiness(String(url))).toEqual([503, ['stale']]);
+    await takePicture(page, 'home-clock-back');
     expectQuiet();
   });
 
