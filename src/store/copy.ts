@@ -142,8 +142,8 @@ export function refuseReplacing(target: string, path: string, replaceable: Repla
   if (!isThere(target)) return;
   const kinship = kinshipOf(target, path);
   if (kinship === 'earlier' || (kinship === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
-  const what = kinship === 'foreign' ? 'is no copy of' : 'holds what is not in';
-  throw new DatabaseError(`What is at ${target} ${what} the database ${path}, and is left as it is.`, {
+  const what = kinship === 'foreign' ? 'is no copy of the database' : 'holds what is not in the database';
+  throw new DatabaseError(`What is at ${target} ${what} ${path}, and is left as it is.`, {
     fix: 'move it away, or name another place',
   });
 }
