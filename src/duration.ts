@@ -48,10 +48,10 @@ function formatCoarsely(ms: number, round: (value: number) => number): string {
   return `${round(ms / UNITS_MS.d)} d`;
 }
 
-/** Writes bytes for people: `512 B`, `4.1 KB`, `73 MB`. */
+/** Writes bytes for people: `512 B`, `4.1 KB`, `4 MB`, `73 MB`. */
 export function formatSize(bytes: number): string {
   const unit = (['GB', 'MB', 'KB'] as const).find((name) => bytes >= UNITS_BYTES[name]);
   if (unit === undefined) return `${bytes} B`;
   const size = bytes / UNITS_BYTES[unit];
-  return `${size.toFixed(size < 10 ? 1 : 0)} ${unit}`;
+  return `${Number(size.toFixed(size < 10 ? 1 : 0))} ${unit}`;
 }

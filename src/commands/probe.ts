@@ -14,9 +14,7 @@ export const probe: Command<unknown> = async (host) => {
   if (address === undefined)
     throw new SettingsError([{ message: `LEAGUE_SYNC_LISTEN: "${setting}" cannot be used`, fix: LISTEN_FIX }]);
   if (address === 'off' || address.port === 0) {
-    await host.print(
-      `LEAGUE_SYNC_LISTEN is ${setting}, so that nobody knows where to ask; name an address with a port`,
-    );
+    await host.print(`LEAGUE_SYNC_LISTEN is ${setting}, so no worker can be asked; set it to an address with a port`);
     return EXIT.failed;
   }
   const fault = await askLive(address, LIMIT_MS);

@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { formatFault } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Host } from './host.ts';
 
@@ -10,6 +9,6 @@ import type { Host } from './host.ts';
 export async function openQuietLog(host: Host, config: Config): Promise<Log> {
   const isSet = host.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
   const log = await host.openLog(isSet ? config.log : { ...config.log, level: 'warn' }, 2);
-  for (const warning of config.warnings) log.warn(formatFault(warning));
+  for (const warning of config.warnings) host.warn(warning);
   return log;
 }

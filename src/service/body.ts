@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import { formatSize } from '../duration.ts';
 import { ContractError, codeOf, TransportError } from '../errors.ts';
 
 /** A request whose answer has begun. */
@@ -66,7 +67,7 @@ export async function decompress(
 }
 
 function tooLarge({ what, httpStatus }: Answered, limit: number): ContractError {
-  return new ContractError(`The answer to ${what} is larger than ${limit} bytes.`, {
+  return new ContractError(`The answer to ${what} is larger than ${formatSize(limit)}.`, {
     httpStatus,
     fix: 'raise LEAGUE_SYNC_MAX_BODY if that is right',
   });

@@ -15,7 +15,7 @@ const BOMB_MB = 300;
 const PLAIN_MB = 70;
 const LARGEST_BOMB_BYTES = 400_000;
 const MOST_MEMORY_BYTES = 400 * MEGABYTE;
-const FAILURE = /larger than \d+ bytes.*LEAGUE_SYNC_MAX_BODY/;
+const FAILURE = /larger than \d+ MB.*LEAGUE_SYNC_MAX_BODY/;
 
 /** Spaces, which any JSON may hold. Made bit by bit: the test itself needs no such memory. */
 function* blanks(megabytes: number): Generator<Buffer> {

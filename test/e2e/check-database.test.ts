@@ -94,7 +94,7 @@ describe('check of the size of a database', () => {
   it('counts the write-ahead log, and names it if it is notable', async () => {
     const { bench, size } = await growLog(20);
     const said = told(await runCheck(bench), 'database');
-    expect(said).toMatch(new RegExp(`^ok .* sound, ${formatSize(size)} \\(2\\.\\d MB of it in the write-ahead log\\)`));
+    expect(said).toMatch(new RegExp(`^ok .* sound, ${formatSize(size)} \\(2S* MB of it in the write-ahead log\\)`));
   });
 
   it('warns of a log that does not shrink', async () => {
@@ -149,7 +149,7 @@ describe('check of what the worker serves besides', () => {
     const env = { LEAGUE_SYNC_PUBLISH: copy };
     expect(told(await runCheck(bench, env), 'publish')).toContain('is not there yet');
     await bench.run(['backup', copy]);
-    expect(told(await runCheck(bench, env), 'publish')).toContain('is a copy, made just now');
+    expect(told(await runCheck(bench, env), 'publish')).toMatch(/is a copy, made (just now|\d+ s ago)/);
     writeFileSync(copy, 'somebody needs this');
     const checked = await runCheck(bench, env);
     expect(troubles(checked)).toEqual(['fail publish']);

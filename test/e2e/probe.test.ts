@@ -49,11 +49,11 @@ describe('status --probe', () => {
     expect([code, stdout]).toEqual([0, `http://${loopback}:${port}/livez is live\n`]);
   });
 
-  it.each(['off', '127.0.0.1:0'])('says for %s that nobody knows where to ask, and exits 1', async (listen) => {
+  it.each(['off', '127.0.0.1:0'])('says for %s that no worker can be asked, and exits 1', async (listen) => {
     const { code, stdout } = await probe(listen);
     expect(code).toBe(1);
     expect(stdout).toBe(
-      `LEAGUE_SYNC_LISTEN is ${listen}, so that nobody knows where to ask; name an address with a port\n`,
+      `LEAGUE_SYNC_LISTEN is ${listen}, so no worker can be asked; set it to an address with a port\n`,
     );
   });
 

@@ -31,7 +31,7 @@ it('a write-ahead log is told of when it goes on growing, when it has doubled, a
   );
   expect(after(139)).toBeUndefined();
   expect(after(140)).toMatch(/140 MB/);
-  expect(after(4)).toBe('the write-ahead log leagues.db-wal is small again (4.0 MB)');
+  expect(after(4)).toBe('the write-ahead log leagues.db-wal is small again (4 MB)');
   expect(after(3)).toBeUndefined();
   expect(lines).toHaveLength(3);
 });
