@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { CommanderError } from 'commander';
 import type { Host } from './commands/host.ts';
 import { readSettings } from './config/environment.ts';
-import { codeOf, EXIT, exitCodeOf, RunError, SettingsError, StoppedError } from './errors.ts';
+import { codeOf, EXIT, exitCodeOf, type Notice, RunError, SettingsError, StoppedError } from './errors.ts';
 import { layOutFault, layOutSettingsError, type Screen } from './fault-lines.ts';
 import { createPaint } from './paint.ts';
 import { createProgram, type Execute } from './program.ts';
@@ -35,9 +35,7 @@ const host: Host = {
   environment: process.env,
   settings: () => readSettings(process.env, readDotenv()),
   print,
-  warn: (warning) => {
-    process.stderr.write(`${layOutFault(LEAD, warning, screenOf(process.stderr))}\n`);
-  },
+  warn,
   terminal: process.stdout.isTTY
     ? { columns: process.stdout.columns || USUAL_COLUMNS, color: wantsColor(process.stdout) }
     : undefined,
@@ -168,8 +166,14 @@ function explain(error: unknown): number {
   const foreseen = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
   if (error instanceof SettingsError) complain(layOutSettingsError(error, screenOf(process.stderr)));
   else if (!(error instanceof Error)) complain('failed for an unknown reason.');
-  else complain(foreseen ? error.message : (error.stack ?? error.message));
+  else if (foreseen) warn({ message: error.message });
+  else complain(error.stack ?? error.message);
   return code;
+}
+
+/** Wrapped at a terminal. */
+function warn(notice: Notice): void {
+  process.stderr.write(`${layOutFault(LEAD, notice, screenOf(process.stderr))}\n`);
 }
 
 function complain(text: string): void {

@@ -17,7 +17,6 @@ export function layOutFault(lead: string, { message, fix }: Notice, screen: Scre
 /** All that is wrong with settings, a line each. */
 export function layOutSettingsError({ faults, warnings, advice }: SettingsError, screen: Screen | undefined): string {
   const lines = [...faults, ...warnings].map((fault) => layOutFault('  - ', fault, screen));
-  return ['the settings cannot be used:', ...lines, ...(advice === undefined ? [] : [`To start: ${advice}.`])].join(
-    '\n',
-  );
+  const start = advice === undefined ? [] : [layOutFault('', { message: `To start: ${advice}.` }, screen)];
+  return ['the settings cannot be used:', ...lines, ...start].join('\n');
 }

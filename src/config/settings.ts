@@ -79,7 +79,10 @@ const baseUrl = webAddress(SERVICE).transform((url, context): URL => {
 });
 
 const choice = <const T extends readonly string[]>(names: T) =>
-  setting((text) => names.find((name): name is T[number] => name === text), `write ${names.join(', ')}`);
+  setting(
+    (text) => names.find((name): name is T[number] => name === text),
+    `write ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`,
+  );
 
 const text = z.string();
 const path = setting(

@@ -94,7 +94,7 @@ describe('check of the size of a database', () => {
   it('counts the write-ahead log, and names it if it is notable', async () => {
     const { bench, size } = await growLog(20);
     const said = told(await runCheck(bench), 'database');
-    expect(said).toMatch(new RegExp(`^ok .* sound, ${formatSize(size)} \\(2S* MB of it in the write-ahead log\\)`));
+    expect(said).toMatch(new RegExp(`^ok .* sound, ${formatSize(size)} \\(2\\S* MB of it in the write-ahead log\\)`));
   });
 
   it('warns of a log that does not shrink', async () => {

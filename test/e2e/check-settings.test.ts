@@ -31,7 +31,7 @@ const FAULTY: readonly (readonly [string, string, string])[] = [
   ['LEAGUE_SYNC_HEARTBEAT_URL_FILE', '/nowhere/heartbeat', 'check its path and permissions'],
   ['LEAGUE_SYNC_PUBLISH', 'data/leagues.db', 'name another path for the copy'],
   ['LEAGUE_SYNC_LOG_LEVEL', 'loud', 'write trace, debug'],
-  ['LEAGUE_SYNC_LOG_FORMAT', 'xml', 'write json, pretty'],
+  ['LEAGUE_SYNC_LOG_FORMAT', 'xml', 'write json or pretty'],
   ['https_proxy', 'nonsense', 'https_proxy'],
 ];
 

@@ -61,6 +61,7 @@ describe('settings', () => {
       "    → set it to the player's username, or LEAGUE_SYNC_USERNAME_FILE to a file",
       '      that holds it',
     ]);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
   it.each([
