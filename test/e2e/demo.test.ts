@@ -26,7 +26,7 @@ async function takePagePort(): Promise<Server | undefined> {
 }
 
 describe('demo', () => {
-  it('shows all of it for as long as it is told to, whatever the settings, and keeps its database', async () => {
+  it('shows all of it until it is stopped, whatever the settings, and keeps its database', async () => {
     const cwd = makeFolder();
     mkdirSync(join(cwd, '.env'));
     const env = {
@@ -34,7 +34,10 @@ describe('demo', () => {
       LEAGUE_SYNC_SCHEDULE: 'never',
       LEAGUE_SYNC_DATABASE: '/nowhere/x.db',
     };
-    const { code, stdout } = await runProgram(['demo', '--for', '5s'], { cwd, env });
+    const demo = startProgram(['demo'], { cwd, env });
+    await demo.waitForPoll('changed');
+    await demo.waitForLog(({ reason }) => reason === 'due');
+    const { code, stdout } = await demo.stop();
 
     expect(code).toBe(0);
     expect(stdout).toContain(join(cwd, 'demo-data', 'leagues.db'));
@@ -71,7 +74,7 @@ describe('demo', () => {
     expect(spoken).toHaveLength(polls.reduce((sum, { count }) => sum + Math.min(count, 5), 0));
   });
 
-  it('ends with 0 when it is stopped, and begins anew the next time', async () => {
+  it('ends with 0 when it is stopped or its time is over, and begins anew each time', async () => {
     const cwd = makeFolder();
     const database = join(cwd, 'demo-data', 'leagues.db');
     const first = startProgram(['demo'], { cwd });
