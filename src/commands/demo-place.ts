@@ -24,7 +24,7 @@ export function makeRoom(path: string): boolean {
 function refuse(path: string, what: string | undefined): void {
   if (what === undefined) return;
   const files = ['', '-wal', '-shm', '-journal'].map((suffix) => path + suffix).filter(isThere);
-  throw new DatabaseError(
-    `${path} is ${what}. A demo deletes only what a demo made, so it is left as it is; delete or move ${files.join(', ')}, or start the demo in another folder.`,
-  );
+  throw new DatabaseError(`${path} is ${what}. A demo deletes only what a demo made, so it is left as it is.`, {
+    fix: `delete or move ${files.join(', ')}, or start the demo in another folder`,
+  });
 }
