@@ -22,9 +22,8 @@ const ROUNDING = 1e-6;
 /** Why removals are held, in words; undefined where none are. */
 export function explainHold({ held }: Removals, list: LeagueList, limit: number): string | undefined {
   if (held.length === 0) return undefined;
-  const unreadable = list.rejections.filter((rejection) => rejection.leagueId === null).length;
-  if (unreadable > 0)
-    return `${unreadable} ${unreadable === 1 ? 'entry' : 'entries'} without a readable league_id could be any of the missing leagues`;
+  const hasUnreadable = list.rejections.some(({ leagueId }) => leagueId === null);
+  if (hasUnreadable) return 'elements without a readable league_id could be any of the missing leagues';
   if (list.received === 0) return 'the list is empty';
   return `more than ${ALWAYS_ALLOWED}, and more than ${formatShare(limit)} of those listed, would go at once`;
 }

@@ -12,9 +12,8 @@ const SECOND = 1_000;
 const RUN_TIMEOUT = 2 * SECOND;
 /** Less than another program is waited for where nobody has set a time, and far more than a busy machine adds. */
 const SOON = 20 * SECOND;
-const PUT_BACK =
-  /was deleted or replaced while the worker ran; put that same file back .* Nothing new is written meanwhile\.$/;
-const RESTART = /^The log .* was deleted or replaced while the worker ran; restart the worker/;
+const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back .*\.$/;
+const RESTART = /^The WAL .* was deleted or replaced while the worker ran; nothing new is written; restart the worker/;
 
 const ENDS = ['', '-wal', '-shm'];
 
@@ -65,7 +64,7 @@ async function start(env: Readonly<Record<string, string>> = {}) {
 
 async function pollNow(worker: RunningProgram): Promise<void> {
   worker.send('SIGHUP');
-  await worker.waitForLog(({ msg }) => msg === 'asked to poll now');
+  await worker.waitForLog(({ msg }) => msg === 'SIGHUP: polling now');
 }
 
 describe('a database that is', () => {
@@ -79,7 +78,7 @@ describe('a database that is', () => {
         renameSync(`${database}-shm`, `${database}-shm.away`);
         return () => renameSync(`${database}-shm.away`, `${database}-shm`);
       },
-      'The database has lost its log',
+      'The database has lost its WAL',
       RESTART,
     ],
   ] as const)(

@@ -91,7 +91,11 @@ describe('a worker', () => {
     const { bench, worker } = await start();
     rmSync(`${bench.database}-shm`);
     bench.change();
-    await expectFailedPoll(bench, worker, /-shm was deleted or replaced while the worker ran; restart the worker/);
+    await expectFailedPoll(
+      bench,
+      worker,
+      /-shm was deleted or replaced while the worker ran; nothing new is written; restart the worker/,
+    );
     expect((await worker.stop()).code).toBe(0);
     expectSound(bench, 'without the index');
   });

@@ -77,7 +77,7 @@ describe('the guard', () => {
   it.each([
     [makeLeagues(3), /held because more than 5, and more than 20% of those listed, would go at once/],
     [[], /held because the list is empty/],
-    [[...makeLeagues(3), 17], /held because 1 entry without a readable league_id could be any of the missing leagues/],
+    [[...makeLeagues(3), 17], /held because elements without a readable league_id could be any of the missing leagues/],
   ])('says why it holds', async (elements, why) => {
     using folder = makeFolder();
     await using service = await startScriptedService();

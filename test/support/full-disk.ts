@@ -74,7 +74,7 @@ export async function startWorker(): Promise<{ bench: DiskBench; worker: Running
 }
 
 /** What is said of a file that is gone. */
-export const PUT_BACK = /was deleted or replaced while the worker ran; put that same file back/;
+export const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back/;
 
 /** Asks for a poll that fails, names the path and the mend, and does not end the worker. */
 export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, mend: RegExp): Promise<void> {
