@@ -66,7 +66,9 @@ describe('LEAGUE_SYNC_LISTEN', () => {
     const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
     expect(code).toBe(78);
     expect(stderr).toMatch(
-      new RegExp(`LEAGUE_SYNC_LISTEN: another program has 127\\.0\\.0\\.1:${port} already; name another one, or off`),
+      new RegExp(
+        `LEAGUE_SYNC_LISTEN: another program has 127\\.0\\.0\\.1:${port} already -> name another address, or off`,
+      ),
     );
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(bench.simulator.requests).toEqual([]);
@@ -80,7 +82,7 @@ describe('LEAGUE_SYNC_LISTEN', () => {
     const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_LISTEN: listen });
     expect([code, stderr]).toEqual([
       78,
-      expect.stringContaining(`LEAGUE_SYNC_LISTEN: ${why}; name another one, or off`),
+      expect.stringContaining(`LEAGUE_SYNC_LISTEN: ${why} -> name another address, or off`),
     ]);
   });
 
