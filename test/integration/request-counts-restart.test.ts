@@ -106,6 +106,7 @@ describe('the worker itself', () => {
         LEAGUE_SYNC_USERNAME: 'player',
         LEAGUE_SYNC_PASSWORD: 'secret-password',
         LEAGUE_SYNC_DATABASE: path,
+        LEAGUE_SYNC_LISTEN: 'off',
         // No slot comes meanwhile, whenever this is run.
         LEAGUE_SYNC_SCHEDULE: '0 0 29 2 *',
         ...more,
