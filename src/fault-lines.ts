@@ -1,12 +1,15 @@
 import { formatFault, type Notice, type SettingsError } from './errors.ts';
 import type { Paint } from './paint.ts';
 import { hang, widthOf } from './table.ts';
+import { visible } from './visible.ts';
 
 /** A terminal that lines are laid out for. */
 export type Screen = { readonly columns: number; readonly paint: Paint };
 
 /** Behind its lead: in a pipe one line, at a terminal wrapped at words and with the fix on a line of its own. */
-export function layOutFault(lead: string, { message, fix }: Notice, screen: Screen | undefined): string {
+export function layOutFault(lead: string, notice: Notice, screen: Screen | undefined): string {
+  const message = visible(notice.message);
+  const fix = notice.fix === undefined ? undefined : visible(notice.fix);
   if (screen === undefined) return lead + (fix === undefined ? message : formatFault({ message, fix }));
   const found = hang(lead, message, screen.columns);
   if (fix === undefined) return found.join('\n');

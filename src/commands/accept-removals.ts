@@ -45,7 +45,7 @@ function describeWhen(unidentified: number): string {
 /** All that are held are meant, also those that the terminal has no room for. */
 async function agree({ ask, terminal }: Host, number: number): Promise<boolean> {
   const hidden = number - Math.min(number, mostListed(terminal));
-  const all = hidden > 0 ? `all ${number} leagues, also the ${hidden} not listed,` : `these ${number} leagues`;
+  const all = hidden > 0 ? `all ${number} leagues, including the ${hidden} not shown,` : `these ${number} leagues`;
   const answer = await ask?.(`Remove ${number === 1 ? 'this league' : all} with the next poll? [y/N] `);
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }

@@ -61,7 +61,7 @@ function findCopy(path: string | undefined): PublishedCopy | null {
   }
 }
 
-function toJson({ worker, last_poll: _, ...rest }: Standing): string {
+function toJson({ worker, last_poll: _, last_answered_login: __, ...rest }: Standing): string {
   const { pid = null, host = null, since = null } = (worker.state === 'none' ? undefined : worker.holder) ?? {};
   return JSON.stringify({ ...rest, worker: { state: worker.state, pid, host, since } });
 }

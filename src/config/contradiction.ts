@@ -2,8 +2,8 @@ import { formatDuration, writeDuration } from '../duration.ts';
 import type { Fault } from '../errors.ts';
 import type { Config } from './config.ts';
 
-/** Enough to see the gap of a night, and of a weekend if polls are hourly. */
-const SLOTS_COMPARED = 100;
+/** Enough to know the interval of a schedule whatever the time is; its nights and weekends are not meant. */
+const SLOTS_COMPARED = 10;
 
 type Values = Readonly<Record<string, string>>;
 
@@ -16,9 +16,9 @@ export function findContradictions(config: Omit<Config, 'warnings'>, values: Val
 function findStaleBetweenPolls({ staleAfterMs, schedule, runTimeoutMs }: Omit<Config, 'warnings'>): readonly Fault[] {
   if (staleAfterMs === undefined) return [];
   const slots = schedule.nextSlots(SLOTS_COMPARED);
-  const gap = Math.max(...slots.slice(1).map((slot, index) => slot - (slots[index] ?? slot)));
+  const gap = Math.min(...slots.slice(1).map((slot, index) => slot - (slots[index] ?? slot)));
   if (staleAfterMs > gap) return [];
-  const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, and up to ${formatDuration(gap)} lie between two polls (LEAGUE_SYNC_SCHEDULE)`;
+  const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, and polls are ${formatDuration(gap)} apart (LEAGUE_SYNC_SCHEDULE)`;
   return [{ message, fix: `set it to ${writeDuration(roundUp(gap + runTimeoutMs))} or more, or remove it` }];
 }
 

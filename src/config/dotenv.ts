@@ -13,10 +13,10 @@ type Entry = {
   readonly lastLine: number;
 };
 
-const ASSIGNMENT = /^(?:export\s+)?([\w.-]+)\s*=(.*)$/;
+const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
 const QUOTED = /^\s*(["'`])(.*)$/;
 /** A `#` ends a value without quotes, also where it seems to be a part of it. */
-const CUT = /(?:^|\S)#/;
+const CUT = /^(?:[^#]*[^#\s])?#/;
 const COMMENT = /^\s*(?:#|$)/;
 
 /**
@@ -40,13 +40,13 @@ function findOddities({ name, ...entry }: Entry, before: number | undefined): re
   return [...(before === undefined ? [] : [again]), ...findOddValue(name, entry)];
 }
 
-const NO_ASSIGNMENT = { message: 'is not NAME=value and is ignored', fix: 'write it so, or begin it with #' };
+const NO_ASSIGNMENT = { message: 'is not NAME=value and is ignored', fix: 'write NAME=value, or put # before it' };
 
 /** Names of other programs are none of ours; one that only differs in how it is written may well be meant for us. */
 function findMisspelling(name: string): readonly Fault[] {
   const near = nearName(name.toUpperCase().replaceAll(/[.-]/g, '_'), SETTING_NAMES);
   if (near === undefined) return [];
-  return [{ message: `${name} is not a setting and is ignored`, fix: `Did you mean ${near}?` }];
+  return [{ message: `${name} is not a setting and is ignored`, fix: `rename it (did you mean ${near}?)` }];
 }
 
 function findOddValue(name: string, { value, line, lastLine }: Omit<Entry, 'name'>): readonly Fault[] {

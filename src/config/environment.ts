@@ -50,7 +50,9 @@ function findUnknown(names: readonly string[]): readonly Fault[] {
     .map((name) => {
       const near = nearName(name.slice(PREFIX.length), rests);
       const fix =
-        near === undefined ? 'remove it, or look for its name in .env.example' : `Did you mean ${PREFIX}${near}?`;
+        near === undefined
+          ? 'remove it, or look for its name in .env.example'
+          : `rename it (did you mean ${PREFIX}${near}?)`;
       return { message: `${name}: is not a setting and is ignored`, fix };
     });
 }

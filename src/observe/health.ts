@@ -27,7 +27,7 @@ export type HealthOptions = {
   /** Why nothing can be written to the database at present, as far as a look at it tells. */
   readonly databaseFault: () => DatabaseError | undefined;
   /** What the service refuses at present, if it does and the leagues need it. */
-  readonly refusal: () => string | undefined;
+  readonly refusal: () => Situation['refused'];
   /** How many removals are held, and rejections open. */
   readonly issues: () => Pick<Situation, 'held' | 'rejected'>;
 };
@@ -77,12 +77,18 @@ export function createHealth({ clock, staleAfterMs, databaseFault, refusal, issu
       if (failures === undefined) return STARTING;
       return judge({
         success: lastSuccess(),
-        refused: refusal() ?? (lastError?.kind === 'credentials' ? lastError.message : undefined),
+        refused: refusal() ?? refusedBy(lastError),
         databaseFault: databaseFault() ?? standingFault(),
         failures,
-        lastError: lastError?.message,
+        lastError,
         ...issues(),
       });
     },
   };
+}
+
+/** What no answer of the service speaks of is a file of secrets that cannot be read. */
+function refusedBy(error: RunError | undefined): Situation['refused'] {
+  if (error?.kind !== 'credentials') return undefined;
+  return { message: error.message, byService: error.httpStatus !== undefined };
 }

@@ -20,7 +20,13 @@ export type Settings = {
 } & StaleLimits;
 
 /** `resource` is what a fresh token was refused for; left out where it was the login. */
-export type Refused = { readonly message: string; readonly until: number; readonly resource?: Resource | undefined };
+export type Refused = {
+  readonly message: string;
+  readonly until: number;
+  readonly resource?: Resource | undefined;
+  /** False if the credentials could not even be read. */
+  readonly byService: boolean;
+};
 
 export type HeldToken = {
   /** By the service's clock, which was ahead of this machine's by `clockSkewMs` at the login. */
@@ -122,7 +128,8 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
     refusal: () => {
       const refusal = present()?.refusal;
       // An account that may not read its profile has leagues that are as fresh as any.
-      return refusal?.resource === 'profile' ? undefined : refusal?.message;
+      // And one whose token is good needs no file of secrets, until a poll fails for it.
+      return refusal?.resource === 'profile' || refusal?.byService === false ? undefined : refusal;
     },
     databaseFault,
     issues: () => {

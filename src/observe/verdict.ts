@@ -1,7 +1,7 @@
 import { formatInstant } from '../clock.ts';
 import type { Schedule } from '../cron.ts';
 import { formatAge, formatDuration } from '../duration.ts';
-import type { DatabaseError } from '../errors.ts';
+import type { DatabaseError, RunError } from '../errors.ts';
 
 /** All that can keep the worker from being ready, as `/readyz` names it. */
 export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
@@ -32,13 +32,13 @@ export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleLimits, 
 export type Situation = {
   /** The last good poll of the leagues, and the age at which its data is stale; undefined if there was none. */
   readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;
-  /** Why the service refuses the credentials; undefined if it does not. */
-  readonly refused: string | undefined;
+  /** Why the credentials do not work: the service refuses them, or their files cannot be read; undefined if they do. */
+  readonly refused: { readonly message: string; readonly byService: boolean } | undefined;
   /** Why the database cannot be used; undefined if it can. */
   readonly databaseFault: Pick<DatabaseError, 'message' | 'condition'> | undefined;
   /** Polls of the leagues that failed since the last good one, and why the last of them did. */
   readonly failures: number;
-  readonly lastError: string | undefined;
+  readonly lastError: Pick<RunError, 'kind' | 'message'> | undefined;
   /** Removals that the guard holds, and open rejections. */
   readonly held: number;
   readonly rejected: number;
@@ -88,7 +88,7 @@ function reasonsOf(situation: Situation): readonly Reason[] {
   const { refused, databaseFault } = situation;
   const found: Reason[] = [];
   if (databaseFault !== undefined) found.push({ reason: 'database', message: databaseFault.message });
-  if (refused !== undefined) found.push({ reason: 'credentials-refused', message: refused });
+  if (refused !== undefined) found.push({ reason: 'credentials-refused', message: refused.message });
   const stale = stalenessOf(situation);
   return stale === undefined ? found : [...found, stale];
 }
@@ -96,8 +96,10 @@ function reasonsOf(situation: Situation): readonly Reason[] {
 function stalenessOf(situation: Situation): Reason | undefined {
   const { success, lastError } = situation;
   // A failure that is a reason of its own is not told twice.
-  const isSaid = lastError === undefined || [situation.refused, situation.databaseFault?.message].includes(lastError);
-  const cause = isSaid ? '' : ` The last poll failed: ${lastError}`;
+  const isSaid =
+    (lastError?.kind === 'credentials' && situation.refused !== undefined) ||
+    (lastError?.kind === 'database' && situation.databaseFault !== undefined);
+  const cause = lastError === undefined || isSaid ? '' : ` The last poll failed: ${lastError.message}`;
   if (success === undefined)
     return { reason: 'no-good-poll', message: `No poll of the leagues has succeeded yet.${cause}` };
   const { at, ageMs, staleAfterMs } = success;
@@ -112,7 +114,9 @@ function headlineOf(gravest: Reason | undefined, situation: Situation): string {
     case 'database':
       return `The database ${situation.databaseFault?.condition ?? 'cannot be used'}`;
     case 'credentials-refused':
-      return 'The service refuses the credentials';
+      return situation.refused?.byService === false
+        ? 'The credentials cannot be read'
+        : 'The service refuses the credentials';
     case 'stale':
       return `Stale: the last good poll was ${formatAge(situation.success?.ageMs ?? 0)}`;
     default:

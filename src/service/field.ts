@@ -136,7 +136,7 @@ function describeMisfit(field: Field, sent: JsonValue, prefix: string): FoundFie
   if (field.presence !== 'required') return { value: null, spare: sent, drift };
   const problem = unstorable
     ? 'holds a character that a database text cannot hold (NUL, or half of a surrogate pair)'
-    : `is a ${typeName(sent)} that cannot be read as a ${DECLARED[field.type]} without loss`;
+    : `is ${withArticle(typeName(sent))} that cannot be read as a ${DECLARED[field.type]} without loss`;
   return { value: null, problem, drift };
 }
 
@@ -226,4 +226,8 @@ function readScalar(sent: JsonValue): FieldValue {
   const digits = rawNumber(sent);
   // Canonical, because the order of keys is no difference.
   return digits === undefined ? canonicalJson(sent) : (exactNumber(digits) ?? digits);
+}
+
+function withArticle(noun: string): string {
+  return `${noun === 'object' ? 'an' : 'a'} ${noun}`;
 }

@@ -87,7 +87,7 @@ export function createRefusals(clock: Clock): Refusals {
 }
 
 function postpone(error: CredentialsError, until: number): CredentialsError {
-  const message = `${error.message} The next try is at ${formatInstant(until)}; SIGHUP, or a change of a secret file, makes it at once.`;
+  const message = `${error.message} The next try is at ${formatInstant(until)}; send SIGHUP or change the secret file to try now.`;
   return new CredentialsError(message, {
     cause: error,
     httpStatus: error.httpStatus,

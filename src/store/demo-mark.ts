@@ -37,8 +37,8 @@ export function findOddity(path: string, wanted: 'file' | 'folder'): string | un
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined || (wanted === 'file' ? found.isFile() : found.isDirectory())) return undefined;
     if (found.isSymbolicLink()) return 'a link';
-    if (found.isFile()) return 'a file, and no folder';
-    return found.isDirectory() ? 'a folder' : 'no ordinary file';
+    if (found.isFile()) return 'a file, not a folder';
+    return found.isDirectory() ? 'a folder' : 'not a regular file';
   } catch (error) {
     throw toDatabaseError(error, path);
   }
@@ -52,9 +52,9 @@ export function findOddity(path: string, wanted: 'file' | 'folder'): string | un
 export function findOwnersFile(path: string): string | undefined {
   for (const part of PARTS) requireOrdinary(path + part);
   if (!existsSync(path)) return describeLeftOver(path);
-  if (sizeOf(path) === 0) return undefined;
+  if (sizeOf(path) === 0) return sizeOf(`${path}-wal`) > 0 ? LOST_WAL : undefined;
   const application = readApplicationId(path);
-  if (application === undefined) return 'no SQLite database';
+  if (application === undefined) return 'not an SQLite database';
   return application === APPLICATION_ID ? judgeOwn(path) : 'the database of another program';
 }
 
@@ -67,24 +67,25 @@ export function clearAway(path: string): void {
   }
 }
 
-/** A log holds the newest rows of a database, and SQLite deletes one that it finds beside a new database. */
+const LOST_WAL = 'missing, but its WAL is there and may hold the only copy of some rows';
+
+/** A WAL holds the newest rows of a database, and SQLite deletes one that it finds beside a new database. */
 function describeLeftOver(path: string): string | undefined {
-  const isLeft = sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0;
-  return isLeft ? 'not there, but its log is, which may hold rows that are nowhere else' : undefined;
+  return sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0 ? LOST_WAL : undefined;
 }
 
 function judgeOwn(path: string): string | undefined {
   const isSettled = !hasWalMark(path) && sizeOf(`${path}-wal`) === 0 && sizeOf(`${path}-journal`) === 0;
   try {
     if (isSettled ? isDisposable(path, { readonly: true }) : onCopy(path, isDisposable)) return undefined;
-    return 'a league-sync database without the mark of a demo: a worker has written to it, or league-sync 0.1.0 made it';
+    return 'a league-sync database without the mark of a demo: a worker has written to it, or an earlier version of the demo made it';
   } catch (error) {
     if (!codeOf(error).startsWith('SQLITE_')) throw toDatabaseError(error, path);
     return `a league-sync database that cannot be read (${codeOf(error)})`;
   }
 }
 
-/** Only SQLite can tell what a log says, and it would write while it reads: the index of the log at least. */
+/** Only SQLite can tell what a WAL says, and it would write while it reads: the -shm file at least. */
 function onCopy(path: string, look: (copy: string) => boolean): boolean {
   const folder = inTemporary(() => mkdtempSync(join(tmpdir(), 'league-sync-demo-')));
   const copy = join(folder, 'leagues.db');

@@ -14,7 +14,7 @@ const READER_TIMEOUT_MS = 2_000;
 /**
  * Opens the database for the worker, making it where there is none. `prepare` brings its schema up to date; it may
  * refuse the file by throwing, or put the opening off by saying false, and nothing is opened then. A file that is
- * refused, put off, or not ours is left byte for byte as it is. Throws a DatabaseError that names the file and the mend.
+ * refused, put off, or not ours is left byte for byte as it is. Throws a DatabaseError that names the file and the fix.
  */
 export function openForWriting(
   path: string,

@@ -8,8 +8,10 @@ export type Overview = {
   readonly freshness: Freshness;
   readonly last_runs: readonly RunSummary[];
   /** The last poll of the leagues that came to an end of its own. */
-  readonly last_poll: Pick<RunSummary, 'outcome' | 'error_kind' | 'error_message'> | undefined;
+  readonly last_poll: Pick<RunSummary, 'outcome' | 'http_status' | 'error_kind' | 'error_message'> | undefined;
   readonly last_login: LoginSummary | undefined;
+  /** The last one that the service granted or refused; others failed before it came to that. */
+  readonly last_answered_login: LoginSummary | undefined;
   /** When the token of the last granted login expires, by the service's clock. */
   readonly token_expires_at: string | null;
   /** How far that clock was ahead of this machine's, as far as that login told. */
@@ -63,8 +65,11 @@ type Granted = {
 
 const LAST_RUNS = 10;
 const LAST_GRANTED = "SELECT at, expires_at, clock_skew_ms FROM logins WHERE outcome = 'ok' ORDER BY id DESC LIMIT 1";
-const LAST_POLL = `SELECT outcome, error_kind, error_message FROM runs
+const LAST_POLL = `SELECT outcome, http_status, error_kind, error_message FROM runs
   WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted') ORDER BY id DESC LIMIT 1`;
+const LAST_LOGIN = 'SELECT at, outcome, error_message FROM logins ORDER BY id DESC LIMIT 1';
+const LAST_ANSWERED_LOGIN = `SELECT at, outcome, error_message FROM logins
+  WHERE outcome IN ('ok', 'refused') ORDER BY id DESC LIMIT 1`;
 /** Of the last run, or of the last login where there has been no run. */
 const LAST_PAUSE = `SELECT until, askedAt FROM (
     SELECT * FROM (SELECT not_before AS until, started_at AS askedAt FROM runs ORDER BY id DESC LIMIT 1)
@@ -95,7 +100,8 @@ export function overviewOf(db: Database.Database): Overview {
     freshness: one<Freshness>('SELECT * FROM freshness') as Freshness,
     last_runs: selectRuns(db, LAST_RUNS),
     last_poll: one<NonNullable<Overview['last_poll']>>(LAST_POLL),
-    last_login: one<LoginSummary>('SELECT at, outcome, error_message FROM logins ORDER BY id DESC LIMIT 1'),
+    last_login: one<LoginSummary>(LAST_LOGIN),
+    last_answered_login: one<LoginSummary>(LAST_ANSWERED_LOGIN),
     token_expires_at: granted?.expires_at ?? null,
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
     token_granted_at: granted?.at ?? null,

@@ -58,7 +58,7 @@ export function createWriting(
     }
   };
   const giveUp = (error: unknown): void => {
-    if (error instanceof DatabaseError && error.busy) busy = error;
+    busy = error instanceof DatabaseError && error.busy ? error : undefined;
   };
   return {
     write: async (work, signal) => {

@@ -21,7 +21,7 @@ export function createDatabaseWatch(
       if (message === told) return;
       told = message;
       if (message !== undefined) log.warn({ database: path }, message);
-      else log.info({ database: path }, `the database ${path} is in its place again; polls are stored again`);
+      else log.info({ database: path }, `the database is back at ${path}; polls are stored again`);
     },
   };
 }

@@ -67,7 +67,7 @@ export function createPoller(options: PollerOptions): Poller {
     }
   };
   const skip = (kind: RunKind, trigger: Trigger): void => {
-    const isFirstLoad = options.isFirstLoad?.() === true;
+    const isFirstLoad = kind === 'leagues' && options.isFirstLoad?.() === true;
     const what = isFirstLoad ? 'the first poll' : 'the run before';
     log[isFirstLoad ? 'info' : 'warn']({ kind, trigger }, `${kind}: skipped: ${what} is still going on`);
   };

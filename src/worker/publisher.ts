@@ -7,7 +7,7 @@ import { kinshipOf } from '../store/origin.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
 
-/** Keeps a copy of the database for readers elsewhere. Never delays or fails a poll; a fault is logged, and mended. */
+/** Keeps a copy of the database for readers elsewhere. Never delays or fails a poll; a failure is logged, and tried again. */
 export type Publisher = AsyncDisposable & {
   /** Has the copy made anew where the run changed something. */
   readonly noteRun: (report: RunReport) => void;

@@ -3,8 +3,9 @@ import type { Config } from '../config/config.ts';
 import { throughProxy } from '../config/proxy.ts';
 import { formatFault } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { createMonitor, type Opening, type Settings } from '../observe/monitor.ts';
+import { createMonitor, type Opening, type Refused, type Settings } from '../observe/monitor.ts';
 import { findPackage } from '../package.ts';
+import type { Refusal } from '../service/refusals.ts';
 import { msUntilExpiry } from '../service/token.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { Ending } from '../store/store.ts';
@@ -99,7 +100,6 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
   const { session, pause, publisher } = place;
   logInterrupted(log, place.interrupted);
   const tools = { ...place.tools, onFirstLoad: (received: number) => logFirstLoad(log, received) };
-  let isFirstLoad = place.store.read(place.store.leagues.isEmpty);
 
   const wal = createWalWatch(place.store.path, log);
   const poller = createPoller({
@@ -109,10 +109,9 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     },
     pause,
     objection: session.objection,
-    isFirstLoad: () => isFirstLoad,
+    isFirstLoad: () => monitor.lastSuccess() === undefined,
     onBegin: (kind) => heartbeat?.noteBegin(kind),
     onReport: (report) => {
-      if (report.kind === 'leagues' && report.error === undefined) isFirstLoad = false;
       logRun(report);
       logNews(log, report);
       demo?.onReport(report);
@@ -129,7 +128,7 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     if (poller.request('leagues', 'manual')) log.info('SIGHUP: polling now');
   });
 
-  monitor.open(openingOf(config, place, poller));
+  monitor.open(openingOf(place, poller));
   announce(config, place, options);
   pollAtStart(config, place, poller, log);
   const pruning = createPruning(config, tools, log);
@@ -153,16 +152,23 @@ function settingsOf(config: Config): Settings {
   return { version, service, scope, database, schedule, profileSchedule, runTimeoutMs, staleAfterMs };
 }
 
+function instantOf(text: string | null | undefined): number | undefined {
+  return text === null || text === undefined ? undefined : Date.parse(text);
+}
+
+function describeRefusal({ error, until, resource }: Refusal): Refused {
+  return { message: error.message, until, resource, byService: error.httpStatus !== undefined };
+}
+
 /** What the page, the probes and the metrics are to know. */
-function openingOf({ scope }: Config, { store, session, pause, tools }: Workplace, poller: Poller): Opening {
-  const lastAt = (kind: RunKind): number | undefined => {
-    const last = store.read(() => store.runs.lastSuccess(kind, kind === 'leagues' ? scope : null));
-    return last === undefined ? undefined : Date.parse(last.finishedAt);
-  };
+function openingOf({ store, session, pause, tools }: Workplace, poller: Poller): Opening {
+  // Of whatever scope, as the view that everybody asks.
+  const { last_success_at, consecutive_failures } = store.read(store.freshness);
+  const lastProfile = store.read(() => store.runs.lastSuccess('profile', null));
   return {
-    lastSuccessAt: lastAt('leagues'),
-    lastProfileAt: lastAt('profile'),
-    consecutiveFailures: store.read(store.freshness).consecutive_failures,
+    lastSuccessAt: instantOf(last_success_at),
+    lastProfileAt: instantOf(lastProfile?.finishedAt),
+    consecutiveFailures: consecutive_failures,
     path: store.path,
     count: () => store.read(store.freshness),
     fault: store.fault,
@@ -176,7 +182,7 @@ function openingOf({ scope }: Config, { store, session, pause, tools }: Workplac
           clockSkewMs: token.clockSkewMs,
           leftMs: msUntilExpiry(token, tools.clock),
         },
-        refusal: refusal && { message: refusal.error.message, until: refusal.until, resource: refusal.resource },
+        refusal: refusal && describeRefusal(refusal),
       };
     },
   };

@@ -42,7 +42,7 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
       db.close();
       const env = { ...bench.env, TERM: 'xterm' };
       const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env, columns });
-      await terminal.waitForPrompt('Remove all 44 leagues, also the 24 not listed, with the next poll? [y/N] ');
+      await terminal.waitForPrompt('Remove all 44 leagues, including the 24 not shown, with the next poll? [y/N] ');
       expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held for `);
       const [head, empty, names, ...rows] = linesOf(terminal.screen());
       expect(head).toMatch(/^44 removals held for \d+ (ms|s): 43 soccer, 1 horse racing$/);

@@ -69,7 +69,7 @@ describe('check of settings', () => {
     const bench = await setUp();
     const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDUEL: '* * * * *' });
     expect(troubles(checked)).toEqual(['warn settings']);
-    expect(told(checked, 'settings')).toContain('-> Did you mean LEAGUE_SYNC_SCHEDULE?');
+    expect(told(checked, 'settings')).toContain('-> rename it (did you mean LEAGUE_SYNC_SCHEDULE?)');
     expect(told(checked, 'leagues')).toContain('124 received');
   });
 
@@ -100,7 +100,7 @@ describe('check of settings', () => {
     const odd = { LEAGUE_SYNC_STALE_AFTER: '2m', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '5m' };
     const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDULE: '*/5 * * * *', ...odd });
     expect(troubles(checked)).toEqual(['warn settings', 'warn settings']);
-    expect(told(checked, 'settings')).toMatch(/STALE_AFTER: .*2 min.* up to 5 min .* -> set it to 7m or more/);
+    expect(told(checked, 'settings')).toMatch(/STALE_AFTER: .*2 min.* 5 min apart .* -> set it to 7m or more/);
     expect(told(checked, 'settings')).toMatch(/ATTEMPT_TIMEOUT: .* -> set it to 2m or less/);
     expect(told(checked, 'leagues')).toContain('124 received');
   });
@@ -110,7 +110,7 @@ describe('check of settings', () => {
     writeFileSync(join(bench.folder, '.env'), `# mine\nexport\nleague_sync_password=${PASSWORD}\n`);
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['warn settings', 'warn settings']);
-    expect(told(checked, 'settings')).toContain('.env, line 2: is not NAME=value and is ignored -> write it so');
+    expect(told(checked, 'settings')).toContain('.env, line 2: is not NAME=value and is ignored -> write NAME=value');
     expect(told(checked, 'settings')).toContain('.env, line 3: league_sync_password is not a setting');
   });
 

@@ -83,7 +83,7 @@ const REFUSED: readonly (readonly [what: string, make: Make, is: RegExp, fix?: R
       mkdirSync(dirname(database));
       copyFileSync('test/fixtures/schema-1.db', database);
     },
-    /league-sync 0\.1\.0 made it/,
+    /an earlier version of the demo made it/,
   ],
   [
     'a log whose database was moved away',
@@ -91,7 +91,7 @@ const REFUSED: readonly (readonly [what: string, make: Make, is: RegExp, fix?: R
       await leaveDemo(place, 'SIGKILL');
       rmSync(place.database);
     },
-    /leagues\.db is not there, but its log is/,
+    /leagues\.db is missing, but its WAL is there/,
     /delete or move demo-data\/leagues\.db-wal, demo-data\/leagues\.db-shm, or/,
   ],
   [
@@ -109,7 +109,7 @@ const REFUSED: readonly (readonly [what: string, make: Make, is: RegExp, fix?: R
       mkdirSync(dirname(database));
       writeFileSync(database, 'Dear diary, this is no database.\n'.repeat(100));
     },
-    /leagues\.db is no SQLite database/,
+    /leagues\.db is not an SQLite database/,
   ],
   [
     'a text of five bytes',
@@ -117,7 +117,7 @@ const REFUSED: readonly (readonly [what: string, make: Make, is: RegExp, fix?: R
       mkdirSync(dirname(database));
       writeFileSync(database, 'hello');
     },
-    /leagues\.db is no SQLite database/,
+    /leagues\.db is not an SQLite database/,
   ],
   [
     'the database of another program',
@@ -181,7 +181,7 @@ const REFUSED: readonly (readonly [what: string, make: Make, is: RegExp, fix?: R
   [
     'a file in the place of the folder',
     ({ folder }) => writeFileSync(join(folder, 'demo-data'), 'text'),
-    /demo-data is a file, and no folder\./,
+    /demo-data is a file, not a folder\./,
     /delete or move demo-data, or/,
   ],
 ];

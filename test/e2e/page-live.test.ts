@@ -150,6 +150,16 @@ describe('an open page', () => {
 });
 
 describe('somebody who uses an open page', () => {
+  it('sees how things are, also while all of it is selected', async () => {
+    const { page, worker, simulator, expectQuiet } = await open();
+    await page.keyboard.press('Control+A');
+    simulator.setFault('drop-third', true);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('held');
+    await expect.poll(() => headline(page).textContent(), RENEWED).toMatch(/removals are held$/);
+    expectQuiet();
+  });
+
   it('sees news in all of it but the field that is being filled in, and the text that is selected', async () => {
     const { page, worker, simulator, expectQuiet } = await open();
     const search = page.getByRole('searchbox');

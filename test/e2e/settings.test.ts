@@ -140,7 +140,7 @@ describe('settings', () => {
     const bench = await setUp();
     const { code, stderr } = await bench.run(['sync'], { [meant]: '', [misspelt]: value });
     expect(code).toBe(78);
-    expect(stderr).toMatch(new RegExp(`${misspelt}: .* -> Did you mean ${meant}\\?`));
+    expect(stderr).toMatch(new RegExp(`${misspelt}: .* -> rename it \\(did you mean ${meant}\\?\\)`));
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
@@ -201,8 +201,12 @@ describe('a .env file', () => {
     for (const command of ['sync', 'status']) {
       const { code, stderr } = await bench.run([command]);
       expect(code).toBe(0);
-      expect(stderr).toContain('.env, line 1: is not NAME=value and is ignored -> write it so, or begin it with #');
-      expect(stderr).toContain('.env, line 2: league_sync_status is not a setting and is ignored -> Did you mean');
+      expect(stderr).toContain(
+        '.env, line 1: is not NAME=value and is ignored -> write NAME=value, or put # before it',
+      );
+      expect(stderr).toContain(
+        '.env, line 2: league_sync_status is not a setting and is ignored -> rename it (did you mean',
+      );
       expect(stderr).not.toContain(PASSWORD);
     }
   });

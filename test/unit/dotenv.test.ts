@@ -21,6 +21,8 @@ describe('a line of .env', () => {
     [`${NAME}=it"s`],
     [`${NAME}=`],
     [`${NAME}= # to be filled in`],
+    [`${NAME}=abc # see issue#12`],
+    [`${NAME}=abc ## a note`],
     ['NODE_OPTIONS=--nonsense\nmy.key=a#b\nOTHER="first\nsecond"'],
     [`${NAME}=a\r\nLEAGUE_SYNC_USERNAME=b\r\n`],
   ])('%j is as it should be', (text) => {
@@ -48,7 +50,7 @@ describe('a line of .env', () => {
 
   it('with a name of another case comes with the name that is meant', () => {
     expect(findOddLines('league_sync_base_url=https://api.example.com')[0]?.fix).toBe(
-      'Did you mean LEAGUE_SYNC_BASE_URL?',
+      'rename it (did you mean LEAGUE_SYNC_BASE_URL?)',
     );
   });
 

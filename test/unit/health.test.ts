@@ -11,7 +11,7 @@ const STALE_AFTER = 17 * MINUTE;
 
 function createStage() {
   const clock = createTestClock();
-  let refused: string | undefined;
+  let refused: { readonly message: string; readonly byService: boolean } | undefined;
   let fault: DatabaseError | undefined;
   const health = createHealth({
     clock,
@@ -21,7 +21,7 @@ function createStage() {
     issues: () => ({ held: 0, rejected: 0 }),
   });
   const refuse = (message: string | undefined): void => {
-    refused = message;
+    refused = message === undefined ? undefined : { message, byService: true };
   };
   const harm = (error: DatabaseError | undefined): void => {
     fault = error;
@@ -196,7 +196,7 @@ describe('the monitor', () => {
       },
       clock,
     );
-    const refusal = resource && { message: 'forbidden', until: clock.now(), resource };
+    const refusal = resource && { message: 'forbidden', until: clock.now(), resource, byService: true };
     const present = () => ({ running: undefined, pausedUntil: 0, token: undefined, refusal });
     const opening = {
       lastProfileAt: undefined,

@@ -18,12 +18,19 @@ function situationOf(more: Partial<Situation>): Situation {
   };
 }
 
+const NO = { message: 'no', byService: true };
+
 describe('the verdict', () => {
   it.each<readonly [Partial<Situation>, string, string, readonly string[]]>([
     [{}, 'good', 'Up to date', []],
     [{ held: 44 }, 'warning', 'Up to date, but 44 removals are held', []],
     [{ rejected: 1 }, 'warning', 'Up to date, but 1 element is rejected', []],
-    [{ failures: 1, lastError: 'down' }, 'warning', 'Up to date, but the last poll failed', []],
+    [
+      { failures: 1, lastError: { kind: 'status', message: 'down' } },
+      'warning',
+      'Up to date, but the last poll failed',
+      [],
+    ],
     [
       { failures: 2, held: 1, rejected: 3 },
       'warning',
@@ -33,10 +40,11 @@ describe('the verdict', () => {
     [{ success: undefined }, 'loading', 'Loading the leagues for the first time', ['no-good-poll']],
     [{ success: undefined, failures: 1 }, 'bad', 'No poll has succeeded yet', ['no-good-poll']],
     [{ success: OLD, held: 44 }, 'bad', 'Stale: the last good poll was 43 min ago', ['stale']],
-    [{ refused: 'no' }, 'bad', 'The service refuses the credentials', ['credentials-refused']],
+    [{ refused: NO }, 'bad', 'The service refuses the credentials', ['credentials-refused']],
+    [{ refused: { ...NO, byService: false } }, 'bad', 'The credentials cannot be read', ['credentials-refused']],
     [{ databaseFault: { message: 'odd', condition: undefined } }, 'bad', 'The database cannot be used', ['database']],
     [
-      { databaseFault: { message: 'gone', condition: 'is gone' }, refused: 'no', success: OLD },
+      { databaseFault: { message: 'gone', condition: 'is gone' }, refused: NO, success: OLD },
       'bad',
       'The database is gone',
       ['database', 'credentials-refused', 'stale'],
@@ -50,10 +58,12 @@ describe('the verdict', () => {
   it('names the last failure as the cause, unless that is a reason of its own', () => {
     const messages = (more: Partial<Situation>) =>
       judge(situationOf({ success: OLD, failures: 1, ...more })).reasons.map(({ message }) => message);
-    expect(messages({ lastError: 'The service is down.' })[0]).toMatch(/ The last poll failed: The service is down\.$/);
+    expect(messages({ lastError: { kind: 'status', message: 'The service is down.' } })[0]).toMatch(
+      / The last poll failed: The service is down\.$/,
+    );
     expect(
       messages({
-        lastError: 'The disk is full.',
+        lastError: { kind: 'database', message: 'The disk is full. It was tried twice.' },
         databaseFault: { message: 'The disk is full.', condition: undefined },
       }),
     ).toEqual([

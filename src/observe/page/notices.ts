@@ -17,7 +17,7 @@ type View = {
 export function drawNotices(notices: Notices, { now, isEmpty }: View): Html {
   const { held, rejections, openRejections, unidentified, drift } = notices;
   if (held.length + openRejections + drift.length === 0) {
-    return html`<section aria-labelledby="notices-title"><h2 id="notices-title">No open issues</h2>
+    return html`<section aria-labelledby="notices-title"><h2 id="notices-title">Nothing held, rejected or unexpected</h2>
 <p class="muted">${isEmpty ? 'Nothing has been received yet.' : 'Everything received was stored; nothing unexpected.'}</p></section>`;
   }
   return html`${held.length > 0 ? drawHeld(held, unidentified, now) : ''}${openRejections > 0 ? drawRejections(rejections, openRejections, now) : ''}${drift.length > 0 ? drawDrift(drift, now) : ''}`;
@@ -37,7 +37,7 @@ function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
     return html`The last list has elements without a readable <code>league_id</code>, which might be any of these leagues. The removals wait until the service sends that right; accepting them changes nothing before.`;
   if (accepted > 0)
     return html`${count(accepted)} of them ${accepted === 1 ? 'is' : 'are'} accepted; the next poll removes ${accepted === 1 ? 'it' : 'them'}.`;
-  return html`The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}: too many at once to be believed. If that is right, run <code>league-sync accept-removals</code>. If they come back, the hold ends by itself.`;
+  return html`The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}: too many at once, so they are held until you confirm. If that is right, run <code>league-sync accept-removals</code>. If they come back, the hold ends by itself.`;
 }
 
 function drawRejections(rejections: Troubles['rejections'], open: number, now: number): Html {

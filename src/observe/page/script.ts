@@ -73,7 +73,9 @@ function replace(part, next) {
   if (essence(part) === essence(next)) return keepAges(part, next);
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   const heir = focused === null ? null : findHeir(focused, part, next);
-  if (isSelected(part) || (focused !== null && heir === null)) return;
+  /* What says how things are is renewed whatever is selected in it. */
+  const mayWait = !['state', 'tiles'].includes(part.dataset.part);
+  if ((mayWait && isSelected(part)) || (focused !== null && heir === null)) return;
   for (const [old, open] of pairs('details', part, next)) open.open = old.open;
   const scrolled = pairs('.scroll', part, next).map(([old, place]) => [place, old.scrollLeft, old.scrollTop]);
   part.replaceWith(next);
