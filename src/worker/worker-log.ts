@@ -27,8 +27,9 @@ function describe(ending: Ending | undefined): string {
   const { path, files, isIncomplete } = ending;
   if (files === 'not-ours')
     return `stopped; ${path} was deleted or replaced while the worker ran, and was left as it is`;
-  const beside =
-    files === 'one-file' ? '' : `; another program has it open, so ${basename(path)}-wal is left beside it`;
-  if (!isIncomplete) return `stopped; all data saved in ${path}${beside}`;
-  return `stopped; the leagues are saved in ${path}, but the last rows of runs or logins could not be written${beside}`;
+  const wal = `${basename(path)}-wal is left beside it`;
+  // What kept the last rows from being written, such as a full disk, keeps the WAL as well.
+  if (isIncomplete)
+    return `stopped; the leagues are saved in ${path}, but the last rows of runs or logins could not be written${files === 'one-file' ? '' : `; ${wal}`}`;
+  return `stopped; all data saved in ${path}${files === 'one-file' ? '' : `; another program has it open, so ${wal}`}`;
 }
