@@ -51,8 +51,8 @@ export class RunError extends Error {
   /** The message without the fix. */
   readonly what: string;
   readonly fix: string | undefined;
-  /** Whether another attempt can help; false once the attempts are used up. */
-  retryable: boolean;
+  /** Whether another attempt can help. */
+  readonly retryable: boolean;
   readonly httpStatus: number | undefined;
   readonly serviceMessage: string | undefined;
   readonly notBefore: number | undefined;

@@ -36,6 +36,12 @@ const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 
 /**
+ * Errors whose attempts are used up. A login is retried inside a request's attempt: four attempts would become sixteen.
+ * Several callers may share such an error, so it is not marked itself.
+ */
+const exhausted = new WeakSet<RunError>();
+
+/**
  * Calls `attempt` until it succeeds, fails for good, or its turn would come after the deadline: at most four times,
  * with exponential backoff and full jitter, never before the instant that a `Retry-After` named. The one layer that
  * retries.
@@ -48,13 +54,12 @@ export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadl
       return await attempt();
     } catch (error) {
       if (last !== undefined && error === deadline.signal.reason) throw explain(error, last);
-      if (!(error instanceof RunError) || !error.retryable) throw error;
+      if (!(error instanceof RunError) || !error.retryable || exhausted.has(error)) throw error;
       // Nothing was sent in a pause, so it is no attempt.
       if (!(error instanceof PausedError)) failures += 1;
       const wait = Math.max(backoffMs(failures, random), (error.notBefore ?? 0) - clock.now());
       if (failures >= MOST_ATTEMPTS || clock.monotonic() + wait >= deadline.at) {
-        // A login is retried inside a request's attempt: what has been given up there is not begun again outside.
-        error.retryable = false;
+        exhausted.add(error);
         throw error;
       }
       last = error;
