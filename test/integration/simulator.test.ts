@@ -328,7 +328,8 @@ describe('misuse', () => {
     for (const text of ['GET /', head, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n']) {
       const socket = connect(Number(port), hostname);
       socket.write(text);
-      await sleep(20);
+      // The service has to have seen it; it does not say so before the request has ended.
+      await sleep(300);
       socket.destroy();
     }
     simulator.setFault('slow', false);
