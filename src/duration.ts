@@ -41,12 +41,18 @@ export function formatAge(ms: number): string {
 
 /** Whole units; the smaller one up to twice the next: `90 s`, `2 min`. */
 function formatCoarsely(ms: number, round: (value: number) => number): string {
-  const size = Math.abs(ms);
-  if (size < 2 * UNITS_MS.m) return `${round(ms / UNITS_MS.s)} s`;
-  if (size < 2 * UNITS_MS.h) return `${round(ms / UNITS_MS.m)} min`;
-  if (size < 2 * UNITS_MS.d) return `${round(ms / UNITS_MS.h)} h`;
+  for (const [unit, name, most] of COARSE_UNITS) {
+    const value = round(ms / unit);
+    if (Math.abs(value) < most) return `${value} ${name}`;
+  }
   return `${round(ms / UNITS_MS.d)} d`;
 }
+
+const COARSE_UNITS = [
+  [UNITS_MS.s, 's', 120],
+  [UNITS_MS.m, 'min', 120],
+  [UNITS_MS.h, 'h', 48],
+] as const;
 
 /** Writes bytes for people: `512 B`, `4.1 KB`, `4 MB`, `73 MB`. */
 export function formatSize(bytes: number): string {
