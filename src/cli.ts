@@ -15,12 +15,15 @@ const stopping = new AbortController();
 const hangups: (() => void)[] = [];
 const logs: (() => Promise<void>)[] = [];
 let stoppedBy: 'SIGTERM' | 'SIGINT' | undefined;
+let stoppedAt = 0;
 let exitCode: number = EXIT.done;
 let onlyReads = false;
 /** What somebody was to read could not be written: the command has not done all that it was asked for. */
 let outputFailed = false;
 
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
+/** npm hands on the Ctrl-C that a terminal has sent to its child as well: for so long that is no second signal. */
+const HANDED_ON_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
 /** What still hangs about when everything has been closed must not keep the process from ending. */
 const LINGER_MS = 500;
 /** Of a terminal that does not say how wide it is. */
@@ -114,8 +117,12 @@ function listenToSignals(): void {
   for (const signal of STOPPING) {
     process.on(signal, () => {
       // Asked twice: whatever is under way is cut short, and the database takes no harm from that.
-      if (stoppedBy !== undefined) endAtOnce(128 + constants.signals[signal]);
+      if (stoppedBy !== undefined) {
+        if (performance.now() - stoppedAt < HANDED_ON_MS) return;
+        endAtOnce(128 + constants.signals[signal]);
+      }
       stoppedBy = signal;
+      stoppedAt = performance.now();
       stopping.abort(new StoppedError());
     });
   }

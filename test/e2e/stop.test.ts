@@ -33,6 +33,17 @@ function holdForWriting(database: string): Database.Database {
   return writer;
 }
 
+it('a worker that npm runs takes a Ctrl-C for one, which npm hands on besides, and ends cleanly', async () => {
+  const bench = await setUp();
+  const worker = bench.start(['run'], { npm_lifecycle_event: 'start' });
+  await worker.waitForPoll('changed');
+  worker.send('SIGINT');
+  await worker.waitForLog(({ msg }) => /^stopping/.test(String(msg)));
+  worker.send('SIGINT');
+  expect(await worker.waitForExit()).toMatchObject({ code: 0, stderr: '' });
+  expect(worker.log().at(-1)?.msg).toMatch(/^stopped; all data saved/);
+});
+
 describe('a worker', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('that gets %s within a request ends cleanly with 0', async (signal) => {
     const bench = await setUp();
