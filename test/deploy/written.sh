@@ -100,7 +100,8 @@ by_compose() {
     *' cat '*) [[ $(sqlite3 "$work/compose/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;
     *' rm -f /data/backup.db') within 10 composed_polled_by_hand ;;
     *' stop '*) [[ $(of_worker '{{.State.ExitCode}}') == 0 ]] ;;
-    *restored.db*) ! read_published ;;
+    # What was published before is there still; the start after it brings it up to date.
+    *restored.db*) read_published ;;
     *' start '*) within 30 has_published && ! composed_polled_by_hand ;;
     *) echo "nobody knows what should come of it" && return 1 ;;
   esac

@@ -163,7 +163,7 @@ writes_nowhere_else() {
 }
 tells_of_the_worker() { # by any user, and by its kernel's own list of locks
   inside setpriv --reuid nobody --clear-groups league-sync status | tee "$work/status"
-  grep -q "running, process $(shown MainPID) " "$work/status"
+  grep -q "running: process $(shown MainPID) " "$work/status"
 }
 logs_json() {
   # Its own lines, not those of systemd about it.
