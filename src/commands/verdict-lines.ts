@@ -1,7 +1,7 @@
 import { formatAge } from '../duration.ts';
 import type { Verdict } from '../observe/verdict.ts';
 import type { Paint, Tone } from '../paint.ts';
-import { NO_BREAK, wrap } from '../table.ts';
+import { hang, NO_BREAK } from '../table.ts';
 import { visible } from '../visible.ts';
 import type { Standing } from './standing.ts';
 
@@ -17,14 +17,12 @@ type Drawing = { readonly columns: number; readonly paint: Paint };
 
 /** The verdict in one line; below it in a line of its own that no worker runs, and why the data is not ready. */
 export function describeVerdict(standing: Standing, { columns, paint }: Drawing): readonly string[] {
-  const indented = (text: string): readonly string[] => wrap(visible(text), columns - 2).map((line) => `  ${line}`);
   const tone = TONES[standing.state];
-  const [first = '', ...more] = wrap(headlineOf(standing), columns - 2);
+  const noWorker = standing.worker.state === 'none' ? hang('  ', NO_WORKER, columns) : [];
   return [
-    paint(tone, `● ${first}`),
-    ...more.map((line) => paint(tone, `  ${line}`)),
-    ...(standing.worker.state === 'none' ? indented(NO_WORKER).map((line) => paint('warning', line)) : []),
-    ...standing.reasons.flatMap(({ message }) => indented(message)),
+    ...hang('● ', headlineOf(standing), columns).map((line) => paint(tone, line)),
+    ...noWorker.map((line) => paint('warning', line)),
+    ...standing.reasons.flatMap(({ message }) => hang('  ', visible(message), columns)),
   ];
 }
 

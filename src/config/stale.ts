@@ -6,9 +6,11 @@ import { readSchedule, settingsSchema } from './settings.ts';
 
 const { shape } = settingsSchema;
 
-type StaleSettings = {
+/** The settings that say when data is stale. */
+export type StaleSettings = {
   readonly schedule: Schedule;
   readonly runTimeoutMs: number;
+  /** `LEAGUE_SYNC_STALE_AFTER`; undefined if the schedule decides. */
   readonly staleAfterMs: number | undefined;
 };
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { StaleSettings } from '../config/stale.ts';
 import type { Schedule } from '../cron.ts';
 import type { DatabaseError } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
@@ -7,7 +8,7 @@ import type { Freshness } from '../store/overview.ts';
 import type { RunKind } from '../store/runs.ts';
 import type { RunReport } from '../sync/report.ts';
 import { createHealth, type Success } from './health.ts';
-import { type StaleLimits, staleAge, type Verdict } from './verdict.ts';
+import { staleAge, type Verdict } from './verdict.ts';
 
 /** What the worker is set to do. */
 export type Settings = {
@@ -17,7 +18,7 @@ export type Settings = {
   readonly scope: 'all' | 'active' | 'inactive';
   readonly database: string;
   readonly profileSchedule: Schedule | 'off';
-} & StaleLimits;
+} & StaleSettings;
 
 /** `resource` is what a fresh token was refused for; left out where it was the login. */
 export type Refused = {

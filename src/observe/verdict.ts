@@ -1,5 +1,5 @@
 import { formatInstant } from '../clock.ts';
-import type { Schedule } from '../cron.ts';
+import type { StaleSettings } from '../config/stale.ts';
 import { formatAge, formatDuration } from '../duration.ts';
 import type { DatabaseError, RunError } from '../errors.ts';
 
@@ -12,19 +12,11 @@ export type Reason = {
   readonly message: string;
 };
 
-/** The settings that say when data is stale. */
-export type StaleLimits = {
-  readonly schedule: Schedule;
-  readonly runTimeoutMs: number;
-  /** `LEAGUE_SYNC_STALE_AFTER`; undefined if the schedule decides. */
-  readonly staleAfterMs: number | undefined;
-};
-
 /** The slot after which data is stale, counted from the poll that brought it. */
 const MISSED_SLOTS = 3;
 
 /** The age (ms) at which data of the instant `at` is stale. */
-export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleLimits, at: number): number {
+export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings, at: number): number {
   return staleAfterMs ?? schedule.slotAfter(at, MISSED_SLOTS) - at + runTimeoutMs;
 }
 
