@@ -6,7 +6,7 @@ import { parseInstant } from './instant.ts';
 import { nearName } from './near-name.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/fault.ts';
-import type { FeedStart } from './store/feed.ts';
+import type { FeedStart } from './store/queries/feed.ts';
 
 /**
  * Runs a command. One that `lasts` ends well when it is stopped; one that `ends` by itself was then cut short; one that

@@ -6,7 +6,7 @@ import { parseSchedule } from '../../src/cron.ts';
 import { createApp } from '../../src/observe/app.ts';
 import { createMonitor } from '../../src/observe/monitor.ts';
 import { createReader } from '../../src/observe/page/stored.ts';
-import { glance } from '../../src/store/open.ts';
+import { glance } from '../../src/store/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { median } from '../support/statistics.ts';
 import type { HandClock } from './clock.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { loadDatabasePath } from '../config/database.ts';
 import type { HeartbeatSource } from '../config/heartbeat.ts';
 import { findPackage } from '../package.ts';
-import { locateFile, requireOrdinary } from '../store/folder.ts';
+import { locateFile, requireOrdinary } from '../store/database-file.ts';
 import { type Neighbourhood, readPresence } from '../store/presence.ts';
 import { describeLock, type FoundDatabase, lookAtDatabase } from './database.ts';
 import { lookAtDisk, lookAtPublishing } from './disk.ts';

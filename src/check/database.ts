@@ -1,6 +1,6 @@
 import { formatAge, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
-import { findUnsettled, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspection.ts';
+import { findUnsettled, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
 import type { Presence } from '../store/presence.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 

@@ -1,9 +1,9 @@
 import { formatAge, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
 import { isThere, refuseReplacing } from '../store/copy.ts';
-import { toDatabaseError } from '../store/fault.ts';
-import { networkFileSystemOf, roomIn } from '../store/filesystem.ts';
-import { findWritableFolder, modifiedAt, sizeOf } from '../store/folder.ts';
+import { toDatabaseError } from '../store/database-error.ts';
+import { findWritableFolder, modifiedAt, sizeOf } from '../store/database-file.ts';
+import { networkFileSystemOf, roomIn } from '../store/disk.ts';
 import { kinshipOf } from '../store/origin.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 

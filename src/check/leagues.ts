@@ -6,7 +6,7 @@ import type { Trace } from '../service/client.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';
 import type { Listing } from '../service/listing.ts';
 import type { Rejection } from '../service/rejection.ts';
-import type { Snapshot } from '../store/snapshot.ts';
+import type { Snapshot } from '../store/queries/snapshot.ts';
 import { inStretches } from '../stretches.ts';
 import { countPlan, planPoll } from '../sync/leagues.ts';
 import { describeCounts } from '../sync/report.ts';

@@ -1,5 +1,5 @@
 import type { Paint, Tone } from '../paint.ts';
-import { tellingOf } from '../store/feed.ts';
+import { tellingOf } from '../store/queries/feed.ts';
 import { paintCell, widthOf } from '../table.ts';
 import { visible } from '../visible.ts';
 import { bare, type ChangedField } from './entry.ts';

@@ -11,7 +11,7 @@ import {
   findStretch,
   isKnown,
   readFeed,
-} from '../store/feed.ts';
+} from '../store/queries/feed.ts';
 import { visible } from '../visible.ts';
 import { type ChangeRow, formatChanges } from './change-lines.ts';
 import { describeEntry } from './entry.ts';

@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
+import { readFrom } from '../store/connection.ts';
 import { removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
-import { readFrom } from '../store/open.ts';
 import type { Command } from './host.ts';
 
 export type CopyOptions = {

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { type FeedEntry, findStretch, readFeed } from '../store/feed.ts';
+import { type FeedEntry, findStretch, readFeed } from '../store/queries/feed.ts';
 import type { RunReport } from '../sync/report.ts';
 import { visible } from '../visible.ts';
 import { describeFields } from './entry.ts';

@@ -5,7 +5,7 @@ import { formatDuration } from '../duration.ts';
 import { EXIT, StoppedError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startSimulator } from '../simulator/simulator.ts';
-import { runQuery } from '../store/query.ts';
+import { runQuery } from '../store/queries/sql.ts';
 import { createCopy } from '../worker/copier.ts';
 import { runWorker } from '../worker/worker.ts';
 import { createFeedLog } from './demo-feed.ts';

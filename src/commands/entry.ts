@@ -1,6 +1,6 @@
 import { LEAGUE_MEMBERS } from '../league.ts';
 import type { FieldType } from '../record.ts';
-import { type FeedEntry, tellingOf } from '../store/feed.ts';
+import { type FeedEntry, tellingOf } from '../store/queries/feed.ts';
 import { visible } from '../visible.ts';
 
 const LONGEST_VALUE = 60;

@@ -1,6 +1,6 @@
 import { formatAge, formatDuration } from '../duration.ts';
 import { createPaint } from '../paint.ts';
-import type { HeldRemoval } from '../store/acceptance.ts';
+import type { HeldRemoval } from '../store/tables/acceptance.ts';
 import { cut, formatTable, NO_BREAK, wrap } from '../table.ts';
 import { visible } from '../visible.ts';
 import type { Terminal } from './host.ts';

@@ -2,7 +2,7 @@ import { isObject, type JsonValue, parseJson, rawNumber } from '../json.ts';
 import { LEAGUE_MEMBERS, type League } from '../league.ts';
 import { createPaint } from '../paint.ts';
 import type { ReceivedLeague } from '../service/league.ts';
-import type { FeedEntry } from '../store/feed.ts';
+import type { FeedEntry } from '../store/queries/feed.ts';
 import type { Plan } from '../sync/leagues.ts';
 import type { Difference } from '../sync/reconcile.ts';
 import { wrap } from '../table.ts';

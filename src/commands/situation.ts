@@ -1,7 +1,7 @@
 import type { ErrorKind } from '../errors.ts';
 import type { Situation } from '../observe/verdict.ts';
-import type { Overview } from '../store/overview.ts';
 import type { Presence } from '../store/presence.ts';
+import type { Overview } from '../store/queries/overview.ts';
 
 export type SituationOptions = {
   readonly worker: Presence;

@@ -1,8 +1,8 @@
 import { formatAge } from '../duration.ts';
 import type { Verdict } from '../observe/verdict.ts';
 import { createPaint, type Paint, type Tone } from '../paint.ts';
-import type { Overview } from '../store/overview.ts';
 import type { Presence } from '../store/presence.ts';
+import type { Overview } from '../store/queries/overview.ts';
 import { NO_BREAK, wrap } from '../table.ts';
 import { visible } from '../visible.ts';
 import type { Terminal } from './host.ts';

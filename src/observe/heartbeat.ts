@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { RunKind } from '../store/runs.ts';
+import type { RunKind } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Message, Ping } from './ping.ts';
 

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { ERROR_KINDS } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
-import type { RunKind } from '../store/runs.ts';
+import type { RunKind } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
 import { type GaugeSource, gaugesOf } from './gauges.ts';
 import type { Monitor, Watcher } from './monitor.ts';

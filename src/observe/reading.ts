@@ -1,5 +1,5 @@
 import { DatabaseError } from '../errors.ts';
-import { glance } from '../store/open.ts';
+import { glance } from '../store/connection.ts';
 import type { Monitor } from './monitor.ts';
 
 /** Reads the worker's database on a connection of its own. Throws a DatabaseError if that cannot be done. */

@@ -1,6 +1,6 @@
 import { type Clock, formatInstant } from '../clock.ts';
 import { toRunError } from '../errors.ts';
-import { type LoginSummary, type Overview, overviewOf } from '../store/overview.ts';
+import { type LoginSummary, type Overview, overviewOf } from '../store/queries/overview.ts';
 import { isValid, type Monitor } from './monitor.ts';
 import { createReading } from './reading.ts';
 import type { Verdict } from './verdict.ts';

@@ -18,8 +18,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, UsageError } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
-import { makeFolders } from './folder.ts';
+import { toDatabaseError } from './database-error.ts';
+import { makeFolders } from './database-file.ts';
 import { isLater, kinshipOf } from './origin.ts';
 
 /** Whoever may read the database may read its copies; nobody else may. */

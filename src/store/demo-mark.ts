@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
-import { requireOrdinary, sizeOf } from './folder.ts';
+import { toDatabaseError } from './database-error.ts';
+import { requireOrdinary, sizeOf } from './database-file.ts';
 import { hasWalMark, readApplicationId } from './foreign.ts';
 import { APPLICATION_ID } from './identity.ts';
 

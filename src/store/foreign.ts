@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
+import { toDatabaseError } from './database-error.ts';
 import { APPLICATION_ID, inodeOf } from './identity.ts';
 
 /** Databases that this process has made or opened to write to. They are ours for certain. */

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
-import { requireOrdinary } from './folder.ts';
+import { toDatabaseError } from './database-error.ts';
+import { requireOrdinary } from './database-file.ts';
 import { inodeOf } from './identity.ts';
 
 /** The right to be the one worker of a database, held until disposed or until the process ends in any way. */

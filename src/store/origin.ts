@@ -1,10 +1,10 @@
 import { existsSync, lstatSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { besides } from '../config/database.ts';
-import { toDatabaseError } from './fault.ts';
+import { readFrom } from './connection.ts';
+import { toDatabaseError } from './database-error.ts';
 import { hasWalMark, isForeign } from './foreign.ts';
 import { inodeOf } from './identity.ts';
-import { readFrom } from './open.ts';
 
 /**
  * What a file is to a database: a copy of an `earlier` state of it, or of the present one; a copy that has `diverged`,

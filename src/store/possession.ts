@@ -1,5 +1,5 @@
 import { DatabaseError } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
+import { toDatabaseError } from './database-error.ts';
 import { inodeOf } from './identity.ts';
 
 /**

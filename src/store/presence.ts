@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
-import { locateFile } from './folder.ts';
+import { locateFile } from './database-file.ts';
 import type { Holder } from './lock.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { ColumnValue } from './columns.ts';
+import type { ColumnValue } from './tables/columns.ts';
 
 /**
  * The tables as drizzle sees them. `migrations/` holds what SQLite sees: the same columns, STRICT, with the checks

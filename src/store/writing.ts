@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { createBacklog } from './backlog.ts';
-import { toDatabaseError } from './fault.ts';
+import type { Patience } from './busy.ts';
+import { toDatabaseError } from './database-error.ts';
 import type { Lock } from './lock.ts';
 import type { PageCache } from './page-cache.ts';
-import type { Patience } from './patience.ts';
 import type { Possession } from './possession.ts';
 
 /** The one way in which a worker writes to its database. */

@@ -1,6 +1,6 @@
 import type { Player } from '../player.ts';
 import { parseProfile } from '../service/profile.ts';
-import type { Trigger } from '../store/runs.ts';
+import type { Trigger } from '../store/tables/runs.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
 import { executeRun, type RunTools } from './run.ts';
 

@@ -2,7 +2,7 @@ import { changedMembersJson, type League } from '../league.ts';
 import { isSameContent } from '../league-hash.ts';
 import type { JsonText } from '../record.ts';
 import type { ReceivedLeague } from '../service/league.ts';
-import type { StoredLeague } from '../store/leagues.ts';
+import type { StoredLeague } from '../store/tables/leagues.ts';
 
 /** A league whose row differs from what was received; `before` holds the old values of what differs. */
 export type Difference = { readonly before: JsonText; readonly after: ReceivedLeague };

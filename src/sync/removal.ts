@@ -1,6 +1,6 @@
 import type { LeagueList } from '../service/league.ts';
-import type { StoredLeague } from '../store/leagues.ts';
-import type { RunScope } from '../store/runs.ts';
+import type { StoredLeague } from '../store/tables/leagues.ts';
+import type { RunScope } from '../store/tables/runs.ts';
 
 export type RemovalRules = {
   readonly scope: RunScope;

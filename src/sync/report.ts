@@ -1,6 +1,6 @@
 import { formatDuration } from '../duration.ts';
 import type { RunError } from '../errors.ts';
-import type { RunKind, Trigger } from '../store/runs.ts';
+import type { RunKind, Trigger } from '../store/tables/runs.ts';
 import type { News } from './news.ts';
 
 /** What a run did; the six after `received` add up to it. */

@@ -6,8 +6,8 @@ import { type RunError, StoppedError, toRunError } from '../errors.ts';
 import type { Client, Fetched, Trace } from '../service/client.ts';
 import type { Rejection } from '../service/rejection.ts';
 import { type Deadline, startDeadline } from '../service/retry.ts';
-import type { RunEnd, RunKind, RunStart, Sighting, Trigger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import type { RunEnd, RunKind, RunStart, Sighting, Trigger } from '../store/tables/runs.ts';
 import { newsOf } from './news.ts';
 import { NO_COUNTS, type RunCounts, type RunReport } from './report.ts';
 

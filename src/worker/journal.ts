@@ -2,8 +2,8 @@ import { formatInstant } from '../clock.ts';
 import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { LoginRecord } from '../service/login.ts';
-import type { LoginRow } from '../store/logins.ts';
 import type { Store } from '../store/store.ts';
+import type { LoginRow } from '../store/tables/logins.ts';
 
 /** Where what passes between the runs is written down, without making anything wait. Disposing waits for the rows. */
 export type Journal = AsyncDisposable & {

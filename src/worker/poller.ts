@@ -2,7 +2,7 @@ import { formatInstant, formatSecond } from '../clock.ts';
 import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Pause } from '../service/pause.ts';
-import type { RunKind, Trigger } from '../store/runs.ts';
+import type { RunKind, Trigger } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
 
 /** Makes runs one after the other: never two at once, leagues before the profile. */

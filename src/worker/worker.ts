@@ -7,8 +7,8 @@ import { createMonitor, type Opening, type Refused, type Settings } from '../obs
 import { findPackage } from '../package.ts';
 import type { Refusal } from '../service/refusals.ts';
 import { msUntilExpiry } from '../service/token.ts';
-import type { RunKind } from '../store/runs.ts';
 import type { Ending } from '../store/store.ts';
+import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
 import type { RunReport } from '../sync/report.ts';

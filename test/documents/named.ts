@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { createProgram } from '../../src/program.ts';
 import { faults } from '../../src/simulator/fault.ts';
-import { runQuery } from '../../src/store/query.ts';
+import { runQuery } from '../../src/store/queries/sql.ts';
 import { splitLine } from './words.ts';
 
 /** Where commands are looked up. `database` is one of the newest schema, which statements are tried on. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type QueryResult, type QueryValue, runQuery } from '../../src/store/query.ts';
+import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/sql.ts';
 import { formatTable } from '../../src/table.ts';
 import { askSqlite3 } from '../support/database.ts';
 import { tellStory } from '../support/story.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DatabaseError, UsageError } from '../../src/errors.ts';
-import { readOverview } from '../../src/store/overview.ts';
-import { runQuery } from '../../src/store/query.ts';
+import { readOverview } from '../../src/store/queries/overview.ts';
+import { runQuery } from '../../src/store/queries/sql.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { thrownBy } from '../support/unit-error.ts';
 import { type Folder, makeFolder, makeLeagues, openBench, withDatabase } from '../support/workplace.ts';

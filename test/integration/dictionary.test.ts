@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dictionaryRows } from '../../src/store/dictionary.ts';
+import { dictionaryRows } from '../../src/store/data-dictionary.ts';
 import { openTestStore } from '../support/store.ts';
 import { dumpTables, type Folder, makeFolder, readRows, withDatabase } from '../support/workplace.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Host } from '../../src/commands/host.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { createProgram } from '../../src/program.ts';
-import { findStretch, readFeed } from '../../src/store/feed.ts';
+import { findStretch, readFeed } from '../../src/store/queries/feed.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
 import { type Folder, makeFolder, openBench, readRows, withDatabase } from '../support/workplace.ts';
 

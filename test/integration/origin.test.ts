@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, readdirSync, renameSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { readFrom } from '../../src/store/connection.ts';
 import { partOf, type Replaceable, refuseReplacing, replaceCopy } from '../../src/store/copy.ts';
-import { readFrom } from '../../src/store/open.ts';
 import { kinshipOf } from '../../src/store/origin.ts';
 import { createTestClock } from '../support/clock.ts';
 import { openTestStore } from '../support/store.ts';

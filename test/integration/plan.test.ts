@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDays } from '../../src/store/calendar.ts';
-import { createFacetCounter, listLeagues } from '../../src/store/listing.ts';
-import { createRejectionRows } from '../../src/store/rejections.ts';
-import { readTroubles } from '../../src/store/trouble.ts';
+import { readDays } from '../../src/store/queries/calendar.ts';
+import { readTroubles } from '../../src/store/queries/issues.ts';
+import { createFacetCounter, listLeagues } from '../../src/store/queries/leagues.ts';
+import { createRejectionRows } from '../../src/store/tables/rejections.ts';
 import { openTestStore } from '../support/store.ts';
 import { type Folder, makeFolder, readRows, withDatabase } from '../support/workplace.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/clock.ts';
 import { findPackage } from '../../src/package.ts';
+import { readFrom } from '../../src/store/connection.ts';
 import { partOf, replaceCopy } from '../../src/store/copy.ts';
-import { readFrom } from '../../src/store/open.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 
 /** A store as the worker opens it, but for what is said otherwise. It copies before an upgrade in this process. */

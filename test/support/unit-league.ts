@@ -4,7 +4,7 @@ import { ContractError } from '../../src/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { type KnownLeague, type LeagueList, parseLeagues } from '../../src/service/league.ts';
 import { type Listing, readListing } from '../../src/service/listing.ts';
-import type { StoredLeague } from '../../src/store/leagues.ts';
+import type { StoredLeague } from '../../src/store/tables/leagues.ts';
 import { atOnce } from '../../src/stretches.ts';
 
 /** Enough to find an order or an edge that matters, few enough to run at every save. */

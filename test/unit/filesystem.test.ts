@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { networkFileSystemOf } from '../../src/store/filesystem.ts';
+import { networkFileSystemOf } from '../../src/store/disk.ts';
 
 describe.runIf(process.platform === 'linux')('the file system of a folder', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DatabaseError, StoppedError, TransportError } from '../../src/errors.ts';
-import { createPatience } from '../../src/store/patience.ts';
+import { createPatience } from '../../src/store/busy.ts';
 import { createTestClock } from '../support/clock.ts';
 
 const SECOND = 1_000;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openLog } from '../../src/log.ts';
 import { createPause } from '../../src/service/pause.ts';
-import type { RunKind, Trigger } from '../../src/store/runs.ts';
+import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
 import { makeReport } from '../support/run-report.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, type RunError, StatusError, StoppedError } from '../../src/errors.ts';
 import { createPause } from '../../src/service/pause.ts';
-import type { RunKind, Trigger } from '../../src/store/runs.ts';
+import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';

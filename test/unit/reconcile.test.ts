@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json.ts';
 import { contentHash, type League, leagueJson } from '../../src/league.ts';
 import type { LeagueList } from '../../src/service/league.ts';
-import type { StoredLeague } from '../../src/store/leagues.ts';
+import type { StoredLeague } from '../../src/store/tables/leagues.ts';
 import { type ChangeSet, reconcile } from '../../src/sync/reconcile.ts';
 import { createElement, elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { RecentChange } from '../../store/recent.ts';
+import type { RecentChange } from '../../store/queries/recent.ts';
 import { listChanges } from './feed.ts';
 import type { Html } from './words.ts';
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { tellingOf } from '../../store/feed.ts';
-import type { FieldChange, RecentChange } from '../../store/recent.ts';
+import { tellingOf } from '../../store/queries/feed.ts';
+import type { FieldChange, RecentChange } from '../../store/queries/recent.ts';
 import { foreign, type Html, linkToLeague, when } from './words.ts';
 
 const MOST_FIELDS = 6;

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../duration.ts';
-import type { Day } from '../../store/calendar.ts';
-import type { RunSummary } from '../../store/overview.ts';
-import type { RecentChange } from '../../store/recent.ts';
+import type { Day } from '../../store/queries/calendar.ts';
+import type { RunSummary } from '../../store/queries/overview.ts';
+import type { RecentChange } from '../../store/queries/recent.ts';
 import type { Monitor } from '../monitor.ts';
 import { listChanges } from './feed.ts';
 import { type LeaguesView, listLeagues } from './leagues.ts';

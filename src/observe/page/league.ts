@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { Portrait } from '../../store/portrait.ts';
-import type { RecentChange } from '../../store/recent.ts';
+import type { Portrait } from '../../store/queries/portrait.ts';
+import type { RecentChange } from '../../store/queries/recent.ts';
 import { listChanges } from './feed.ts';
 import { foreign, type Html, when } from './words.ts';
 

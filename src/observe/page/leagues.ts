@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Facet, Facets, Filter, Listing } from '../../store/listing.ts';
+import type { Facet, Facets, Filter, Listing } from '../../store/queries/leagues.ts';
 import { count, countOf, foreign, type Html, linkToLeague, when } from './words.ts';
 
 /** So many leagues are listed at once. */

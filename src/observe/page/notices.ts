@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { HeldRemoval } from '../../store/acceptance.ts';
-import type { Troubles } from '../../store/trouble.ts';
+import type { Troubles } from '../../store/queries/issues.ts';
+import type { HeldRemoval } from '../../store/tables/acceptance.ts';
 import { count, countOf, foreign, type Html, linkToLeague, when } from './words.ts';
 
 const MOST_HELD = 10;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../duration.ts';
-import type { RunSummary } from '../../store/overview.ts';
+import type { RunSummary } from '../../store/queries/overview.ts';
 import { describeCounts } from '../../sync/report.ts';
 import { count, countOf, type Html, wordAge } from './words.ts';
 

@@ -1,10 +1,10 @@
 import { toRunError } from '../../errors.ts';
-import { selectHeldRemovals } from '../../store/acceptance.ts';
-import { readDays } from '../../store/calendar.ts';
-import { createFacetCounter, listLeagues } from '../../store/listing.ts';
-import { selectRuns } from '../../store/overview.ts';
-import { readRecent } from '../../store/recent.ts';
-import { readTroubles } from '../../store/trouble.ts';
+import { readDays } from '../../store/queries/calendar.ts';
+import { readTroubles } from '../../store/queries/issues.ts';
+import { createFacetCounter, listLeagues } from '../../store/queries/leagues.ts';
+import { selectRuns } from '../../store/queries/overview.ts';
+import { readRecent } from '../../store/queries/recent.ts';
+import { selectHeldRemovals } from '../../store/tables/acceptance.ts';
 import type { Read } from '../reading.ts';
 import type { Stored } from './home.ts';
 import { PAGE_SIZE } from './leagues.ts';

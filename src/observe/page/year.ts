@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Day } from '../../store/calendar.ts';
+import type { Day } from '../../store/queries/calendar.ts';
 import { count, countOf, type Html } from './words.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { createHoldRows, type HoldRows } from './holds.ts';
-import { createLeagueRows, type LeagueRows } from './leagues.ts';
-import { readMigrations, refuseOther } from './migrate.ts';
-import { readFrom } from './open.ts';
-import { createPauseRows, type PauseRows } from './pauses.ts';
+import { readFrom } from '../connection.ts';
+import { readMigrations, refuseOther } from '../migrate.ts';
+import { createHoldRows, type HoldRows } from '../tables/held-removals.ts';
+import { createLeagueRows, type LeagueRows } from '../tables/leagues.ts';
+import { createPauseRows, type PauseRows } from '../tables/pauses.ts';
 
 /** The database as somebody sees it who may not write: what a poll would start from, at one instant. */
 export type Snapshot = {

@@ -1,7 +1,7 @@
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { Drift } from '../drift.ts';
+import type { Drift } from '../../drift.ts';
+import { drift } from '../schema.ts';
 import type { Sighting } from './runs.ts';
-import { drift } from './schema.ts';
 
 export type DriftRows = {
   /** Adds the departures that have no row yet, and gives them. */

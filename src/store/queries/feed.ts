@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { readFrom } from './open.ts';
+import { readFrom } from '../connection.ts';
 
 /** One change of the feed. JSON is text, so that no digit is lost. */
 export type FeedEntry = {

@@ -1,5 +1,5 @@
-import { LEAGUE_MEMBERS, type League } from '../league.ts';
-import type { FieldType, FieldValue } from '../record.ts';
+import { LEAGUE_MEMBERS, type League } from '../../league.ts';
+import type { FieldType, FieldValue } from '../../record.ts';
 
 /** What a column is written with. */
 export type ColumnValue = string | number | bigint | null;

@@ -1,5 +1,5 @@
-import { codeOf, UsageError } from '../errors.ts';
-import { readFrom } from './open.ts';
+import { codeOf, UsageError } from '../../errors.ts';
+import { readFrom } from '../connection.ts';
 
 /** What a statement gave back. Integers are BigInt, so that no digit is lost. */
 export type QueryResult = {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import { type HeldRemoval, selectHeldRemovals } from './acceptance.ts';
-import { readFrom } from './open.ts';
-import type { RunKind } from './runs.ts';
+import { readFrom } from '../connection.ts';
+import { type HeldRemoval, selectHeldRemovals } from '../tables/acceptance.ts';
+import type { RunKind } from '../tables/runs.ts';
 
 /** What the database says of itself, for people and for scripts. */
 export type Overview = {

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { type Clock, formatInstant } from '../clock.ts';
-import { readMigrations, refuseOther } from './migrate.ts';
-import { openBeside, readFrom } from './open.ts';
-import { createPatience } from './patience.ts';
+import { type Clock, formatInstant } from '../../clock.ts';
+import { createPatience } from '../busy.ts';
+import { openBeside, readFrom } from '../connection.ts';
+import { readMigrations, refuseOther } from '../migrate.ts';
 
 /** A removal that the guard holds, with what the row of its league says. */
 export type HeldRemoval = {

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { DatabaseError, UsageError } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
-import { isOrdinaryFile, requireOrdinary } from './folder.ts';
+import { toDatabaseError } from './database-error.ts';
+import { isOrdinaryFile, requireOrdinary } from './database-file.ts';
 import { foreign, isForeign, refuseForeign, rememberOwn } from './foreign.ts';
 import { APPLICATION_ID } from './identity.ts';
 import { beginWal, closeBehindReader, leaveOneFile } from './wal.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { logins } from './schema.ts';
+import { logins } from '../schema.ts';
 
 export type LoginRow = Omit<typeof logins.$inferInsert, 'id'>;
 

@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { PLAYER_MEMBERS, type Player } from '../player.ts';
-import { isSameValue } from '../record.ts';
-import { players } from './schema.ts';
+import { PLAYER_MEMBERS, type Player } from '../../player.ts';
+import { isSameValue } from '../../record.ts';
+import { players } from '../schema.ts';
 
 export type PlayerRows = {
   /** Writes the player if anything about it differs from what is stored, and says what that was. */

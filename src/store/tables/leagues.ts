@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { League } from '../league.ts';
-import { type LeagueHash, TEXT_HASH_PLACE } from '../league-hash.ts';
-import type { JsonText } from '../record.ts';
+import type { League } from '../../league.ts';
+import { type LeagueHash, TEXT_HASH_PLACE } from '../../league-hash.ts';
+import type { JsonText } from '../../record.ts';
 import { columnsOf, leagueOf, MEMBER_COLUMNS, type Row } from './columns.ts';
 import type { RunScope, Sighting } from './runs.ts';
 

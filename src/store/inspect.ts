@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseError } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
-import { isOrdinaryFile, sizeOf } from './folder.ts';
+import { readFrom } from './connection.ts';
+import { toDatabaseError } from './database-error.ts';
+import { isOrdinaryFile, sizeOf } from './database-file.ts';
 import { hasWalMark } from './foreign.ts';
 import { pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import { readFrom } from './open.ts';
-import type { Freshness } from './overview.ts';
+import type { Freshness } from './queries/overview.ts';
 
 /** What a look at a database tells that changes nothing in it. */
 export type Inspection = {

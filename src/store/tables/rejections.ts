@@ -1,9 +1,9 @@
 import { eq, isNull, placeholder } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { hashOf } from '../hash.ts';
-import type { JsonText } from '../record.ts';
+import { hashOf } from '../../hash.ts';
+import type { JsonText } from '../../record.ts';
+import { rejectedLeagues } from '../schema.ts';
 import type { RunScope, Sighting } from './runs.ts';
-import { rejectedLeagues } from './schema.ts';
 
 /** An element of the list that could not be stored. */
 export type RejectionRow = {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { runs } from './schema.ts';
+import { runs } from '../schema.ts';
 
 type Row = typeof runs.$inferSelect;
 export type RunKind = Row['kind'];

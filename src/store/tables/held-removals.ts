@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { heldRemovals } from '../schema.ts';
 import type { Sighting } from './runs.ts';
-import { heldRemovals } from './schema.ts';
 
 export type Hold = {
   /** Since when the guard has been holding without a break, be it for other leagues at first. */

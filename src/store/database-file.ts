@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, DatabaseError } from '../errors.ts';
-import { toDatabaseError } from './fault.ts';
+import { toDatabaseError } from './database-error.ts';
 
 /** As many as the kernel follows. */
 const MOST_LINKS = 40;
