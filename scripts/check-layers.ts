@@ -3,7 +3,9 @@ import { dirname, join, relative } from 'node:path';
 
 // Fences: which folder of src may import which, and which one file or folder knows a technology. Type imports count.
 
-/** What each folder may import besides itself; `base` is the files in src itself and src/config. */
+const BASE: readonly string[] = ['config', 'terminal', 'time'];
+
+/** What each folder may import besides itself; `base` is the files in src itself and the folders of BASE. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: [],
   service: ['base'],
@@ -29,7 +31,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   leven: ['src/near-name.ts'],
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],
-  'string-width': ['src/table.ts'],
+  'string-width': ['src/terminal/table.ts'],
   undici: ['src/service/transport.ts', 'src/observe/ping.ts'],
   zod: ['src/config/', 'src/service/login.ts', 'src/simulator/'],
 };
@@ -60,7 +62,7 @@ function checkLayer(file: string, target: string): void {
 function folderOf(file: string): string {
   const folder = dirname(file).replace(/^src\/?/, '');
   const top = folder.split('/')[0] ?? '';
-  return top === '' || top === 'config' ? 'base' : top;
+  return top === '' || BASE.includes(top) ? 'base' : top;
 }
 
 function checkPackage(file: string, target: string): void {

@@ -6,9 +6,9 @@ import { CommanderError } from 'commander';
 import type { Host } from './commands/host.ts';
 import { readSettings } from './config/environment.ts';
 import { codeOf, EXIT, exitCodeOf, type Notice, RunError, SettingsError, StoppedError } from './errors.ts';
-import { layOutFault, layOutSettingsError, type Screen } from './fault-lines.ts';
-import { createPaint } from './paint.ts';
 import { createProgram, type Execute } from './program.ts';
+import { layOutFault, layOutSettingsError, type Screen } from './terminal/notice.ts';
+import { createPaint } from './terminal/style.ts';
 
 /** The program's one door to the process: arguments, environment, signals, exit code. */
 const stopping = new AbortController();

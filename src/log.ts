@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import type { LogConfig } from './config/config.ts';
 import { codeOf, RunError } from './errors.ts';
-import { createPaint, type Paint, type Tone } from './paint.ts';
-import { visible } from './visible.ts';
+import { createPaint, type Paint, type Tone, visible } from './terminal/style.ts';
 
 export type Log = pino.Logger;
 

@@ -2,11 +2,11 @@ import { InvalidArgumentError, Option, Command as Program } from 'commander';
 import { formatInstant } from './clock.ts';
 import type { Command } from './commands/host.ts';
 import { parseDuration } from './duration.ts';
-import { parseInstant } from './instant.ts';
 import { nearName } from './near-name.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/fault.ts';
 import type { FeedStart } from './store/queries/feed.ts';
+import { parseInstant } from './time/timestamp.ts';
 
 /**
  * Runs a command. One that `lasts` ends well when it is stopped; one that `ends` by itself was then cut short; one that

@@ -1,4 +1,4 @@
-import { wrap } from '../../src/table.ts';
+import { wrap } from '../../src/terminal/table.ts';
 
 const WIDTH = 120;
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createDriftLog } from '../../src/drift.ts';
-import { createSecrets } from '../../src/secret.ts';
+import { createSecrets } from '../../src/redact.ts';
 import { createClient } from '../../src/service/client.ts';
 import { createLogIn } from '../../src/service/login.ts';
 import { createPause, respectPause } from '../../src/service/pause.ts';

@@ -2,11 +2,11 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { unlessAborted } from '../abort.ts';
 import { formatInstant } from '../clock.ts';
 import { bareHost } from '../config/loopback.ts';
 import type { ProxyServer } from '../config/proxy.ts';
 import { formatDuration } from '../duration.ts';
+import { unlessAborted } from '../race-abort.ts';
 import { describeNetworkFault } from '../service/transport-fault.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 

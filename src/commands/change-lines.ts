@@ -1,7 +1,6 @@
-import type { Paint, Tone } from '../paint.ts';
 import { tellingOf } from '../store/queries/feed.ts';
-import { paintCell, widthOf } from '../table.ts';
-import { visible } from '../visible.ts';
+import { type Paint, type Tone, visible } from '../terminal/style.ts';
+import { paintCell, widthOf } from '../terminal/table.ts';
 import { bare, type ChangedField } from './entry.ts';
 import { ARROW, fitPair } from './value-pair.ts';
 

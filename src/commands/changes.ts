@@ -2,7 +2,6 @@ import { systemClock } from '../clock.ts';
 import { loadDatabasePath } from '../config/database.ts';
 import { formatAge } from '../duration.ts';
 import { EXIT } from '../errors.ts';
-import { createPaint } from '../paint.ts';
 import {
   type FeedEntry,
   type FeedStart,
@@ -12,7 +11,7 @@ import {
   isKnown,
   readFeed,
 } from '../store/queries/feed.ts';
-import { visible } from '../visible.ts';
+import { createPaint, visible } from '../terminal/style.ts';
 import { type ChangeRow, formatChanges } from './change-lines.ts';
 import { describeEntry } from './entry.ts';
 import type { Command } from './host.ts';

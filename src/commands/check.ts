@@ -1,9 +1,8 @@
 import { lookAtAll } from '../check/check.ts';
 import type { Finding } from '../check/finding.ts';
 import { EXIT } from '../errors.ts';
-import { layOutFault } from '../fault-lines.ts';
-import { createPaint } from '../paint.ts';
-import { visible } from '../visible.ts';
+import { layOutFault } from '../terminal/notice.ts';
+import { createPaint, visible } from '../terminal/style.ts';
 import type { Command, Terminal } from './host.ts';
 
 /** Looks at everything that can go wrong, a line each. Exits 1 where anything fails; a warning is no failure. */

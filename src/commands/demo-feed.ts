@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts';
 import { type FeedEntry, findStretch, readFeed } from '../store/queries/feed.ts';
 import type { RunReport } from '../sync/report.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../terminal/style.ts';
 import { describeFields } from './entry.ts';
 
 /** The first poll adds every league there is. */

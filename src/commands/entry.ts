@@ -1,7 +1,7 @@
 import { LEAGUE_MEMBERS } from '../league.ts';
 import type { FieldType } from '../record.ts';
 import { type FeedEntry, tellingOf } from '../store/queries/feed.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../terminal/style.ts';
 
 const LONGEST_VALUE = 60;
 

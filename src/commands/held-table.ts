@@ -1,8 +1,7 @@
 import { formatAge, formatDuration } from '../duration.ts';
-import { createPaint } from '../paint.ts';
 import type { HeldRemoval } from '../store/tables/acceptance.ts';
-import { cut, formatTable, NO_BREAK, wrap } from '../table.ts';
-import { visible } from '../visible.ts';
+import { createPaint, visible } from '../terminal/style.ts';
+import { cut, formatTable, NO_BREAK, wrap } from '../terminal/table.ts';
 import type { Terminal } from './host.ts';
 
 /** How many are listed at a terminal. */

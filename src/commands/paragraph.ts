@@ -1,5 +1,5 @@
-import { wrap } from '../table.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../terminal/style.ts';
+import { wrap } from '../terminal/table.ts';
 import type { Terminal } from './host.ts';
 
 /** A text in lines that fit the terminal, broken between words; in a pipe it is one line. */

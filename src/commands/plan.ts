@@ -1,11 +1,11 @@
 import { isObject, type JsonValue, parseJson, rawNumber } from '../json.ts';
 import { LEAGUE_MEMBERS, type League } from '../league.ts';
-import { createPaint } from '../paint.ts';
 import type { ReceivedLeague } from '../service/league.ts';
 import type { FeedEntry } from '../store/queries/feed.ts';
 import type { Plan } from '../sync/leagues.ts';
 import type { Difference } from '../sync/reconcile.ts';
-import { wrap } from '../table.ts';
+import { createPaint } from '../terminal/style.ts';
+import { wrap } from '../terminal/table.ts';
 import { type ChangeRow, formatChanges } from './change-lines.ts';
 import { type ChangedField, describeLeague } from './entry.ts';
 import type { Terminal } from './host.ts';

@@ -4,7 +4,7 @@ import { PLAYER_MEMBERS, type Player } from '../player.ts';
 import { valueJson } from '../record.ts';
 import { pollProfile } from '../sync/profile.ts';
 import type { RunTools } from '../sync/run.ts';
-import { formatTable } from '../table.ts';
+import { formatTable } from '../terminal/table.ts';
 import type { Command } from './host.ts';
 import { pollOnce } from './once.ts';
 import { openQuietLog } from './quiet-log.ts';

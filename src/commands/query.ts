@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { loadDatabasePath } from '../config/database.ts';
 import { EXIT } from '../errors.ts';
 import { type QueryResult, type QueryValue, runQuery } from '../store/queries/sql.ts';
-import { formatTable } from '../table.ts';
+import { formatTable } from '../terminal/table.ts';
 import type { Command } from './host.ts';
 
 type Format = 'table' | 'json' | 'csv';

@@ -1,8 +1,8 @@
 import { formatAge } from '../duration.ts';
-import type { Paint, Tone } from '../paint.ts';
 import type { RunSummary } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
-import { type Cell, formatTable } from '../table.ts';
+import type { Paint, Tone } from '../terminal/style.ts';
+import { type Cell, formatTable } from '../terminal/table.ts';
 import type { Terminal } from './host.ts';
 
 export type RunTableOptions = {

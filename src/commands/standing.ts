@@ -1,10 +1,9 @@
 import { formatAge } from '../duration.ts';
 import type { Verdict } from '../observe/verdict.ts';
-import { createPaint, type Paint, type Tone } from '../paint.ts';
 import type { Presence } from '../store/presence.ts';
 import type { Overview } from '../store/queries/overview.ts';
-import { NO_BREAK, wrap } from '../table.ts';
-import { visible } from '../visible.ts';
+import { createPaint, type Paint, type Tone, visible } from '../terminal/style.ts';
+import { NO_BREAK, wrap } from '../terminal/table.ts';
 import type { Terminal } from './host.ts';
 import { formatRuns, WIDE_COLUMNS } from './run-table.ts';
 import { describeVerdict } from './verdict-lines.ts';

@@ -1,4 +1,4 @@
-import { cut, widthOf } from '../table.ts';
+import { cut, widthOf } from '../terminal/table.ts';
 
 export const ARROW = ' → ';
 

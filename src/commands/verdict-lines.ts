@@ -1,8 +1,7 @@
 import { formatAge } from '../duration.ts';
 import type { Verdict } from '../observe/verdict.ts';
-import type { Paint, Tone } from '../paint.ts';
-import { hang, NO_BREAK } from '../table.ts';
-import { visible } from '../visible.ts';
+import { type Paint, type Tone, visible } from '../terminal/style.ts';
+import { hang, NO_BREAK } from '../terminal/table.ts';
 import type { Standing } from './standing.ts';
 
 const TONES: Readonly<Record<Verdict['state'], Tone>> = {

@@ -1,10 +1,10 @@
 import { unescape as decodePercents } from 'node:querystring';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
-import { unlessAborted } from '../abort.ts';
 import type { HeartbeatSource, HeartbeatTarget } from '../config/heartbeat.ts';
 import { throughProxy } from '../config/proxy.ts';
 import { formatDuration } from '../duration.ts';
 import { codeOf, SettingsError } from '../errors.ts';
+import { unlessAborted } from '../race-abort.ts';
 
 /** What is said of a run. */
 export type Message = {

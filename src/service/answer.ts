@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ContractError } from '../errors.ts';
 import { isObject, type JsonObject, parseJson } from '../json.ts';
 import { isMostlyNothing } from '../json-list.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../terminal/style.ts';
 import { parseHttpDate } from './http-date.ts';
 
 /** What comes before the body. */

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
 import { isDeeperThan, isObject, type JsonValue } from '../json.ts';
-import type { Secrets } from '../secret.ts';
+import type { Secrets } from '../redact.ts';
 import { inStretches } from '../stretches.ts';
 import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
 import { heed, quote } from './failure.ts';

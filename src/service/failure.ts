@@ -1,7 +1,7 @@
 import { formatInstant } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
-import type { Secrets } from '../secret.ts';
-import { visible } from '../visible.ts';
+import type { Secrets } from '../redact.ts';
+import { visible } from '../terminal/style.ts';
 import { type Answer, readMessage } from './answer.ts';
 import type { Pause } from './pause.ts';
 

@@ -1,7 +1,7 @@
 import { hashOf } from '../hash.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { findList } from '../json-list.ts';
-import type { Secrets } from '../secret.ts';
+import type { Secrets } from '../redact.ts';
 import type { Stretches } from '../stretches.ts';
 import { type Answer, jsonBytes, readObject } from './answer.ts';
 

@@ -1,7 +1,7 @@
-import { unlessAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
 import { CredentialsError, RunError, TransportError } from '../errors.ts';
+import { unlessAborted } from '../race-abort.ts';
 import { createBackoff } from './backoff.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { createRefusals, type Refusal, type Resource } from './refusals.ts';

@@ -1,8 +1,8 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
-import { unlessAborted } from '../abort.ts';
 import { type ProxyServer, throughProxy } from '../config/proxy.ts';
 import { formatDuration } from '../duration.ts';
 import { RunError, TransportError } from '../errors.ts';
+import { unlessAborted } from '../race-abort.ts';
 import type { Answer, Head } from './answer.ts';
 import { decompress, readBody } from './body.ts';
 import { describeNetworkFault } from './transport-fault.ts';

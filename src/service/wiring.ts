@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { createDriftLog, type DriftLog } from '../drift.ts';
 import { findPackage } from '../package.ts';
-import { createSecrets } from '../secret.ts';
+import { createSecrets } from '../redact.ts';
 import { type Client, createClient, type TokenSource } from './client.ts';
 import { createLogIn, type LogIn, type LoginFailure, type LoginRecord } from './login.ts';
 import { createPause, type Pause, respectPause } from './pause.ts';

@@ -1,8 +1,8 @@
-import { settledOrAborted } from '../abort.ts';
 import { type Clock, formatInstant } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
 import type { Drift, DriftLog } from '../drift.ts';
 import { type RunError, StoppedError, toRunError } from '../errors.ts';
+import { settledOrAborted } from '../race-abort.ts';
 import type { Client, Fetched, Trace } from '../service/client.ts';
 import type { Rejection } from '../service/rejection.ts';
 import { type Deadline, startDeadline } from '../service/retry.ts';

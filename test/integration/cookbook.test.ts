@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/sql.ts';
-import { formatTable } from '../../src/table.ts';
+import { formatTable } from '../../src/terminal/table.ts';
 import { askSqlite3 } from '../support/database.ts';
 import { tellStory } from '../support/story.ts';
 import { makeFolder } from '../support/workplace.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import type { CredentialPair } from '../../src/config/credentials.ts';
 import { createDriftLog } from '../../src/drift.ts';
 import { StoppedError } from '../../src/errors.ts';
-import { createSecrets } from '../../src/secret.ts';
+import { createSecrets } from '../../src/redact.ts';
 import { createClient } from '../../src/service/client.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
 import { createPause, msLeftOf, type Pause, respectPause } from '../../src/service/pause.ts';

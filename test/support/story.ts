@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { formatInstant } from '../../src/clock.ts';
 import { createDriftLog } from '../../src/drift.ts';
 import { StoppedError } from '../../src/errors.ts';
-import { createSecrets } from '../../src/secret.ts';
+import { createSecrets } from '../../src/redact.ts';
 import { createClient } from '../../src/service/client.ts';
 import { createLogIn } from '../../src/service/login.ts';
 import { createPause } from '../../src/service/pause.ts';

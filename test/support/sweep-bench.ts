@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import type { Clock } from '../../src/clock.ts';
 import { createDriftLog } from '../../src/drift.ts';
-import { createSecrets } from '../../src/secret.ts';
+import { createSecrets } from '../../src/redact.ts';
 import { createClient } from '../../src/service/client.ts';
 import { createLogIn } from '../../src/service/login.ts';
 import { createPause, respectPause } from '../../src/service/pause.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ChangeRow, formatChanges } from '../../src/commands/change-lines.ts';
-import { createPaint } from '../../src/paint.ts';
-import { widthOf } from '../../src/table.ts';
+import { createPaint } from '../../src/terminal/style.ts';
+import { widthOf } from '../../src/terminal/table.ts';
 
 const CHANGED = { text: '~', tone: 'warning' } as const;
 const ID = '3769a873-2950-52a6-bccf-eae4ffa6e3af';

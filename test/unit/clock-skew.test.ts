@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCredentials } from '../../src/config/credentials.ts';
 import { createDriftLog } from '../../src/drift.ts';
-import { createSecrets } from '../../src/secret.ts';
+import { createSecrets } from '../../src/redact.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
 import { createPause } from '../../src/service/pause.ts';
 import { createTestClock } from '../support/clock.ts';

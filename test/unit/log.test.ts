@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { formatLine } from '../../src/log.ts';
-import { createPaint } from '../../src/paint.ts';
+import { createPaint } from '../../src/terminal/style.ts';
 
 const TIME = '2026-11-22T19:52:10.999Z';
 const plain = createPaint(false);

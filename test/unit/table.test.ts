@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPaint } from '../../src/paint.ts';
-import { cut, formatTable, wrap } from '../../src/table.ts';
+import { createPaint } from '../../src/terminal/style.ts';
+import { cut, formatTable, wrap } from '../../src/terminal/table.ts';
 
 const FAMILY = '👨‍👩‍👧';
 

@@ -1,6 +1,5 @@
 import stringWidth from 'string-width';
-import type { Paint, Tone } from './paint.ts';
-import { visible } from './visible.ts';
+import { type Paint, type Tone, visible } from './style.ts';
 
 /** What stands in a table, and what its colour says. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };

@@ -1,7 +1,6 @@
-import { formatFault, type Notice, type SettingsError } from './errors.ts';
-import type { Paint } from './paint.ts';
+import { formatFault, type Notice, type SettingsError } from '../errors.ts';
+import { type Paint, visible } from './style.ts';
 import { hang, widthOf } from './table.ts';
-import { visible } from './visible.ts';
 
 /** A terminal that lines are laid out for. */
 export type Screen = { readonly columns: number; readonly paint: Paint };

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { parseInstant } from '../../src/instant.ts';
+import { parseInstant } from '../../src/time/timestamp.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 
@@ -65,7 +65,7 @@ describe('an instant', () => {
 
   it('without an offset means UTC in whatever time zone the machine is', () => {
     const script = `
-      import { parseInstant } from ${JSON.stringify(import.meta.resolve('../../src/instant.ts'))};
+      import { parseInstant } from ${JSON.stringify(import.meta.resolve('../../src/time/timestamp.ts'))};
       console.log(parseInstant('2026-11-20 12:00:00.5'), new Date(2026, 0, 1).getTimezoneOffset());`;
     const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       env: { ...process.env, TZ: 'Asia/Tokyo' },

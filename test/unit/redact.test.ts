@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSecrets, type Secrets } from '../../src/secret.ts';
+import { createSecrets, type Secrets } from '../../src/redact.ts';
 
 const PAIR = Buffer.from('player:hunter22').toString('base64');
 
