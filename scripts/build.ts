@@ -24,14 +24,7 @@ const { metafile, outputFiles } = await build({
   target: 'node18',
   format: 'cjs',
   external: ['better-sqlite3'],
-  // Replacements for libraries of which only a part is needed; each file says what it saves.
-  alias: { undici: './scripts/undici.js' },
-  define: {
-    'import.meta.dirname': '__dirname',
-    'import.meta.url': 'bundleUrl',
-    'Intl.DateTimeFormat': 'DateTimeFormat',
-  },
-  inject: ['./scripts/date-time-format.ts'],
+  define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'bundleUrl' },
   banner: { js: guard },
   legalComments: 'none',
   metafile: true,
