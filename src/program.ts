@@ -4,7 +4,7 @@ import type { Command } from './commands/host.ts';
 import { parseDuration } from './duration.ts';
 import { nearName } from './near-name.ts';
 import { findPackage } from './package.ts';
-import { faults } from './simulator/fault.ts';
+import { faults } from './simulator/faults.ts';
 import type { FeedStart } from './store/queries/feed.ts';
 import { parseInstant } from './time/timestamp.ts';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { TransportError } from '../../src/errors.ts';
 import type { Transport } from '../../src/service/transport.ts';
-import { churn, startChurn } from '../../src/simulator/churn.ts';
+import { churn, createRandom, startChurn } from '../../src/simulator/churn.ts';
 import bundled from '../../src/simulator/leagues.json' with { type: 'json' };
-import { createRandom } from '../../src/simulator/random.ts';
 import type { HandClock } from './clock.ts';
 
 // The service as a year of polls meets it, answering from memory: what its answers cost on the way is no part of the

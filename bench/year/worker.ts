@@ -5,7 +5,7 @@ import { createClient } from '../../src/service/client.ts';
 import { createLogIn } from '../../src/service/login.ts';
 import { createPause, respectPause } from '../../src/service/pause.ts';
 import { createSession } from '../../src/service/session.ts';
-import { createRandom } from '../../src/simulator/random.ts';
+import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';

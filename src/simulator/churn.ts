@@ -1,5 +1,4 @@
-import { isObject, type JsonObject } from './json.ts';
-import { pickIndex, type Random } from './random.ts';
+import { isObject, type JsonObject } from './endpoints.ts';
 
 const REMOVAL_SHARE = 0.06;
 const RETURN_SHARE = 0.06;
@@ -11,6 +10,9 @@ const MOST_INVENTED = 50;
 
 const SEASON_TYPES = ['preseason', 'regular', 'playoffs'];
 const SPONSORED = ' presented by Example';
+
+/** A number from 0 to below 1, another at every call. */
+export type Random = () => number;
 
 /** Leagues that change over time: those listed, those that have left for now, and how many were made up. */
 type ChurnState = {
@@ -24,80 +26,64 @@ export function startChurn(leagues: readonly unknown[]): ChurnState {
   return { listed: [...leagues], removed: [], invented: 0 };
 }
 
-/**
- * The state one step later. Mostly one to three leagues change; now and then one leaves, comes back or is new.
- * `now` is in milliseconds since the epoch.
- */
+/** The state one step later. Mostly one to three leagues change; now and then one leaves, comes back or is new. */
 export function churn(state: ChurnState, random: Random, now: number): ChurnState {
+  const { listed, removed, invented } = state;
   const stamp = formatStamp(now, random);
   const roll = random();
-  if (roll < REMOVAL_SHARE && state.removed.length < MOST_REMOVED) return removeOne(state, random);
-  if (roll < REMOVAL_SHARE + RETURN_SHARE && state.removed.length > 0) return bringBack(state, stamp);
-  if (roll > 1 - ADDITION_SHARE && state.invented < MOST_INVENTED) return inventOne(state, random, stamp);
-  return changeSome(state, random, stamp);
+  if (roll < REMOVAL_SHARE && removed.length < MOST_REMOVED) {
+    const leaving = pickIndex(listed.length, random);
+    const left = listed.slice(leaving, leaving + 1);
+    return { ...state, listed: listed.toSpliced(leaving, 1), removed: [...removed, ...left] };
+  }
+  if (roll < REMOVAL_SHARE + RETURN_SHARE && removed.length > 0) {
+    const [returning, ...rest] = removed;
+    const league = isObject(returning) ? { ...returning, last_update_datetime: stamp } : returning;
+    return { ...state, listed: [...listed, league], removed: rest };
+  }
+  if (roll > 1 - ADDITION_SHARE && invented < MOST_INVENTED) {
+    return { ...state, listed: [...listed, inventLeague(state, random, stamp)], invented: invented + 1 };
+  }
+  const wanted = 1 + pickIndex(MOST_CHANGES, random);
+  const chosen = new Set(Array.from({ length: wanted }, () => pickIndex(listed.length, random)));
+  const change = (league: unknown, index: number) =>
+    chosen.has(index) && isObject(league) ? changeLeague(league, random, stamp) : league;
+  return { ...state, listed: listed.map(change) };
 }
 
-function changeSome(state: ChurnState, random: Random, stamp: string): ChurnState {
-  const wanted = 1 + pickIndex(MOST_CHANGES, random);
-  const chosen = new Set(Array.from({ length: wanted }, () => pickIndex(state.listed.length, random)));
-  const listed = state.listed.map((league, index) =>
-    chosen.has(index) && isObject(league) ? changeLeague(league, random, stamp) : league,
-  );
-  return { ...state, listed };
-}
+/** What may change in a league, one of them at a time. */
+const leagueChanges: readonly ((league: JsonObject, random: Random) => JsonObject)[] = [
+  ({ priority }, random) => {
+    const current = typeof priority === 'number' ? priority : 0;
+    const step = 1 + pickIndex(3, random);
+    return { priority: current > step && random() < 0.5 ? current - step : current + step };
+  },
+  ({ league_name }) => {
+    const name = String(league_name);
+    return { league_name: name.endsWith(SPONSORED) ? name.slice(0, -SPONSORED.length) : name + SPONSORED };
+  },
+  ({ active_season_type }, random) => {
+    const others = SEASON_TYPES.filter((type) => type !== active_season_type);
+    return { active_season_type: others[pickIndex(others.length, random)] };
+  },
+  ({ status }) => ({ status: status === 'active' ? 'inactive' : 'active' }),
+];
 
 function changeLeague(league: JsonObject, random: Random, stamp: string): JsonObject {
-  const changes = [changePriority, changeName, changeSeason, changeStatus];
-  const change = changes[pickIndex(changes.length, random)] ?? changePriority;
-  return { ...league, ...change(league, random), last_update_datetime: stamp };
+  const change = leagueChanges[pickIndex(leagueChanges.length, random)];
+  return { ...league, ...change?.(league, random), last_update_datetime: stamp };
 }
 
-function changePriority({ priority }: JsonObject, random: Random): JsonObject {
-  const current = typeof priority === 'number' ? priority : 0;
-  const step = 1 + pickIndex(3, random);
-  return { priority: current > step && random() < 0.5 ? current - step : current + step };
-}
-
-function changeName({ league_name }: JsonObject): JsonObject {
-  const name = String(league_name);
-  return { league_name: name.endsWith(SPONSORED) ? name.slice(0, -SPONSORED.length) : name + SPONSORED };
-}
-
-function changeSeason({ active_season_type }: JsonObject, random: Random): JsonObject {
-  const others = SEASON_TYPES.filter((type) => type !== active_season_type);
-  return { active_season_type: others[pickIndex(others.length, random)] };
-}
-
-function changeStatus({ status }: JsonObject): JsonObject {
-  return { status: status === 'active' ? 'inactive' : 'active' };
-}
-
-function removeOne(state: ChurnState, random: Random): ChurnState {
-  const leaving = pickIndex(state.listed.length, random);
-  return {
-    ...state,
-    listed: state.listed.toSpliced(leaving, 1),
-    removed: [...state.removed, ...state.listed.slice(leaving, leaving + 1)],
-  };
-}
-
-function bringBack(state: ChurnState, stamp: string): ChurnState {
-  const [returning, ...removed] = state.removed;
-  const league = isObject(returning) ? { ...returning, last_update_datetime: stamp } : returning;
-  return { ...state, listed: [...state.listed, league], removed };
-}
-
-function inventOne(state: ChurnState, random: Random, stamp: string): ChurnState {
-  const number = state.invented + 1;
+function inventLeague({ listed, invented }: ChurnState, random: Random, stamp: string): JsonObject {
   const suffix = pickIndex(2 ** 32, random)
     .toString(16)
     .padStart(8, '0');
-  const league = {
-    league_id: `5eed0000-0000-4000-8000-${String(number).padStart(4, '0')}${suffix}`,
-    league_name: `Invented League ${number}`,
+  return {
+    league_id: `5eed0000-0000-4000-8000-${String(invented + 1).padStart(4, '0')}${suffix}`,
+    league_name: `Invented League ${invented + 1}`,
     sport: 'basketball',
     league_image: `https://images.example.com/leagues/invented-${suffix}.png`,
-    priority: state.listed.length + 1,
+    priority: listed.length + 1,
     status: 'active',
     active_season_type: 'regular',
     active_year: stamp.slice(0, 4),
@@ -108,11 +94,32 @@ function inventOne(state: ChurnState, random: Random, stamp: string): ChurnState
     create_datetime: stamp,
     last_update_datetime: stamp,
   };
-  return { ...state, listed: [...state.listed, league], invented: number };
 }
 
 /** The list's own format, with microseconds and no zone: `2026-10-12T01:39:28.305503`. */
 function formatStamp(now: number, random: Random): string {
   const micros = String(pickIndex(1_000, random)).padStart(3, '0');
   return new Date(now).toISOString().replace('Z', micros);
+}
+
+/** The same numbers for the same seed (mulberry32), so that a rehearsal can be repeated. */
+export function createRandom(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A whole number from 0 to below `limit`. */
+export function pickIndex(limit: number, random: Random): number {
+  return Math.floor(random() * limit);
+}
+
+/** The same items in a random order. */
+export function shuffleItems<Item>(items: readonly Item[], random: Random): Item[] {
+  const ranked = items.map((item) => ({ item, rank: random() }));
+  return ranked.toSorted((a, b) => a.rank - b.rank).map(({ item }) => item);
 }

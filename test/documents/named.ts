@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { createProgram } from '../../src/program.ts';
-import { faults } from '../../src/simulator/fault.ts';
+import { faults } from '../../src/simulator/faults.ts';
 import { runQuery } from '../../src/store/queries/sql.ts';
 import { splitLine } from './words.ts';
 

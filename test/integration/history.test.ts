@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/random.ts';
+import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { failed, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
 import { makeFolder, makeLeague, openBench, type Row, readExactRows, wallClock } from '../support/workplace.ts';

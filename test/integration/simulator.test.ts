@@ -3,12 +3,11 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { churn, startChurn } from '../../src/simulator/churn.ts';
-import { faults, SLOW_MS } from '../../src/simulator/fault.ts';
-import { createRandom } from '../../src/simulator/random.ts';
-import { createRequestRecord } from '../../src/simulator/record.ts';
-import { type SeenRequest, type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
-import { createTokenIssuer } from '../../src/simulator/token.ts';
+import { churn, createRandom, startChurn } from '../../src/simulator/churn.ts';
+import { createRequestLog, type SeenRequest } from '../../src/simulator/control.ts';
+import { faults, SLOW_MS } from '../../src/simulator/faults.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { createTokenIssuer } from '../../src/simulator/tokens.ts';
 
 const LOGIN_PATH = '/players/v1/authenticate/login';
 const PROFILE_PATH = '/players/v1/players/player/me';
@@ -216,7 +215,7 @@ describe('memory', () => {
   });
 
   it('keeps the newest 10,000 requests and forgets older ones', () => {
-    const record = createRequestRecord(() => {});
+    const record = createRequestLog(() => {});
     const seen = { method: 'GET', path: '/', token: 'none', basic: undefined } as const;
     for (let at = 0; at <= 10_000; at++) record.begin({ ...seen, at });
     expect(record.requests).toHaveLength(10_000);

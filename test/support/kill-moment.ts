@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises';
-import type { Random } from '../../src/simulator/random.ts';
+import type { Random } from '../../src/simulator/churn.ts';
 import { copierOf } from './copying.ts';
 import type { VersionedService } from './kill-version.ts';
 import type { RunningProgram } from './program.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createRandom, type Random, shuffleItems } from '../../src/simulator/random.ts';
+import { createRandom, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from './bench.ts';
 import { createLedger, type Ledger, type Problem, type Report } from './kill-ledger.ts';
 import { lookAt } from './kill-look.ts';

@@ -1,4 +1,4 @@
-import { pickIndex, type Random, shuffleItems } from '../../src/simulator/random.ts';
+import { pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { leaguesAnswer, type Reply } from './scripted-service.ts';
 import { makeLeague, type Row } from './workplace.ts';
 

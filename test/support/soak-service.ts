@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createRandom, pickIndex, type Random } from '../../src/simulator/random.ts';
+import { createRandom, pickIndex, type Random } from '../../src/simulator/churn.ts';
 import {
   cut,
   failed,

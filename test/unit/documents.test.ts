@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SETTING_NAMES } from '../../src/config/name.ts';
 import { settingsSchema } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
-import { faults } from '../../src/simulator/fault.ts';
+import { faults } from '../../src/simulator/faults.ts';
 import { runs } from '../../src/store/schema.ts';
 
 const readme = readFileSync('README.md', 'utf8');
