@@ -1,5 +1,4 @@
 import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
-import { createSlotFinder } from './summer-time.ts';
 
 /** The slots that a cron expression names in one time zone. */
 export type Schedule = {
@@ -12,6 +11,9 @@ export type Schedule = {
   /** The `count`th slot after an instant (ms). */
   readonly slotAfter: (instant: number, count: number) => number;
 };
+
+/** So many at most lie before the first one after a change that both offsets name. */
+const SLOTS_BEFORE_CHANGE = 64;
 
 /** Two slots in a row show the gap; more than that only costs time. */
 const SLOTS_TO_PROVE = 2;
@@ -42,8 +44,7 @@ export function parseSchedule(text: string, timezone: string): Schedule {
     for (let found = 0; found < count; found += 1) slot = task.timeMatcher.getNextMatch(slot);
     return slot.getTime();
   };
-  const hours = expression.split(' ').at(-4) ?? '';
-  const findSlot = createSlotFinder({ timezone, hours, slotsIn });
+  const offsetAt = createOffsets(timezone);
   let known: { readonly askedAt: number; readonly slot: number } | undefined;
   /** Asked for at every look and by every page, and costly where summer time changes: found once for each slot. */
   const nextSlot = (): number => {
@@ -55,7 +56,16 @@ export function parseSchedule(text: string, timezone: string): Schedule {
   const findNextSlot = (now: number): number => {
     const [slot] = nextSlots(1);
     if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
-    return findSlot(now, slot);
+    // node-cron names no slot in the hour that summer time leaves out, and none for an hour when one comes twice.
+    const offset = offsetAt(now);
+    const [fixed = slot] = slotsIn(offset, 1);
+    return fixed < slot && isMeant(fixed, offset) ? fixed : slot;
+  };
+  /** Whether a slot by this offset from UTC is one of the zone: its hour is left out there, or it has the same name. */
+  const isMeant = (slot: number, offset: string): boolean => {
+    const its = offsetAt(slot);
+    const isLeftOut = (): boolean => offsetAt(slot - (minutesOf(its) - minutesOf(offset)) * 60_000) === offset;
+    return its === offset || isLeftOut() || slotsIn(its, SLOTS_BEFORE_CHANGE).includes(slot);
   };
   // Expressions such as "L-30 in February" pass the validator and fail only when a slot is asked for.
   nextSlots(SLOTS_TO_PROVE);
@@ -64,3 +74,17 @@ export function parseSchedule(text: string, timezone: string): Schedule {
 }
 
 type Matcher = { readonly getNextMatch: (after: Date) => Date };
+
+/** How far the zone is from UTC at an instant (ms), as `+02:00`. */
+function createOffsets(timezone: string): (instant: number) => string {
+  const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
+  return (instant) => {
+    const name = format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    return /[+-]\d\d:\d\d/.exec(name)?.[0] ?? '+00:00';
+  };
+}
+
+function minutesOf(offset: string): number {
+  const [hours = 0, minutes = 0] = offset.split(':').map(Number);
+  return hours * 60 + (offset.startsWith('-') ? -minutes : minutes);
+}

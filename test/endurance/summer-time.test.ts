@@ -18,7 +18,7 @@ it.each<[string, string, string, string, string]>([
   ['where it ends, without a gap', NEW_YORK, '*/20 * * * *', '2026-11-01', '05:30 05:40 06:00 06:20 06:40 07:00'],
   ['in the hour left out', BERLIN, '30 2 * * *', '2026-03-29', '00:50 01:30'],
   ['in the hour left out', NEW_YORK, '30 2 * * *', '2026-03-08', '06:50 07:30'],
-  ['in the hour that comes twice, the second time', BERLIN, '30 2 * * *', '2026-10-25', '00:20 01:30'],
+  ['in the hour that comes twice, the first time', BERLIN, '30 2 * * *', '2026-10-25', '00:20 00:30'],
   ['where the change is half an hour', 'Australia/Lord_Howe', '15 * * * *', '2026-04-04', '14:05 14:15 15:45 16:45'],
 ])('a worker in a zone with summer time polls at each slot once %s (%s, "%s", %s)', async (...walk) => {
   const [, timezone, expression, day, times] = walk;

@@ -58,7 +58,7 @@ describe('a schedule', () => {
       ['00:00', '00:20', '00:40', '01:00', '01:20', '01:40', '02:00'],
     ],
     ['at each full hour of it', '0 * * * *', 'Europe/Berlin', '2026-10-24T23:30:00Z', ['00:00', '01:00', '02:00']],
-    ['once in it, where one hour is named', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['01:30', '01:30']],
+    ['once in it, where one hour is named', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['00:30', '01:30']],
     ['as ever before it', '30 1 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['23:30', '00:30']],
     ['as ever after it', '30 3 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', ['02:30', '02:30']],
     [
