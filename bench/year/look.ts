@@ -42,10 +42,10 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     count: store.freshness,
     fault: () => undefined,
   });
-  const app = createApp({ monitor, clock, log: pino({ level: 'silent' }) });
+  const { answer } = createApp({ monitor, clock, log: pino({ level: 'silent' }) });
   const ask = async (path: string): Promise<void> => {
     const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1');
-    const { status } = await app({ method: 'GET', path: pathname, query, isGone: () => false });
+    const { status } = await answer({ method: 'GET', path: pathname, query, isGone: () => false });
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   };
   const readStored = createReader((read) => glance(store.path, read));

@@ -67,6 +67,7 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: pause.until,
+    emit: () => undefined,
     fingerprint,
     programVersion: '0.1.0',
   } as const;

@@ -8,7 +8,7 @@ import type { Listing } from '../service/listing.ts';
 import type { Rejection } from '../service/rejection.ts';
 import type { Snapshot } from '../store/queries/snapshot.ts';
 import { inStretches } from '../stretches.ts';
-import { countPlan, planPoll } from '../sync/leagues.ts';
+import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 import type { Visit } from './visit.ts';
@@ -67,7 +67,7 @@ const FIX_UNREADABLE =
 
 /** What the next poll would do with the list. */
 export function describePoll(snapshot: Snapshot, list: LeagueList, config: Config): Finding {
-  const { outcome, counts, heldBecause } = countPlan(planPoll(snapshot, list, config), list, config.removalLimit);
+  const { outcome, counts, heldBecause } = planPoll(snapshot, list, config);
   const message = `would be ${outcome}: ${describeCounts(counts, undefined)}`;
   if (outcome !== 'held') return ok('next poll', message);
   return warn('next poll', {

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import { type FeedEntry, findStretch, readFeed } from '../store/queries/feed.ts';
-import type { RunReport } from '../sync/report.ts';
+import type { Listener } from '../sync/events.ts';
 import { visible } from '../terminal/style.ts';
 import { describeFields } from './entry.ts';
 
@@ -8,10 +8,10 @@ import { describeFields } from './entry.ts';
 const MOST_SHOWN = 5;
 
 /** Follows each poll with what it changed, a line each, read from the change feed as any other tool would. */
-export function createFeedLog(path: string, log: Log): (report: RunReport) => void {
+export function createFeedLog(path: string, log: Log): Listener {
   let seq = 0;
-  return ({ kind, wrote }) => {
-    if (kind !== 'leagues' || !wrote) return;
+  return (event) => {
+    if (event.type !== 'runEnded' || event.report.kind !== 'leagues' || !event.report.wrote) return;
     const stretch = findStretch(path, { afterSeq: seq });
     const [entries = []] = readFeed(path, stretch, { most: MOST_SHOWN, fields: true });
     for (const entry of entries) log.info(describeBriefly(entry));

@@ -39,7 +39,7 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
     copy: createCopy(host),
     demo: {
       prepare: () => explain(log, { hadOne: makeRoom(DATABASE), forMs }),
-      onReport: createFeedLog(DATABASE, log),
+      note: createFeedLog(DATABASE, log),
     },
   });
   summarize(log);

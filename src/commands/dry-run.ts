@@ -9,7 +9,7 @@ import { startDeadline } from '../service/retry.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import { readLastPause, readSnapshot } from '../store/queries/snapshot.ts';
 import { inStretches } from '../stretches.ts';
-import { countPlan, planPoll, type Readable } from '../sync/leagues.ts';
+import { planPoll, type Snapshot } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { openServiceSide } from '../worker/service-side.ts';
 import type { Host } from './host.ts';
@@ -29,7 +29,7 @@ export async function dryRun(config: Config, host: Host): Promise<number> {
 }
 
 /** What a database that does not exist yet holds. */
-const NOTHING_STORED: Readable = {
+const NOTHING_STORED: Snapshot = {
   leagues: {
     index: () => new Map(),
     joinedSince: () => new Set(),
@@ -40,9 +40,9 @@ const NOTHING_STORED: Readable = {
   holds: { all: () => new Map() },
 };
 
-function plan(stored: Readable, list: LeagueList, config: Config) {
+function plan(stored: Snapshot, list: LeagueList, config: Config) {
   const planned = planPoll(stored, list, config);
-  const { outcome, counts, heldBecause } = countPlan(planned, list, config.removalLimit);
+  const { outcome, counts, heldBecause } = planned;
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
   const summary = describeCounts(counts, undefined) + why;
   return { changes: listChanges(planned, stored.leagues.load), outcome, summary };

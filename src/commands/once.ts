@@ -1,46 +1,61 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
+import { createEvents, type Listener } from '../sync/events.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunTools } from '../sync/run.ts';
 import { createCopy } from '../worker/copier.ts';
 import { createLoginLog } from '../worker/login-log.ts';
 import { logNews } from '../worker/news-log.ts';
-import type { Publisher } from '../worker/publisher.ts';
 import { openWorkplace } from '../worker/workplace.ts';
 import type { Host } from './host.ts';
 
-type Polled<T> = { readonly result: T; readonly publisher: Publisher };
-type Surroundings = { readonly host: Host; readonly log: Log };
+type Surroundings = {
+  readonly host: Host;
+  readonly log: Log;
+  /** Is told of everything that happens, after the log. */
+  readonly listener?: Listener | undefined;
+};
 
 /**
- * One poll in a workplace of its own, held no longer than the poll takes, however slowly its result is read. Gives the
- * result, and a way to say, when all else is said, that the published copy could not be made.
+ * One poll, which holds lock and database no longer than it takes, however slowly its result is read. Gives the result,
+ * and a way to warn, after it has been printed, that the published copy could not be made.
  */
 export async function pollOnce<T extends { readonly report: RunReport }>(
   config: Config,
-  { host, log }: Surroundings,
+  { host, log, listener }: Surroundings,
   poll: (tools: RunTools) => Promise<T>,
 ): Promise<T & { readonly warnOfCopy: () => void }> {
-  const { result, publisher } = await pollIn(config, { host, log }, poll);
-  const failure = publisher.failure();
-  const message = `the published copy could not be made: ${failure?.message}`;
-  return { ...result, warnOfCopy: () => (failure === undefined ? undefined : host.warn({ message })) };
+  const { pid, stop: signal } = host;
+  const { emit, subscribe } = createEvents(log);
+  subscribe(createOneShotLog(log));
+  if (listener !== undefined) subscribe(listener);
+  await using place = await openWorkplace(config, {
+    log,
+    pid,
+    signal,
+    firstReason: 'manual',
+    copy: createCopy(host),
+    emit,
+  });
+  const { tools, publisher } = place;
+  subscribe(publisher.note);
+  const result = await poll(tools);
+  publisher.look();
+  const warnOfCopy = (): void => {
+    const failure = publisher.failure();
+    if (failure !== undefined) host.warn({ message: `the published copy could not be made: ${failure.message}` });
+  };
+  return { ...result, warnOfCopy };
 }
 
-async function pollIn<T extends { readonly report: RunReport }>(
-  config: Config,
-  { host, log }: Surroundings,
-  poll: (tools: RunTools) => Promise<T>,
-): Promise<Polled<T>> {
-  const { pid, stop: signal } = host;
-  const onLogin = createLoginLog(log, systemClock).note;
-  const options = { log, pid, signal, firstReason: 'manual', copy: createCopy(host), onLogin } as const;
-  await using place = await openWorkplace(config, options);
-  const result = await poll(place.tools);
-  log.info(fieldsOf(result.report), describeReport(result.report));
-  logNews(log, result.report);
-  place.publisher.noteRun(result.report);
-  place.publisher.look();
-  return { result, publisher: place.publisher };
+/** Why a poll or a login failed is the last line on stderr, so it is not logged as well. */
+function createOneShotLog(log: Log): Listener {
+  const logLogin = createLoginLog(log, systemClock).note;
+  return (event) => {
+    if (event.type === 'login') logLogin(event.login);
+    if (event.type !== 'runEnded') return;
+    log.info(fieldsOf(event.report), describeReport(event.report));
+    logNews(log, event.report);
+  };
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonValue, parseJson, rawNumber } from '../json.ts';
 import { LEAGUE_MEMBERS, type League } from '../league.ts';
 import type { ReceivedLeague } from '../service/league.ts';
 import type { FeedEntry } from '../store/queries/feed.ts';
-import type { Plan } from '../sync/leagues.ts';
+import type { Plan } from '../sync/plan.ts';
 import type { Difference } from '../sync/reconcile.ts';
 import { createPaint } from '../terminal/style.ts';
 import { wrap } from '../terminal/table.ts';
@@ -16,10 +16,7 @@ export type PlannedChange = Pick<FeedEntry, 'league_id' | 'league_name' | 'field
 };
 
 /** All that a plan would do, a kind after the other. */
-export function listChanges(
-  { changeSet, removals }: Plan,
-  load: (leagueId: string) => League,
-): readonly PlannedChange[] {
+export function listChanges({ changes, removals }: Plan, load: (leagueId: string) => League): readonly PlannedChange[] {
   const missing = (kind: 'removed' | 'held') => (leagueId: string) => ({
     kind,
     league_id: leagueId,
@@ -27,9 +24,9 @@ export function listChanges(
     fields: [],
   });
   return [
-    ...changeSet.added.map((added) => received('added', added)),
-    ...changeSet.changed.map((difference) => differing('changed', difference)),
-    ...changeSet.restored.map((difference) => differing('restored', difference)),
+    ...changes.added.map((added) => received('added', added)),
+    ...changes.changed.map((difference) => differing('changed', difference)),
+    ...changes.restored.map((difference) => differing('restored', difference)),
     ...removals.removed.map(missing('removed')),
     ...removals.held.map(missing('held')),
   ];

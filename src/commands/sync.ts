@@ -15,7 +15,7 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
   const config = loadConfig(host.settings(), host.environment);
   const log = await openQuietLog(host, config);
   if (isDry === true) return dryRun(config, host);
-  const { report, warnOfCopy } = await pollAndTell(config, host, log);
+  const { report, warnOfCopy } = await pollWithHeartbeat(config, host, log);
   if (report.error !== undefined) throw report.error;
   host.stop.throwIfAborted();
   const isHeld = report.outcome === 'held';
@@ -25,13 +25,10 @@ export const sync: Command<{ readonly dryRun?: boolean }> = async (host, { dryRu
   return isHeld ? EXIT.held : EXIT.done;
 };
 
-/** A poll that the heartbeat is told of, which ends after the database is closed. */
-async function pollAndTell(config: Config, host: Host, log: Log) {
+/** A poll with its heartbeat, which ends after the database is closed. */
+async function pollWithHeartbeat(config: Config, host: Host, log: Log) {
   await using heartbeat = openHeartbeat(config, log);
-  return await pollOnce(config, { host, log }, async (tools) => {
-    heartbeat?.noteBegin('leagues');
-    const polled = await pollLeagues(tools, 'manual', host.stop);
-    heartbeat?.noteRun(polled);
-    return { report: polled };
-  });
+  return await pollOnce(config, { host, log, listener: heartbeat?.note }, async (tools) => ({
+    report: await pollLeagues(tools, 'manual', host.stop),
+  }));
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Listener } from '../sync/events.ts';
 import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
@@ -10,10 +11,13 @@ import { createTurns } from './turn.ts';
 
 export type AppOptions = { readonly monitor: Monitor; readonly clock: Clock; readonly log: Log };
 
+/** Everything that is served, and what counts the events for it. */
+export type App = { readonly answer: Answering; readonly note: Listener };
+
 const READING = ['GET', 'HEAD'];
 
 /** What is served: it is only read, and nothing that is asked for changes anything. Never rejects. */
-export function createApp({ monitor, clock, log }: AppOptions): Answering {
+export function createApp({ monitor, clock, log }: AppOptions): App {
   const metrics = createMetrics(monitor);
   const turns = createTurns();
   const routes = new Map<string, Respond>(
@@ -33,7 +37,7 @@ export function createApp({ monitor, clock, log }: AppOptions): Answering {
       '': refuseAddress,
     } satisfies Routes),
   );
-  return async (question) => {
+  const answer: Answering = async (question) => {
     const respond = READING.includes(question.method) ? (routes.get(question.path) ?? replyNothing) : refuseWriting;
     try {
       return secure(await respond(question));
@@ -42,6 +46,7 @@ export function createApp({ monitor, clock, log }: AppOptions): Answering {
       return secure(replyText('This could not be answered; the log says why.\n', 500));
     }
   };
+  return { answer, note: metrics.note };
 }
 
 /** Nothing but what comes from here, no frames, no cache unless it is asked for. */

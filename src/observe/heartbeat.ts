@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { RunKind } from '../store/tables/runs.ts';
+import type { Listener } from '../sync/events.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Message, Ping } from './ping.ts';
 
@@ -10,8 +10,7 @@ import type { Message, Ping } from './ping.ts';
  * gives what is under way a moment more.
  */
 export type Heartbeat = AsyncDisposable & {
-  readonly noteBegin: (kind: RunKind) => void;
-  readonly noteRun: (report: RunReport) => void;
+  readonly note: Listener;
 };
 
 export type HeartbeatOptions = {
@@ -66,16 +65,14 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
     }
   };
   return {
-    noteBegin: (kind) => {
-      if (kind !== 'leagues') return;
+    note: (event) => {
+      if (event.type === 'runEnded' && event.report.kind === 'leagues') latest?.end(endOf(event.report));
+      if (event.type !== 'runStarted' || event.kind !== 'leagues') return;
       // A run that failed in an unforeseen way may have left without a word.
       latest?.end(undefined);
       current?.late.abort();
       latest = next = openRound();
       if (current === undefined) working = work();
-    },
-    noteRun: (report) => {
-      if (report.kind === 'leagues') latest?.end(endOf(report));
     },
     [Symbol.asyncDispose]: async () => {
       latest?.end(undefined);

@@ -2,12 +2,18 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import { ERROR_KINDS } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { RunKind } from '../store/tables/runs.ts';
+import type { Listener } from '../sync/events.ts';
 import type { RunReport } from '../sync/report.ts';
 import { type GaugeSource, gaugesOf } from './gauges.ts';
-import type { Monitor, Watcher } from './monitor.ts';
+import type { Monitor } from './monitor.ts';
 
 /** The metrics in Prometheus' text format. Counters begin anew with the process, as those who read them expect. */
-export type Metrics = { readonly contentType: string; readonly render: () => Promise<string> };
+export type Metrics = {
+  readonly contentType: string;
+  readonly render: () => Promise<string>;
+  /** Counts runs and logins. */
+  readonly note: Listener;
+};
 
 const KINDS: readonly RunKind[] = ['leagues', 'profile'];
 const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held', 'failed', 'interrupted'];
@@ -42,9 +48,9 @@ const NEVER_MS = 2 ** 31 - 1;
 export function createMetrics(monitor: Monitor): Metrics {
   const registry = new Registry();
   for (const source of gaugesOf(monitor)) addGauge(registry, source);
-  monitor.watch(createCounting(registry));
+  const note = createCounting(registry);
   addProcess(registry);
-  return { contentType: registry.contentType, render: () => registry.metrics() };
+  return { contentType: registry.contentType, render: () => registry.metrics(), note };
 }
 
 function addGauge(registry: Registry, source: GaugeSource): void {
@@ -75,7 +81,7 @@ function addGauge(registry: Registry, source: GaugeSource): void {
 }
 
 /** Every counter begins with 0 for each value of its labels: the first failure of all must be seen as one more. */
-function createCounting(registry: Registry): Watcher {
+function createCounting(registry: Registry): Listener {
   const registers = [registry];
   const runs = new Counter({
     name: 'league_sync_runs_total',
@@ -116,14 +122,14 @@ function createCounting(registry: Registry): Watcher {
   for (const change of CHANGES) changes.inc({ change }, 0);
   for (const outcome of LOGIN_OUTCOMES) logins.inc({ outcome }, 0);
 
-  return {
-    noteRun: ({ kind, outcome, durationMs, counts, error }) => {
-      runs.inc({ kind, outcome });
-      durations.observe({ kind }, durationMs / 1_000);
-      if (outcome === 'failed' && error !== undefined) failures.inc({ kind, error_kind: error.kind });
-      if (kind === 'leagues') for (const change of CHANGES) changes.inc({ change }, counts[change]);
-    },
-    noteLogin: ({ outcome }) => logins.inc({ outcome }),
+  return (event) => {
+    if (event.type === 'login') logins.inc({ outcome: event.login.outcome });
+    if (event.type !== 'runEnded') return;
+    const { kind, outcome, durationMs, counts, error } = event.report;
+    runs.inc({ kind, outcome });
+    durations.observe({ kind }, durationMs / 1_000);
+    if (outcome === 'failed' && error !== undefined) failures.inc({ kind, error_kind: error.kind });
+    if (kind === 'leagues') for (const change of CHANGES) changes.inc({ change }, counts[change]);
   };
 }
 

@@ -6,7 +6,7 @@ import type { LoginRecord } from '../service/login.ts';
 import type { Resource } from '../service/refusals.ts';
 import type { Freshness } from '../store/queries/overview.ts';
 import type { RunKind } from '../store/tables/runs.ts';
-import type { RunReport } from '../sync/report.ts';
+import type { Listener } from '../sync/events.ts';
 import { createHealth, type Success } from './health.ts';
 import { staleAge, type Verdict } from './verdict.ts';
 
@@ -72,21 +72,13 @@ export type Opening = {
   readonly fault: () => DatabaseError | undefined;
 };
 
-/** Is told what the monitor is told. */
-export type Watcher = {
-  readonly noteRun: (report: RunReport) => void;
-  readonly noteLogin: (login: LoginRecord) => void;
-};
-
 /** Told of whatever happens in the worker; answers from memory and from a few counts in the database. */
 export type Monitor = {
   readonly settings: Settings;
   /** When (ms) the worker began. */
   readonly startedAt: number;
   readonly open: (opening: Opening) => void;
-  readonly noteRun: (report: RunReport) => void;
-  readonly noteLogin: (login: LoginRecord) => void;
-  readonly watch: (watcher: Watcher) => void;
+  readonly note: Listener;
   readonly verdict: () => Verdict;
   /** What is wrong with the database files; undefined if nothing is, or until they are open. */
   readonly databaseFault: () => DatabaseError | undefined;
@@ -112,7 +104,6 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
   let lastLogin: LoginRecord | undefined;
   let clockSkewMs: number | undefined;
   let lastProfileAt: number | undefined;
-  const watchers: Watcher[] = [];
   const present = (): Present | undefined => opening?.present();
   const databaseFault = (): DatabaseError | undefined => opening?.fault();
   const counts = (): Counts | undefined => {
@@ -146,18 +137,16 @@ export function createMonitor(settings: Settings, clock: Clock): Monitor {
       lastProfileAt = found.lastProfileAt;
       health.open(found.lastSuccessAt, found.consecutiveFailures);
     },
-    noteRun: (report) => {
-      health.noteRun(report);
-      const isGood = report.outcome !== 'interrupted' && report.outcome !== 'failed';
-      if (report.kind === 'profile' && isGood) lastProfileAt = clock.now();
-      for (const watcher of watchers) watcher.noteRun(report);
+    note: (event) => {
+      if (event.type === 'login') {
+        lastLogin = event.login;
+        clockSkewMs = event.login.clockSkewMs ?? clockSkewMs;
+      } else if (event.type === 'runEnded') {
+        const { kind, outcome } = event.report;
+        health.noteRun(event.report);
+        if (kind === 'profile' && outcome !== 'interrupted' && outcome !== 'failed') lastProfileAt = clock.now();
+      }
     },
-    noteLogin: (login) => {
-      lastLogin = login;
-      clockSkewMs = login.clockSkewMs ?? clockSkewMs;
-      for (const watcher of watchers) watcher.noteLogin(login);
-    },
-    watch: (watcher) => watchers.push(watcher),
     verdict: health.verdict,
     databaseFault,
     lastSuccess: health.lastSuccess,

@@ -9,7 +9,6 @@ import { toDatabaseError } from './database-error.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import type { Lock } from './lock.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import { createPageCache, type PageCache } from './page-cache.ts';
 import { createPossession, type Possession } from './possession.ts';
 import type { Freshness } from './queries/overview.ts';
 import { createDriftRows, type DriftRows } from './tables/drift.ts';
@@ -25,7 +24,7 @@ import { createWriting, isSqliteError, type Writing } from './writing.ts';
 
 /** The database as its one writer sees it. */
 export type Store = AsyncDisposable &
-  Omit<Writing, 'hasDeferred'> & {
+  Omit<Writing, 'hasUnwritten'> & {
     readonly path: string;
     /** Where the schema was older when the database was opened, and it held something. */
     readonly upgrade: Upgrade | undefined;
@@ -39,8 +38,6 @@ export type Store = AsyncDisposable &
     readonly drift: DriftRows;
     /** Within a transaction: a database that a demo made is no demo's from here on. */
     readonly removeDemoMark: () => void;
-    /** Within a transaction that writes so many leagues: makes room for their pages. */
-    readonly widenCache: PageCache['widen'];
     /** Reads outside of a transaction. Throws a DatabaseError. */
     readonly read: <T>(work: () => T) => T;
     /** What the view of that name says. */
@@ -67,19 +64,19 @@ export type StoreOptions = {
   readonly lock: Pick<Lock, 'renew'>;
   /** Whether a database that is made here is a demo's, and may be deleted by the next one. */
   readonly isDemo?: boolean;
-  /** Told, last, how the store has ended. */
-  readonly onEnd: (ending: Ending) => void;
+  /** Is told, last, how the store was closed. */
+  readonly onClosed: (result: CloseResult) => void;
 };
 
-/** What a store that has ended leaves. */
-export type Ending = {
+/** How a store was closed. */
+export type CloseResult = {
   readonly path: string;
   /**
-   * `one-file` that any tool can open; where another program has it open, its `log-beside` it; `not-ours` where another
-   * file has taken its place.
+   * `one-file` that any tool can open; `log-beside` it, the WAL, if another program has the file open; `not-ours` if
+   * another file has taken its place.
    */
   readonly files: 'one-file' | 'log-beside' | 'not-ours';
-  /** Whether rows of runs or logins are lost that could not be written to the last. */
+  /** Whether the end of the last run could not be written. */
   readonly isIncomplete: boolean;
 };
 
@@ -113,7 +110,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
   }
 }
 
-type Parts = Pick<StoreOptions, 'lock' | 'onEnd'> & {
+type Parts = Pick<StoreOptions, 'lock' | 'onClosed'> & {
   readonly patience: Patience;
   readonly upgrade: Upgrade | undefined;
 };
@@ -127,15 +124,14 @@ function storeOn(client: Database.Database, path: string, parts: Parts): Store {
   }
 }
 
-function createStore(client: Database.Database, path: string, { lock, onEnd, patience, upgrade }: Parts): Store {
+function createStore(client: Database.Database, path: string, { lock, onClosed, patience, upgrade }: Parts): Store {
   const db = drizzle({ client });
   const runs = createRunRows(client, db);
   const rowsWritten = client.prepare('SELECT total_changes()').pluck();
   const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
   const possession = createPossession(path);
-  const cache = createPageCache(client);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
-  const { hasDeferred, ...writing } = createWriting(client, { path, lock, possession, patience, cache });
+  const { hasUnwritten, ...writing } = createWriting(client, { path, lock, possession, patience });
   return {
     path,
     upgrade,
@@ -148,7 +144,6 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
     holds: createHoldRows(db),
     drift: createDriftRows(db),
     removeDemoMark: () => removeDemoMark(client),
-    widenCache: cache.widen,
     ...writing,
     freshness: () => freshness.get() as Freshness,
     rowsWritten: () => Number(rowsWritten.get()),
@@ -164,14 +159,13 @@ function createStore(client: Database.Database, path: string, { lock, onEnd, pat
       return formatInstant(lastInstant);
     },
     [Symbol.asyncDispose]: async () => {
-      // What cannot be written now either is in the log of the process alone.
-      if (hasDeferred()) await writing.write(() => undefined).catch(() => undefined);
-      onEnd({ path, files: await leave(client, possession), isIncomplete: hasDeferred() });
+      if (hasUnwritten()) await writing.write(() => undefined).catch(() => undefined);
+      onClosed({ path, files: await close(client, possession), isIncomplete: hasUnwritten() });
     },
   };
 }
 
-async function leave(client: Database.Database, possession: Possession): Promise<Ending['files']> {
+async function close(client: Database.Database, possession: Possession): Promise<CloseResult['files']> {
   if (possession.isDatabaseOurs()) return (await closeForReaders(client)) ? 'one-file' : 'log-beside';
   // Beside the file that took the place of ours our log would be taken for its own, and destroy it.
   if (possession.isLogOurs()) removeLog(client.name);

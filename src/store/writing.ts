@@ -1,10 +1,8 @@
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
-import { createBacklog } from './backlog.ts';
 import type { Patience } from './busy.ts';
 import { toDatabaseError } from './database-error.ts';
 import type { Lock } from './lock.ts';
-import type { PageCache } from './page-cache.ts';
 import type { Possession } from './possession.ts';
 
 /** The one way in which a worker writes to its database. */
@@ -14,11 +12,12 @@ export type Writing = {
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
    */
   readonly write: Patience;
-  /** Keeps work that could not be written. It is the first thing in the next transaction, or done when the store ends. */
-  readonly defer: (work: () => void) => void;
-  /** Writes what was deferred, if that can be done at once; never throws. */
+  /** Keeps the end of a run that could not be written: the next transaction that succeeds writes it first. */
+  readonly writeWithNext: (end: () => void) => void;
+  /** Writes the end of a run that is waiting, or finds out whether the database can be written again; never throws. */
   readonly catchUp: () => void;
-  readonly hasDeferred: () => boolean;
+  /** Whether the end of a run has not been written. */
+  readonly hasUnwritten: () => boolean;
   /** Why nothing can be written at present, as far as the files and the last write tell. Looks, and touches nothing. */
   readonly fault: () => DatabaseError | undefined;
 };
@@ -28,18 +27,17 @@ export type WritingOptions = {
   readonly lock: Pick<Lock, 'renew'>;
   readonly possession: Pick<Possession, 'fault'>;
   readonly patience: Patience;
-  readonly cache: Pick<PageCache, 'restore'>;
 };
 
 export function createWriting(
   client: Database.Database,
-  { path, lock, possession, patience, cache }: WritingOptions,
+  { path, lock, possession, patience }: WritingOptions,
 ): Writing {
-  const backlog = createBacklog(client);
-  /** What the last write was given up for, if that was another program, which may be in the way still. */
+  const unwritten = createUnwritten(client);
+  /** Why the last write was given up, if another program was in the way, which it may be still. */
   let busy: DatabaseError | undefined;
   const inTransaction = client.transaction((work: () => unknown) => {
-    backlog.apply();
+    unwritten.write();
     return work();
   });
   const writeNow = <T>(work: () => T): T => {
@@ -48,13 +46,11 @@ export function createWriting(
       if (fault !== undefined) throw fault;
       lock.renew();
       const result = inTransaction.immediate(work) as T;
-      backlog.forget();
+      unwritten.forget();
       busy = undefined;
       return result;
     } catch (error) {
       throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
-    } finally {
-      cache.restore();
     }
   };
   const giveUp = (error: unknown): void => {
@@ -69,17 +65,46 @@ export function createWriting(
         throw error;
       }
     },
-    defer: backlog.add,
+    writeWithNext: unwritten.keep,
     catchUp: () => {
-      if (backlog.isEmpty() && busy === undefined) return;
+      if (!unwritten.isWaiting() && busy === undefined) return;
       try {
         writeNow(() => undefined);
       } catch (error) {
         giveUp(error);
       }
     },
-    hasDeferred: () => !backlog.isEmpty(),
+    hasUnwritten: unwritten.isLeft,
     fault: () => possession.fault() ?? busy,
+  };
+}
+
+/** The end of the last run, if it could not be written with the run. */
+function createUnwritten(client: Database.Database) {
+  let waiting: (() => void) | undefined;
+  let isLost = false;
+  const write = (): void => {
+    if (waiting === undefined) return;
+    try {
+      client.transaction(waiting)();
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error;
+      // Another program's trigger refuses it, and must not keep later polls from being written.
+      waiting = undefined;
+      isLost = true;
+      if (!client.inTransaction) throw error;
+    }
+  };
+  return {
+    write,
+    keep: (end: () => void): void => {
+      waiting = end;
+    },
+    forget: (): void => {
+      waiting = undefined;
+    },
+    isWaiting: () => waiting !== undefined,
+    isLeft: () => isLost || waiting !== undefined,
   };
 }
 

@@ -21,11 +21,14 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
   return {
     recordLogin: (login) => {
       const row = { ...rowOf(login), fingerprint };
-      const add = (): void => store.logins.add(row);
-      write(add, (err) => {
-        store.defer(add);
-        log.error({ err }, 'a login could not be recorded yet; its row is written as soon as the database can be');
-      });
+      write(
+        () => store.logins.add(row),
+        (err) =>
+          log.error(
+            { err, reason: login.reason, outcome: login.outcome },
+            'a login could not be recorded in the database',
+          ),
+      );
     },
     recordPause: (until) =>
       // Each run writes it down, too.

@@ -2,7 +2,7 @@ import { type Clock, formatInstant, formatSecond } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import type { Log } from '../log.ts';
 import type { LoginFailure, LoginReason, LoginRecord } from '../service/login.ts';
-import { createStreak, sortOf } from '../streak.ts';
+import { createStreak, fingerprintOf } from './streak.ts';
 
 /** What the log says of logins. */
 export type LoginLog = {
@@ -25,7 +25,7 @@ export function createLoginLog(log: Log, clock: Clock): LoginLog {
       logSuccess(log, login, ended === undefined ? '' : `; recovered after ${ended}`);
     },
     noteFailure: ({ reason, outcome, error }) => {
-      const loudness = failing.add(sortOf(error));
+      const loudness = failing.add(fingerprintOf(error));
       const line = { reason, outcome, failures: failing.count(), err: error };
       const again = loudness === 'new' ? '' : ` again; ${failing.describe()}`;
       const level = loudness === 'known' ? 'debug' : 'warn';

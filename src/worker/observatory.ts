@@ -5,19 +5,27 @@ import { createHeartbeat, type Heartbeat } from '../observe/heartbeat.ts';
 import type { Monitor } from '../observe/monitor.ts';
 import { createPing } from '../observe/ping.ts';
 import { findPackage } from '../package.ts';
+import type { Events } from '../sync/events.ts';
+
+type Observed = { readonly monitor: Monitor; readonly events: Events; readonly log: Log };
 
 /** What healthchecks.io advises. */
 const PING_TIMEOUT_MS = 10_000;
 
 /** Serves the status page, the probes and the metrics, unless that is off. Rejects with a SettingsError. */
-export async function openObservatory({ listen }: Config, monitor: Monitor, log: Log): Promise<AsyncDisposable> {
+export async function openObservatory(
+  { listen }: Config,
+  { monitor, events, log }: Observed,
+): Promise<AsyncDisposable> {
   if (listen === 'off') return { [Symbol.asyncDispose]: async () => undefined };
-  // Loaded only where it is wanted.
-  const [{ openDoor }, { createLateApp }] = await Promise.all([
+  // Loaded only if it is wanted.
+  const [{ openDoor }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),
-    import('../observe/late-app.ts'),
+    import('../observe/app.ts'),
   ]);
-  const door = await openDoor(listen, createLateApp({ monitor, clock: systemClock, log }));
+  const app = createApp({ monitor, clock: systemClock, log });
+  events.subscribe(app.note);
+  const door = await openDoor(listen, app.answer);
   log.info({ url: door.url }, `status page, probes, metrics: ${door.url}`);
   return door;
 }

@@ -26,10 +26,6 @@ export type PollerOptions = {
   readonly objection: (kind: RunKind) => RunError | undefined;
   /** Whether the leagues are loaded for the first time: that may take long, and is nothing to warn of. */
   readonly isFirstLoad?: () => boolean;
-  /** Called when a run begins; must return at once. */
-  readonly onBegin?: (kind: RunKind) => void;
-  /** Called with the report of each run. */
-  readonly onReport?: (report: RunReport) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
 };
@@ -37,7 +33,7 @@ export type PollerOptions = {
 const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 
 export function createPoller(options: PollerOptions): Poller {
-  const { poll, pause, objection, onBegin, onReport, log, signal } = options;
+  const { poll, pause, objection, log, signal } = options;
   const waiting = new Map<RunKind, Trigger>();
   const putOff = new Set<RunKind>();
   const refused = new Set<RunKind>();
@@ -47,12 +43,10 @@ export function createPoller(options: PollerOptions): Poller {
   const runOne = async (kind: RunKind, trigger: Trigger): Promise<void> => {
     running = kind;
     try {
-      onBegin?.(kind);
       const report = await poll[kind](trigger);
       if (report.putOff) putOff.add(kind);
       if (report.error?.kind === 'credentials') refused.add(kind);
       else refused.delete(kind);
-      onReport?.(report);
     } catch (error) {
       log.error({ err: toRunError(error), kind }, 'a run failed in a way that it could not record');
     } finally {

@@ -4,13 +4,13 @@ import { CutShortError, type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { isWritable } from '../store/copy.ts';
 import { kinshipOf } from '../store/origin.ts';
-import type { RunReport } from '../sync/report.ts';
+import type { Listener } from '../sync/events.ts';
 import type { Copy } from './copier.ts';
 
 /** Keeps a copy of the database for readers elsewhere. Never delays or fails a poll; a failure is logged, and tried again. */
 export type Publisher = AsyncDisposable & {
-  /** Has the copy made anew where the run changed something. */
-  readonly noteRun: (report: RunReport) => void;
+  /** Has the copy made anew after a run that changed something. */
+  readonly note: Listener;
   /** Has the copy made anew where there is none, or an old one. */
   readonly look: () => void;
   /** Why the last copy could not be made; undefined where it was made, or none was tried. */
@@ -39,7 +39,7 @@ const GRACE_MS = 3_000;
 export function createPublisher({ target, ...options }: PublisherOptions): Publisher {
   if (target !== undefined) return startPublisher({ target, ...options });
   return {
-    noteRun: () => undefined,
+    note: () => undefined,
     look: () => undefined,
     failure: () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
@@ -71,8 +71,8 @@ function startPublisher(options: PublisherOptions & { readonly target: string })
   else stop.addEventListener('abort', hurry, { once: true });
 
   return {
-    noteRun: ({ wrote }) => {
-      if (wrote) request();
+    note: (event) => {
+      if (event.type === 'runEnded' && event.report.wrote) request();
     },
     look: () => {
       if (publishing === undefined && due()) request();

@@ -7,22 +7,18 @@ import { createMonitor, type Opening, type Refused, type Settings } from '../obs
 import { findPackage } from '../package.ts';
 import type { Refusal } from '../service/refusals.ts';
 import { msUntilExpiry } from '../service/token.ts';
-import type { Ending } from '../store/store.ts';
+import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
+import { createEvents, type Events, type Listener } from '../sync/events.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { pollProfile } from '../sync/profile.ts';
-import type { RunReport } from '../sync/report.ts';
 import type { Copy } from './copier.ts';
 import { createDatabaseWatch } from './database-watch.ts';
-import { createLoginLog } from './login-log.ts';
-import { logNews } from './news-log.ts';
 import { openHeartbeat, openObservatory } from './observatory.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createPruning } from './pruning.ts';
-import { createRunLog } from './run-log.ts';
 import { type Watched, watchSlots } from './schedule.ts';
-import { createWalWatch } from './wal-watch.ts';
-import { logEnding, logFirstLoad, logInterrupted } from './worker-log.ts';
+import { createWorkerLog, logClosed, logInterrupted } from './worker-log.ts';
 import { openWorkplace, type Workplace } from './workplace.ts';
 
 export type WorkerOptions = {
@@ -42,8 +38,8 @@ export type WorkerOptions = {
 export type Demo = {
   /** Called under the lock, before anything else: makes room for a new database, which is marked as a demo's. */
   readonly prepare: () => void;
-  /** Told of each run, right after its line in the log. */
-  readonly onReport: (report: RunReport) => void;
+  /** Is told of everything that happens, right after the log. */
+  readonly note: Listener;
 };
 
 /** Restarts must not hammer the service. */
@@ -55,30 +51,29 @@ const FRESH_MS = 30_000;
  */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
   const { log, signal } = options;
-  let ending: Ending | undefined;
-  const onEnd = (found: Ending): void => {
-    ending = found;
-  };
+  const events = createEvents(log);
+  let closed: CloseResult | undefined;
+  events.subscribe((event) => {
+    if (event.type === 'closed') closed = event.result;
+  });
   const onStop = (): void => log.info('stopping: finishing the current work');
   signal.addEventListener('abort', onStop, { once: true });
   try {
-    await work(config, options, onEnd);
+    await work(config, options, events);
   } catch (error) {
     // Stopped while it waited at its start.
     if (!signal.aborted || error !== signal.reason) throw error;
   } finally {
     signal.removeEventListener('abort', onStop);
   }
-  logEnding(log, ending);
+  logClosed(log, closed);
 }
 
-async function work(config: Config, options: WorkerOptions, onEnd: (ending: Ending) => void): Promise<void> {
+async function work(config: Config, options: WorkerOptions, events: Events): Promise<void> {
   const { log, pid, signal, onPollNow, copy, demo } = options;
   const monitor = createMonitor(settingsOf(config), systemClock);
-  // Ends last: the database is in order by then.
+  // Disposed of last: the database is closed by then.
   await using heartbeat = openHeartbeat(config, log);
-  const logins = createLoginLog(log, systemClock);
-  const logRun = createRunLog(log, systemClock);
   await using place = await openWorkplace(config, {
     log,
     pid,
@@ -88,20 +83,17 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     isDemo: demo !== undefined,
     onLocked: () => {
       demo?.prepare();
-      return openObservatory(config, monitor, log);
+      return openObservatory(config, { monitor, events, log });
     },
-    onLogin: (login) => {
-      monitor.noteLogin(login);
-      logins.note(login);
-    },
-    onLoginFailure: logins.noteFailure,
-    onEnd,
+    emit: events.emit,
   });
-  const { session, pause, publisher } = place;
+  const { session, pause, publisher, tools, store } = place;
+  const database = createDatabaseWatch(store, log);
+  for (const listener of [createWorkerLog(log, systemClock), demo?.note, heartbeat?.note, monitor.note, publisher.note])
+    if (listener !== undefined) events.subscribe(listener);
+  events.subscribe(({ type }) => type === 'runEnded' && database.lookAtWal());
   logInterrupted(log, place.interrupted);
-  const tools = { ...place.tools, onFirstLoad: (received: number) => logFirstLoad(log, received) };
 
-  const wal = createWalWatch(place.store.path, log);
   const poller = createPoller({
     poll: {
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
@@ -110,16 +102,6 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
     pause,
     objection: session.objection,
     isFirstLoad: () => monitor.lastSuccess() === undefined,
-    onBegin: (kind) => heartbeat?.noteBegin(kind),
-    onReport: (report) => {
-      logRun(report);
-      logNews(log, report);
-      demo?.onReport(report);
-      heartbeat?.noteRun(report);
-      monitor.noteRun(report);
-      publisher.noteRun(report);
-      wal.look();
-    },
     log,
     signal,
   });
@@ -133,7 +115,6 @@ async function work(config: Config, options: WorkerOptions, onEnd: (ending: Endi
   pollAtStart(config, place, poller, log);
   const pruning = createPruning(config, tools, log);
   const keeping = session.keep(signal);
-  const database = createDatabaseWatch(place.store, log);
   const onLook = (): void => {
     database.look();
     poller.resume();

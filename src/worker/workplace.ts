@@ -5,14 +5,15 @@ import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/fingerprint.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
-import type { LoginFailure, LoginReason, LoginRecord } from '../service/login.ts';
+import type { LoginReason } from '../service/login.ts';
 import { msLeftOf, type Pause } from '../service/pause.ts';
 import type { Session } from '../service/session.ts';
 import { prepareFolder } from '../store/database-file.ts';
 import { networkFileSystemOf } from '../store/disk.ts';
 import { acquireLock, type Lock } from '../store/lock.ts';
 import type { Upgrade } from '../store/migrate.ts';
-import { type Ending, openStore, type Store } from '../store/store.ts';
+import { openStore, type Store } from '../store/store.ts';
+import type { Listener } from '../sync/events.ts';
 import type { RunTools } from '../sync/run.ts';
 import type { Copy } from './copier.ts';
 import { createJournal, type Journal } from './journal.ts';
@@ -43,12 +44,8 @@ export type WorkplaceOptions = {
   readonly isDemo?: boolean;
   /** Done under the lock, before the database is opened, which may take long; ended last. */
   readonly onLocked?: () => Promise<AsyncDisposable>;
-  /** Told, last, how the database was left. */
-  readonly onEnd?: (ending: Ending) => void;
-  /** Told of each login. */
-  readonly onLogin?: (login: LoginRecord) => void;
-  /** Told once of each login that was given up after all its attempts. */
-  readonly onLoginFailure?: (failure: LoginFailure) => void;
+  /** Is told of every login and run, and of the closed database. */
+  readonly emit: Listener;
 };
 
 /**
@@ -71,7 +68,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
   const service = stack.use(openRecordedService({ store, journal, fingerprint }, config, options));
   const held = stack.move();
   return {
-    tools: toolsOf(store, service, fingerprint, config),
+    tools: { ...toolsOf(store, service, fingerprint, config), emit: options.emit },
     store,
     session: service.session,
     pause: service.pause,
@@ -100,7 +97,7 @@ async function openDatabase(path: string, lock: Lock, options: WorkplaceOptions)
     onLongWait: ({ message }) => log.warn({ database: path }, `waiting, for at most a minute: ${message}`),
     lock,
     isDemo: options.isDemo ?? false,
-    onEnd: options.onEnd ?? (() => undefined),
+    onClosed: (result) => options.emit({ type: 'closed', result }),
   });
   if (store.upgrade !== undefined) logUpgrade(log, store.upgrade);
   return store;
@@ -125,14 +122,14 @@ function openRecordedService(
     pauseLeftMs: msLeftOf(pausedUntil, systemClock.now()),
     onLogin: (login) => {
       journal.recordLogin(login);
-      options.onLogin?.(login);
+      options.emit({ type: 'login', login });
     },
-    onLoginFailure: options.onLoginFailure,
+    onLoginFailure: (failure) => options.emit({ type: 'loginFailed', failure }),
     onPause: journal.recordPause,
   });
 }
 
-function toolsOf(store: Store, service: ServiceSide, fingerprint: string, config: Config): RunTools {
+function toolsOf(store: Store, service: ServiceSide, fingerprint: string, config: Config): Omit<RunTools, 'emit'> {
   const { client, drift, scrub, clock, pause } = service;
   const { scope, removalLimit, runTimeoutMs } = config;
   const programVersion = findPackage().version;

@@ -10,7 +10,7 @@ import type { RunReport } from '../../src/sync/report.ts';
 import type { Copy } from '../../src/worker/copier.ts';
 import { createPublisher } from '../../src/worker/publisher.ts';
 import { createTestClock } from '../support/clock.ts';
-import { makeReport } from '../support/run-report.ts';
+import { ended, makeReport } from '../support/run-report.ts';
 import { openTestStore } from '../support/store.ts';
 import { type Folder, makeFolder } from '../support/workplace.ts';
 
@@ -197,7 +197,7 @@ describe('a run', () => {
     using folder = makeFolder();
     const { publisher, count, finish, target } = await createStage(folder, { age: 0 });
     const { ino } = statSync(target);
-    publisher.noteRun(reportOf(outcome));
+    publisher.note(ended(reportOf(outcome)));
     expect(count()).toBe(1);
     await finish();
     expect(statSync(target).ino).not.toBe(ino);
@@ -206,21 +206,21 @@ describe('a run', () => {
   it('of the profile that changed something has the copy made anew, too', async () => {
     using folder = makeFolder();
     const { publisher, count } = await createStage(folder, { age: 0 });
-    publisher.noteRun(reportOf('changed', 'profile'));
+    publisher.note(ended(reportOf('changed', 'profile')));
     expect(count()).toBe(1);
   });
 
   it.each(['unchanged', 'failed', 'interrupted'] as const)('that ended as %s does not', async (outcome) => {
     using folder = makeFolder();
     const { publisher, count } = await createStage(folder, { age: 0 });
-    publisher.noteRun(reportOf(outcome));
+    publisher.note(ended(reportOf(outcome)));
     expect(count()).toBe(0);
   });
 
   it('during a copy has one more made, however many runs there are', async () => {
     using folder = makeFolder();
     const { publisher, count, finish } = await createStage(folder, { age: 0 });
-    for (let runs = 0; runs < 5; runs += 1) publisher.noteRun(reportOf('changed'));
+    for (let runs = 0; runs < 5; runs += 1) publisher.note(ended(reportOf('changed')));
     expect(count()).toBe(1);
     await finish();
     expect(count()).toBe(2);
@@ -232,7 +232,7 @@ describe('a run', () => {
     using folder = makeFolder();
     const { publisher, lookAfter, count, finish } = await createStage(folder, { age: 0 });
     await lookAfter(HOUR - 1);
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
     await finish();
     await lookAfter(1);
     await lookAfter(HOUR - 2);
@@ -265,7 +265,7 @@ describe('a copy that fails', () => {
     const { publisher, lookAfter, count, fail } = await createStage(folder);
     await lookAfter(0);
     await fail();
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
     expect(count()).toBe(2);
   });
 
@@ -291,14 +291,14 @@ describe('a copy that fails', () => {
     using folder = makeFolder();
     const { publisher, fail, finish, target } = await createStage(folder, { age: 0 });
     const { ino } = statSync(target);
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
     await fail();
     expect(statSync(target).ino).toBe(ino);
     const remains = partOf(target);
     const longAgo = new Date(Date.now() - HOUR);
     writeFileSync(remains, 'half of a copy');
     utimesSync(remains, longAgo, longAgo);
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
     await finish();
     expect(statSync(target).ino).not.toBe(ino);
     expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'leagues.db']);
@@ -309,7 +309,7 @@ describe('the end', () => {
   it('without a stop waits for the copy, however long it takes', async () => {
     using folder = makeFolder();
     const { publisher, finish, dispose, clock, target } = await createStage(folder);
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
     const { ending, isDone } = dispose();
     await clock.advance(24 * HOUR);
     expect(isDone()).toBe(false);
@@ -321,7 +321,7 @@ describe('the end', () => {
   it('after a stop waits for the copy for its grace', async () => {
     using folder = makeFolder();
     const { publisher, finish, dispose, clock, target, stop } = await createStage(folder);
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
     stop();
     const { ending, isDone } = dispose();
     await clock.advance(GRACE - 1);
@@ -334,8 +334,8 @@ describe('the end', () => {
   it('after a stop cuts the copy short when its grace is over, and says nothing of it', async () => {
     using folder = makeFolder();
     const { publisher, dispose, clock, stop, count, log } = await createStage(folder);
-    publisher.noteRun(reportOf('changed'));
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
+    publisher.note(ended(reportOf('changed')));
     stop();
     const { ending } = dispose();
     await clock.advance(GRACE);
@@ -348,8 +348,8 @@ describe('the end', () => {
   it('within its grace still makes the copy that a run during another one asked for', async () => {
     using folder = makeFolder();
     const { publisher, finish, dispose, clock, stop, count } = await createStage(folder);
-    publisher.noteRun(reportOf('changed'));
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
+    publisher.note(ended(reportOf('changed')));
     stop();
     const { ending } = dispose();
     await clock.advance(GRACE - 1);
@@ -387,7 +387,7 @@ describe('without a place to publish', () => {
   it('nothing is ever copied', async () => {
     using folder = makeFolder();
     const { publisher, lookAfter, count, dispose } = await createStage(folder, { wanted: false });
-    publisher.noteRun(reportOf('changed'));
+    publisher.note(ended(reportOf('changed')));
     await lookAfter(24 * HOUR);
     expect(count()).toBe(0);
     await dispose().ending;

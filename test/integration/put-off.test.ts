@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { StatusError } from '../../src/errors.ts';
-import { executeRun } from '../../src/sync/run.ts';
+import { Run } from '../../src/sync/run.ts';
 import { failed, leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { makeFolder, openBench, wallClock } from '../support/workplace.ts';
 
@@ -21,10 +21,11 @@ describe('a run', () => {
     const clock = wallClock(systemClock, () => NOON);
     const settings = { RUN_TIMEOUT: `${RUN_MS / 1_000}s` };
     await using bench = await openBench({ folder, url: service.url, settings, clock });
-    const work = () => Promise.reject(new StatusError(false, 'The service answered with status 503.', { notBefore }));
+    const error = new StatusError(false, 'The service answered with status 503.', { notBefore });
     for (const trigger of ['manual', 'catch-up'] as const) {
-      const report = await executeRun(bench.tools, 'leagues', trigger, new AbortController().signal, work);
-      expect(report).toMatchObject({ outcome: 'failed', putOff: putOff[trigger] });
+      using run = new Run(bench.tools, 'leagues', trigger, new AbortController().signal);
+      await run.begin();
+      expect(await run.fail(error)).toMatchObject({ outcome: 'failed', putOff: putOff[trigger] });
     }
   });
 

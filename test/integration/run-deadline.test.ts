@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { executeRun, type Work } from '../../src/sync/run.ts';
+import { Run } from '../../src/sync/run.ts';
 import { failed, hang, startScriptedService } from '../support/scripted-service.ts';
 import { makeFolder, openBench } from '../support/workplace.ts';
 
@@ -7,14 +7,16 @@ const RUN_MS = 300;
 /** Far more than a busy machine adds. */
 const GIVEN_UP_MS = 5_000;
 
-/** A run of such work: its report, or that it did not come. */
-async function run(work: Work) {
+/** How a run of such work ends, and its row. */
+async function runOf(work: (signal: AbortSignal) => Promise<never>) {
   using folder = makeFolder();
   await using service = await startScriptedService();
   await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
   const given = Promise.withResolvers<'it did not settle'>();
   const timer = setTimeout(() => given.resolve('it did not settle'), GIVEN_UP_MS);
-  const running = executeRun(bench.tools, 'leagues', 'schedule', new AbortController().signal, work);
+  using run = new Run(bench.tools, 'leagues', 'schedule', new AbortController().signal);
+  await run.begin();
+  const running = run.inTime(work(run.deadline.signal)).catch((error: unknown) => run.fail(error));
   const report = await Promise.race([running, given.promise]);
   clearTimeout(timer);
   return { report, rows: bench.rows('SELECT outcome, error_kind, finished_at IS NULL AS open FROM runs') };
@@ -22,8 +24,8 @@ async function run(work: Work) {
 
 describe('a run that does not settle', () => {
   it('is ended by its own deadline, and its row says so', async () => {
-    const { report, rows } = await run(
-      ({ signal }) =>
+    const { report, rows } = await runOf(
+      (signal) =>
         new Promise((_, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
@@ -34,7 +36,7 @@ describe('a run that does not settle', () => {
 
   // Nothing that the program waits for is known to be like that, but a run takes its word for it.
   it('is ended so, too, where nothing that it waits for heeds the deadline', async () => {
-    const { report, rows } = await run(() => new Promise(() => undefined));
+    const { report, rows } = await runOf(() => new Promise(() => undefined));
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
   });

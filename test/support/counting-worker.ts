@@ -8,6 +8,7 @@ import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
 import { createPause, msLeftOf, type Pause, respectPause } from '../../src/service/pause.ts';
 import { createSession } from '../../src/service/session.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { Listener } from '../../src/sync/events.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
@@ -62,8 +63,11 @@ export async function startWorker(
   const record = (login: LoginRecord): void => {
     if (login.notBefore !== undefined) journal.recordLogin(login);
   };
-  const { session, tools } = equip(world, service, options, { store, pause, record, signal });
   const ended: Ended[] = [];
+  const emit: Listener = (event) => {
+    if (event.type === 'runEnded') ended.push({ at: world.elapsed(), report: event.report });
+  };
+  const { session, tools } = equip(world, service, options, { store, pause, record, signal, emit });
   const poller = createPoller({
     poll: {
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
@@ -71,7 +75,6 @@ export async function startWorker(
     },
     pause,
     objection: session.objection,
-    onReport: (report) => ended.push({ at: world.elapsed(), report }),
     log,
     signal,
   });
@@ -104,13 +107,14 @@ type Parts = {
   readonly store: Store;
   readonly pause: Pause;
   readonly record: (login: LoginRecord) => void;
+  readonly emit: Listener;
   readonly signal: AbortSignal;
 };
 
 function equip(world: World, service: CountingService, options: WorkerOptions, parts: Parts) {
   const { clock } = world;
   const { random } = options;
-  const { store, pause, record, signal } = parts;
+  const { store, pause, record, signal, emit } = parts;
   const transport = respectPause(service.transport, pause, clock);
   const [drift, secrets] = [createDriftLog(), createSecrets()];
   const credentials = { read: options.readPair };
@@ -135,6 +139,7 @@ function equip(world: World, service: CountingService, options: WorkerOptions, p
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: pause.until,
+    emit,
     fingerprint: FINGERPRINT,
     programVersion: FINGERPRINT,
   };

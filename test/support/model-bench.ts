@@ -95,7 +95,13 @@ async function openModelBench(path: string): Promise<ModelBench> {
   };
 }
 
-const CONSTANT = { runTimeoutMs: 600_000, pausedUntil: () => 0, fingerprint: 'model', programVersion: '0.0.0' };
+const CONSTANT = {
+  runTimeoutMs: 600_000,
+  pausedUntil: () => 0,
+  fingerprint: 'model',
+  programVersion: '0.0.0',
+  emit: () => undefined,
+};
 
 /** Another tool's connection; most of its time would go into preparing the same few statements. */
 function openOther(path: string) {

@@ -1,3 +1,4 @@
+import type { WorkerEvent } from '../../src/sync/events.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 
 /** The report of a poll that found nothing new, or failed where an error is given; the rest as wanted. */
@@ -15,4 +16,9 @@ export function makeReport(more: Partial<RunReport> = {}): RunReport {
     putOff: false,
     ...more,
   };
+}
+
+/** The event of a run's end. */
+export function ended(report: RunReport): WorkerEvent {
+  return { type: 'runEnded', report };
 }

@@ -14,7 +14,7 @@ export function openTestStore(path: string, options: Partial<StoreOptions> = {})
       readFrom(path, (db) => replaceCopy(db, copy, { part: partOf(copy), replaceable: 'earlier' })),
     onLongWait: () => undefined,
     lock: { renew: () => undefined },
-    onEnd: () => undefined,
+    onClosed: () => undefined,
     ...options,
   });
 }

@@ -110,6 +110,7 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
     removalLimit: 0.2,
     runTimeoutMs: HOUR_MS / 30,
     pausedUntil: () => 0,
+    emit: () => undefined,
     ...OF_STORY,
   };
   return { tools, keeping: session.keep(signal).then(() => journal[Symbol.asyncDispose]()) };

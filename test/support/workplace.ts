@@ -66,6 +66,7 @@ export async function openBench({ folder, url, settings = {}, clock, copy }: Ben
     firstReason: 'manual',
     copy: copy ?? (() => Promise.reject(new Error('this test copies nothing'))),
     signal: stopping.signal,
+    emit: () => undefined,
   });
   const tools = clock === undefined ? place.tools : { ...place.tools, clock };
   const stop = (): void => stopping.abort(new StoppedError());

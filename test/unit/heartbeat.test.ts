@@ -6,7 +6,7 @@ import { createHeartbeat } from '../../src/observe/heartbeat.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createListener } from '../support/heartbeat.ts';
-import { makeReport } from '../support/run-report.ts';
+import { ended, makeReport } from '../support/run-report.ts';
 
 const DOWN = { what: 'ECONNREFUSED', passes: true };
 const SECOND = 1_000;
@@ -24,9 +24,9 @@ function createStage() {
   const heartbeat = createHeartbeat({ ping: listener.ping, host: 'hc.example.com', clock, log });
   /** A run of the leagues from its begin to this end. */
   const run = async (outcome: RunReport['outcome'], more?: Partial<RunReport>): Promise<void> => {
-    heartbeat.noteBegin('leagues');
+    heartbeat.note({ type: 'runStarted', kind: 'leagues' });
     await setImmediate();
-    heartbeat.noteRun(reportOf(outcome, more));
+    heartbeat.note(ended(reportOf(outcome, more)));
     await setImmediate();
   };
   return { clock, ...listener, lines, heartbeat, run };
@@ -67,24 +67,24 @@ describe('the heartbeat', () => {
   it('says nothing of a run that was interrupted, and nothing of the profile', async () => {
     const { kinds, run, heartbeat } = createStage();
     await run('interrupted');
-    heartbeat.noteBegin('profile');
-    heartbeat.noteRun(reportOf('failed', { kind: 'profile' }));
+    heartbeat.note({ type: 'runStarted', kind: 'profile' });
+    heartbeat.note(ended(reportOf('failed', { kind: 'profile' })));
     await setImmediate();
     expect(kinds()).toEqual(['start']);
   });
 
   it('takes no report of the profile for the end of a run of the leagues', async () => {
     const { kinds, heartbeat } = createStage();
-    heartbeat.noteBegin('leagues');
-    heartbeat.noteRun(reportOf('failed', { kind: 'profile' }));
-    heartbeat.noteRun(reportOf('changed'));
+    heartbeat.note({ type: 'runStarted', kind: 'leagues' });
+    heartbeat.note(ended(reportOf('failed', { kind: 'profile' })));
+    heartbeat.note(ended(reportOf('changed')));
     await setImmediate();
     expect(kinds()).toEqual(['start', 'success']);
   });
 
   it('goes on where a run never told of its end', async () => {
     const { kinds, run, heartbeat } = createStage();
-    heartbeat.noteBegin('leagues');
+    heartbeat.note({ type: 'runStarted', kind: 'leagues' });
     await setImmediate();
     await run('changed');
     expect(kinds()).toEqual(['start', 'start', 'success']);
@@ -145,7 +145,7 @@ describe('a heartbeat that does not get through', () => {
     await run('changed');
     expect(kinds()).toEqual(['start']);
     answer('take');
-    heartbeat.noteBegin('leagues');
+    heartbeat.note({ type: 'runStarted', kind: 'leagues' });
     await setImmediate();
     expect(kinds()).toEqual(['start', 'start', 'success', 'start']);
   });
@@ -182,7 +182,7 @@ describe('a heartbeat that ends', () => {
     await run('changed');
     await heartbeat[Symbol.asyncDispose]();
     const idle = createStage();
-    idle.heartbeat.noteBegin('leagues');
+    idle.heartbeat.note({ type: 'runStarted', kind: 'leagues' });
     await idle.heartbeat[Symbol.asyncDispose]();
     expect(idle.kinds()).toEqual(['start']);
   });

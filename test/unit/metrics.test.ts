@@ -3,9 +3,10 @@ import { parseSchedule } from '../../src/cron.ts';
 import { TransportError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { createMonitor, type Opening } from '../../src/observe/monitor.ts';
+import type { WorkerEvent } from '../../src/sync/events.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from '../support/clock.ts';
-import { makeReport } from '../support/run-report.ts';
+import { ended, makeReport } from '../support/run-report.ts';
 import { readScrape, type Scrape } from '../support/scrape.ts';
 
 const NO_ROWS = { live_leagues: 7, removed_leagues: 2, held_removals: 0, open_rejections: 0 };
@@ -26,6 +27,10 @@ function createStage() {
     clock,
   );
   const metrics = createMetrics(monitor);
+  const note = (event: WorkerEvent): void => {
+    monitor.note(event);
+    metrics.note(event);
+  };
   let expiresAt: number | undefined;
   const open = (more: Partial<Opening> = {}): void =>
     monitor.open({
@@ -47,7 +52,7 @@ function createStage() {
   const hold = (next: number | undefined): void => {
     expiresAt = next;
   };
-  return { clock, monitor, open, read, hold };
+  return { clock, note, open, read, hold };
 }
 
 function reportOf(kind: RunReport['kind'], outcome: RunReport['outcome'], more: Partial<RunReport> = {}): RunReport {
@@ -85,47 +90,47 @@ describe('the metrics', () => {
   });
 
   it('keep the skew that the last login told, also where the next one fails', async () => {
-    const { monitor, read } = createStage();
-    monitor.noteLogin({ at: 0, reason: 'start', outcome: 'ok', clockSkewMs: -2_500 });
-    monitor.noteLogin({ at: 1, reason: 'due', outcome: 'failed' });
+    const { note, read } = createStage();
+    note({ type: 'login', login: { at: 0, reason: 'start', outcome: 'ok', clockSkewMs: -2_500 } });
+    note({ type: 'login', login: { at: 1, reason: 'due', outcome: 'failed' } });
     const found = await read();
     expect(found.value('league_sync_clock_skew_seconds')).toBe(-2.5);
     expect(found.value('league_sync_logins_total', { outcome: 'failed' })).toBe(1);
   });
 
   it('go on from the failures that the database knows, and do not count what was interrupted', async () => {
-    const { monitor, open, read } = createStage();
+    const { note, open, read } = createStage();
     const failed = { error: new TransportError('timeout', true, 'it took too long') };
     const failures = async () => (await read()).value('league_sync_consecutive_failures');
     open({ consecutiveFailures: 4 });
     expect(await failures()).toBe(4);
-    monitor.noteRun(reportOf('leagues', 'failed', failed));
-    monitor.noteRun(reportOf('profile', 'unchanged'));
-    monitor.noteRun(reportOf('leagues', 'interrupted'));
+    note(ended(reportOf('leagues', 'failed', failed)));
+    note(ended(reportOf('profile', 'unchanged')));
+    note(ended(reportOf('leagues', 'interrupted')));
     expect(await failures()).toBe(5);
-    monitor.noteRun(reportOf('leagues', 'held'));
+    note(ended(reportOf('leagues', 'held')));
     expect(await failures()).toBe(0);
     expect((await read()).value('league_sync_run_failures_total', { kind: 'leagues', error_kind: 'timeout' })).toBe(1);
   });
 
   it('say when each kind was last brought up to date', async () => {
-    const { clock, monitor, open, read } = createStage();
+    const { clock, note, open, read } = createStage();
     const success = async (kind: string) =>
       (await read()).value('league_sync_last_success_timestamp_seconds', { kind });
     open({ lastSuccessAt: 5_000, lastProfileAt: 6_000 });
     expect([await success('leagues'), await success('profile')]).toEqual([5, 6]);
-    monitor.noteRun(reportOf('profile', 'failed'));
-    monitor.noteRun(reportOf('leagues', 'unchanged'));
+    note(ended(reportOf('profile', 'failed')));
+    note(ended(reportOf('leagues', 'unchanged')));
     expect([await success('leagues'), await success('profile')]).toEqual([clock.now() / 1_000, 6]);
-    monitor.noteRun(reportOf('profile', 'unchanged'));
+    note(ended(reportOf('profile', 'unchanged')));
     expect(await success('profile')).toBe(clock.now() / 1_000);
   });
 
   it('sort runs by how long they took, and their changes by what they are', async () => {
-    const { monitor, read } = createStage();
+    const { note, read } = createStage();
     const counts = { ...NO_COUNTS, received: 9, added: 3, changed: 2, restored: 1, removed: 4, unchanged: 3 };
-    monitor.noteRun(reportOf('leagues', 'changed', { durationMs: 40, counts }));
-    monitor.noteRun(reportOf('leagues', 'changed', { durationMs: 700_000, counts }));
+    note(ended(reportOf('leagues', 'changed', { durationMs: 40, counts })));
+    note(ended(reportOf('leagues', 'changed', { durationMs: 700_000, counts })));
     const found = await read();
     const within = (le: string) => found.value('league_sync_run_duration_seconds_bucket', { kind: 'leagues', le });
     expect([within('0.05'), within('300'), within('+Inf')]).toEqual([1, 1, 2]);

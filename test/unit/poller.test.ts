@@ -27,7 +27,6 @@ function createStage() {
   const pause = createPause(clock);
   const stop = new AbortController();
   const started: string[] = [];
-  const begun: RunKind[] = [];
   const outcomes: RunReport['outcome'][] = [];
   const { log, lines } = createTestLog();
   let isFirstLoad = false;
@@ -43,14 +42,14 @@ function createStage() {
       end = resolve;
     });
     running -= 1;
-    return reportOf(kind, trigger, failure);
+    const report = reportOf(kind, trigger, failure);
+    outcomes.push(report.outcome);
+    return report;
   };
   const poller = createPoller({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     pause,
     objection: () => against,
-    onBegin: (kind) => begun.push(kind),
-    onReport: ({ outcome }) => outcomes.push(outcome),
     isFirstLoad: () => isFirstLoad,
     log,
     signal: stop.signal,
@@ -66,7 +65,7 @@ function createStage() {
   const loadFirst = (): void => {
     isFirstLoad = true;
   };
-  return { clock, pause, poller, started, begun, outcomes, most: () => most, endRun, object, stop, lines, loadFirst };
+  return { clock, pause, poller, started, outcomes, most: () => most, endRun, object, stop, lines, loadFirst };
 }
 
 describe('the poller', () => {
@@ -78,21 +77,6 @@ describe('the poller', () => {
     await endRun();
     await poller.idle();
     expect(started).toEqual(['leagues schedule', 'profile schedule']);
-  });
-
-  it('tells of each run when it begins, and of none that is skipped', async () => {
-    const { poller, begun, endRun } = createStage();
-    poller.request('profile', 'schedule');
-    poller.request('leagues', 'schedule');
-    expect(begun).toEqual([]);
-    await setImmediate();
-    expect(begun).toEqual(['leagues']);
-    poller.request('leagues', 'schedule');
-    await endRun();
-    expect(begun).toEqual(['leagues', 'profile']);
-    await endRun();
-    await poller.idle();
-    expect(begun).toHaveLength(2);
   });
 
   it('never makes two runs at once', async () => {

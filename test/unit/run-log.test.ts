@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ContractError, CredentialsError, type RunError, StatusError } from '../../src/errors.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
-import { createRunLog } from '../../src/worker/run-log.ts';
+import { createRunLog } from '../../src/worker/worker-log.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
@@ -84,7 +84,7 @@ describe('the log of the runs', () => {
   it.each<readonly [string, RunError, RunError]>([
     ['of another kind', down(), new ContractError(DOWN, { httpStatus: 503 })],
     ['of another status', down(), new StatusError(true, DOWN, { httpStatus: 502 })],
-    ['with other words', down(), down('The service answered at length.')],
+    ['with another fix', down(), new StatusError(true, DOWN, { httpStatus: 503, fix: 'check LEAGUE_SYNC_BASE_URL' })],
   ])('tells a failure %s at once, and neither again while they take turns', (_, one, other) => {
     const { lines, note } = createStage();
     for (const error of [one, other, one, other, one]) note(reportOf({ error }));
@@ -104,11 +104,14 @@ describe('the log of the runs', () => {
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'info']);
   });
 
-  it('does not tell every failure of a service that never says the same twice', () => {
+  it('tells in short what failed in other words, and says so only if the words are the same', () => {
     const { lines, note } = createStage();
-    const words = Array.from({ length: 200 }, (_, index) => 'x'.repeat(index + 1));
-    for (const word of words) note(reportOf({ error: down(word) }));
-    expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(20);
+    for (const words of ['One.', 'Two.', 'Two.']) note(reportOf({ error: down(words) }));
+    expect(wordsOf(lines)).toEqual([
+      'warn leagues: failed. One.',
+      `info leagues: failed: Two. (20 ms); 2 failed polls since ${BEGAN}`,
+      `info leagues: failed as before (20 ms); 3 failed polls since ${BEGAN}`,
+    ]);
   });
 
   it('measures by the clock that never steps', async () => {
