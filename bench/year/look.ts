@@ -6,7 +6,7 @@ import { parseSchedule } from '../../src/cron.ts';
 import { createApp } from '../../src/observe/app.ts';
 import { createMonitor } from '../../src/observe/monitor.ts';
 import { createReader } from '../../src/observe/page/stored.ts';
-import { glance } from '../../src/store/connection.ts';
+import { withOwnSnapshot } from '../../src/store/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { median } from '../support/statistics.ts';
 import type { HandClock } from './clock.ts';
@@ -48,7 +48,7 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     const { status } = await answer({ method: 'GET', path: pathname, query, isGone: () => false });
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
   };
-  const readStored = createReader((read) => glance(store.path, read));
+  const readStored = createReader((read) => withOwnSnapshot(store.path, read));
   const times: Record<string, number> = {
     'queries of /': await timeOf(async () => void readStored(new URLSearchParams(), clock.now())),
   };

@@ -5,7 +5,7 @@ import { loadDatabasePath } from '../config/database.ts';
 import type { HeartbeatSource } from '../config/heartbeat.ts';
 import { findPackage } from '../package.ts';
 import { locateFile, requireOrdinary } from '../store/database-file.ts';
-import { type Neighbourhood, readPresence } from '../store/presence.ts';
+import { type LocalHost, readLockStatus } from '../store/lock.ts';
 import { describeLock, type FoundDatabase, lookAtDatabase } from './database.ts';
 import { lookAtDisk, lookAtPublishing } from './disk.ts';
 import { explain, type Finding, fail, ok, skipped, warn } from './finding.ts';
@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
  * records nothing, holds no lock, and asks the service once for each thing.
  */
 export async function* lookAtAll(
-  source: SettingsSource & Pick<Neighbourhood, 'isAlive'>,
+  source: SettingsSource & Pick<LocalHost, 'isAlive'>,
   stop: AbortSignal,
 ): AsyncGenerator<Finding> {
   const { findings, config, advice } = readSettings(source);
@@ -56,12 +56,12 @@ type Place = FoundDatabase & {
 };
 
 /** The database, its lock and its disk. */
-function lookAtPlace(path: string, neighbourhood: Neighbourhood): Place {
+function lookAtPlace(path: string, neighbourhood: LocalHost): Place {
   try {
     const place = locateFile(path);
     const { findings, state } = lookAtDatabase(place, findPackage().migrations);
     requireOrdinary(`${place}.lock`);
-    const presence = readPresence(place, neighbourhood);
+    const presence = readLockStatus(place, neighbourhood);
     const isInUse = presence.state !== 'none';
     return { place, state, isInUse, findings: [...findings, describeLock(presence), ...lookAtDisk(place)] };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { formatAge, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
 import { findUnsettled, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
-import type { Presence } from '../store/presence.ts';
+import type { LockStatus } from '../store/lock.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 
 /** What was found of the database, and what can be asked of it. */
@@ -61,7 +61,7 @@ function describeUnsettled(path: string, unsettled: string): Finding {
 }
 
 /** Who holds the lock. A worker that runs is as it should be, and so is none. */
-export function describeLock(presence: Presence): Finding {
+export function describeLock(presence: LockStatus): Finding {
   if (presence.state === 'none') return ok('lock', 'not held: no worker runs');
   const { state, holder } = presence;
   if (holder === undefined) return ok('lock', 'just being taken, or the lock file cannot be read');

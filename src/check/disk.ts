@@ -1,9 +1,10 @@
+import { statSync } from 'node:fs';
 import { formatAge, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
 import { isThere, refuseReplacing } from '../store/copy.ts';
 import { toDatabaseError } from '../store/database-error.ts';
-import { findWritableFolder, modifiedAt, sizeOf } from '../store/database-file.ts';
-import { networkFileSystemOf, roomIn } from '../store/disk.ts';
+import { sizeOf } from '../store/database-file.ts';
+import { findWritableFolder, networkFileSystemOf, roomIn } from '../store/disk.ts';
 import { kinshipOf } from '../store/origin.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 
@@ -64,7 +65,7 @@ export function lookAtPublishing(
     if (!isThere(target)) return ok('publish', `${target} is not there yet, and can be made in ${folder}`);
     if (path === undefined) throw inTheWay(target);
     refuseReplacing(target, path, 'published');
-    const made = `made ${formatAge(Math.max(0, now - modifiedAt(target)))}`;
+    const made = `made ${formatAge(Math.max(0, now - statSync(target).mtimeMs))}`;
     if (kinshipOf(target, path) === 'earlier') return ok('publish', `${target} is a copy, ${made}`);
     return ok(
       'publish',

@@ -2,6 +2,7 @@ import { systemClock } from '../clock.ts';
 import { loadDatabasePath } from '../config/database.ts';
 import { formatAge } from '../duration.ts';
 import { EXIT } from '../errors.ts';
+import { withReader } from '../store/connection.ts';
 import {
   type FeedEntry,
   type FeedStart,
@@ -33,7 +34,7 @@ export type ChangesOptions = {
 export const changes: Command<ChangesOptions> = async (host, { since, league, limit, json, ids }) => {
   const path = loadDatabasePath(host);
   const start = since ?? { newest: limit ?? NEWEST };
-  const stretch = findStretch(path, start, league);
+  const stretch = withReader(path, (db) => findStretch(db, start, league));
   const { terminal } = host;
   const now = systemClock.now();
   const write = (page: readonly FeedEntry[]): readonly string[] => {

@@ -1,5 +1,5 @@
 import { EXIT } from '../errors.ts';
-import { readFrom } from '../store/connection.ts';
+import { withReader } from '../store/connection.ts';
 import { removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
 import type { Command } from './host.ts';
 
@@ -16,7 +16,7 @@ export type CopyOptions = {
 export const copy: Command<CopyOptions> = async (host, { path, target, part, published }) => {
   const parent = host.parent();
   const replaceable = published === true ? 'published' : 'earlier';
-  readFrom(path, (db) => {
+  withReader(path, (db) => {
     if (part === undefined) writeCopy(db, target);
     else replaceCopy(db, target, { part, replaceable });
   });

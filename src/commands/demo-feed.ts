@@ -1,5 +1,6 @@
 import type { Log } from '../log.ts';
-import { type FeedEntry, findStretch, readFeed } from '../store/queries/feed.ts';
+import { withOwnReader } from '../store/connection.ts';
+import { type FeedEntry, findStretch, readPage } from '../store/queries/feed.ts';
 import type { Listener } from '../sync/events.ts';
 import { visible } from '../terminal/style.ts';
 import { describeFields } from './entry.ts';
@@ -12,8 +13,10 @@ export function createFeedLog(path: string, log: Log): Listener {
   let seq = 0;
   return (event) => {
     if (event.type !== 'runEnded' || event.report.kind !== 'leagues' || !event.report.wrote) return;
-    const stretch = findStretch(path, { afterSeq: seq });
-    const [entries = []] = readFeed(path, stretch, { most: MOST_SHOWN, fields: true });
+    const { stretch, entries } = withOwnReader(path, (db) => {
+      const found = findStretch(db, { afterSeq: seq });
+      return { stretch: found, entries: readPage(db, found, { most: MOST_SHOWN, fields: true }) };
+    });
     for (const entry of entries) log.info(describeBriefly(entry));
     const more = stretch.last - (entries.at(-1)?.seq ?? stretch.last);
     if (more > 0) log.info(`  … and ${more} more`);

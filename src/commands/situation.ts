@@ -1,10 +1,10 @@
 import type { ErrorKind } from '../errors.ts';
 import type { Situation } from '../observe/verdict.ts';
-import type { Presence } from '../store/presence.ts';
+import type { LockStatus } from '../store/lock.ts';
 import type { Overview } from '../store/queries/overview.ts';
 
 export type SituationOptions = {
-  readonly worker: Presence;
+  readonly worker: LockStatus;
   /** The age (ms) at which data of an instant (ms) is stale. */
   readonly staleAfterMs: (at: number) => number;
 };

@@ -1,6 +1,6 @@
 import { formatAge } from '../duration.ts';
 import type { Verdict } from '../observe/verdict.ts';
-import type { Presence } from '../store/presence.ts';
+import type { LockStatus } from '../store/lock.ts';
 import type { Overview } from '../store/queries/overview.ts';
 import { createPaint, type Paint, type Tone, visible } from '../terminal/style.ts';
 import { NO_BREAK, wrap } from '../terminal/table.ts';
@@ -15,7 +15,7 @@ export type PublishedCopy = { readonly path: string; readonly at: string | null 
 export type Standing = Verdict &
   Omit<Overview, 'last_pause' | 'token_granted_at'> & {
     readonly database: string;
-    readonly worker: Presence;
+    readonly worker: LockStatus;
     /** Until when the service asked to be left alone, where that is not over. */
     readonly paused_until: string | null;
     /** Null where none is wanted. */
@@ -75,7 +75,7 @@ const NONE = { text: 'none' } as const;
 type Words = Omit<Fact, 'name'>;
 
 /** That none runs is told at once, below the verdict. */
-function describeWorker(worker: Presence, view: View): readonly Fact[] {
+function describeWorker(worker: LockStatus, view: View): readonly Fact[] {
   if (worker.state === 'none') return [];
   const { state, holder } = worker;
   const name = 'worker';

@@ -6,7 +6,7 @@ import { loadStaleSettings } from '../config/stale.ts';
 import { EXIT } from '../errors.ts';
 import { judge, type Reason, staleAge } from '../observe/verdict.ts';
 import { msLeftOf } from '../service/pause.ts';
-import { type Presence, readPresence } from '../store/presence.ts';
+import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import type { Command } from './host.ts';
 import { situationOf } from './situation.ts';
@@ -23,7 +23,7 @@ export const status: Command<StatusOptions> = async (host, { json, failIfStale }
   const database = loadDatabasePath(host);
   const limits = loadStaleSettings(host);
   const overview = readOverview(database);
-  const worker = readPresence(database, { host: hostname(), isAlive: host.isAlive });
+  const worker = readLockStatus(database, { host: hostname(), isAlive: host.isAlive });
   const now = systemClock.now();
   const verdict = judge(situationOf(overview, { worker, staleAfterMs: (at) => staleAge(limits, at) }));
   const { token_granted_at: _, last_pause, ...facts } = overview;
@@ -46,7 +46,7 @@ function isStale({ reason }: Reason): boolean {
 }
 
 /** Tokens live in memory only: no process can hold one that was granted before it began. */
-function mayHoldToken(worker: Presence, { token_granted_at: grantedAt }: Overview): boolean {
+function mayHoldToken(worker: LockStatus, { token_granted_at: grantedAt }: Overview): boolean {
   if (worker.state === 'none' || grantedAt === null) return false;
   return worker.holder === undefined || worker.holder.since <= grantedAt;
 }

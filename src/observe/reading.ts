@@ -1,9 +1,9 @@
 import { DatabaseError } from '../errors.ts';
-import { glance } from '../store/connection.ts';
+import { withOwnSnapshot } from '../store/connection.ts';
 import type { Monitor } from './monitor.ts';
 
 /** Reads the worker's database on a connection of its own. Throws a DatabaseError if that cannot be done. */
-export type Read = <T>(read: Parameters<typeof glance<T>>[1]) => T;
+export type Read = <T>(read: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 
 /**
  * Reads for the pages. If the worker's files are gone, nothing is read: what is at their path now is another database.
@@ -13,7 +13,7 @@ export function createReading({ databaseFault, path, settings }: Monitor): Read 
   return (read) => {
     requireOwn(databaseFault());
     try {
-      return glance(path() ?? settings.database, read);
+      return withOwnSnapshot(path() ?? settings.database, read);
     } catch (error) {
       requireOwn(databaseFault());
       if (path() === undefined) throw new DatabaseError('The database is not open yet.');

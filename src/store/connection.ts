@@ -1,10 +1,8 @@
 import Database from 'better-sqlite3';
-import { DatabaseError, UsageError } from '../errors.ts';
-import { toDatabaseError } from './database-error.ts';
-import { isOrdinaryFile, requireOrdinary } from './database-file.ts';
-import { foreign, isForeign, refuseForeign, rememberOwn } from './foreign.ts';
-import { APPLICATION_ID } from './identity.ts';
-import { beginWal, closeBehindReader, leaveOneFile } from './wal.ts';
+import { DatabaseError } from '../errors.ts';
+import { explained, toDatabaseError } from './database-error.ts';
+import { APPLICATION_ID, assertOurs, isOrdinaryFile, refuseForeign, requireOrdinary } from './database-file.ts';
+import { closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 
 /** A wait inside SQLite stops the whole process, so it is short; whoever can wait longer does so outside. */
 const BUSY_TIMEOUT_MS = 25;
@@ -20,69 +18,77 @@ export function openForWriting(
   path: string,
   prepare: (db: Database.Database) => boolean,
 ): Database.Database | undefined {
+  refuseForeign(path);
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    refuseForeign(db, path);
-    rememberOwn(path);
-    // Before the log is begun, so that a file with a log beside it and without our mark is never one of ours.
+    assertOurs(db, path);
+    // Before the WAL is begun, so that a file with a WAL beside it and without our mark is never one of ours.
     const isReady = prepare(db);
-    if (isReady) beginWal(db);
-    // A plain closing would apply a log that lies there, and take it away.
-    else closeBehindReader(db);
+    if (isReady) enableWal(db);
+    // A plain closing would apply a WAL that lies there, and take it away.
+    else closeKeepingReadable(db);
     return isReady ? db : undefined;
   } catch (error) {
-    closeBehindReader(db);
+    closeKeepingReadable(db);
     throw toDatabaseError(error, path);
   }
 }
 
-/** Reads from an existing database of this program. Throws a DatabaseError where there is none, or it is in trouble. */
-export function readFrom<T>(path: string, read: (db: Database.Database) => T): T {
-  return readBriefly(path, READER_TIMEOUT_MS, read);
+type Read<T> = (db: Database.Database) => T;
+
+/**
+ * Reads from an existing database of this program. Throws a DatabaseError where there is none, or it is in trouble. Not
+ * for a process that has the database open (see `readHeader`).
+ */
+export function withReader<T>(path: string, read: Read<T>): T {
+  refuseForeign(path);
+  return withOwnReader(path, read);
 }
 
-/** As `readFrom`, at one instant, for a process that has other things to do: it waits for nobody. */
-export function glance<T>(path: string, read: (db: Database.Database) => T): T {
-  return readBriefly(path, BUSY_TIMEOUT_MS, (db) => db.transaction(() => read(db))());
-}
-
-function readBriefly<T>(path: string, timeout: number, read: (db: Database.Database) => T): T {
+/** As `withReader`, for a file that is known to be ours. */
+export function withOwnReader<T>(path: string, read: Read<T>, timeout: number = READER_TIMEOUT_MS): T {
   const db = openExisting(path, { readonly: true, timeout });
   try {
-    return read(db);
-  } catch (error) {
-    throw error instanceof UsageError ? error : toDatabaseError(error, path);
+    return explained(path, () => read(db));
   } finally {
     db.close();
   }
 }
 
+/** As `withOwnReader`, at one instant, for a process that has other things to do: it waits for nobody. */
+export function withOwnSnapshot<T>(path: string, read: Read<T>): T {
+  return withOwnReader(path, (db) => db.transaction(() => read(db))(), BUSY_TIMEOUT_MS);
+}
+
 /**
- * Writes to an existing database beside the worker that may have it open, with a log as the worker does, and leaves it
- * as it was. Waits for nobody, since a waiting writer keeps new readers out. Throws a DatabaseError.
+ * Writes to an existing database of ours beside the worker that may have it open, with a WAL as the worker does, and
+ * leaves it as it was. Waits for nobody, since a waiting writer keeps new readers out. Throws a DatabaseError.
  */
-export function openBeside<T>(path: string, write: (db: Database.Database) => T): T {
+export function withSecondWriter<T>(path: string, write: (db: Database.Database) => T): T {
   const db = openExisting(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    beginWal(db);
-    return write(db);
-  } catch (error) {
-    throw toDatabaseError(error, path);
+    return explained(path, () => {
+      enableWal(db);
+      return write(db);
+    });
   } finally {
-    // Where a killed worker left its log, nobody else would see to it that read-only tools can open the file. Where a
-    // worker is at work, it keeps its log, and is not waited for.
+    // If a killed worker left its WAL, nobody else would see to it that read-only tools can open the file. A worker that
+    // runs keeps its WAL, and is not waited for.
     db.pragma('busy_timeout = 0');
-    leaveOneFile(db);
-    closeBehindReader(db);
+    leaveWalMode(db);
+    closeKeepingReadable(db);
   }
 }
 
 function openExisting(path: string, options: Database.Options): Database.Database {
-  requireFile(path);
+  if (!isOrdinaryFile(path)) {
+    const fix = 'set LEAGUE_SYNC_DATABASE, or let the worker make it first';
+    throw new DatabaseError(`There is no database at ${path}.`, { fix });
+  }
   const db = open(path, { ...options, fileMustExist: true });
   try {
     if (db.pragma('application_id', { simple: true }) === APPLICATION_ID) return db;
-    refuseForeign(db, path);
+    assertOurs(db, path);
     throw new DatabaseError(`The database ${path} is empty.`, { fix: 'start the worker, which fills it' });
   } catch (error) {
     db.close();
@@ -91,22 +97,6 @@ function openExisting(path: string, options: Database.Options): Database.Databas
 }
 
 function open(path: string, options: Database.Options): Database.Database {
-  if (isForeign(path)) throw foreign(path);
-  try {
-    for (const companion of ['-journal', '-wal', '-shm']) requireOrdinary(path + companion);
-    return new Database(path, options);
-  } catch (error) {
-    throw toDatabaseError(error, path);
-  }
-}
-
-function requireFile(path: string): void {
-  try {
-    if (isOrdinaryFile(path)) return;
-  } catch (error) {
-    throw toDatabaseError(error, path);
-  }
-  throw new DatabaseError(`There is no database at ${path}.`, {
-    fix: 'set LEAGUE_SYNC_DATABASE, or let the worker make it first',
-  });
+  for (const companion of ['-journal', '-wal', '-shm']) requireOrdinary(path + companion);
+  return explained(path, () => new Database(path, options));
 }

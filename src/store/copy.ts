@@ -18,11 +18,11 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, UsageError } from '../errors.ts';
-import { toDatabaseError } from './database-error.ts';
+import { explained, toDatabaseError } from './database-error.ts';
 import { makeFolders } from './database-file.ts';
 import { isLater, kinshipOf } from './origin.ts';
 
-/** Whoever may read the database may read its copies; nobody else may. */
+/** Those who may read the database may read its copies, and nobody else. */
 const READING = 0o444;
 const WRITING = 0o222;
 const GROUP = 0o070;
@@ -44,7 +44,7 @@ export function writeCopy(db: Database.Database, target: string): void {
     const fd = openSync(target, 'wx', OWNER);
     made = true;
     try {
-      takeRights(fd, db.name);
+      copyPermissions(fd, db.name);
     } finally {
       closeSync(fd);
     }
@@ -57,12 +57,12 @@ export function writeCopy(db: Database.Database, target: string): void {
 }
 
 /** Lets those read a file who may read the other. */
-function takeRights(fd: number, path: string): void {
+function copyPermissions(fd: number, path: string): void {
   const { mode, gid } = statSync(path);
   // Whose group cannot be given to the copy may not read it by its group. A sandbox may forbid to give what it has, too.
-  const hasGroup = fstatSync(fd).gid === gid || allow(() => fchownSync(fd, -1, gid));
+  const hasGroup = fstatSync(fd).gid === gid || ignoreUnsupported(() => fchownSync(fd, -1, gid));
   const group = hasGroup ? GROUP : 0;
-  allow(() => fchmodSync(fd, (mode & READING & ~(GROUP & ~group)) | OWNER));
+  ignoreUnsupported(() => fchmodSync(fd, (mode & READING & ~(GROUP & ~group)) | OWNER));
 }
 
 /**
@@ -88,11 +88,8 @@ function removeOldParts(target: string): void {
 
 /** Removes a copy that was begun, and the journal that SQLite keeps while it writes one. Throws a DatabaseError. */
 export function removeCopy(target: string): void {
-  try {
-    for (const file of [target, `${target}-journal`]) rmSync(file, { force: true });
-  } catch (error) {
-    throw toDatabaseError(error, target, 'copy');
-  }
+  const remove = (file: string): void => rmSync(file, { force: true });
+  explained(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
 /**
@@ -118,12 +115,12 @@ export function replaceCopy(db: Database.Database, target: string, { part, repla
     removeOldParts(target);
     const at = new Date();
     writeCopy(db, part);
-    allow(() => utimesSync(part, at, at));
-    allow(() => chmodSync(part, statSync(part).mode & READING));
+    ignoreUnsupported(() => utimesSync(part, at, at));
+    ignoreUnsupported(() => chmodSync(part, statSync(part).mode & READING));
     refuseReplacing(target, db.name, replaceable);
     if (isOutdated(part, target, db.name)) return;
     renameSync(part, target);
-    allow(() => syncToDisk(dirname(target)));
+    ignoreUnsupported(() => syncToDisk(dirname(target)));
   } catch (error) {
     throw toDatabaseError(error, target, 'copy');
   } finally {
@@ -156,10 +153,7 @@ export function isWritable(target: string): boolean {
 /** Gives the copy its name. Throws a UsageError where something has that name, and a DatabaseError. */
 export function nameCopy(copy: string, target: string): void {
   try {
-    linkOrRename(copy, target);
-    allow(() => syncToDisk(dirname(target)));
-  } catch (error) {
-    throw error instanceof UsageError ? error : toDatabaseError(error, target, 'copy');
+    explained(target, () => linkOrRename(copy, target), 'copy');
   } finally {
     rmSync(copy, { force: true });
   }
@@ -175,6 +169,7 @@ function linkOrRename(copy: string, target: string): void {
     if (!UNKNOWN_THERE.test(codeOf(error))) throw error;
     renameSync(copy, target);
   }
+  ignoreUnsupported(() => syncToDisk(dirname(target)));
 }
 
 /** Throws a UsageError where something is at `target`, and a DatabaseError. */
@@ -184,15 +179,11 @@ export function refuseExisting(target: string): void {
 
 /** Whether anything has this name, a link that leads nowhere included. */
 export function isThere(target: string): boolean {
-  try {
-    return lstatSync(target, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    throw toDatabaseError(error, target, 'copy');
-  }
+  return explained(target, () => lstatSync(target, { throwIfNoEntry: false }) !== undefined, 'copy');
 }
 
 /** Does what some file systems do not know, and says whether this one did. */
-function allow(work: () => void): boolean {
+function ignoreUnsupported(work: () => void): boolean {
   try {
     work();
     return true;

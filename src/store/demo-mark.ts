@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
-import { toDatabaseError } from './database-error.ts';
-import { requireOrdinary, sizeOf } from './database-file.ts';
-import { hasWalMark, readApplicationId } from './foreign.ts';
-import { APPLICATION_ID } from './identity.ts';
+import { explained, toDatabaseError } from './database-error.ts';
+import { APPLICATION_ID, readHeader, requireOrdinary, sizeOf } from './database-file.ts';
 
 /** No step of the schema has this number. The row says that a demo made the database, and no worker has used it since. */
 const MARK_VERSION = 0;
@@ -33,15 +31,11 @@ export function removeDemoMark(db: Database.Database): void {
  * nothing is there. Looks at the name alone. Throws a DatabaseError.
  */
 export function findOddity(path: string, wanted: 'file' | 'folder'): string | undefined {
-  try {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined || (wanted === 'file' ? found.isFile() : found.isDirectory())) return undefined;
-    if (found.isSymbolicLink()) return 'a link';
-    if (found.isFile()) return 'a file, not a folder';
-    return found.isDirectory() ? 'a folder' : 'not a regular file';
-  } catch (error) {
-    throw toDatabaseError(error, path);
-  }
+  const found = explained(path, () => lstatSync(path, { throwIfNoEntry: false }));
+  if (found === undefined || (wanted === 'file' ? found.isFile() : found.isDirectory())) return undefined;
+  if (found.isSymbolicLink()) return 'a link';
+  if (found.isFile()) return 'a file, not a folder';
+  return found.isDirectory() ? 'a folder' : 'not a regular file';
 }
 
 /**
@@ -53,18 +47,18 @@ export function findOwnersFile(path: string): string | undefined {
   for (const part of PARTS) requireOrdinary(path + part);
   if (!existsSync(path)) return describeLeftOver(path);
   if (sizeOf(path) === 0) return sizeOf(`${path}-wal`) > 0 ? LOST_WAL : undefined;
-  const application = readApplicationId(path);
-  if (application === undefined) return 'not an SQLite database';
-  return application === APPLICATION_ID ? judgeOwn(path) : 'the database of another program';
+  const header = readHeader(path);
+  if (header === undefined) return 'not an SQLite database';
+  return header.applicationId === APPLICATION_ID
+    ? judgeOwn(path, header.hasWalMark)
+    : 'the database of another program';
 }
 
 /** Deletes the database of an earlier demo. To be called right after `findOwnersFile`, under the same lock. */
 export function clearAway(path: string): void {
-  try {
+  explained(path, () => {
     for (const part of PARTS) rmSync(path + part, { force: true });
-  } catch (error) {
-    throw toDatabaseError(error, path);
-  }
+  });
 }
 
 const LOST_WAL = 'missing, but its WAL is there and may hold the only copy of some rows';
@@ -74,8 +68,8 @@ function describeLeftOver(path: string): string | undefined {
   return sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0 ? LOST_WAL : undefined;
 }
 
-function judgeOwn(path: string): string | undefined {
-  const isSettled = !hasWalMark(path) && sizeOf(`${path}-wal`) === 0 && sizeOf(`${path}-journal`) === 0;
+function judgeOwn(path: string, hasWalMark: boolean): string | undefined {
+  const isSettled = !hasWalMark && sizeOf(`${path}-wal`) === 0 && sizeOf(`${path}-journal`) === 0;
   try {
     if (isSettled ? isDisposable(path, { readonly: true }) : onCopy(path, isDisposable)) return undefined;
     return 'a league-sync database without the mark of a demo: a worker has written to it, or an earlier version of the demo made it';
@@ -99,11 +93,7 @@ function onCopy(path: string, look: (copy: string) => boolean): boolean {
 }
 
 function inTemporary<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw toDatabaseError(error, tmpdir(), 'copy');
-  }
+  return explained(tmpdir(), work, 'copy');
 }
 
 /** Whether a demo made the database, or it holds nothing, since its first transaction was cut short. */

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseError } from '../errors.ts';
-import { readFrom } from './connection.ts';
+import { withReader } from './connection.ts';
 import { toDatabaseError } from './database-error.ts';
-import { isOrdinaryFile, sizeOf } from './database-file.ts';
-import { hasWalMark } from './foreign.ts';
+import { isOrdinaryFile, readHeader, sizeOf } from './database-file.ts';
 import { pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
 import type { Freshness } from './queries/overview.ts';
 
@@ -22,11 +21,7 @@ export type Inspection = {
 
 /** Whether there is a database, and not only the place for one. Throws a DatabaseError. */
 export function holdsDatabase(path: string): boolean {
-  try {
-    return isOrdinaryFile(path) && sizeOf(path) > 0;
-  } catch (error) {
-    throw toDatabaseError(error, path);
-  }
+  return isOrdinaryFile(path) && sizeOf(path) > 0;
 }
 
 /**
@@ -36,7 +31,7 @@ export function holdsDatabase(path: string): boolean {
 export function findUnsettled(path: string): string | undefined {
   const journal = `${path}-journal`;
   if (sizeOf(journal) > 0) return `an unfinished change in ${journal}`;
-  if (!hasWalMark(path)) return undefined;
+  if (readHeader(path)?.hasWalMark !== true) return undefined;
   const missing = ['-wal', '-shm'].map((suffix) => path + suffix).filter((file) => !existsSync(file));
   return missing.length === 0 ? undefined : `the mark of a log, and no ${missing.join(', nor ')}`;
 }
@@ -44,7 +39,7 @@ export function findUnsettled(path: string): string | undefined {
 /** Reads all of it, for damage too. Throws a DatabaseError where this version of the program cannot work with it. */
 export function inspectDatabase(path: string, migrations: string): Inspection {
   const known = readMigrations(migrations);
-  return readFrom(path, (db) => {
+  return withReader(path, (db) => {
     refuseOther(db, known, path);
     const said = String(db.pragma('quick_check(1)', { simple: true }));
     if (said !== 'ok') throw damaged(path, said);

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
+import { APPLICATION_ID } from './database-file.ts';
 import { addDemoMark } from './demo-mark.ts';
-import { APPLICATION_ID } from './identity.ts';
 
 /** One step of the schema, as it lies in `migrations/`. */
 type Migration = {

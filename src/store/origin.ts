@@ -1,10 +1,9 @@
 import { existsSync, lstatSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { besides } from '../config/database.ts';
-import { readFrom } from './connection.ts';
-import { toDatabaseError } from './database-error.ts';
-import { hasWalMark, isForeign } from './foreign.ts';
-import { inodeOf } from './identity.ts';
+import { withOwnReader, withReader } from './connection.ts';
+import { explained } from './database-error.ts';
+import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
 
 /**
  * What a file is to a database: a copy of an `earlier` state of it, or of the present one; a copy that has `diverged`,
@@ -13,33 +12,29 @@ import { inodeOf } from './identity.ts';
 export type Kinship = 'earlier' | 'diverged' | 'foreign';
 
 /**
- * Tells what the file at `target` is to the database at `path`. Throws a DatabaseError where the database cannot be
- * read.
+ * Tells what the file at `target` is to the database of ours at `path`. Throws a DatabaseError where the database cannot
+ * be read.
  */
 export function kinshipOf(target: string, path: string): Kinship {
   if (lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true || isSameFile(target, path)) return 'foreign';
-  // Copies have no log; to open one that has would make companions beside it.
-  if (isForeign(target) || hasWalMark(target)) return 'foreign';
+  const header = readHeader(target);
+  // Copies have no WAL; to open one that has would make files beside it.
+  if (header?.applicationId !== APPLICATION_ID || header.hasWalMark) return 'foreign';
   if (besides(target).some((file) => existsSync(file))) return 'foreign';
-  const copied = readIfDatabase(target);
-  if (copied === undefined) return 'foreign';
-  return readFrom(path, (db) => compare(db, copied));
+  const copied = readState(target);
+  return copied === undefined ? 'foreign' : withOwnReader(path, (db) => compare(db, copied));
 }
 
 /** Whether the copy at `one` shows a later state than the copy at `other`. */
 export function isLater(one: string, other: string): boolean {
-  const [first, second] = [readIfDatabase(one), readIfDatabase(other)];
+  const [first, second] = [readState(one), readState(other)];
   if (first === undefined || second === undefined) return false;
   return first.lastRun > second.lastRun || first.lastChange > second.lastChange;
 }
 
 /** Throws a DatabaseError where one of them cannot be looked at. */
 function isSameFile(one: string, other: string): boolean {
-  try {
-    return inodeOf(one) === inodeOf(other);
-  } catch (error) {
-    throw toDatabaseError(error, other);
-  }
+  return explained(other, () => inodeOf(one) === inodeOf(other));
 }
 
 /** What tells a database from others, and one state of it from a later one. */
@@ -65,18 +60,18 @@ const STATE = `SELECT (SELECT applied_at FROM schema_migrations ORDER BY version
     LEFT JOIN (SELECT seq, at FROM league_changes ORDER BY seq DESC LIMIT 1) AS change`;
 
 /** Undefined where it is no database of this program. */
-function readIfDatabase(path: string): State | undefined {
+function readState(path: string): State | undefined {
   try {
-    return readFrom(path, (db) => db.prepare<[], State>(STATE).get());
+    return withReader(path, (db) => db.prepare<[], State>(STATE).get());
   } catch {
     return undefined;
   }
 }
 
-function compare(db: Database.Database, state: State): Kinship {
+function compare(db: Database.Database, copied: State): Kinship {
   const own = db.prepare<[], State>(STATE).get();
-  if (own === undefined || !haveOneOrigin(own, state)) return 'foreign';
-  return hasState(db, own, state) ? 'earlier' : 'diverged';
+  if (own === undefined || !haveOneOrigin(own, copied)) return 'foreign';
+  return hadState(db, own, copied) ? 'earlier' : 'diverged';
 }
 
 /** Two databases begin at different instants, and go on differently; a backup may be from before the first rows. */
@@ -88,13 +83,13 @@ function haveOneOrigin(one: State, other: State): boolean {
   );
 }
 
-/** Whether this database has come by that state. Old runs are deleted in time, changes never are. */
-function hasState(db: Database.Database, own: State, state: State): boolean {
-  const run = db.prepare<[number], string>('SELECT started_at FROM runs WHERE id = ?').pluck().get(state.lastRun);
+/** Whether `copied` is an earlier state of this database. The run may have been pruned; changes never are. */
+function hadState(db: Database.Database, own: State, copied: State): boolean {
+  const run = db.prepare<[number], string>('SELECT started_at FROM runs WHERE id = ?').pluck().get(copied.lastRun);
   const change = db.prepare<[number], string>('SELECT at FROM league_changes WHERE seq = ?').pluck();
   return (
-    state.lastRun <= own.lastRun &&
-    (run === undefined || run === state.lastRunAt) &&
-    (change.get(state.lastChange) ?? null) === state.lastChangeAt
+    copied.lastRun <= own.lastRun &&
+    (run === undefined || run === copied.lastRunAt) &&
+    (change.get(copied.lastChange) ?? null) === copied.lastChangeAt
   );
 }

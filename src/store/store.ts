@@ -6,10 +6,10 @@ import { createPatience, type Patience } from './busy.ts';
 import { openForWriting } from './connection.ts';
 import { describeDatabase } from './data-dictionary.ts';
 import { toDatabaseError } from './database-error.ts';
+import { createPossession, type Possession } from './database-file.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import type { Lock } from './lock.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import { createPossession, type Possession } from './possession.ts';
 import type { Freshness } from './queries/overview.ts';
 import { createDriftRows, type DriftRows } from './tables/drift.ts';
 import { createHoldRows, type HoldRows } from './tables/held-removals.ts';
@@ -19,7 +19,7 @@ import { createPauseRows, type PauseRows } from './tables/pauses.ts';
 import { createPlayerRows, type PlayerRows } from './tables/players.ts';
 import { createRejectionRows, type RejectionRows } from './tables/rejections.ts';
 import { createRunRows, type RunRows } from './tables/runs.ts';
-import { closeForReaders, removeLog } from './wal.ts';
+import { closeForReaders, removeWalFiles } from './wal.ts';
 import { createWriting, isSqliteError, type Writing } from './writing.ts';
 
 /** The database as its one writer sees it. */
@@ -166,9 +166,9 @@ function createStore(client: Database.Database, path: string, { lock, onClosed, 
 }
 
 async function close(client: Database.Database, possession: Possession): Promise<CloseResult['files']> {
-  if (possession.isDatabaseOurs()) return (await closeForReaders(client)) ? 'one-file' : 'log-beside';
-  // Beside the file that took the place of ours our log would be taken for its own, and destroy it.
-  if (possession.isLogOurs()) removeLog(client.name);
+  if (possession.isOurs('')) return (await closeForReaders(client)) ? 'one-file' : 'log-beside';
+  // Beside the file that took the place of ours our WAL would be taken for its own, and destroy it.
+  if (possession.isOurs('-wal')) removeWalFiles(client.name);
   client.close();
   return 'not-ours';
 }

@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import type { Patience } from './busy.ts';
 import { toDatabaseError } from './database-error.ts';
+import type { Possession } from './database-file.ts';
 import type { Lock } from './lock.ts';
-import type { Possession } from './possession.ts';
 
 /** The one way in which a worker writes to its database. */
 export type Writing = {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Host } from '../../src/commands/host.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { createProgram } from '../../src/program.ts';
+import { withReader } from '../../src/store/connection.ts';
 import { findStretch, readFeed } from '../../src/store/queries/feed.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
 import { type Folder, makeFolder, openBench, readRows, withDatabase } from '../support/workplace.ts';
@@ -200,10 +201,14 @@ describe('the feed', () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
     const pages: number[] = [];
-    for (const page of readFeed(path, findStretch(path, { afterSeq: 0 }), {
-      most: Number.POSITIVE_INFINITY,
-      fields: true,
-    })) {
+    for (const page of readFeed(
+      path,
+      withReader(path, (db) => findStretch(db, { afterSeq: 0 })),
+      {
+        most: Number.POSITIVE_INFINITY,
+        fields: true,
+      },
+    )) {
       pages.push(page.length);
       append(path, [CHANGES], 0);
     }
@@ -217,7 +222,7 @@ describe('the feed', () => {
     const path = await makeFeed(folder);
     for (const start of [{ afterSeq: 0 }, { sinceAt: '2026-11-20T00:00:00.000Z' }, { newest: CHANGES }]) {
       const last = Number(readRows(path, 'SELECT max(seq) AS last FROM league_changes')[0]?.last);
-      const stretch = findStretch(path, start);
+      const stretch = withReader(path, (db) => findStretch(db, start));
       append(path, [CHANGES]);
       const entries = [...readFeed(path, stretch, { most: Number.POSITIVE_INFINITY, fields: true })].flat();
       expect(entries.at(-1)?.seq).toBe(last);
@@ -228,7 +233,7 @@ describe('the feed', () => {
   it('has its beginning fixed as well: what comes meanwhile moves no newest ones out', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
-    const stretch = findStretch(path, { newest: 3 }, 'l0');
+    const stretch = withReader(path, (db) => findStretch(db, { newest: 3 }, 'l0'));
     append(path, [2, 4, 6]);
     const entries = [...readFeed(path, stretch, { most: 3, fields: true })].flat();
     expect(entries.map(({ seq }) => seq)).toEqual([1_196, 1_198, 1_200]);

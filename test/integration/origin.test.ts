@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, readdirSync, renameSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { readFrom } from '../../src/store/connection.ts';
+import { withReader } from '../../src/store/connection.ts';
 import { partOf, type Replaceable, refuseReplacing, replaceCopy } from '../../src/store/copy.ts';
 import { kinshipOf } from '../../src/store/origin.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -32,7 +32,7 @@ function poll(path: string, at: string): void {
 }
 
 function publish(path: string, target: string, replaceable: Replaceable = 'published'): void {
-  readFrom(path, (db) => replaceCopy(db, target, { part: partOf(target), replaceable }));
+  withReader(path, (db) => replaceCopy(db, target, { part: partOf(target), replaceable }));
 }
 
 const MADE = '2026-11-20T12:00:00.000Z';
@@ -163,7 +163,7 @@ describe('a process that copies and comes late', () => {
     copyFileSync(path, `${path}.backup`);
     poll(path, TWO);
     let ino = 0;
-    readFrom(path, (db) => {
+    withReader(path, (db) => {
       const late = withMeanwhile(db, () => {
         go(path);
         publish(path, target);

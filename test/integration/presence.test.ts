@@ -5,8 +5,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acquireLock } from '../../src/store/lock.ts';
-import { readPresence } from '../../src/store/presence.ts';
+import { acquireLock, readLockStatus } from '../../src/store/lock.ts';
 import { makeFolder } from '../support/workplace.ts';
 
 const SINCE = '2026-11-20T12:00:00.000Z';
@@ -59,13 +58,13 @@ describe('whether a worker is at a database', () => {
   it('is told of the one that holds the lock, by any name of the database, until it lets go', async () => {
     using folder = makeFolder();
     const path = makeDatabase(folder);
-    expect(readPresence(path, { host, isAlive })).toEqual({ state: 'none' });
+    expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'none' });
     symlinkSync(path, folder.file('other.db'));
     const worker = await startHolder(path);
     for (const name of [path, folder.file('other.db')])
-      expect(readPresence(name, { host, isAlive })).toEqual({ state: 'running', holder: worker.holder });
+      expect(readLockStatus(name, { host, isAlive })).toEqual({ state: 'running', holder: worker.holder });
     await worker.end();
-    expect(readPresence(path, { host, isAlive })).toEqual({ state: 'none' });
+    expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'none' });
   });
 
   it('disturbs nobody: the lock can be taken meanwhile, and its file stays as it is', async () => {
@@ -73,11 +72,11 @@ describe('whether a worker is at a database', () => {
     const path = makeDatabase(folder);
     leaveLock(path, { ...self, pid: 1 });
     const before = readFileSync(`${path}.lock`);
-    readPresence(path, { host, isAlive });
+    readLockStatus(path, { host, isAlive });
     expect(readFileSync(`${path}.lock`)).toEqual(before);
     expect(existsSync(`${path}.lock-journal`)).toBe(false);
     const worker = await startHolder(path);
-    readPresence(path, { host, isAlive });
+    readLockStatus(path, { host, isAlive });
     expect(() => acquireLock(path, self)).toThrow(String(worker.holder.pid));
     await worker.end();
   });
@@ -88,7 +87,7 @@ describe('whether a worker is at a database', () => {
       using folder = makeFolder();
       const path = makeDatabase(folder);
       leaveLock(path, self);
-      expect(readPresence(path, { host, isAlive })).toEqual({ state: 'none' });
+      expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'none' });
     },
   );
 
@@ -97,17 +96,20 @@ describe('whether a worker is at a database', () => {
     const path = makeDatabase(folder);
     const { pid } = spawnSync('true');
     leaveLock(path, { ...self, pid });
-    expect(readPresence(path, { host, isAlive: () => false })).toEqual({ state: 'none' });
+    expect(readLockStatus(path, { host, isAlive: () => false })).toEqual({ state: 'none' });
   });
 
   it('is not known where it is on another host, or where the file names nobody', () => {
     using folder = makeFolder();
     const path = makeDatabase(folder);
     leaveLock(path, { ...self, host: 'elsewhere' });
-    expect(readPresence(path, { host, isAlive })).toEqual({ state: 'unknown', holder: { ...self, host: 'elsewhere' } });
+    expect(readLockStatus(path, { host, isAlive })).toEqual({
+      state: 'unknown',
+      holder: { ...self, host: 'elsewhere' },
+    });
     for (const content of ['', 'no lock file at all']) {
       writeFileSync(`${path}.lock`, content);
-      expect(readPresence(path, { host, isAlive })).toEqual({ state: 'unknown', holder: undefined });
+      expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'unknown', holder: undefined });
     }
   });
 });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../src/clock.ts';
 import { DatabaseError, StoppedError } from '../../src/errors.ts';
-import { readFrom } from '../../src/store/connection.ts';
+import { withReader } from '../../src/store/connection.ts';
 import { partOf, replaceCopy } from '../../src/store/copy.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { Copy } from '../../src/worker/copier.ts';
@@ -38,7 +38,7 @@ async function createStage(
   await store[Symbol.asyncDispose]();
   const made = new Date(clock.now() - (age ?? 0));
   if (age !== undefined) {
-    readFrom(path, (db) => replaceCopy(db, target, { part: partOf(target), replaceable: 'published' }));
+    withReader(path, (db) => replaceCopy(db, target, { part: partOf(target), replaceable: 'published' }));
     utimesSync(target, made, made);
   }
   const log: string[] = [];
@@ -55,7 +55,7 @@ async function createStage(
     copies.push(going);
     signal?.addEventListener('abort', () => going.reject(signal.reason), { once: true });
     await going.promise;
-    readFrom(from, (db) => replaceCopy(db, to, { part: partOf(to), replaceable: 'published' }));
+    withReader(from, (db) => replaceCopy(db, to, { part: partOf(to), replaceable: 'published' }));
   };
   const publisher = createPublisher({
     path,

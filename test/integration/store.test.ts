@@ -8,9 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { DatabaseError, LockedError, StoppedError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
-import { openForWriting, readFrom } from '../../src/store/connection.ts';
-import { prepareFolder } from '../../src/store/database-file.ts';
-import { APPLICATION_ID } from '../../src/store/identity.ts';
+import { openForWriting, withReader } from '../../src/store/connection.ts';
+import { APPLICATION_ID, prepareFolder } from '../../src/store/database-file.ts';
 import { acquireLock } from '../../src/store/lock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -165,12 +164,12 @@ describe('a file that is not ours', () => {
     using folder = makeFolder();
     const path = folder.file('other.db');
     withDatabase(path, (db) => db.exec('CREATE TABLE t (a)'));
-    expect(() => readFrom(path, () => undefined)).toThrow(/another application/);
+    expect(() => withReader(path, () => undefined)).toThrow(/another application/);
   });
 
   it('is not made by a reader where there is none', () => {
     using folder = makeFolder();
-    expect(() => readFrom(folder.file('none.db'), () => undefined)).toThrow(/There is no database/);
+    expect(() => withReader(folder.file('none.db'), () => undefined)).toThrow(/There is no database/);
     expect(readdirSync(folder.path)).toEqual([]);
   });
 

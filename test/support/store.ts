@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/clock.ts';
 import { findPackage } from '../../src/package.ts';
-import { readFrom } from '../../src/store/connection.ts';
+import { withReader } from '../../src/store/connection.ts';
 import { partOf, replaceCopy } from '../../src/store/copy.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 
@@ -11,7 +11,7 @@ export function openTestStore(path: string, options: Partial<StoreOptions> = {})
     clock: systemClock,
     stop: new AbortController().signal,
     keepCopy: async ({ copy }) =>
-      readFrom(path, (db) => replaceCopy(db, copy, { part: partOf(copy), replaceable: 'earlier' })),
+      withReader(path, (db) => replaceCopy(db, copy, { part: partOf(copy), replaceable: 'earlier' })),
     onLongWait: () => undefined,
     lock: { renew: () => undefined },
     onClosed: () => undefined,

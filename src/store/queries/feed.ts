@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { readFrom } from '../connection.ts';
+import { withReader } from '../connection.ts';
 
 /** One change of the feed. JSON is text, so that no digit is lost. */
 export type FeedEntry = {
@@ -31,29 +31,19 @@ export type FeedStretch = { readonly after: number; readonly last: number; reado
 /** Entries that are read at once, so that a feed of any length takes little memory and holds up no one. */
 const PAGE = 500;
 
-/** Finds the stretch from `start` to the present end of the feed. Throws a DatabaseError. */
-export function findStretch(path: string, start: FeedStart, leagueId?: string): FeedStretch {
-  return readFrom(path, (db) => {
-    const one = (sql: string, ...values: readonly unknown[]): number =>
-      db
-        .prepare<unknown[], number>(sql)
-        .pluck()
-        .get(...values) ?? 0;
-    const last = one('SELECT max(seq) FROM league_changes');
-    return { after: findStart(one, start, leagueId), last, leagueId };
-  });
-}
-
-type One = (sql: string, ...values: readonly unknown[]) => number;
-
-function findStart(one: One, start: FeedStart, leagueId: string | undefined): number {
-  if ('afterSeq' in start) return start.afterSeq;
-  // Both only grow, so that the last one before the instant is the one with the largest number.
-  if ('sinceAt' in start)
-    return one('SELECT seq FROM league_changes WHERE at < ? ORDER BY at DESC, seq DESC LIMIT 1', start.sinceAt);
+/** Finds the stretch from `start` to the present end of the feed. */
+export function findStretch(db: Database.Database, start: FeedStart, leagueId?: string): FeedStretch {
+  const one = (sql: string, values: object): number => db.prepare<[object], number>(sql).pluck().get(values) ?? 0;
   const which = leagueId === undefined ? 'true' : 'league_id = @leagueId';
-  const newest = `SELECT seq FROM league_changes WHERE ${which} ORDER BY seq DESC LIMIT @newest`;
-  return one(`SELECT min(seq) - 1 FROM (${newest})`, { leagueId, newest: start.newest });
+  const find = (): number => {
+    if ('afterSeq' in start) return start.afterSeq;
+    // Both only grow, so that the last one before the instant is the one with the largest number.
+    if ('sinceAt' in start)
+      return one('SELECT seq FROM league_changes WHERE at < @sinceAt ORDER BY at DESC, seq DESC LIMIT 1', start);
+    const newest = `SELECT seq FROM league_changes WHERE ${which} ORDER BY seq DESC LIMIT @newest`;
+    return one(`SELECT min(seq) - 1 FROM (${newest})`, { ...start, leagueId });
+  };
+  return { after: find(), last: one('SELECT max(seq) FROM league_changes', {}), leagueId };
 }
 
 export type FeedOptions = {
@@ -68,14 +58,19 @@ export function* readFeed(path: string, stretch: FeedStretch, options: FeedOptio
   let { after } = stretch;
   for (let left = options.most; left > 0; left -= PAGE) {
     const most = Math.min(left, PAGE);
-    const page = readFrom(path, (db) => readPage(db, { ...stretch, after }, { ...options, most }));
+    const page = withReader(path, (db) => readPage(db, { ...stretch, after }, { ...options, most }));
     yield page;
     if (page.length < PAGE) return;
     after = page.at(-1)?.seq ?? after;
   }
 }
 
-function readPage(db: Database.Database, stretch: FeedStretch, { most, fields }: FeedOptions): readonly FeedEntry[] {
+/** The first entries of the stretch, oldest first. */
+export function readPage(
+  db: Database.Database,
+  stretch: FeedStretch,
+  { most, fields }: FeedOptions,
+): readonly FeedEntry[] {
   const which = stretch.leagueId === undefined ? 'true' : 'league_id = @leagueId';
   const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
       coalesce(before ->> '$.league_name', after ->> '$.league_name') AS league_name
@@ -91,14 +86,14 @@ function readPage(db: Database.Database, stretch: FeedStretch, { most, fields }:
 
 /** Whether a league of this id was ever seen. Throws a DatabaseError. */
 export function isKnown(path: string, leagueId: string): boolean {
-  return readFrom(path, (db) => db.prepare('SELECT 1 FROM leagues WHERE league_id = ?').get(leagueId) !== undefined);
+  return withReader(path, (db) => db.prepare('SELECT 1 FROM leagues WHERE league_id = ?').get(leagueId) !== undefined);
 }
 
 /** The ids of leagues of this name, or of this id in other letters. Throws a DatabaseError. */
 export function findByName(path: string, name: string): readonly string[] {
   const sql = `SELECT league_id FROM leagues
     WHERE league_name = @name COLLATE NOCASE OR league_id = @name COLLATE NOCASE LIMIT 5`;
-  return readFrom(path, (db) => db.prepare<[object], string>(sql).pluck().all({ name }));
+  return withReader(path, (db) => db.prepare<[object], string>(sql).pluck().all({ name }));
 }
 
 /** Whatever else changes, this does too, and says nothing by itself. */

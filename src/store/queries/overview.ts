@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { readFrom } from '../connection.ts';
+import { withReader } from '../connection.ts';
 import { type HeldRemoval, selectHeldRemovals } from '../tables/acceptance.ts';
 import type { RunKind } from '../tables/runs.ts';
 
@@ -78,7 +78,7 @@ const LAST_PAUSE = `SELECT until, askedAt FROM (
 
 /** Reads the overview. Throws a DatabaseError where there is no database of this program. */
 export function readOverview(path: string): Overview {
-  return readFrom(path, (db) => db.transaction(() => overviewOf(db))());
+  return withReader(path, (db) => db.transaction(() => overviewOf(db))());
 }
 
 /** The newest runs, newest first, of one kind or of all. */

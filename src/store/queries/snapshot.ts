@@ -1,5 +1,5 @@
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { readFrom } from '../connection.ts';
+import { withReader } from '../connection.ts';
 import { readMigrations, refuseOther } from '../migrate.ts';
 import { createHoldRows, type HoldRows } from '../tables/held-removals.ts';
 import { createLeagueRows, type LeagueRows } from '../tables/leagues.ts';
@@ -13,7 +13,7 @@ export type Snapshot = {
 
 /** Reads from one state of an existing database, whatever the worker writes meanwhile. Throws a DatabaseError. */
 export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
-  return readFrom(path, (client) => {
+  return withReader(path, (client) => {
     refuseOther(client, readMigrations(migrations), path);
     const snapshot = {
       leagues: createLeagueRows(client),
@@ -25,5 +25,5 @@ export function readSnapshot<T>(path: string, migrations: string, read: (snapsho
 
 /** The last pause that this service asked for. Throws a DatabaseError. */
 export function readLastPause(path: string, fingerprint: string): ReturnType<PauseRows['last']> {
-  return readFrom(path, (client) => createPauseRows(client).last(fingerprint));
+  return withReader(path, (client) => createPauseRows(client).last(fingerprint));
 }

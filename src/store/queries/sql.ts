@@ -1,5 +1,5 @@
 import { codeOf, UsageError } from '../../errors.ts';
-import { readFrom } from '../connection.ts';
+import { withReader } from '../connection.ts';
 
 /** What a statement gave back. Integers are BigInt, so that no digit is lost. */
 export type QueryResult = {
@@ -25,7 +25,7 @@ const TAKING_A_NAME =
  */
 export function runQuery(path: string, sql: string): QueryResult {
   refuseWriting(sql);
-  return readFrom(path, (db) => {
+  return withReader(path, (db) => {
     try {
       const statement = db.prepare(sql);
       if (!statement.readonly) throw new UsageError('Only statements that read are run; this one would write.');

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { type Clock, formatInstant } from '../../clock.ts';
 import { createPatience } from '../busy.ts';
-import { openBeside, readFrom } from '../connection.ts';
+import { withReader, withSecondWriter } from '../connection.ts';
 import { readMigrations, refuseOther } from '../migrate.ts';
 
 /** A removal that the guard holds, with what the row of its league says. */
@@ -20,7 +20,7 @@ export type HeldRemoval = {
  */
 export function readHeldRemovals(path: string, migrations: string): readonly HeldRemoval[] {
   const known = readMigrations(migrations);
-  return readFrom(path, (db) => {
+  return withReader(path, (db) => {
     refuseOther(db, known, path);
     return selectHeldRemovals(db);
   });
@@ -45,7 +45,7 @@ export function selectHeldRemovals(db: Database.Database): readonly HeldRemoval[
  */
 export function countUnidentified(path: string): number {
   const sql = 'SELECT count(*) FROM rejected_leagues WHERE league_id IS NULL AND resolved_at IS NULL';
-  return readFrom(path, (db) => Number(db.prepare(sql).pluck().get()));
+  return withReader(path, (db) => Number(db.prepare(sql).pluck().get()));
 }
 
 export type AcceptanceOptions = { readonly migrations: string; readonly clock: Clock; readonly stop: AbortSignal };
@@ -67,7 +67,7 @@ export function acceptRemovals(
     clock,
     stop,
   )(() =>
-    openBeside(path, (db) => {
+    withSecondWriter(path, (db) => {
       const accept = db.prepare(sql);
       const at = formatInstant(clock.now());
       const each = ({ league_id, first_run_id }: HeldRemoval) => accept.run({ league_id, first_run_id, at }).changes;
