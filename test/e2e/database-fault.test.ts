@@ -126,10 +126,8 @@ describe('a database that is', () => {
     expect(await readiness(url)).toEqual([503, ['database']]);
     back();
     expect(await readiness(url)).toEqual([200, []]);
-    await eventually(
-      'the failed run is recorded',
-      () => bench.rows("SELECT id FROM runs WHERE outcome = 'failed'").length === 1,
-    );
+    // A run that could not even begin is in the log alone.
+    expect(bench.rows("SELECT id FROM runs WHERE outcome = 'failed'")).toEqual([]);
   });
 
   it('deleted before anybody has asked for a page', async () => {
@@ -157,9 +155,6 @@ describe('while another program keeps the database locked', () => {
     expect(await ask('/')).toContain('<h1>The database is in use by another program</h1>');
     writer.end();
     await waitForReadiness(url, []);
-    expect(bench.rows('SELECT outcome, error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
-      { outcome: 'failed', error_kind: 'database' },
-    ]);
     await pollNow(worker);
     expect((await worker.waitForPoll()).outcome).toBe('unchanged');
   });
