@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { parseSchedule } from '../../src/cron.ts';
 import { createApp } from '../../src/observe/app.ts';
 import { createMonitor } from '../../src/observe/monitor.ts';
-import { createReader } from '../../src/observe/page/stored.ts';
+import { createReader } from '../../src/observe/page/data.ts';
 import { withOwnSnapshot } from '../../src/store/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { median } from '../support/statistics.ts';

@@ -1,7 +1,7 @@
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { AGES } from '../../src/observe/page/ages.ts';
-import { type AgeForm, wordAge } from '../../src/observe/page/words.ts';
+import { type AgeForm, wordAge } from '../../src/observe/page/html.ts';
+import { AGES } from '../../src/observe/page/script.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const SECOND = 1_000;

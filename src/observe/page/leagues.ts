@@ -1,6 +1,9 @@
 import { html } from 'hono/html';
 import type { Facet, Facets, Filter, Listing } from '../../store/queries/leagues.ts';
-import { count, countOf, foreign, type Html, linkToLeague, when } from './words.ts';
+import type { Portrait } from '../../store/queries/portrait.ts';
+import type { RecentChange } from '../../store/queries/recent.ts';
+import { listChanges, MOST_CHANGES } from './changes.ts';
+import { bdi, count, countOf, type Html, linkToLeague, when } from './html.ts';
 
 /** So many leagues are listed at once. */
 export const PAGE_SIZE = 50;
@@ -23,27 +26,11 @@ export function listLeagues(view: LeaguesView, now: number): Html {
 <label>Status ${choose('status', facets.statuses, filter.status)}</label>
 <button type="submit">Search</button>
 </form>
-<nav aria-label="Sports"><ul class="facets">${[
-    facetLink(view, 'sport', undefined, 'all sports'),
-    ...facets.sports.slice(0, MOST_SPORTS).map((facet) => facetLink(view, 'sport', facet.name, labelOf(facet))),
-  ]}</ul></nav>
-<nav aria-label="Statuses"><ul class="facets">${[
-    facetLink(view, 'status', undefined, 'all listed'),
-    ...facets.statuses.map((facet) => facetLink(view, 'status', facet.name, labelOf(facet))),
-  ]}</ul></nav>
-${listing.leagues.length === 0 ? explainNone(view) : table(view, now)}
+<nav aria-label="Sports">${linkFacets('sport', 'all sports', facets.sports.slice(0, MOST_SPORTS), filter)}</nav>
+<nav aria-label="Statuses">${linkFacets('status', 'all listed', facets.statuses, filter)}</nav>
+${listing.leagues.length === 0 ? explainNone(view) : drawTable(listing, now)}
 ${turnPages(view)}
 </section>`;
-}
-
-function explainNone({ filter, facets }: LeaguesView): Html {
-  if (facets.statuses.length === 0) return html`<p class="muted">No leagues yet.</p>`;
-  const { search } = filter;
-  return html`<p class="muted">No leagues match${search === undefined ? '' : html` “${foreign(search)}”`}. <a href="/#leagues">Show all</a></p>`;
-}
-
-function labelOf({ name, leagues }: Facet): Html {
-  return html`${foreign(name)} <span class="muted">${count(leagues)}</span>`;
 }
 
 function choose(name: string, facets: readonly Facet[], chosen: string | undefined): Html {
@@ -54,14 +41,12 @@ function choose(name: string, facets: readonly Facet[], chosen: string | undefin
   )}</select>`;
 }
 
-function facetLink(
-  { filter }: LeaguesView,
-  name: 'sport' | 'status',
-  value: string | undefined,
-  label: Html | string,
-): Html {
-  const current = filter[name] === value;
-  return html`<li><a href="${pathOf({ ...filter, [name]: value }, 1)}"${current ? html` aria-current="true"` : ''}>${label}</a></li>`;
+function linkFacets(name: 'sport' | 'status', all: string, facets: readonly Facet[], filter: Filter): Html {
+  const link = (value: string | undefined, label: Html | string): Html =>
+    html`<li><a href="${pathOf({ ...filter, [name]: value }, 1)}"${filter[name] === value ? html` aria-current="true"` : ''}>${label}</a></li>`;
+  return html`<ul class="facets">${link(undefined, all)}${facets.map((facet) =>
+    link(facet.name, html`${bdi(facet.name)} <span class="muted">${count(facet.leagues)}</span>`),
+  )}</ul>`;
 }
 
 /** The path of a page of the list under a filter. */
@@ -72,27 +57,46 @@ function pathOf({ search, sport, status }: Filter, page: number): string {
   return `/${query.size > 0 ? `?${query}` : ''}#leagues`;
 }
 
-function table({ listing }: LeaguesView, now: number): Html {
-  const first = (listing.page - 1) * PAGE_SIZE + 1;
+function explainNone({ filter: { search }, facets }: LeaguesView): Html {
+  if (facets.statuses.length === 0) return html`<p class="muted">No leagues yet.</p>`;
+  return html`<p class="muted">No leagues match${search === undefined ? '' : html` “${bdi(search)}”`}. <a href="/#leagues">Show all</a></p>`;
+}
+
+function drawTable({ leagues, page, total }: Listing, now: number): Html {
+  const first = (page - 1) * PAGE_SIZE + 1;
   return html`<table class="wide">
-<caption>${countOf(listing.total, 'league')}${listing.total > PAGE_SIZE ? html`, ${count(first)} to ${count(first + listing.leagues.length - 1)} by name` : ' by name'}</caption>
+<caption>${countOf(total, 'league')}${total > PAGE_SIZE ? html`, ${count(first)} to ${count(first + leagues.length - 1)} by name` : ' by name'}</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Changed</th></tr></thead>
-<tbody>${listing.leagues.map(
+<tbody>${leagues.map(
     (league) => html`<tr>
 <th scope="row">${linkToLeague(league.league_id, league.league_name)}</th>
-<td>${foreign(league.sport)}</td>
-<td>${league.removed_at === null ? html`<span class="tag ${league.status === 'active' ? 'good' : ''}">${foreign(league.status)}</span>` : html`<span class="tag removed">removed</span>`}</td>
-<td>${foreign(league.place ?? '')}</td>
+<td>${bdi(league.sport)}</td>
+<td>${league.removed_at === null ? html`<span class="tag ${league.status === 'active' ? 'good' : ''}">${bdi(league.status)}</span>` : html`<span class="tag removed">removed</span>`}</td>
+<td>${bdi(league.place ?? '')}</td>
 <td>${when(league.changed_at, now)}</td>
 </tr>`,
   )}</tbody></table>`;
 }
 
-function turnPages({ filter, listing }: LeaguesView): Html | '' {
-  const { page } = listing;
-  const last = Math.ceil(listing.total / PAGE_SIZE);
+function turnPages({ filter, listing: { page, total } }: LeaguesView): Html | '' {
+  const last = Math.ceil(total / PAGE_SIZE);
   if (last <= 1) return '';
   const link = (to: number, words: string): Html | '' =>
     to < 1 || to > last ? '' : html`<li><a href="${pathOf(filter, to)}">${words}</a></li>`;
   return html`<nav aria-label="Pages of the list"><ul class="pages">${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}</ul></nav>`;
+}
+
+/** One league: all that is known of it, and how it came to be so. */
+export function drawLeague(id: string, portrait: Portrait, history: readonly RecentChange[], now: number): Html {
+  const { name, fields, first_seen_at, changed_at, removed_at, held_since } = portrait;
+  return html`<section aria-labelledby="league-title" data-part="league"><h1 id="league-title">${bdi(name || id)}</h1>
+<p>${removed_at === null ? html`<span class="tag good">listed</span>` : html`<span class="tag removed">removed</span> ${when(removed_at, now)}`}
+${held_since === null ? '' : html`<span class="tag held">removal held</span> first held ${when(held_since, now)}`}
+<span class="muted">first seen ${when(first_seen_at, now)}, changed ${when(changed_at, now)}</span></p>
+<dl class="fields">${fields.map(
+    ({ name: field, value }) =>
+      html`<dt><code>${field}</code></dt><dd>${value.text === null ? html`<span class="muted">nothing</span>` : bdi(value.text, value.length)}</dd>`,
+  )}</dl></section>
+<section aria-labelledby="history-title" data-part="history"><h2 id="history-title">History</h2>${listChanges(history, now, false)}
+${history.length === MOST_CHANGES ? html`<p class="muted">The newest ${MOST_CHANGES} changes; <code>league-sync changes --league ID</code> prints them all.</p>` : ''}</section>`;
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Clock } from '../../clock.ts';
 import { DatabaseError } from '../../errors.ts';
@@ -9,18 +8,11 @@ import { createReading } from '../reading.ts';
 import type { Reply, Respond, Routes } from '../reply.ts';
 import type { Turns } from '../turn.ts';
 import { drawChanges, MOST_CHANGES } from './changes.ts';
+import { createReader, readCount } from './data.ts';
 import { drawFault, drawHome } from './home.ts';
-import { ICONS } from './icon.ts';
-import { layOut } from './layout.ts';
-import { drawLeague, MOST_HISTORY } from './league.ts';
-import { SCRIPT } from './script.ts';
-import { createReader, readCount } from './stored.ts';
-import { STYLE } from './style.ts';
-import { sumUp } from './tab.ts';
-import type { Html } from './words.ts';
-
-const STYLE_PATH = `/style-${versionOf(STYLE)}.css`;
-const SCRIPT_PATH = `/page-${versionOf(SCRIPT)}.js`;
+import type { Html } from './html.ts';
+import { ASSETS, type Frame, layOut, sumUp } from './layout.ts';
+import { drawLeague } from './leagues.ts';
 
 export type PagesOptions = {
   readonly clock: Clock;
@@ -28,77 +20,50 @@ export type PagesOptions = {
   readonly turns: Turns;
 };
 
-type Heading = { readonly title: string; readonly path?: string; readonly status?: number };
-
-/** The pages that people look at. They read the database, and show what the worker knows where that cannot be read. */
+/** The pages that people look at. They read the database, and show what the worker knows if that cannot be read. */
 export function createPages(monitor: Monitor, { clock, turns }: PagesOptions): Routes {
-  const { version } = monitor.settings;
   const read = createReading(monitor);
-  const readStored = createReader(read);
-  const reply = ({ title, path = '', status = 200 }: Heading, main: Html): Reply => {
-    const { state } = monitor.verdict();
-    const options = { title, state, path, now: clock.now(), style: STYLE_PATH, script: SCRIPT_PATH, version };
-    const body = layOut(options, main).toString();
-    return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body };
-  };
+  const readHome = createReader(read);
+  const reply = (frame: Frame, main: Html, status = 200): Reply => ({
+    status,
+    headers: { 'Content-Type': 'text/html; charset=UTF-8' },
+    body: layOut(frame, main, monitor, clock.now()),
+  });
   const drawn = (respond: (query: URLSearchParams) => Reply): Respond =>
     turns(({ query }) => {
       try {
         return respond(query);
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        return reply({ title: 'No database', status: 503 }, drawFault(error.message));
+        return reply({ title: 'No database' }, drawFault(error.message), 503);
       }
     });
 
   return {
     '/': drawn((query) => {
       const now = clock.now();
-      const stored = readStored(query, now);
-      const heading = { title: sumUp(monitor), path: '/', status: 'fault' in stored ? 503 : 200 };
-      return reply(heading, drawHome(monitor, stored, now));
+      const data = readHome(query, now);
+      return reply({ title: sumUp(monitor), path: '/' }, drawHome(monitor, data, now), 'fault' in data ? 503 : 200);
     }),
     '/league': drawn((query) => {
       const id = query.get('id') ?? '';
-      const found = read((db) => ({
+      const { portrait, history } = read((db) => ({
         portrait: readPortrait(db, id),
-        history: readRecent(db, { leagueId: id }, MOST_HISTORY),
+        history: readRecent(db, { leagueId: id }, MOST_CHANGES),
       }));
-      if (found.portrait === undefined)
-        return reply(
-          { title: 'No such league', status: 404 },
-          html`<h1 data-part="league">There is no league with this id</h1>`,
-        );
-      return reply({ title: found.portrait.name }, drawLeague({ ...found, id, portrait: found.portrait }, clock.now()));
+      if (portrait === undefined) {
+        const main = html`<h1 data-part="league">There is no league with this id</h1>`;
+        return reply({ title: 'No such league' }, main, 404);
+      }
+      return reply({ title: portrait.name }, drawLeague(id, portrait, history, clock.now()));
     }),
     '/changes': drawn((query) => {
       const day = readDay(query.get('day'));
       const before = readCount(query.get('before'));
       const changes = read((db) => readRecent(db, { day, before }, MOST_CHANGES));
-      return reply({ title: 'Changes', path: '/changes' }, drawChanges({ day, changes }, clock.now()));
+      return reply({ title: 'Changes', path: '/changes' }, drawChanges(day, changes, clock.now()));
     }),
-    [STYLE_PATH]: () => replyForEver('text/css; charset=utf-8', STYLE),
-    [SCRIPT_PATH]: () => replyForEver('text/javascript; charset=utf-8', SCRIPT),
-    ...Object.fromEntries([...ICONS].map(([path, svg]) => [path, () => replyIcon(svg)])),
-  };
-}
-
-/** Another name for other content, so that browsers may keep each for ever. */
-function versionOf(content: string): string {
-  return hash('sha256', content, 'hex').slice(0, 12);
-}
-
-/** Kept for a day, so that a page that cannot reach the worker any more has the icon that says so. */
-function replyIcon(body: string): Reply {
-  const headers = { 'Content-Type': 'image/svg+xml', 'Cache-Control': 'public, max-age=86400' };
-  return { status: 200, headers, body };
-}
-
-function replyForEver(type: string, body: string): Reply {
-  return {
-    status: 200,
-    headers: { 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' },
-    body,
+    ...ASSETS,
   };
 }
 

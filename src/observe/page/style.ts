@@ -1,3 +1,5 @@
+import type { Verdict } from '../verdict.ts';
+
 /** The one style sheet. System fonts, light and dark, nothing from anywhere else. */
 export const STYLE = `
 :root {
@@ -75,7 +77,7 @@ caption { text-align: left; color: var(--muted); font-size: .9rem; padding-botto
 th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); vertical-align: top; }
 thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: .85rem; }
 td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
-time, .nowrap { white-space: nowrap; }
+time { white-space: nowrap; }
 .tag { display: inline-block; white-space: nowrap; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; max-width: 100%; }
 .tag.added, .tag.restored, .tag.good { color: var(--good); border-color: currentColor; }
 .tag.removed, .tag.failed, .tag.bad { color: var(--bad); border-color: currentColor; }
@@ -112,3 +114,28 @@ code { font-size: .9em; }
 @media print { header nav, form, .facets, .pages { display: none } section { break-inside: avoid } }
 @media (prefers-contrast: more) { :root { --line: var(--muted); } }
 `;
+
+/** What an icon can say: how the data is, or, by the page itself, that it has no word of it. */
+export type IconName = Verdict['state'] | 'lost';
+
+/** Each has a shape of its own, for those who do not tell the colours apart. */
+const SHAPES: Readonly<Record<IconName, string>> = {
+  good: '<circle cx="16" cy="16" r="15" fill="#1a7f37" stroke="none"/><path d="M9.5 16.5l4.5 4.5 8.5-10"/>',
+  warning: '<path d="M16 3.5L29.5 28h-27z" fill="#9a6700" stroke="#9a6700"/><path d="M16 12v7m0 4.5v.01"/>',
+  bad: '<path d="M10.2 1.5h11.6l8.7 8.7v11.6l-8.7 8.7H10.2l-8.7-8.7V10.2z" fill="#b3261e" stroke="none"/><path d="M11 11l10 10m0-10L11 21"/>',
+  loading:
+    '<circle cx="16" cy="16" r="13.5" stroke="#768390"/><path d="M10 16v.01M16 16v.01M22 16v.01" stroke="#768390" stroke-width="4"/>',
+  lost: '<circle cx="16" cy="16" r="15" fill="#57606a" stroke="none"/><path d="M11.5 12.5a4.5 4.5 0 1 1 6.4 4c-1.2.6-1.9 1.4-1.9 2.9m0 4.6v.01"/>',
+};
+
+export function iconPath(name: IconName): string {
+  return `/icon-${name}.svg`;
+}
+
+/** The icons by their paths. */
+export const ICONS: ReadonlyMap<string, string> = new Map(
+  Object.entries(SHAPES).map(([name, shape]) => [
+    iconPath(name as IconName),
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
+  ]),
+);

@@ -6,21 +6,20 @@ import { selectRuns } from '../../store/queries/overview.ts';
 import { readRecent } from '../../store/queries/recent.ts';
 import { selectHeldRemovals } from '../../store/tables/acceptance.ts';
 import type { Read } from '../reading.ts';
-import type { Stored } from './home.ts';
+import { firstDayOf } from './changes.ts';
 import { PAGE_SIZE } from './leagues.ts';
 import { MOST_POLLS } from './poll-chart.ts';
-import { firstDayOf } from './year.ts';
 
 const RECENT = 12;
 /** Longer than any name; what is compared with each league must not take long. */
 const LONGEST_SEARCH = 100;
 
-type Reader = (query: URLSearchParams, now: number) => Stored | { readonly fault: string };
+export type HomeData = ReturnType<ReturnType<typeof createReader>>;
 
 /** Reads what the first page shows under a query of its address, or says why it cannot. */
-export function createReader(read: Read): Reader {
+export function createReader(read: Read) {
   const countFacets = createFacetCounter();
-  return (query, now) => {
+  return (query: URLSearchParams, now: number) => {
     const filter = {
       search: query.get('q')?.slice(0, LONGEST_SEARCH) || undefined,
       sport: query.get('sport') || undefined,
@@ -32,12 +31,8 @@ export function createReader(read: Read): Reader {
         polls: selectRuns(db, MOST_POLLS, 'leagues'),
         days: readDays(db, new Date(firstDayOf(now)).toISOString()),
         recent: readRecent(db, {}, RECENT),
-        notices: { ...readTroubles(db), held: selectHeldRemovals(db) },
-        leagues: {
-          filter,
-          facets: countFacets(db),
-          listing: listLeagues(db, filter, { page, limit: PAGE_SIZE }),
-        },
+        issues: { ...readTroubles(db), held: selectHeldRemovals(db) },
+        leagues: { filter, facets: countFacets(db), listing: listLeagues(db, filter, { page, limit: PAGE_SIZE }) },
       }));
     } catch (error) {
       return { fault: toRunError(error).message };
