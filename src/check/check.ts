@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { loadDatabasePath } from '../config/database.ts';
-import type { HeartbeatSource } from '../config/heartbeat.ts';
+import type { HeartbeatSource } from '../config/credentials.ts';
+import { loadDatabasePath } from '../config/paths.ts';
 import { findPackage } from '../package.ts';
 import { locateFile, requireOrdinary } from '../store/database-file.ts';
 import { type LocalHost, readLockStatus } from '../store/lock.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { formatAddress, type ListenAddress } from '../config/listen.ts';
+import { formatAddress, type ListenAddress } from '../config/settings.ts';
 import { SettingsError } from '../errors.ts';
 import { askLive } from '../observe/livez.ts';
 import { replyText } from '../observe/reply.ts';

@@ -1,6 +1,6 @@
 import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { fingerprintOf } from '../config/fingerprint.ts';
+import { fingerprintOf } from '../config/credentials.ts';
 import { DatabaseError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import type { LeagueList } from '../service/league.ts';

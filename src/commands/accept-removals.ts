@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import { loadDatabasePath } from '../config/database.ts';
+import { loadDatabasePath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { acceptRemovals as accept, countUnidentified, readHeldRemovals } from '../store/tables/acceptance.ts';

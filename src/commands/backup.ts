@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-import { besides, loadDatabasePath } from '../config/database.ts';
+import { besides, loadDatabasePath } from '../config/paths.ts';
 import { formatSize } from '../duration.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { isThere, nameCopy, refuseExisting } from '../store/copy.ts';

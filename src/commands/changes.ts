@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import { loadDatabasePath } from '../config/database.ts';
+import { loadDatabasePath } from '../config/paths.ts';
 import { formatAge } from '../duration.ts';
 import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';

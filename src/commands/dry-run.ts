@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { fingerprintOf } from '../config/fingerprint.ts';
+import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/league.ts';

@@ -1,5 +1,5 @@
-import { DEFAULT_LISTEN, LISTEN_FIX, parseListen } from '../config/listen.ts';
-import { EXIT, SettingsError } from '../errors.ts';
+import { SETTINGS } from '../config/settings.ts';
+import { EXIT } from '../errors.ts';
 import { askLive, livezOf } from '../observe/livez.ts';
 import type { Command } from './host.ts';
 
@@ -9,10 +9,8 @@ const LIMIT_MS = 5_000;
 export const probe: Command<unknown> = async (host) => {
   // A .env that cannot be read, as a backup that was put back may bring one, says nothing of a worker that turns.
   const { LEAGUE_SYNC_LISTEN: set } = host.environment;
-  const setting = (set || host.settings().values.LEAGUE_SYNC_LISTEN)?.trim() || DEFAULT_LISTEN;
-  const address = parseListen(setting);
-  if (address === undefined)
-    throw new SettingsError([{ message: `LEAGUE_SYNC_LISTEN: "${setting}" cannot be used`, fix: LISTEN_FIX }]);
+  const setting = (set || host.settings().values.LEAGUE_SYNC_LISTEN)?.trim() || SETTINGS.LEAGUE_SYNC_LISTEN.fallback;
+  const address = SETTINGS.LEAGUE_SYNC_LISTEN.read(setting, 'LEAGUE_SYNC_LISTEN');
   if (address === 'off' || address.port === 0) {
     await host.print(`LEAGUE_SYNC_LISTEN is ${setting}, so no worker can be asked; set it to an address with a port`);
     return EXIT.failed;

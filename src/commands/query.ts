@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { loadDatabasePath } from '../config/database.ts';
+import { loadDatabasePath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { type QueryResult, type QueryValue, runQuery } from '../store/queries/sql.ts';
 import { formatTable } from '../terminal/table.ts';

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { formatInstant, systemClock } from '../clock.ts';
-import { loadDatabasePath, loadPublishPath } from '../config/database.ts';
-import { loadStaleSettings } from '../config/stale.ts';
+import { loadStaleSettings } from '../config/config.ts';
+import { loadDatabasePath, loadPublishPath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { judge, type Reason, staleAge } from '../observe/verdict.ts';
 import { msLeftOf } from '../service/pause.ts';

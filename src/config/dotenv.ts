@@ -1,6 +1,6 @@
 import type { Fault } from '../errors.ts';
 import { nearName } from '../near-name.ts';
-import { PREFIX, SETTING_NAMES } from './name.ts';
+import { PREFIX, SETTING_NAMES } from './settings.ts';
 
 /** What is set in a `.env` file, as it is written. */
 type Entry = {

@@ -2,20 +2,17 @@ import { parseEnv } from 'node:util';
 import type { Fault } from '../errors.ts';
 import { nearName } from '../near-name.ts';
 import { findOddLines } from './dotenv.ts';
-import { PREFIX, SETTING_NAMES } from './name.ts';
+import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings in force, and what was written where settings stand and is none. */
 export type Settings = {
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: Values;
   readonly warnings: readonly Fault[];
   /** Whether there is a `.env` file. */
   readonly hasDotenv: boolean;
 };
-
-/** Settings that may be given as `…_FILE` instead: the path of a file whose first line holds the value. */
-const SECRET_NAMES = ['LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD', 'LEAGUE_SYNC_HEARTBEAT_URL'] as const;
 
 /**
  * The settings in force: the environment over the text of `.env`. An empty value counts as unset, and a secret set in
@@ -24,10 +21,11 @@ const SECRET_NAMES = ['LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD', 'LEAGUE_SY
 export function readSettings(environment: Environment, dotenv?: string): Settings {
   const upper = ownSettings(environment);
   const lower = ownSettings(parseEnv(dotenv ?? ''));
-  for (const name of SECRET_NAMES) {
-    if (upper[name] === undefined && upper[`${name}_FILE`] === undefined) continue;
+  for (const name of SETTING_NAMES) {
+    const file = `${name}_FILE`;
+    if (!(file in SETTINGS) || (upper[name] === undefined && upper[file] === undefined)) continue;
     delete lower[name];
-    delete lower[`${name}_FILE`];
+    delete lower[file];
   }
   const values = { ...lower, ...upper };
   const warnings = [...findOddLines(dotenv ?? ''), ...findUnknown(Object.keys(values))];
@@ -46,13 +44,12 @@ function ownSettings(source: Environment): Record<string, string> {
 function findUnknown(names: readonly string[]): readonly Fault[] {
   const rests = SETTING_NAMES.map((name) => name.slice(PREFIX.length));
   return names
-    .filter((name) => !SETTING_NAMES.some((known) => known === name))
+    .filter((name) => !(name in SETTINGS))
     .map((name) => {
       const near = nearName(name.slice(PREFIX.length), rests);
-      const fix =
-        near === undefined
-          ? 'remove it, or look for its name in .env.example'
-          : `rename it (did you mean ${PREFIX}${near}?)`;
+      const fix = near
+        ? `rename it (did you mean ${PREFIX}${near}?)`
+        : 'remove it, or look for its name in .env.example';
       return { message: `${name}: is not a setting and is ignored`, fix };
     });
 }

@@ -1,34 +1,37 @@
-import * as z from 'zod';
-import { parseSchedule, type Schedule } from '../cron.ts';
 import { parseDuration, parseSize, writeDuration } from '../duration.ts';
-import type { Fault } from '../errors.ts';
-import { DEFAULT_DATABASE } from './database.ts';
-import { DEFAULT_LISTEN, LISTEN_FIX, parseListen } from './listen.ts';
-import { isLoopback } from './loopback.ts';
-import type { SettingName } from './name.ts';
+import { type Fault, SettingsError } from '../errors.ts';
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export const PREFIX = 'LEAGUE_SYNC_';
+
+/** One `host:port` that the status page, the probes and the metrics are served on. */
+export type ListenAddress = {
+  readonly host: string;
+  readonly port: number;
+  /** Whether any free port will do if another program has this one. */
+  readonly orAnyPort?: boolean;
+};
+
+/** The address as it stands in a URL. */
+export function formatAddress({ host, port }: ListenAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Reads the text of a setting. Throws a SettingsError that names the setting, what is wrong, and the fix. */
+type Read<T> = (text: string, name: string) => T;
+
+/** One line of the table below: `fallback` is what counts if the setting is not set. */
+type Setting<T> = { readonly read: (text: string | undefined, name: string) => T; readonly fallback?: string };
+
 /** Longer than this no timer of a request or a run makes sense, and timers overflow at 24 days. */
 const LONGEST_TIMEOUT_MS = 86_400_000;
-/** A hundred years: further back there is no instant that a database could hold. */
+/** A hundred years: further back there is no timestamp that a database could hold. */
 const LONGEST_DURATION_MS = 36_500 * 86_400_000;
+const SERVICE = 'https://api.example.com';
 
-/** Reports what is wrong with a setting, and the fix. */
-function refuse(context: z.core.$RefinementCtx, { message, fix }: Fault) {
-  context.addIssue({ code: 'custom', message, params: { fix }, input: undefined });
-  return z.NEVER;
-}
+const asIs: Read<string> = (text) => text;
 
-/** A text setting whose reader says undefined for what it cannot read. */
-function setting<T>(read: (text: string) => T | undefined, fix: string) {
-  return z.string().transform((text, context): T => {
-    const value = read(text.trim());
-    return value ?? refuse(context, { message: `"${text}" cannot be used`, fix });
-  });
-}
-
-const duration = (least: number, most = LONGEST_DURATION_MS) =>
-  setting(
+const duration = (least: number, most = LONGEST_DURATION_MS): Read<number> =>
+  parsed(
     (text) => {
       const ms = parseDuration(text);
       return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
@@ -36,18 +39,18 @@ const duration = (least: number, most = LONGEST_DURATION_MS) =>
     `write a duration such as 250ms, 30s, 5m, 2h or 90d, from ${writeDuration(least)} to ${writeDuration(most)}`,
   );
 
-const size = setting((text) => {
+const size = parsed((text) => {
   const bytes = parseSize(text);
   return bytes !== undefined && bytes >= 1 && bytes <= 2 ** 31 ? bytes : undefined;
 }, 'write a size such as 512KB, 64MB or 1GB, up to 2GB');
 
-const percentage = setting((text) => {
+const percentage = parsed((text) => {
   const match = /^(\d{1,3}(?:\.\d+)?)\s?%$/.exec(text);
   const share = Number(match?.[1]) / 100;
   return share >= 0 && share <= 1 ? share : undefined;
 }, 'write a percentage from 0% to 100%');
 
-const timezone = setting((text) => {
+const timezone = parsed((text) => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone === '' ? undefined : text;
   } catch {
@@ -55,99 +58,129 @@ const timezone = setting((text) => {
   }
 }, 'write an IANA name such as UTC or Europe/Berlin');
 
-const listen = setting(parseListen, LISTEN_FIX);
+/** Reads `host:port`, `[IPv6]:port` or `off`. */
+const listen = parsed((text): ListenAddress | 'off' | undefined => {
+  if (text === 'off') return 'off';
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
+}, 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off');
+
+const YES = ['true', '1', 'yes', 'on', 'y', 'enabled'];
+const NO = ['false', '0', 'no', 'off', 'n', 'disabled'];
+const flag = parsed((text) => {
+  const word = text.toLowerCase();
+  return YES.includes(word) || (NO.includes(word) ? false : undefined);
+}, 'write true or false');
+
+const path = parsed(
+  (text) => (text === '' || text === ':memory:' || text.includes('\0') ? undefined : text),
+  'write the path of a file',
+);
+
+const choice = <const T extends readonly string[]>(...names: T): Read<T[number]> =>
+  parsed((text) => names.find((name) => name === text), `write ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`);
 
 /** An address is never repeated in a message: it may carry a password by mistake. */
-const webAddress = (example: string) =>
-  z.string().transform((text, context): URL => {
+const webAddress =
+  (example: string): Read<URL> =>
+  (text, name) => {
     const url = URL.parse(text.trim());
-    if (url === null) return refuse(context, { message: 'is not an address', fix: `write one such as ${example}` });
+    if (url === null) throw unusable(`${name}: is not an address`, `write one such as ${example}`);
     if (url.protocol === 'https:' || url.protocol === 'http:') return url;
-    return refuse(context, { message: 'is not an address of the web', fix: 'begin it with https:// or http://' });
-  });
+    throw unusable(`${name}: is not an address of the web`, 'begin it with https:// or http://');
+  };
 
-const SERVICE = 'https://api.example.com';
-const required = z.string({ error: 'is not set' });
-const baseUrl = webAddress(SERVICE).transform((url, context): URL => {
+const baseUrl: Read<URL> = (text, name) => {
+  const url = webAddress(SERVICE)(text, name);
   const extras = [
     url.username !== '' || url.password !== '' ? 'user information' : '',
     url.search !== '' || url.href.includes('?') ? 'a query' : '',
     url.hash !== '' || url.href.includes('#') ? 'a fragment' : '',
   ].filter((extra) => extra !== '');
   if (extras.length === 0) return url;
-  return refuse(context, { message: `carries ${extras.join(' and ')}`, fix: 'write the address without it' });
-});
-
-const choice = <const T extends readonly string[]>(names: T) =>
-  setting(
-    (text) => names.find((name): name is T[number] => name === text),
-    `write ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`,
-  );
-
-const text = z.string();
-const path = setting(
-  (value) => (value === '' || value === ':memory:' || value.includes('\0') ? undefined : value),
-  'write the path of a file',
-);
-
-/** Where the heartbeat goes. */
-export const heartbeatSchema = webAddress('https://hc-ping.com/your-uuid');
+  throw unusable(`${name}: carries ${extras.join(' and ')}`, 'write the address without it');
+};
 
 /** The settings of the program under their published names, with their defaults. */
-export const settingsSchema = z.object({
-  LEAGUE_SYNC_BASE_URL: required.pipe(baseUrl),
-  LEAGUE_SYNC_ALLOW_HTTP: setting((value) => z.stringbool().safeParse(value).data, 'write true or false').prefault(
-    'false',
-  ),
-  LEAGUE_SYNC_USERNAME: text.optional(),
-  LEAGUE_SYNC_USERNAME_FILE: text.optional(),
-  LEAGUE_SYNC_PASSWORD: text.optional(),
-  LEAGUE_SYNC_PASSWORD_FILE: text.optional(),
-  LEAGUE_SYNC_DATABASE: path.prefault(DEFAULT_DATABASE),
-  LEAGUE_SYNC_SCHEDULE: text.prefault('*/5 * * * *'),
-  LEAGUE_SYNC_PROFILE_SCHEDULE: text.prefault('0 * * * *'),
-  LEAGUE_SYNC_TIMEZONE: timezone.prefault('UTC'),
-  LEAGUE_SYNC_STATUS: choice(['all', 'active', 'inactive']).prefault('all'),
-  LEAGUE_SYNC_LOGIN_LEEWAY: duration(0).prefault('5m'),
-  LEAGUE_SYNC_ATTEMPT_TIMEOUT: duration(1, LONGEST_TIMEOUT_MS).prefault('30s'),
-  LEAGUE_SYNC_RUN_TIMEOUT: duration(1, LONGEST_TIMEOUT_MS).prefault('2m'),
-  LEAGUE_SYNC_MAX_BODY: size.prefault('64MB'),
-  LEAGUE_SYNC_REMOVAL_LIMIT: percentage.prefault('20%'),
-  LEAGUE_SYNC_RUN_RETENTION: duration(1_000).prefault('90d'),
-  LEAGUE_SYNC_STALE_AFTER: duration(1_000).optional(),
-  LEAGUE_SYNC_LISTEN: listen.prefault(DEFAULT_LISTEN),
-  LEAGUE_SYNC_HEARTBEAT_URL: heartbeatSchema.optional(),
-  LEAGUE_SYNC_HEARTBEAT_URL_FILE: text.optional(),
-  LEAGUE_SYNC_PUBLISH: path.optional(),
-  LEAGUE_SYNC_LOG_LEVEL: choice(LOG_LEVELS).prefault('info'),
-  LEAGUE_SYNC_LOG_FORMAT: choice(['json', 'pretty']).optional(),
-} satisfies Record<SettingName, z.ZodType>);
+export const SETTINGS = {
+  LEAGUE_SYNC_BASE_URL: required(baseUrl, `the address of the service, such as ${SERVICE}`),
+  LEAGUE_SYNC_ALLOW_HTTP: or('false', flag),
+  LEAGUE_SYNC_USERNAME: optional(asIs),
+  LEAGUE_SYNC_USERNAME_FILE: optional(asIs),
+  LEAGUE_SYNC_PASSWORD: optional(asIs),
+  LEAGUE_SYNC_PASSWORD_FILE: optional(asIs),
+  LEAGUE_SYNC_DATABASE: or('data/leagues.db', path),
+  LEAGUE_SYNC_SCHEDULE: or('*/5 * * * *', asIs),
+  LEAGUE_SYNC_PROFILE_SCHEDULE: or('0 * * * *', asIs),
+  LEAGUE_SYNC_TIMEZONE: or('UTC', timezone),
+  LEAGUE_SYNC_STATUS: or('all', choice('all', 'active', 'inactive')),
+  LEAGUE_SYNC_LOGIN_LEEWAY: or('5m', duration(0)),
+  LEAGUE_SYNC_ATTEMPT_TIMEOUT: or('30s', duration(1, LONGEST_TIMEOUT_MS)),
+  LEAGUE_SYNC_RUN_TIMEOUT: or('2m', duration(1, LONGEST_TIMEOUT_MS)),
+  LEAGUE_SYNC_MAX_BODY: or('64MB', size),
+  LEAGUE_SYNC_REMOVAL_LIMIT: or('20%', percentage),
+  LEAGUE_SYNC_RUN_RETENTION: or('90d', duration(1_000)),
+  LEAGUE_SYNC_STALE_AFTER: optional(duration(1_000)),
+  LEAGUE_SYNC_LISTEN: or('127.0.0.1:9464', listen),
+  LEAGUE_SYNC_HEARTBEAT_URL: optional(webAddress('https://hc-ping.com/your-uuid')),
+  LEAGUE_SYNC_HEARTBEAT_URL_FILE: optional(asIs),
+  LEAGUE_SYNC_PUBLISH: optional(path),
+  LEAGUE_SYNC_LOG_LEVEL: or('info', choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
+  LEAGUE_SYNC_LOG_FORMAT: optional(choice('json', 'pretty')),
+} as const;
 
-/** What is wrong with settings that a schema does not take, each by its name; `name` is that of a single one. */
-export function faultsOf({ issues }: z.ZodError, name?: SettingName): readonly Fault[] {
-  return issues.map((issue) => {
-    const fix =
-      issue.code === 'custom' ? String(issue.params?.fix) : `set it to the address of the service, such as ${SERVICE}`;
-    return { message: `${name ?? issue.path.join('.')}: ${issue.message}`, fix };
-  });
+export type SettingName = keyof typeof SETTINGS;
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+/** Settings as they are written, by their names. */
+export type Values = Readonly<Record<string, string>>;
+/** Settings as they are read. */
+export type ReadSettings = { readonly [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['read']> };
+
+/** Reads one setting. Throws a SettingsError. */
+export function readSetting<Name extends SettingName>(values: Values, name: Name): ReadSettings[Name] {
+  return SETTINGS[name].read(values[name], name) as ReadSettings[Name];
 }
 
-/** Reads a schedule setting; a fault says what is wrong and how an expression looks. */
-export function readSchedule(expression: string, zone: string): Schedule | { readonly fault: Fault } {
+/** What the work gives; undefined if it throws a SettingsError, whose faults are added to the others. */
+export function collect<T>(work: () => T, faults: Fault[]): T | undefined {
   try {
-    return parseSchedule(expression, zone);
+    return work();
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it is not a cron expression';
-    return {
-      fault: {
-        message: `"${expression}" cannot be used (${why})`,
-        fix: 'write 5 fields such as */5 * * * *, or 6 with seconds first',
-      },
-    };
+    if (!(error instanceof SettingsError)) throw error;
+    faults.push(...error.faults);
+    return undefined;
   }
 }
 
-/** Whether credentials may be sent to this address: in clear only where they do not leave the machine. */
-export function maySendCredentials(url: URL, allowHttp: boolean): boolean {
-  return url.protocol === 'https:' || allowHttp || isLoopback(url.hostname);
+function or<T>(fallback: string, read: Read<T>): Setting<T> & { readonly fallback: string } {
+  return { fallback, read: (text = fallback, name) => read(text, name) };
+}
+
+function optional<T>(read: Read<T>): Setting<T | undefined> {
+  return { read: (text, name) => (text === undefined ? undefined : read(text, name)) };
+}
+
+function required<T>(read: Read<T>, what: string): Setting<T> {
+  return {
+    read: (text, name) => {
+      if (text === undefined) throw unusable(`${name}: is not set`, `set it to ${what}`);
+      return read(text, name);
+    },
+  };
+}
+
+/** A reader whose `parse` says undefined for what it cannot read. */
+function parsed<T>(parse: (text: string) => T | undefined, fix: string): Read<T> {
+  return (text, name) => {
+    const value = parse(text.trim());
+    if (value === undefined) throw unusable(`${name}: "${text}" cannot be used`, fix);
+    return value;
+  };
+}
+
+export function unusable(message: string, fix: string): SettingsError {
+  return new SettingsError([{ message, fix }]);
 }

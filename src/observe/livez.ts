@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
-import { formatAddress, type ListenAddress } from '../config/listen.ts';
+import { formatAddress, type ListenAddress } from '../config/settings.ts';
 import { formatDuration } from '../duration.ts';
 import { codeOf } from '../errors.ts';
 import { isObject, parseJson } from '../json.ts';

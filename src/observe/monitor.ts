@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { StaleSettings } from '../config/stale.ts';
+import type { StaleSettings } from '../config/config.ts';
 import type { Schedule } from '../cron.ts';
 import type { DatabaseError } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';

@@ -1,6 +1,6 @@
 import { unescape as decodePercents } from 'node:querystring';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
-import type { HeartbeatSource, HeartbeatTarget } from '../config/heartbeat.ts';
+import type { HeartbeatSource, HeartbeatTarget } from '../config/credentials.ts';
 import { throughProxy } from '../config/proxy.ts';
 import { formatDuration } from '../duration.ts';
 import { codeOf, SettingsError } from '../errors.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { formatAddress, type ListenAddress } from '../config/listen.ts';
+import { formatAddress, type ListenAddress } from '../config/settings.ts';
 import { codeOf, SettingsError } from '../errors.ts';
 import type { Answering } from './reply.ts';
 

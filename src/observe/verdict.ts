@@ -1,5 +1,5 @@
 import { formatInstant } from '../clock.ts';
-import type { StaleSettings } from '../config/stale.ts';
+import type { StaleSettings } from '../config/config.ts';
 import { formatAge, formatDuration } from '../duration.ts';
 import type { DatabaseError, RunError } from '../errors.ts';
 

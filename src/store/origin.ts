@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { besides } from '../config/database.ts';
+import { besides } from '../config/paths.ts';
 import { withOwnReader, withReader } from './connection.ts';
 import { explained } from './database-error.ts';
 import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { fingerprintOf } from '../config/fingerprint.ts';
+import { fingerprintOf } from '../config/credentials.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
 import type { LoginReason } from '../service/login.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.ts';
-import { loadDatabasePath } from '../../src/config/database.ts';
 import { readSettings } from '../../src/config/environment.ts';
-import { SETTING_NAMES } from '../../src/config/name.ts';
+import { loadDatabasePath } from '../../src/config/paths.ts';
+import { SETTING_NAMES } from '../../src/config/settings.ts';
 import { formatFault, SettingsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
 import { createTestFolder } from '../support/unit-folder.ts';

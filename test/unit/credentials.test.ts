@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { createCredentials, readSecret } from '../../src/config/credentials.ts';
+import { createCredentials } from '../../src/config/credentials.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { CredentialsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
@@ -8,6 +8,8 @@ import { createTestFolder } from '../support/unit-folder.ts';
 
 const load = (settings: Readonly<Record<string, string>>) => loadConfig(readSettings({ ...SETTINGS, ...settings }), {});
 const SETTINGS = { LEAGUE_SYNC_BASE_URL: 'https://api.example.com', LEAGUE_SYNC_USERNAME: 'player' };
+
+const readPassword = (file: string) => createCredentials({ value: 'player' }, { file }).read().password;
 
 describe('a secret in a file', () => {
   it.each([
@@ -18,7 +20,7 @@ describe('a secret in a file', () => {
     ['a:b\n', 'a:b'],
   ])('%j is its first line', (content, secret) => {
     using folder = createTestFolder();
-    expect(readSecret({ file: folder.write('secret', content) })).toBe(secret);
+    expect(readPassword(folder.write('secret', content))).toBe(secret);
   });
 
   it('is read anew each time, so that a rotated one is picked up', () => {
@@ -43,7 +45,7 @@ describe('a secret in a file', () => {
   ])('is not taken from %s', (_what, content) => {
     using folder = createTestFolder();
     const file = folder.write('secret', content);
-    const error = thrownBy(() => readSecret({ file }));
+    const error = thrownBy(() => readPassword(file));
     expect(error).toBeInstanceOf(CredentialsError);
     expect(String(error)).toContain(file);
     expect(String(error)).not.toContain('hunter22');

@@ -1,8 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SETTING_NAMES } from '../../src/config/name.ts';
-import { settingsSchema } from '../../src/config/settings.ts';
+import { SETTING_NAMES, SETTINGS } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
 import { faults } from '../../src/simulator/faults.ts';
 import { runs } from '../../src/store/schema.ts';
@@ -22,10 +21,8 @@ function rowsUnder(heading: string, page = readme): readonly (readonly [string, 
 }
 
 function defaultOf(name: string): string {
-  const schema = settingsSchema.shape[name as keyof typeof settingsSchema.shape];
-  const { prefault } =
-    'def' in schema ? { prefault: 'defaultValue' in schema.def ? schema.def.defaultValue : '' } : { prefault: '' };
-  return String(prefault);
+  const setting: { readonly fallback?: string } = SETTINGS[name as keyof typeof SETTINGS];
+  return String(setting.fallback ?? '');
 }
 
 describe('the README', () => {

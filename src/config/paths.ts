@@ -1,7 +1,6 @@
 import type { Fault } from '../errors.ts';
 import type { Settings } from './environment.ts';
-
-export const DEFAULT_DATABASE = 'data/leagues.db';
+import { SETTINGS } from './settings.ts';
 
 export type SettingsSource = {
   readonly settings: () => Settings;
@@ -13,7 +12,7 @@ export function loadDatabasePath({ settings, warn }: SettingsSource): string {
   const { values, warnings } = settings();
   for (const warning of warnings) warn(warning);
   // SQLite would trim the name where everything else would not.
-  return values.LEAGUE_SYNC_DATABASE?.trim() || DEFAULT_DATABASE;
+  return values.LEAGUE_SYNC_DATABASE?.trim() || SETTINGS.LEAGUE_SYNC_DATABASE.fallback;
 }
 
 /** Where the published copy is kept, if it is. */
