@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { parseSchedule } from '../../src/cron.ts';
 import { createApp } from '../../src/observe/app.ts';
-import { createMonitor } from '../../src/observe/monitor.ts';
+import { Monitor } from '../../src/observe/monitor.ts';
 import { createReader } from '../../src/observe/page/data.ts';
 import { withOwnSnapshot } from '../../src/store/connection.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -32,7 +32,7 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
     runTimeoutMs: 120_000,
     staleAfterMs: undefined,
   } as const;
-  const monitor = createMonitor(settings, clock);
+  const monitor = new Monitor(settings, clock);
   monitor.open({
     lastSuccessAt: clock.now(),
     lastProfileAt: clock.now(),

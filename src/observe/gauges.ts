@@ -27,7 +27,7 @@ function freshnessGauges(monitor: Monitor): readonly GaugeSource[] {
       help: 'When the leagues or the profile were last brought up to date; absent where they never were.',
       label: 'kind',
       readAll: () => ({
-        leagues: seconds(monitor.lastSuccessAt()),
+        leagues: seconds(monitor.lastSuccessAt('leagues')),
         profile: seconds(monitor.lastSuccessAt('profile')),
       }),
     },
@@ -49,28 +49,28 @@ function freshnessGauges(monitor: Monitor): readonly GaugeSource[] {
     {
       name: 'league_sync_consecutive_failures',
       help: 'Polls of the leagues that failed since the last good one.',
-      read: monitor.consecutiveFailures,
+      read: () => monitor.consecutiveFailures(),
     },
   ];
 }
 
-function leagueGauges({ counts }: Monitor): readonly GaugeSource[] {
+function leagueGauges(monitor: Monitor): readonly GaugeSource[] {
   return [
     {
       name: 'league_sync_leagues',
       help: 'Leagues in the database: listed by the service (live), or no longer (removed).',
       label: 'state',
-      readAll: () => ({ live: counts()?.live_leagues, removed: counts()?.removed_leagues }),
+      readAll: () => ({ live: monitor.counts()?.live_leagues, removed: monitor.counts()?.removed_leagues }),
     },
     {
       name: 'league_sync_held_removals',
       help: 'Removals that are held; accepted ones count until the next poll applies them.',
-      read: () => counts()?.held_removals,
+      read: () => monitor.counts()?.held_removals,
     },
     {
       name: 'league_sync_rejected_leagues',
       help: 'Different elements of the last list that cannot be stored.',
-      read: () => counts()?.open_rejections,
+      read: () => monitor.counts()?.open_rejections,
     },
   ];
 }
@@ -90,17 +90,17 @@ function sessionGauges(monitor: Monitor): readonly GaugeSource[] {
   ];
 }
 
-function fileGauges({ path }: Monitor): readonly GaugeSource[] {
+function fileGauges(monitor: Monitor): readonly GaugeSource[] {
   return [
     {
       name: 'league_sync_database_bytes',
       help: 'Size of the database file, without the log beside it.',
-      read: () => sizeOf(path()),
+      read: () => sizeOf(monitor.path()),
     },
     {
       name: 'league_sync_database_wal_bytes',
       help: 'Size of the write-ahead log beside the database.',
-      read: () => (path() === undefined ? undefined : (sizeOf(`${path()}-wal`) ?? 0)),
+      read: () => (monitor.path() === undefined ? undefined : (sizeOf(`${monitor.path()}-wal`) ?? 0)),
     },
   ];
 }

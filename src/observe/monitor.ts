@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { StaleSettings } from '../config/config.ts';
 import type { Schedule } from '../cron.ts';
-import type { DatabaseError } from '../errors.ts';
+import { DatabaseError, type RunError } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { Resource } from '../service/refusals.ts';
 import type { Freshness } from '../store/queries/overview.ts';
 import type { RunKind } from '../store/tables/runs.ts';
-import type { Listener } from '../sync/events.ts';
-import { createHealth, type Success } from './health.ts';
-import { staleAge, type Verdict } from './verdict.ts';
+import type { WorkerEvent } from '../sync/events.ts';
+import type { RunReport } from '../sync/report.ts';
+import { judge, type Situation, STARTING, staleAge, type Verdict } from './verdict.ts';
 
 /** What the worker is set to do. */
 export type Settings = {
@@ -72,91 +72,166 @@ export type Opening = {
   readonly fault: () => DatabaseError | undefined;
 };
 
-/** Told of whatever happens in the worker; answers from memory and from a few counts in the database. */
-export type Monitor = {
+/** When (ms) the leagues were last brought up to date, and how old (ms) that makes the data. */
+export type Success = { readonly at: number; readonly ageMs: number };
+
+type Mark = {
+  readonly at: number;
+  /** The same on the monotonic clock: before this process began, as the wall clock said at its beginning. */
+  readonly monotonicAt: number;
+  /** Found when it is first asked for: finding slots of a rare schedule takes long. */
+  staleAfterMs?: number;
+};
+
+/** What is known of the worker: from its events, and from a few counts in the database. */
+export class Monitor {
   readonly settings: Settings;
   /** When (ms) the worker began. */
   readonly startedAt: number;
-  readonly open: (opening: Opening) => void;
-  readonly note: Listener;
-  readonly verdict: () => Verdict;
-  /** What is wrong with the database files; undefined if nothing is, or until they are open. */
-  readonly databaseFault: () => DatabaseError | undefined;
-  /** The last good poll of the leagues. */
-  readonly lastSuccess: () => Success | undefined;
-  /** When (ms) the leagues, or the profile, were last brought up to date. */
-  readonly lastSuccessAt: (kind?: RunKind) => number | undefined;
-  /** Why the last poll of the leagues failed; undefined if it did not. */
-  readonly lastError: () => string | undefined;
-  /** Undefined until the database is open; so are the next ones. */
-  readonly consecutiveFailures: () => number | undefined;
-  readonly path: () => string | undefined;
-  readonly present: () => Present | undefined;
-  readonly counts: () => Counts | undefined;
-  readonly lastLogin: () => LoginRecord | undefined;
-  /** How far the service's clock was ahead of this one at the last login that told. */
-  readonly clockSkewMs: () => number | undefined;
-};
+  private readonly clock: Clock;
+  /** Undefined until the database is open. */
+  private opening: Opening | undefined;
+  private failures = 0;
+  private success: Mark | undefined;
+  private lastProfileAt: number | undefined;
+  private lastFailure: RunError | undefined;
+  private login: LoginRecord | undefined;
+  private skewMs: number | undefined;
+  private counted: Counts | undefined;
 
-export function createMonitor(settings: Settings, clock: Clock): Monitor {
-  let opening: Opening | undefined;
-  let counted: Counts | undefined;
-  let lastLogin: LoginRecord | undefined;
-  let clockSkewMs: number | undefined;
-  let lastProfileAt: number | undefined;
-  const present = (): Present | undefined => opening?.present();
-  const databaseFault = (): DatabaseError | undefined => opening?.fault();
-  const counts = (): Counts | undefined => {
+  constructor(settings: Settings, clock: Clock) {
+    this.settings = settings;
+    this.clock = clock;
+    this.startedAt = clock.now();
+  }
+
+  open(opening: Opening): void {
+    this.opening = opening;
+    this.failures = opening.consecutiveFailures;
+    this.lastProfileAt = opening.lastProfileAt;
+    if (opening.lastSuccessAt !== undefined) this.succeed(opening.lastSuccessAt);
+  }
+
+  note(event: WorkerEvent): void {
+    if (event.type === 'runEnded') this.noteRun(event.report);
+    if (event.type !== 'login') return;
+    this.login = event.login;
+    this.skewMs = event.login.clockSkewMs ?? this.skewMs;
+  }
+
+  private noteRun({ kind, outcome, error, finishedAt }: RunReport): void {
+    if (outcome === 'interrupted') return;
+    const isGood = outcome !== 'failed';
+    if (kind === 'profile') {
+      if (isGood) this.lastProfileAt = this.clock.now();
+      return;
+    }
+    this.lastFailure = error;
+    this.failures = isGood ? 0 : this.failures + 1;
+    if (isGood) this.succeed(finishedAt === undefined ? this.clock.now() : Date.parse(finishedAt));
+  }
+
+  private succeed(at: number): void {
+    const ageMs = Math.max(0, this.clock.now() - at);
+    this.success = { at, monotonicAt: this.clock.monotonic() - ageMs };
+  }
+
+  /** Whether the data is fresh, and what stands against it. */
+  verdict(): Verdict {
+    if (this.opening === undefined) return STARTING;
+    const { held_removals: held = 0, open_rejections: rejected = 0 } = this.counts() ?? {};
+    return judge({
+      success: this.successWithLimit(),
+      refused: this.refusal() ?? refusedBy(this.lastFailure),
+      databaseFault: this.databaseFault() ?? this.standingFault(),
+      failures: this.failures,
+      lastError: this.lastFailure,
+      held,
+      rejected,
+    });
+  }
+
+  private successWithLimit(): Situation['success'] {
+    const { success } = this;
+    if (success === undefined) return undefined;
+    success.staleAfterMs ??= staleAge(this.settings, success.at);
+    return { at: success.at, ageMs: this.ageOf(success), staleAfterMs: success.staleAfterMs };
+  }
+
+  /** A clock that was set back makes nothing young. */
+  private ageOf({ at, monotonicAt }: Mark): number {
+    return Math.max(this.clock.now() - at, this.clock.monotonic() - monotonicAt);
+  }
+
+  /** What the service refuses at present, if the leagues need it. */
+  private refusal(): Situation['refused'] {
+    const refusal = this.present()?.refusal;
+    // An account that may not read its profile has leagues that are as fresh as any. And a worker whose token is good
+    // needs no file of secrets, until a poll fails for it.
+    return refusal?.resource === 'profile' || refusal?.byService === false ? undefined : refusal;
+  }
+
+  /** What only the next poll can tell to be over. Whether the files are gone or locked is seen at any time. */
+  private standingFault(): DatabaseError | undefined {
+    const error = this.lastFailure;
+    return error instanceof DatabaseError && !error.busy && !error.gone ? error : undefined;
+  }
+
+  /** What is wrong with the database files; undefined if nothing is, or until they are open. */
+  databaseFault(): DatabaseError | undefined {
+    return this.opening?.fault();
+  }
+
+  /** The last good poll of the leagues; undefined if there was none. */
+  lastSuccess(): Success | undefined {
+    return this.success && { at: this.success.at, ageMs: this.ageOf(this.success) };
+  }
+
+  /** When (ms) the leagues, or the profile, were last brought up to date. */
+  lastSuccessAt(kind: RunKind): number | undefined {
+    return kind === 'leagues' ? this.success?.at : this.lastProfileAt;
+  }
+
+  /** Why the last poll of the leagues failed; undefined if it did not. */
+  lastError(): string | undefined {
+    return this.lastFailure?.message;
+  }
+
+  /** Polls of the leagues that failed since the last good one; undefined until the database is open. */
+  consecutiveFailures(): number | undefined {
+    return this.opening && this.failures;
+  }
+
+  /** Where the database is, links resolved; undefined until it is open. */
+  path(): string | undefined {
+    return this.opening?.path;
+  }
+
+  present(): Present | undefined {
+    return this.opening?.present();
+  }
+
+  counts(): Counts | undefined {
     try {
-      counted = opening?.count() ?? counted;
+      this.counted = this.opening?.count() ?? this.counted;
     } catch {
       // What is wrong with the database is a fault; these are its last known counts.
     }
-    return counted;
-  };
-  const health = createHealth({
-    clock,
-    staleAfterMs: (at) => staleAge(settings, at),
-    refusal: () => {
-      const refusal = present()?.refusal;
-      // An account that may not read its profile has leagues that are as fresh as any.
-      // And one whose token is good needs no file of secrets, until a poll fails for it.
-      return refusal?.resource === 'profile' || refusal?.byService === false ? undefined : refusal;
-    },
-    databaseFault,
-    issues: () => {
-      const { held_removals: held = 0, open_rejections: rejected = 0 } = counts() ?? {};
-      return { held, rejected };
-    },
-  });
-  return {
-    settings,
-    startedAt: clock.now(),
-    open: (found) => {
-      opening = found;
-      lastProfileAt = found.lastProfileAt;
-      health.open(found.lastSuccessAt, found.consecutiveFailures);
-    },
-    note: (event) => {
-      if (event.type === 'login') {
-        lastLogin = event.login;
-        clockSkewMs = event.login.clockSkewMs ?? clockSkewMs;
-      } else if (event.type === 'runEnded') {
-        const { kind, outcome } = event.report;
-        health.noteRun(event.report);
-        if (kind === 'profile' && outcome !== 'interrupted' && outcome !== 'failed') lastProfileAt = clock.now();
-      }
-    },
-    verdict: health.verdict,
-    databaseFault,
-    lastSuccess: health.lastSuccess,
-    lastSuccessAt: (kind = 'leagues') => (kind === 'leagues' ? health.lastSuccess()?.at : lastProfileAt),
-    lastError: health.lastError,
-    consecutiveFailures: health.failures,
-    path: () => opening?.path,
-    present,
-    counts,
-    lastLogin: () => lastLogin,
-    clockSkewMs: () => clockSkewMs,
-  };
+    return this.counted;
+  }
+
+  lastLogin(): LoginRecord | undefined {
+    return this.login;
+  }
+
+  /** How far the service's clock was ahead of this one at the last login that told. */
+  clockSkewMs(): number | undefined {
+    return this.skewMs;
+  }
+}
+
+/** If no answer of the service is the reason, a file of secrets cannot be read. */
+function refusedBy(error: RunError | undefined): Situation['refused'] {
+  if (error?.kind !== 'credentials') return undefined;
+  return { message: error.message, byService: error.httpStatus !== undefined };
 }

@@ -9,14 +9,14 @@ export type Read = <T>(read: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
  * Reads for the pages. If the worker's files are gone, nothing is read: what is at their path now is another database.
  * The error is what the worker knows of its files, since it is not for the reader to make a database or name one.
  */
-export function createReading({ databaseFault, path, settings }: Monitor): Read {
+export function createReading(monitor: Monitor): Read {
   return (read) => {
-    requireOwn(databaseFault());
+    requireOwn(monitor.databaseFault());
     try {
-      return withOwnSnapshot(path() ?? settings.database, read);
+      return withOwnSnapshot(monitor.path() ?? monitor.settings.database, read);
     } catch (error) {
-      requireOwn(databaseFault());
-      if (path() === undefined) throw new DatabaseError('The database is not open yet.');
+      requireOwn(monitor.databaseFault());
+      if (monitor.path() === undefined) throw new DatabaseError('The database is not open yet.');
       throw error;
     }
   };

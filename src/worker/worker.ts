@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { throughProxy } from '../config/proxy.ts';
 import { formatFault } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { createMonitor, type Opening, type Refused, type Settings } from '../observe/monitor.ts';
+import { Monitor, type Opening, type Refused, type Settings } from '../observe/monitor.ts';
 import { findPackage } from '../package.ts';
 import type { Refusal } from '../service/refusals.ts';
 import { msUntilExpiry } from '../service/token.ts';
@@ -71,7 +71,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 
 async function work(config: Config, options: WorkerOptions, events: Events): Promise<void> {
   const { log, pid, signal, onPollNow, copy, demo } = options;
-  const monitor = createMonitor(settingsOf(config), systemClock);
+  const monitor = new Monitor(settingsOf(config), systemClock);
   // Disposed of last: the database is closed by then.
   await using heartbeat = openHeartbeat(config, log);
   await using place = await openWorkplace(config, {
@@ -89,8 +89,9 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
   });
   const { session, pause, publisher, tools, store } = place;
   const database = createDatabaseWatch(store, log);
-  for (const listener of [createWorkerLog(log, systemClock), demo?.note, heartbeat?.note, monitor.note, publisher.note])
+  for (const listener of [createWorkerLog(log, systemClock), demo?.note, heartbeat?.note, publisher.note])
     if (listener !== undefined) events.subscribe(listener);
+  events.subscribe((event) => monitor.note(event));
   events.subscribe(({ type }) => type === 'runEnded' && database.lookAtWal());
   logInterrupted(log, place.interrupted);
 

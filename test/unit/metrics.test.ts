@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseSchedule } from '../../src/cron.ts';
 import { TransportError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import { createMonitor, type Opening } from '../../src/observe/monitor.ts';
+import { Monitor, type Opening } from '../../src/observe/monitor.ts';
 import type { WorkerEvent } from '../../src/sync/events.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -13,7 +13,7 @@ const NO_ROWS = { live_leagues: 7, removed_leagues: 2, held_removals: 0, open_re
 
 function createStage() {
   const clock = createTestClock();
-  const monitor = createMonitor(
+  const monitor = new Monitor(
     {
       version: '1.2.3',
       service: 'https://api.example.com',

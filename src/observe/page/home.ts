@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatAge } from '../../duration.ts';
 import type { HeldRemoval } from '../../store/tables/acceptance.ts';
-import type { Success } from '../health.ts';
+import type { Success } from '../monitor.ts';
 import { isValid, type Monitor, type Present } from '../monitor.ts';
 import { drawYear, listChanges } from './changes.ts';
 import type { HomeData } from './data.ts';
@@ -68,14 +68,14 @@ function drawFacts(monitor: Monitor, now: number): Html {
   return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${when(now - success.ageMs, now, 'old')}) · ${next}`;
 }
 
-function drawNext({ present, settings }: Monitor, now: number): Html {
-  const { running, pausedUntil = 0, refusal } = present() ?? {};
+function drawNext(monitor: Monitor, now: number): Html {
+  const { running, pausedUntil = 0, refusal } = monitor.present() ?? {};
   const until = (at: number) => when(at, now, 'until');
   if (running !== undefined) return html`polling the ${running} now`;
   if (pausedUntil > now) return html`the service asked for a pause (Retry-After), next poll ${until(pausedUntil)}`;
   if (refusal !== undefined && refusal.until > now)
     return html`the credentials are tried again ${until(refusal.until)}`;
-  return html`next poll ${until(settings.schedule.nextSlot())}`;
+  return html`next poll ${until(monitor.settings.schedule.nextSlot())}`;
 }
 
 /** Why it is not simply good. */

@@ -1,25 +1,53 @@
 import { describe, expect, it } from 'vitest';
+import { parseSchedule } from '../../src/cron.ts';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
-import { createHealth } from '../../src/observe/health.ts';
-import { createMonitor } from '../../src/observe/monitor.ts';
+import { Monitor } from '../../src/observe/monitor.ts';
+import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
-import { makeReport as reportOf } from '../support/run-report.ts';
+import { ended, makeReport as reportOf } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const STALE_AFTER = 17 * MINUTE;
+const COUNTS = { live_leagues: 1, removed_leagues: 0, held_removals: 0, open_rejections: 0 };
 
 function createStage() {
   const clock = createTestClock();
   let refused: { readonly message: string; readonly byService: boolean } | undefined;
   let fault: DatabaseError | undefined;
-  const health = createHealth({
+  const monitor = new Monitor(
+    {
+      version: '0.0.0',
+      service: 'http://127.0.0.1:1',
+      scope: 'all',
+      database: 'leagues.db',
+      schedule: parseSchedule('*/5 * * * *', 'UTC'),
+      profileSchedule: 'off',
+      runTimeoutMs: 2 * MINUTE,
+      staleAfterMs: STALE_AFTER,
+    },
     clock,
-    staleAfterMs: () => STALE_AFTER,
-    databaseFault: () => fault,
-    refusal: () => refused,
-    issues: () => ({ held: 0, rejected: 0 }),
+  );
+  const present = () => ({
+    running: undefined,
+    pausedUntil: 0,
+    token: undefined,
+    refusal: refused && { ...refused, until: clock.now() },
   });
+  const health = {
+    open: (lastSuccessAt: number | undefined, consecutiveFailures: number): void =>
+      monitor.open({
+        lastSuccessAt,
+        lastProfileAt: undefined,
+        consecutiveFailures,
+        path: 'leagues.db',
+        present,
+        count: () => COUNTS,
+        fault: () => fault,
+      }),
+    noteRun: (report: RunReport): void => monitor.note(ended(report)),
+    verdict: () => monitor.verdict(),
+  };
   const refuse = (message: string | undefined): void => {
     refused = message === undefined ? undefined : { message, byService: true };
   };
@@ -167,8 +195,6 @@ describe('the health', () => {
 });
 
 describe('the monitor', () => {
-  const COUNTS = { live_leagues: 1, removed_leagues: 0, held_removals: 0, open_rejections: 0 };
-
   type Watched = { readonly resource?: 'leagues' | 'profile'; readonly pollAgeMs?: number };
 
   function createWatched(staleAfterMs: number | undefined, { resource, pollAgeMs = 0 }: Watched = {}) {
@@ -183,7 +209,7 @@ describe('the monitor', () => {
       // Before a start that finds an earlier poll there were more slots than there will be.
       slotAfter: (at: number, count: number) => at + count * (pollAgeMs > 0 && at >= begunAt ? 24 * HOUR : HOUR),
     };
-    const monitor = createMonitor(
+    const monitor = new Monitor(
       {
         version: '0.0.0',
         service: 'http://127.0.0.1:1',
