@@ -33,7 +33,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   pino: ['src/log.ts'],
   'string-width': ['src/terminal/table.ts'],
   undici: ['src/service/transport.ts', 'src/observe/ping.ts'],
-  zod: ['src/service/login.ts', 'src/simulator/'],
+  zod: ['src/interface.ts', 'src/simulator/'],
 };
 
 const IMPORT = /(?:from|import)\s*\(?\s*'([^']+)'/g;

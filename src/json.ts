@@ -22,21 +22,16 @@ const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
 /**
- * Reads JSON without losing a digit of any number. Throws a SyntaxError. V8 13.6 may take a name that ends in an escape
+ * Parses JSON without losing a digit of any number. Throws a SyntaxError, and a RangeError if a long number stands in a text that
+ * is nested more than some 2,000 levels deep. V8 13.6 may take a name that ends in an escape
  * (`"\\\""`) for another such name that it has read before (`"\\\\"`); no field of the service has one.
  */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
-  try {
-    return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-      if (typeof value !== 'number' || context?.source === undefined) return value;
-      return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
-    });
-  } catch (error) {
-    // Looking at every value recurses; what is nested too deeply for that is refused where it stands, not here.
-    if (error instanceof RangeError) return JSON.parse(text);
-    throw error;
-  }
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
+  });
 }
 
 function isExact(value: number, source: string): boolean {
@@ -80,6 +75,25 @@ export function isDeeperThan(value: JsonValue, limit: number): boolean {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return false;
   if (limit === 0) return true;
   return Object.values(value).some((member) => isDeeperThan(member, limit - 1));
+}
+
+/** More values than any list of leagues has, unless each of them is of some length; a league's take 28 bytes each. */
+const MANY_VALUES = 3_000_000;
+const LEAST_BYTES_EACH = 16;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+/** Whether parsing this JSON would take many times the memory of its text: each value, however short, takes some. */
+export function isMostlyNothing(json: Uint8Array): boolean {
+  if (json.length < MANY_VALUES) return false;
+  let values = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    // Whatever begins a value, but for the first one.
+    if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) values += 1;
+  }
+  return values > MANY_VALUES && values * LEAST_BYTES_EACH > json.length;
 }
 
 /** The name of a value's type in the words of the interface. */

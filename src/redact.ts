@@ -9,11 +9,8 @@ export type Secrets = {
    * For data that is stored, as JSON text: tokens and the Basic pair are replaced, which are random and long. The
    * password is not: it may be an ordinary word, and leagues are named in ordinary words.
    */
-  readonly scrubTokens: (json: string) => Scrubbed;
+  readonly scrubTokens: (json: string) => string;
 };
-
-/** Data without secrets, and whether there were any. */
-export type Scrubbed = { readonly json: string; readonly found: boolean };
 
 /** Two tokens a login, and the last logins are the ones that a service can still echo. */
 const REMEMBERED_TOKENS = 8;
@@ -61,14 +58,8 @@ export function createSecrets(now = (): number => performance.now()): Secrets {
       sought = undefined;
     },
     scrub: (text) => replaceAll(text, seek().inWords),
-    scrubTokens: (json) => scrubTokensOf(seek().inData, json),
+    scrubTokens: (json) => replaceAll(unescapeAscii(json), seek().inData),
   };
-}
-
-function scrubTokensOf(sought: readonly string[], sent: string): Scrubbed {
-  const plain = unescapeAscii(sent);
-  const json = replaceAll(plain, sought);
-  return { json, found: json !== plain };
 }
 
 /** Each secret as it is, as JSON writes it, and as writers of JSON do that escape slashes too. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { LEAGUE_FIELDS } from '../../src/league.ts';
+import { LEAGUE_FIELDS } from '../../src/interface.ts';
 import { createRandom } from '../../src/simulator/churn.ts';
 
 export type SentLeague = Readonly<Record<string, unknown>> & { readonly league_id: string };

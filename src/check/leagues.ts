@@ -1,13 +1,10 @@
 import type { Config, Scope } from '../config/config.ts';
 import { formatSize } from '../duration.ts';
 import { ContractError } from '../errors.ts';
-import { findPackage } from '../package.ts';
+import type { JsonObject } from '../json.ts';
 import type { Trace } from '../service/client.ts';
-import { type LeagueList, parseLeagues } from '../service/league.ts';
-import type { Listing } from '../service/listing.ts';
-import type { Rejection } from '../service/rejection.ts';
+import { type LeagueList, parseLeagues, type Rejection } from '../service/leagues.ts';
 import type { Snapshot } from '../store/queries/snapshot.ts';
-import { inStretches } from '../stretches.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
@@ -23,8 +20,7 @@ export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<Re
   const trace: Trace = { attempts: 0 };
   try {
     const fetched = await visit.client.fetchLeagues(scope, visit.once(), trace);
-    const listing = { body: {}, elements: undefined, ...fetched };
-    return await readList(visit, listing, { scope, bytes: trace.bodyBytes ?? 0 });
+    return await readList(visit, fetched?.body ?? {}, { scope, bytes: trace.bodyBytes ?? 0 });
   } catch (error) {
     const fix = 'check LEAGUE_SYNC_BASE_URL, and ask the operator of the service';
     return { findings: [fail('leagues', explain(error, fix))], list: undefined };
@@ -33,9 +29,9 @@ export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<Re
 
 type Received = { readonly scope: Scope; readonly bytes: number };
 
-async function readList(visit: Visit, listing: Listing, { scope, bytes }: Received): Promise<ReadList> {
+async function readList(visit: Visit, body: JsonObject, { scope, bytes }: Received): Promise<ReadList> {
   try {
-    const list = await inStretches(parseLeagues(listing, { scope, programVersion: findPackage().version }));
+    const list = await parseLeagues(body, scope);
     visit.drift.note(list.drift);
     return { findings: [describeList(list, bytes)], list };
   } catch (error) {

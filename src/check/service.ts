@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { DatabaseError } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import type { LeagueList } from '../service/league.ts';
+import type { LeagueList } from '../service/leagues.ts';
 import { msLeftOf } from '../service/pause.ts';
 import { readLastPause, readSnapshot } from '../store/queries/snapshot.ts';
 import { describeDrift, lookAtLogin, lookAtProfile } from './answer.ts';

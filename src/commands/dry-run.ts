@@ -3,12 +3,11 @@ import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import { type LeagueList, parseLeagues } from '../service/league.ts';
+import { type LeagueList, parseLeagues } from '../service/leagues.ts';
 import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import { readLastPause, readSnapshot } from '../store/queries/snapshot.ts';
-import { inStretches } from '../stretches.ts';
 import { planPoll, type Snapshot } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { openServiceSide } from '../worker/service-side.ts';
@@ -59,6 +58,5 @@ async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Pr
   using deadline = startDeadline(service, config.runTimeoutMs, stop);
   const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
   if (fetched === undefined) throw new Error('a list that nothing was conditional about came back as unmodified');
-  const options = { scope: config.scope, programVersion: findPackage().version };
-  return inStretches(parseLeagues(fetched, options), deadline.signal);
+  return parseLeagues(fetched.body, config.scope, deadline.signal);
 }

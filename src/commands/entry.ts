@@ -1,5 +1,4 @@
-import { LEAGUE_MEMBERS } from '../league.ts';
-import type { FieldType } from '../record.ts';
+import { type FieldType, LEAGUE_MEMBERS } from '../interface.ts';
 import { type FeedEntry, tellingOf } from '../store/queries/feed.ts';
 import { visible } from '../terminal/style.ts';
 

@@ -1,6 +1,6 @@
+import { LEAGUE_MEMBERS, type League } from '../interface.ts';
 import { isObject, type JsonValue, parseJson, rawNumber } from '../json.ts';
-import { LEAGUE_MEMBERS, type League } from '../league.ts';
-import type { ReceivedLeague } from '../service/league.ts';
+import type { ReceivedLeague } from '../service/leagues.ts';
 import type { FeedEntry } from '../store/queries/feed.ts';
 import type { Plan } from '../sync/plan.ts';
 import type { Difference } from '../sync/reconcile.ts';
@@ -33,12 +33,12 @@ export function listChanges({ changes, removals }: Plan, load: (leagueId: string
 }
 
 function received(kind: PlannedChange['kind'], league: ReceivedLeague): PlannedChange {
-  const { league_id, league_name } = league.league();
+  const { league_id, league_name } = league.league;
   return { kind, league_id, league_name, fields: [] };
 }
 
 function differing(kind: PlannedChange['kind'], { before, after }: Difference): PlannedChange {
-  const league = after.league();
+  const league = after.league;
   const old = parseJson(before);
   const members = isObject(old) ? Object.entries(old) : [];
   return { ...received(kind, after), fields: members.map(([field, value]) => fieldOf(league, field, value)) };

@@ -1,7 +1,7 @@
 import { loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
-import { PLAYER_MEMBERS, type Player } from '../player.ts';
-import { valueJson } from '../record.ts';
+import { PLAYER_MEMBERS, type Player } from '../interface.ts';
+import { valueJson } from '../league.ts';
 import { pollProfile } from '../sync/profile.ts';
 import type { RunTools } from '../sync/run.ts';
 import { formatTable } from '../terminal/table.ts';

@@ -1,6 +1,6 @@
+import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { CredentialsError, codeOf, type Fault, SettingsError } from '../errors.ts';
-import { hashOf } from '../hash.ts';
 import type { Environment } from './environment.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
 import { collect, SETTINGS, unusable, type Values } from './settings.ts';
@@ -74,7 +74,7 @@ export function findHeartbeat(values: Values, environment: Environment, faults: 
 
 /** Tells services and accounts apart in the database, without naming either. */
 export function fingerprintOf(config: { readonly baseUrl: string; readonly credentials: Credentials }): string {
-  return hashOf(`${config.baseUrl}\n${usernameOf(config.credentials)}`);
+  return hash('sha256', `${config.baseUrl}\n${usernameOf(config.credentials)}`, 'base64url');
 }
 
 /** Until the first login says what is wrong with the file, the account has no name. */

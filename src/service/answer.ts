@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { ContractError } from '../errors.ts';
-import { isObject, type JsonObject, parseJson } from '../json.ts';
-import { isMostlyNothing } from '../json-list.ts';
+import { isMostlyNothing, isObject, type JsonObject, parseJson } from '../json.ts';
 import { visible } from '../terminal/style.ts';
+import { yieldToEventLoop } from '../yield.ts';
 import { parseHttpDate } from './http-date.ts';
 
 /** What comes before the body. */
@@ -32,12 +32,23 @@ export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status <= 599);
 }
 
-/** The body as a JSON object, or undefined where it is anything else. `clean` sees the text before it is read. */
-export function readObject(answer: Answer, clean = (text: string): string => text): JsonObject | undefined {
+/**
+ * The body as a JSON object, or undefined if it is anything else. `clean` sees the text before it is parsed. Each step
+ * takes tens of milliseconds if there are tens of megabytes, so others have their turn in between.
+ */
+export async function readObject(
+  answer: Answer,
+  clean = (text: string): string => text,
+  signal?: AbortSignal,
+): Promise<JsonObject | undefined> {
+  if (isMostlyNothing(answer.body)) return undefined;
+  await yieldToEventLoop(signal);
   const text = decode(answer.body);
-  if (text === undefined || isMostlyNothing(answer.body)) return undefined;
+  if (text === undefined) return undefined;
+  const cleaned = clean(text);
+  await yieldToEventLoop(signal);
   try {
-    const value = parseJson(clean(text));
+    const value = parseJson(cleaned);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -67,19 +78,11 @@ export function describeNonObject(answer: Answer, request: string, scrub: (text:
   );
 }
 
-/** The body as UTF-8, without a byte order mark; undefined where it is anything else. */
-export function jsonBytes(body: Uint8Array): Buffer | undefined {
-  if (!isUtf8(body)) return undefined;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-    ? bytes.subarray(BYTE_ORDER_MARK.length)
-    : bytes;
-}
-
-const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
-
+/** The body as UTF-8, without a byte order mark; undefined if it is anything else. */
 function decode(body: Uint8Array): string | undefined {
-  return jsonBytes(body)?.toString('utf8');
+  if (!isUtf8(body)) return undefined;
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 /** The service's `message`, cut to a length that a table can show and cleared of secrets. */

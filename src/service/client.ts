@@ -1,12 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
-import { isDeeperThan, isObject, type JsonValue } from '../json.ts';
+import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../redact.ts';
-import { inStretches } from '../stretches.ts';
 import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
 import { heed, quote } from './failure.ts';
-import { type Listing, readListing } from './listing.ts';
 import type { Pause } from './pause.ts';
 import type { Resource } from './refusals.ts';
 import { type Deadline, retry } from './retry.ts';
@@ -30,12 +28,12 @@ export type Client = {
 /** What stands for a version of the list, where the service says it: `ETag` and `Last-Modified`. */
 export type Validators = { readonly etag: string | undefined; readonly lastModified: string | undefined };
 
-/** A successful answer; that to `fetchLeagues` with its list as it was sent. */
-export type Fetched = Validators &
-  Listing & {
-    readonly message: string | undefined;
-    readonly timestamp: string | undefined;
-  };
+/** A successful answer. */
+export type Fetched = Validators & {
+  readonly body: JsonObject;
+  readonly message: string | undefined;
+  readonly timestamp: string | undefined;
+};
 
 /** What a run has sent and got so far, also where it fails. */
 export type Trace = {
@@ -116,7 +114,8 @@ async function authorizedGet(
   throw session.giveUp(query.resource, second, rejectedAgain(again, query, options));
 }
 
-type Read = Partial<Listing> & { readonly answer: Answer };
+/** The body is undefined if it is no JSON object. */
+type Read = { readonly answer: Answer; readonly body: JsonObject | undefined };
 
 async function send(
   query: Query,
@@ -135,26 +134,7 @@ async function send(
   });
   trace.httpStatus = answer.status;
   trace.bodyBytes = answer.body.length;
-  return { answer, ...(await readAnswer(answer, query, options, signal)) };
-}
-
-/** Undefined where it is no JSON object. */
-async function readAnswer(
-  answer: Answer,
-  { resource, path }: Query,
-  options: ClientOptions,
-  signal: AbortSignal,
-): Promise<Listing | undefined> {
-  const { secrets } = options;
-  if (resource === 'leagues') {
-    const refusal = (): ContractError => {
-      heed(answer, undefined, options);
-      return describeNonObject(answer, `GET ${path}`, secrets.scrub);
-    };
-    return inStretches(readListing(answer, 'leagues', { ...secrets, refusal }), signal);
-  }
-  const body = readObject(answer, (text) => secrets.scrubTokens(text).json);
-  return body === undefined ? undefined : { body, elements: undefined };
+  return { answer, body: await readObject(answer, options.secrets.scrubTokens, signal) };
 }
 
 function isRejected({ answer, body }: Read): boolean {
@@ -178,7 +158,7 @@ function rejectedAgain({ answer, body }: Read, { path }: Query, options: ClientO
 
 /** Undefined where the answer is that nothing has changed, and this was asked. */
 function readSuccess(
-  { answer, body, elements }: Read,
+  { answer, body }: Read,
   { resource, path, conditions }: Query,
   options: ClientOptions,
 ): Fetched | undefined {
@@ -207,7 +187,6 @@ function readSuccess(
   options.session.accept(resource);
   return {
     body,
-    elements,
     message,
     timestamp: readTimestamp(body.timestamp, secrets),
     etag: readValidator(answer.header('etag'), secrets),

@@ -1,14 +1,14 @@
-import * as z from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import type { Drift, DriftLog } from '../drift.ts';
 import { ContractError, CredentialsError, PausedError, RunError, StatusError, toRunError } from '../errors.ts';
+import { LOGIN_RESULT } from '../interface.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../redact.ts';
 import { parseInstant } from '../time/timestamp.ts';
 import { type Answer, isTransient, readObject, serverClock } from './answer.ts';
+import { unknownFields } from './coerce.ts';
 import { heed, quote } from './failure.ts';
-import { unknownFields } from './field.ts';
 import type { Pause } from './pause.ts';
 import { type Deadline, retry } from './retry.ts';
 import { isBornDead, type Token } from './token.ts';
@@ -57,22 +57,9 @@ export type LoginOptions = {
 };
 
 const PATH = '/players/v1/authenticate/login';
-const FIELDS: readonly string[] = [
-  'result',
-  'message',
-  'player_id',
-  'access_token',
-  'refresh_token',
-  'expire_datetime',
-];
+const FIELDS = Object.keys(LOGIN_RESULT.shape);
 /** The `Date` header counts whole seconds: no smaller difference can be told from none. */
 const CLOCK_STEP_MS = 1_000;
-
-const success = z.looseObject({
-  // Nothing else can stand in a header.
-  access_token: z.string().regex(/^[\x21-\x7e]+$/),
-  refresh_token: z.string().optional().catch(undefined),
-});
 
 export function createLogIn(options: LoginOptions): LogIn {
   return async (reason, deadline, credentials) => {
@@ -137,9 +124,9 @@ async function login({ credentials, signal }: Attempt, options: LoginOptions): P
     },
     signal,
   );
-  const body = readObject(answer);
+  const body = await readObject(answer);
   refuseFailure(answer, body, options);
-  const tokens = success.safeParse(body);
+  const tokens = LOGIN_RESULT.safeParse(body);
   if (!tokens.success)
     throw new ContractError('The login succeeded, but its answer holds no access_token that can be sent.', {
       httpStatus: answer.status,

@@ -1,10 +1,8 @@
 import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
+import { PLAYER_FIELDS, type Player, PROFILE_ANSWER } from '../interface.ts';
 import { DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, typeName } from '../json.ts';
-import { PLAYER_FIELDS, type Player } from '../player.ts';
-import { readFields, unknownFields } from './field.ts';
-
-const ANSWER_FIELDS = ['message', 'player', 'player_premium_items', 'result'];
+import { readFields, unknownFields } from './coerce.ts';
 
 /** Reads a profile answer (interface, 4.2). Throws a ContractError where it names no player. */
 export function parseProfile(answer: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {
@@ -15,7 +13,7 @@ export function parseProfile(answer: JsonObject): { readonly player: Player; rea
   const drift = createDriftLog();
   const { values, extra, problems, drift: departures } = readFields(PLAYER_FIELDS, sent, 'player.');
   drift.note(departures);
-  drift.note(unknownFields(answer, ANSWER_FIELDS, 'player'));
+  drift.note(unknownFields(answer, Object.keys(PROFILE_ANSWER.shape), 'player'));
   const problem = values.player_id === '' ? { path: 'player_id', message: 'is empty' } : problems[0];
   if (problem !== undefined) throw new ContractError(`The profile answer's ${problem.path} ${problem.message}.`);
 

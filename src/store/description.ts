@@ -1,4 +1,4 @@
-import type { League } from '../league.ts';
+import type { League } from '../interface.ts';
 import type * as schema from './schema.ts';
 
 /**

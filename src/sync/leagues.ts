@@ -1,12 +1,10 @@
+import type { JsonText } from '../interface.ts';
 import { leagueJson } from '../league.ts';
-import { isReadByVersion } from '../league-hash.ts';
-import type { JsonText } from '../record.ts';
-import type { Fetched, Validators } from '../service/client.ts';
-import { type KnownLeague, type LeagueList, parseLeagues, type ReceivedLeague } from '../service/league.ts';
+import type { Validators } from '../service/client.ts';
+import { type LeagueList, parseLeagues, type ReceivedLeague } from '../service/leagues.ts';
 import type { Store } from '../store/store.ts';
-import type { Change, LeagueIndex } from '../store/tables/leagues.ts';
+import type { Change } from '../store/tables/leagues.ts';
 import type { Sighting, Trigger } from '../store/tables/runs.ts';
-import { inStretches, makeWay } from '../stretches.ts';
 import { type Plan, planPoll } from './plan.ts';
 import type { ChangeSet } from './reconcile.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
@@ -21,8 +19,8 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
     const validators = store.read(() => findValidators(tools));
     const fetched = await run.inTime(client.fetchLeagues(scope, run.deadline, run.trace, validators));
     if (fetched === undefined) return await run.finish(validators ?? {}, () => NOTHING_NEW);
-    announceFirstLoad(tools, fetched);
-    const list = await run.inTime(parse(tools, fetched, run.deadline.signal));
+    const list = await run.inTime(parseLeagues(fetched.body, scope, run.deadline.signal));
+    announceFirstLoad(tools, list);
     drift.note(list.drift);
     return await run.finish(fetched, (seen) => commit(tools, planPoll(store, list, tools), seen));
   } catch (error) {
@@ -33,22 +31,8 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
 /** Storing more than these for the first time takes seconds. */
 const MANY_LEAGUES = 10_000;
 
-function announceFirstLoad({ store, emit }: RunTools, { elements }: Fetched): void {
-  const received = elements?.length ?? 0;
+function announceFirstLoad({ store, emit }: RunTools, { received }: LeagueList): void {
   if (received > MANY_LEAGUES && store.read(store.leagues.isEmpty)) emit({ type: 'firstLoad', received });
-}
-
-/** So many leagues are cut out of an answer, looked up, or gone through in a few milliseconds each. */
-const FEW_LEAGUES = 2_000;
-
-async function parse(tools: RunTools, fetched: Fetched, signal: AbortSignal): Promise<LeagueList> {
-  const { store, scope, programVersion } = tools;
-  const isLong = (fetched.elements?.length ?? 0) > FEW_LEAGUES;
-  // A long answer has been cut up just now, and to look up what is stored takes as long.
-  if (isLong) await makeWay(signal);
-  const known = findKnown(store.read(store.leagues.index), programVersion);
-  if (isLong) await makeWay(signal);
-  return inStretches(parseLeagues(fetched, { scope, programVersion, known }), signal);
 }
 
 const NOTHING_NEW: Applied = { outcome: 'unchanged', counts: NO_COUNTS };
@@ -72,15 +56,6 @@ function findValidators({ store, scope, fingerprint, programVersion, clock }: Ru
   return { etag: last.etag ?? undefined, lastModified: last.last_modified ?? undefined };
 }
 
-/** The leagues that need not be parsed if their text is the same. */
-function findKnown(index: LeagueIndex, programVersion: string): ReadonlyMap<string, KnownLeague> {
-  const known = new Map<string, KnownLeague>();
-  // One that comes back is written whole, so it is parsed at once.
-  for (const row of index.values())
-    if (!row.removed && isReadByVersion(row.hash, programVersion)) known.set(row.textHash, row);
-  return known;
-}
-
 /** Writes a plan, inside the transaction in which it was made. */
 function commit({ store, scope }: RunTools, plan: Plan, seen: Sighting): Applied {
   const { outcome, counts, heldBecause, holds } = plan;
@@ -95,9 +70,9 @@ function commit({ store, scope }: RunTools, plan: Plan, seen: Sighting): Applied
 function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }: ChangeSet, seen: Sighting): void {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
   // One table after the other, so that the pages of each are at hand while it is written.
-  for (const after of written) leagues.upsert(after.league(), after.hash, seen.at);
+  for (const after of written) leagues.upsert(after.league, after.hash, seen.at);
   const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
-    leagues.append({ ...seen, leagueId: after.leagueId, kind, before, after: after.json() });
+    leagues.append({ ...seen, leagueId: after.leagueId, kind, before, after: leagueJson(after.league) });
   for (const after of added) append('added', null, after);
   for (const { before, after } of changed) append('changed', before, after);
   for (const { before, after } of restored) append('restored', before, after);

@@ -1,5 +1,5 @@
 import type { Drift } from '../drift.ts';
-import type { Rejection } from '../service/rejection.ts';
+import type { Rejection } from '../service/leagues.ts';
 
 /** What a run found that no run before it had: rows of `drift` and `rejected_leagues` that it added or reopened. */
 export type News = { readonly drift: Several<Drift>; readonly rejections: Several<NewRejection> };

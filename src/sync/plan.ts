@@ -1,5 +1,4 @@
-import type { LeagueList } from '../service/league.ts';
-import type { Rejection } from '../service/rejection.ts';
+import type { LeagueList, Rejection } from '../service/leagues.ts';
 import type { Hold, HoldRows } from '../store/tables/held-removals.ts';
 import type { LeagueRows } from '../store/tables/leagues.ts';
 import type { RunScope } from '../store/tables/runs.ts';

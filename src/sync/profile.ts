@@ -1,4 +1,4 @@
-import type { Player } from '../player.ts';
+import type { Player } from '../interface.ts';
 import { parseProfile } from '../service/profile.ts';
 import type { Trigger } from '../store/tables/runs.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';

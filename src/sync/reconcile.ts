@@ -1,7 +1,6 @@
-import { changedMembersJson, type League } from '../league.ts';
-import { isSameContent } from '../league-hash.ts';
-import type { JsonText } from '../record.ts';
-import type { ReceivedLeague } from '../service/league.ts';
+import type { JsonText, League } from '../interface.ts';
+import { changedMembersJson } from '../league.ts';
+import type { ReceivedLeague } from '../service/leagues.ts';
 import type { StoredLeague } from '../store/tables/leagues.ts';
 
 /** A league whose row differs from what was received; `before` holds the old values of what differs. */
@@ -13,7 +12,7 @@ export type ChangeSet = {
   readonly changed: readonly Difference[];
   /** Leagues that had left the list. */
   readonly restored: readonly Difference[];
-  /** Same content, read by another version of the program. */
+  /** Same content, whose hash was made by another version of the program. */
   readonly rehashed: readonly ReceivedLeague[];
   /** Leagues that were listed and are as they were, rehashed ones included. */
   readonly unchanged: number;
@@ -21,9 +20,7 @@ export type ChangeSet = {
 
 /**
  * Compares the received leagues with the stored ones. Pure: `load` gives the whole stored league, and is asked only
- * for those that differ. The order of leagues, and of keys inside them, is no difference; a league whose keys came in
- * another order than when it was stored is not written for that, or a service that shuffles them would have all of them
- * written at each poll.
+ * for those that differ. The order of leagues, and of keys inside them, is no difference.
  */
 export function reconcile(
   stored: ReadonlyMap<string, StoredLeague>,
@@ -40,11 +37,11 @@ export function reconcile(
     if (row === undefined) {
       added.push(after);
     } else if (row.removed) {
-      restored.push({ before: changedMembersJson(load(leagueId), after.league()), after });
-    } else if (row.hash === after.hash || isSameContent(row.hash, after.hash)) {
+      restored.push({ before: changedMembersJson(load(leagueId), after.league), after });
+    } else if (row.hash === after.hash) {
       unchanged += 1;
     } else {
-      const before = changedMembersJson(load(leagueId), after.league());
+      const before = changedMembersJson(load(leagueId), after.league);
       if (before === NOTHING) {
         rehashed.push(after);
         unchanged += 1;

@@ -1,4 +1,4 @@
-import type { LeagueList } from '../service/league.ts';
+import type { LeagueList } from '../service/leagues.ts';
 import type { StoredLeague } from '../store/tables/leagues.ts';
 import type { RunScope } from '../store/tables/runs.ts';
 

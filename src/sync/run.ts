@@ -4,7 +4,7 @@ import type { Drift, DriftLog } from '../drift.ts';
 import { type RunError, StoppedError, toRunError } from '../errors.ts';
 import { settledOrAborted } from '../race-abort.ts';
 import type { Client, Fetched, Trace } from '../service/client.ts';
-import type { Rejection } from '../service/rejection.ts';
+import type { Rejection } from '../service/leagues.ts';
 import { type Deadline, startDeadline } from '../service/retry.ts';
 import type { Store } from '../store/store.ts';
 import type { RunEnd, RunKind, Sighting, Trigger } from '../store/tables/runs.ts';

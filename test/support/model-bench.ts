@@ -11,7 +11,7 @@ import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from './clock.ts';
 import type { Step } from './model-service.ts';
 import { openTestStore } from './store.ts';
-import { listingOf } from './unit-league.ts';
+import { bodyOf } from './unit-league.ts';
 import type { Row } from './workplace.ts';
 
 /** Thousands of transactions: where the system offers memory as a folder, no disk has to keep up with them. */
@@ -127,7 +127,7 @@ function createClient({ failure }: Step, answer: string, stop: AbortController):
     if (failure === 'internal') throw new TypeError('a fault of the program');
     if (failure === 'stopped') stop.abort(new StoppedError());
     stop.signal.throwIfAborted();
-    return { ...listingOf(answer), message: undefined, timestamp: undefined, etag: undefined, lastModified: undefined };
+    return { body: bodyOf(answer), message: undefined, timestamp: undefined, etag: undefined, lastModified: undefined };
   };
   return { fetchLeagues, fetchProfile: () => Promise.reject(new Error('No profile is asked for here.')) };
 }

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import type { Scope } from '../../src/config/config.ts';
-import { ContractError } from '../../src/errors.ts';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
-import { type KnownLeague, type LeagueList, parseLeagues } from '../../src/service/league.ts';
-import { type Listing, readListing } from '../../src/service/listing.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
+import { type LeagueList, parseLeagues } from '../../src/service/leagues.ts';
 import type { StoredLeague } from '../../src/store/tables/leagues.ts';
-import { atOnce } from '../../src/stretches.ts';
 
 /** Enough to find an order or an edge that matters, few enough to run at every save. */
 export const RUNS = { numRuns: 200 };
@@ -30,43 +27,29 @@ export function without(name: string): JsonObject {
   return Object.fromEntries(Object.entries(createElement()).filter(([key]) => key !== name));
 }
 
-/** Which version of the program reads the lists of these tests. */
-export const VERSION = '1.2.3';
-
-/** Reads a list, of which some leagues may be stored already. */
-export function parseElements(
-  elements: readonly JsonValue[],
-  scope: Scope = 'all',
-  known?: ReadonlyMap<string, KnownLeague>,
-): LeagueList {
-  return parseAnswer(JSON.stringify({ message: 'ok', leagues: elements }), scope, known);
+/** Parses a list. */
+export function parseElements(elements: readonly JsonValue[], scope: Scope = 'all'): Promise<LeagueList> {
+  return parseAnswer(JSON.stringify({ message: 'ok', leagues: elements }), scope);
 }
 
-/** Reads a leagues answer as it comes from the service. */
-export function parseAnswer(
-  json: string,
-  scope: Scope = 'all',
-  known: ReadonlyMap<string, KnownLeague> = new Map(),
-): LeagueList {
-  return atOnce(parseLeagues(listingOf(json), { scope, programVersion: VERSION, known }));
+/** Parses a leagues answer as it comes from the service. */
+export function parseAnswer(json: string, scope: Scope = 'all'): Promise<LeagueList> {
+  return parseLeagues(bodyOf(json), scope);
 }
 
-/** The answer with its list as it was sent. Nothing in it is a secret. */
-export function listingOf(json: string): Listing {
-  const answer = { status: 200, header: () => undefined, body: Buffer.from(json) };
-  const refusal = () => new ContractError('The answer is no JSON.');
-  const scrubTokens = (sent: string) => ({ json: sent, found: false });
-  const listing = atOnce(readListing(answer, 'leagues', { scrubTokens, refusal }));
-  if (listing === undefined) throw new Error('The answer of a test is no object.');
-  return listing;
+export function bodyOf(json: string): JsonObject {
+  const body = parseJson(json);
+  if (!isObject(body)) throw new Error('The answer of a test is no object.');
+  return body;
 }
 
 /** What the index of the database would hold after this list had been stored. */
 export function storedOf({ leagues }: LeagueList): Map<string, StoredLeague> {
   return new Map(
-    [...leagues].map(
-      ([id, { leagueId, hash, status }]) => [id, { leagueId, hash, textHash: '', removed: false, status }] as const,
-    ),
+    [...leagues].map(([id, { leagueId, hash, league }]) => [
+      id,
+      { leagueId, hash, removed: false, status: league.status },
+    ]),
   );
 }
 

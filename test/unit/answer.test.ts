@@ -92,8 +92,8 @@ describe('a body', () => {
     ['is an object', '{"a":1}'],
     ['may begin with a byte order mark', '\uFEFF{"a":1}'],
     ['may be surrounded by white space', '\r\n {"a":1}\n'],
-  ])('%s', (_sentence, body) => {
-    expect(readObject(createAnswer(body))).toEqual({ a: 1 });
+  ])('%s', async (_sentence, body) => {
+    expect(await readObject(createAnswer(body))).toEqual({ a: 1 });
   });
 
   it.each<[string, string | Uint8Array, string]>([
@@ -107,9 +107,9 @@ describe('a body', () => {
     ['two byte order marks', '\uFEFF\uFEFF{"a":1}', 'a body that is no JSON object'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'a body that is not UTF-8'],
     ['UTF-16', Buffer.from('\uFEFF{"a":1}', 'utf16le'), 'a body that is not UTF-8'],
-  ])('of %s is no object, and is described without being repeated', (_what, body, described) => {
+  ])('of %s is no object, and is described without being repeated', async (_what, body, described) => {
     const answer = createAnswer(body, { status: 200, headers: { 'content-type': 'text/html; charset=x' } });
-    expect(readObject(answer)).toBeUndefined();
+    expect(await readObject(answer)).toBeUndefined();
     expect(describeNonObject(answer, 'GET /x', (text) => text).message).toBe(
       `The answer to GET /x (status 200, text/html) is ${described}; does LEAGUE_SYNC_BASE_URL name the service?`,
     );
@@ -121,17 +121,17 @@ describe('a body', () => {
     expect(describeNonObject(answer, 'GET /x', scrub).message).toContain('(status 200, [secret])');
   });
 
-  it('is cleared before it is read', () => {
+  it('is cleared before it is read', async () => {
     const clean = (text: string) => text.replaceAll('token-abc', '[secret]');
-    expect(readObject(createAnswer('{"a":"token-abc","token-abc":1}'), clean)).toEqual({
+    expect(await readObject(createAnswer('{"a":"token-abc","token-abc":1}'), clean)).toEqual({
       a: '[secret]',
       '[secret]': 1,
     });
   });
 
-  it('is read where it lies inside a larger buffer', () => {
+  it('is read where it lies inside a larger buffer', async () => {
     const whole = Buffer.from('xx{"a":1}yy');
-    expect(readObject(createAnswer(whole.subarray(2, 9)))).toEqual({ a: 1 });
+    expect(await readObject(createAnswer(whole.subarray(2, 9)))).toEqual({ a: 1 });
   });
 });
 
@@ -143,8 +143,8 @@ describe("the service's own message", () => {
     ['is cleared of secrets', '{"message":"no hunter22"}', 'no [secret]'],
     ['is none where it is no text', '{"message":{"a":1}}', undefined],
     ['is none where it is missing', '{}', undefined],
-  ])('%s', (_sentence, body, expected) => {
-    expect(readMessage(readObject(createAnswer(body)), scrub)).toBe(expected);
+  ])('%s', async (_sentence, body, expected) => {
+    expect(readMessage(await readObject(createAnswer(body)), scrub)).toBe(expected);
   });
 
   it('is cleared of secrets before it is cut, so that no part of one is left', () => {

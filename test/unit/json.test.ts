@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   canonicalJson,
   isDeeperThan,
+  isMostlyNothing,
   isObject,
   type JsonValue,
   parseJson,
@@ -55,6 +56,12 @@ describe('JSON as it is read', () => {
 
   it('leaves long digits inside a text alone', () => {
     expect(parseJson('["9007199254740993", 1]')).toEqual(['9007199254740993', 1]);
+  });
+
+  it('is refused, and loses no digit, if a long number stands in a text that is nested too deeply', () => {
+    expect(() => parseJson(`{"id":9007199254740993,"deep":${'['.repeat(5_000)}${']'.repeat(5_000)}}`)).toThrow(
+      RangeError,
+    );
   });
 
   it.each([[''], ['{'], ['<html>'], ['{"a":1,}'], ['NaN'], ['01'], ['9007199254740993 x']])('refuses %j', (text) => {
@@ -112,6 +119,17 @@ describe('the depth of JSON', () => {
     let value: JsonValue = 1;
     for (let level = 0; level < levels; level += 1) value = [value];
     expect(isDeeperThan(value, 500)).toBe(true);
+  });
+});
+
+describe('JSON that would take many times its size', () => {
+  it.each<[string, string, boolean]>([
+    ['empty objects', `[${'{},'.repeat(3_100_000)}{}]`, true],
+    ['short numbers', `{"list":[[${'1,'.repeat(3_100_000)}1]]}`, true],
+    ['a few empty objects', `[${'{},'.repeat(100_000)}{}]`, false],
+    ['texts of some length', `["${'league after league","'.repeat(200_000)}"]`, false],
+  ])('is one of millions of values: %s', (_what, text, expected) => {
+    expect(isMostlyNothing(Buffer.from(text))).toBe(expected);
   });
 });
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
+import { LEAGUE_FIELDS } from '../../src/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
-import { LEAGUE_FIELDS } from '../../src/league.ts';
 import { createElement, parseAnswer, parseElements, without } from '../support/unit-league.ts';
 
 const text = readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8');
@@ -20,8 +20,8 @@ function nested(levels: number): JsonValue {
   return value;
 }
 
-describe('the real leagues', () => {
-  const list = parseAnswer(text);
+describe('the real leagues', async () => {
+  const list = await parseAnswer(text);
   const sent = isObject(bundled) ? (bundled.leagues as readonly JsonObject[]) : [];
 
   it('are all read', () => {
@@ -41,7 +41,7 @@ describe('the real leagues', () => {
 
   it('keep every field as it was sent', () => {
     for (const element of sent) {
-      const league = list.leagues.get(String(element.league_id))?.league();
+      const league = list.leagues.get(String(element.league_id))?.league;
       for (const { name, type } of LEAGUE_FIELDS) {
         const value = element[name] ?? null;
         expect(league?.[name]).toEqual(type === 'json' && value !== null ? JSON.stringify(value) : value);
@@ -56,24 +56,24 @@ describe('a list of leagues', () => {
     ['is null', { leagues: null }],
     ['is an object', { leagues: { 0: createElement() } }],
     ['is a text', { leagues: '[]' }],
-  ])('that %s is a failure', (_what, answer) => {
-    expect(() => parseAnswer(JSON.stringify(answer))).toThrow(ContractError);
+  ])('that %s is a failure', async (_what, answer) => {
+    await expect(parseAnswer(JSON.stringify(answer))).rejects.toThrow(ContractError);
   });
 
-  it('may be empty', () => {
-    expect(parseElements([])).toMatchObject({ received: 0, rejections: [], duplicates: 0, drift: [] });
+  it('may be empty', async () => {
+    expect(await parseElements([])).toMatchObject({ received: 0, rejections: [], duplicates: 0, drift: [] });
   });
 
-  it('comes in an answer whose unknown fields are noted', () => {
+  it('comes in an answer whose unknown fields are noted', async () => {
     const answer = { result: 'success', message: 'ok', timestamp: null, next_page: 2, leagues: [] };
-    expect(parseAnswer(JSON.stringify(answer)).drift).toEqual([
+    expect((await parseAnswer(JSON.stringify(answer))).drift).toEqual([
       { field: 'leagues.next_page', kind: 'unknown-field', detail: 'number' },
     ]);
   });
 
-  it('holds a row of another status than was asked for, which is stored and noted', () => {
-    const list = parseElements([createElement({ status: 'inactive' })], 'active');
-    expect(list.leagues.get('l1')?.league().status).toBe('inactive');
+  it('holds a row of another status than was asked for, which is stored and noted', async () => {
+    const list = await parseElements([createElement({ status: 'inactive' })], 'active');
+    expect(list.leagues.get('l1')?.league.status).toBe('inactive');
     expect(list.drift).toEqual([
       { field: 'leagues[].status', kind: 'unexpected-value', detail: 'not active, which was asked for' },
     ]);
@@ -85,15 +85,15 @@ describe('a list of leagues', () => {
     ['42', '42'],
     ['"0042"', '0042'],
     ['"9007199254740993"', '9007199254740993'],
-  ])('keeps every digit of the id %s', (sent, id) => {
+  ])('keeps every digit of the id %s', async (sent, id) => {
     const answer = JSON.stringify({ leagues: [createElement()] }).replace('"l1"', sent);
-    expect([...parseAnswer(answer).leagues.keys()]).toEqual([id]);
+    expect([...(await parseAnswer(answer)).leagues.keys()]).toEqual([id]);
   });
 
-  it('has a field named __proto__ in extra', () => {
+  it('has a field named __proto__ in extra', async () => {
     const named = '{"__proto__":{"status":"x"},"league_id"';
     const answer = JSON.stringify({ leagues: [createElement()] }).replace('{"league_id"', named);
-    const league = parseAnswer(answer).leagues.get('l1')?.league();
+    const league = (await parseAnswer(answer)).leagues.get('l1')?.league;
     expect(league?.extra).toBe('{"__proto__":{"status":"x"}}');
     expect(league?.status).toBe('active');
   });
@@ -102,29 +102,30 @@ describe('a list of leagues', () => {
 describe('an element', () => {
   const required = ['league_name', 'sport', 'league_image', 'priority', 'status'];
 
-  it.each(required)('without %s is rejected, and its id is known', (name) => {
-    const { rejections, leagues } = parseElements(among(without(name)));
+  it.each(required)('without %s is rejected, and its id is known', async (name) => {
+    const { rejections, leagues } = await parseElements(among(without(name)));
     expect(rejections).toMatchObject([
       { leagueId: 'l1', position: 1, problems: [{ path: name, message: 'is missing (absent)' }] },
     ]);
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
 
-  it.each(required)('with %s as null is rejected', (name) => {
-    const { rejections } = parseElements(among(createElement({ [name]: null })));
+  it.each(required)('with %s as null is rejected', async (name) => {
+    const { rejections } = await parseElements(among(createElement({ [name]: null })));
     expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: name, message: 'is missing (null)' }] }]);
   });
 
-  it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, and that is noted', (name) => {
-    const { leagues, drift } = parseElements([without(name)]);
-    expect(leagues.get('l1')?.league()).toMatchObject({ [name]: null });
+  it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, and that is noted', async (name) => {
+    const { leagues, drift } = await parseElements([without(name)]);
+    expect(leagues.get('l1')?.league).toMatchObject({ [name]: null });
     expect(drift).toEqual([{ field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' }]);
   });
 
-  it('with null in every optional field is the same as one without them', () => {
+  it('with null in every optional field is the same as one without them', async () => {
     const optional = LEAGUE_FIELDS.filter(({ presence }) => presence === 'optional').map(({ name }) => [name, null]);
-    const list = parseElements([createElement(Object.fromEntries(optional))]);
-    expect(list.leagues.get('l1')?.json()).toBe(parseElements([createElement()]).leagues.get('l1')?.json());
+    const list = await parseElements([createElement(Object.fromEntries(optional))]);
+    const bare = await parseElements([createElement()]);
+    expect(list.leagues.get('l1')).toEqual(bare.leagues.get('l1'));
     expect(list.drift).toEqual([]);
   });
 
@@ -140,8 +141,8 @@ describe('an element', () => {
     ['an object with a NUL in its id', createElement({ league_id: 'l\u00001' })],
     ['a list that is nested too deeply', nested(600)],
     ['an object without an id that is nested too deeply', { ...without('league_id'), city: nested(600) }],
-  ])('that is %s is rejected as unreadable', (_what, element) => {
-    const { rejections, leagues } = parseElements(among(element));
+  ])('that is %s is rejected as unreadable', async (_what, element) => {
+    const { rejections, leagues } = await parseElements(among(element));
     expect(rejections).toMatchObject([{ leagueId: null, position: 1 }]);
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
@@ -149,34 +150,36 @@ describe('an element', () => {
   it.each<[JsonValue, string]>([
     ['l1', 'l1'],
     [17, '17'],
-  ])('that is nested too deeply is rejected under its id %j', (league_id, leagueId) => {
-    const { rejections, leagues } = parseElements(among(createElement({ league_id, default_markets: nested(600) })));
+  ])('that is nested too deeply is rejected under its id %j', async (league_id, leagueId) => {
+    const { rejections, leagues } = await parseElements(
+      among(createElement({ league_id, default_markets: nested(600) })),
+    );
     expect(rejections).toMatchObject([{ leagueId, problems: [{ path: '', message: 'is nested too deeply' }] }]);
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
 
-  it('that is nested as deeply as a database can read is stored', () => {
-    const { leagues } = parseElements([createElement({ default_markets: nested(400) })]);
-    expect(leagues.get('l1')?.league().default_markets).toBe(JSON.stringify(nested(400)));
+  it('that is nested as deeply as a database can read is stored', async () => {
+    const { leagues } = await parseElements([createElement({ default_markets: nested(400) })]);
+    expect(leagues.get('l1')?.league.default_markets).toBe(JSON.stringify(nested(400)));
   });
 
-  it('with several problems has all of them named', () => {
-    const { rejections } = parseElements(among(createElement({ sport: null, priority: 'first' })));
+  it('with several problems has all of them named', async () => {
+    const { rejections } = await parseElements(among(createElement({ sport: null, priority: 'first' })));
     expect(rejections[0]?.problems.map(({ path }) => path)).toEqual(['sport', 'priority']);
   });
 
-  it('that is rejected is kept as canonical JSON, so that an order of keys makes no second one', () => {
+  it('that is rejected is kept as canonical JSON, so that an order of keys makes no second one', async () => {
     const element = createElement({ sport: null });
     const turned = Object.fromEntries(Object.entries(element).reverse());
-    const [one] = parseElements(among(element)).rejections;
-    const [other] = parseElements(among(turned)).rejections;
+    const [one] = (await parseElements(among(element))).rejections;
+    const [other] = (await parseElements(among(turned))).rejections;
     expect(other?.raw).toBe(one?.raw);
   });
 });
 
 describe('a league that is sent twice', () => {
-  it('in the same words is one', () => {
-    const list = parseElements([
+  it('in the same words is one', async () => {
+    const list = await parseElements([
       createElement({ city: 'Rome', state: 'IT' }),
       createElement({ state: 'IT', city: 'Rome' }),
     ]);
@@ -184,8 +187,8 @@ describe('a league that is sent twice', () => {
     expect(list.leagues.size).toBe(1);
   });
 
-  it('with different content is rejected, both times', () => {
-    const list = parseElements(among(createElement({ priority: 1 }), createElement({ priority: 2 })));
+  it('with different content is rejected, both times', async () => {
+    const list = await parseElements(among(createElement({ priority: 1 }), createElement({ priority: 2 })));
     expect([...list.leagues.keys()]).toEqual(['good-0', 'good-1']);
     expect(list.rejections.map(({ leagueId, position }) => [leagueId, position])).toEqual([
       ['l1', 2],
@@ -193,13 +196,13 @@ describe('a league that is sent twice', () => {
     ]);
   });
 
-  it('once of them unusably is rejected, both times', () => {
-    const list = parseElements(among(createElement(), without('sport')));
+  it('once of them unusably is rejected, both times', async () => {
+    const list = await parseElements(among(createElement(), without('sport')));
     expect(list.rejections.map(({ leagueId }) => leagueId)).toEqual(['l1', 'l1']);
   });
 
-  it('and a third time differently is rejected whole, and counted once for each content', () => {
-    const list = parseElements(among(createElement(), createElement(), createElement({ priority: 2 })));
+  it('and a third time differently is rejected whole, and counted once for each content', async () => {
+    const list = await parseElements(among(createElement(), createElement(), createElement({ priority: 2 })));
     expect(list.rejections.map(({ position }) => position)).toEqual([3, 5]);
     expect(list.duplicates).toBe(1);
   });
@@ -211,28 +214,34 @@ describe('a list with many rejections', () => {
   const good = (count: number) =>
     Array.from({ length: count }, (_, index) => createElement({ league_id: `g${index}` }));
 
-  it('is taken up to a half', () => {
-    expect(parseElements([...good(5), ...bad(5)])).toMatchObject({ received: 10 });
+  it('is taken up to a half', async () => {
+    expect(await parseElements([...good(5), ...bad(5)])).toMatchObject({ received: 10 });
   });
 
-  it('fails from more than a half, naming the first problems', () => {
-    expect(() => parseElements([...bad(6), ...good(5)])).toThrow(
+  it('fails from more than a half, naming the first problems', async () => {
+    await expect(parseElements([...bad(6), ...good(5)])).rejects.toThrow(
       'leagues[0] sport is missing (null); leagues[1] sport is missing (null); leagues[2] sport is missing (null); …',
     );
-    expect(() => parseElements(bad(1))).toThrow('1 of 1 leagues cannot be stored');
+    await expect(parseElements(bad(1))).rejects.toThrow('1 of 1 leagues cannot be stored');
   });
 
-  it('counts every element once', () => {
-    const list = parseElements([...good(5), ...good(2), ...bad(3), null]);
+  it('counts every element once', async () => {
+    const list = await parseElements([...good(5), ...good(2), ...bad(3), null]);
     expect(list.leagues.size + list.duplicates + list.rejections.length).toBe(list.received);
     expect([list.received, list.duplicates, list.rejections.length]).toEqual([11, 2, 4]);
   });
 
-  it('takes those that say the same for duplicates, but not where it counts how many cannot be stored', () => {
+  it('takes those that say the same for duplicates, but not where it counts how many cannot be stored', async () => {
     const again = createElement({ league_id: 'b0', sport: null });
-    const list = parseElements([...good(4), again, null, Object.fromEntries(Object.entries(again).reverse()), null]);
+    const list = await parseElements([
+      ...good(4),
+      again,
+      null,
+      Object.fromEntries(Object.entries(again).reverse()),
+      null,
+    ]);
     expect(list).toMatchObject({ received: 8, duplicates: 2 });
     expect(list.rejections.map(({ position }) => position)).toEqual([4, 5]);
-    expect(() => parseElements([...good(1), null, null])).toThrow('2 of 3 leagues cannot be stored');
+    await expect(parseElements([...good(1), null, null])).rejects.toThrow('2 of 3 leagues cannot be stored');
   });
 });

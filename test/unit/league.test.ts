@@ -1,19 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LEAGUE_MEMBERS, type League } from '../../src/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
-import { changedMembersJson, contentHash, LEAGUE_MEMBERS, type League, leagueJson } from '../../src/league.ts';
+import { changedMembersJson, contentHash, leagueJson } from '../../src/league.ts';
 import { createElement, elementList, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
 
-function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): League {
-  const [received] = parseElements([createElement(fields)]).leagues.values();
+async function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): Promise<League> {
+  const [received] = (await parseElements([createElement(fields)])).leagues.values();
   if (received === undefined) throw new Error('The league was rejected.');
-  return received.league();
+  return received.league;
 }
 
 /** The league that this text, parsed with all its digits, stands for in a field. */
-function leagueWith(name: string, text: string): League {
+async function leagueWith(name: string, text: string): Promise<League> {
   const fields = parseJson(`{${JSON.stringify(name)}:${text}}`);
-  return leagueOf(isObject(fields) ? fields : {});
+  return await leagueOf(isObject(fields) ? fields : {});
 }
 
 describe('the hash of a league', () => {
@@ -22,13 +23,15 @@ describe('the hash of a league', () => {
     ['default_markets', '{"b":9007199254740993,"a":1}', '{"a":1,"b":9007199254740993}'],
     ['unforeseen', '{"a":1,"b":2}', '{"b":2,"a":1}'],
     ['create_datetime', '{"a":1,"b":{"c":2,"d":3}}', '{"b":{"d":3,"c":2},"a":1}'],
-  ])('is the same for %s of %s and of %s', (name, one, other) => {
-    expect(contentHash(leagueWith(name, one))).toBe(contentHash(leagueWith(name, other)));
-    expect(changedMembersJson(leagueWith(name, one), leagueWith(name, other))).toBe('{}');
+  ])('is the same for %s of %s and of %s', async (name, one, other) => {
+    expect(contentHash(await leagueWith(name, one))).toBe(contentHash(await leagueWith(name, other)));
+    expect(changedMembersJson(await leagueWith(name, one), await leagueWith(name, other))).toBe('{}');
   });
 
-  it('is the same in whatever order fields come that the interface does not name', () => {
-    expect(contentHash(leagueOf({ new_a: 1, new_b: 2 }))).toBe(contentHash(leagueOf({ new_b: 2, new_a: 1 })));
+  it('is the same in whatever order fields come that the interface does not name', async () => {
+    expect(contentHash(await leagueOf({ new_a: 1, new_b: 2 }))).toBe(
+      contentHash(await leagueOf({ new_b: 2, new_a: 1 })),
+    );
   });
 
   it.each<[string, string, string]>([
@@ -43,22 +46,23 @@ describe('the hash of a league', () => {
     ['city', '""', 'null'],
     ['unforeseen', '1', '"1"'],
     ['unforeseen', 'null', '0'],
-  ])('differs for %s of %s and of %s', (name, one, other) => {
-    expect(contentHash(leagueWith(name, one))).not.toBe(contentHash(leagueWith(name, other)));
-    expect(changedMembersJson(leagueWith(name, one), leagueWith(name, other))).not.toBe('{}');
+  ])('differs for %s of %s and of %s', async (name, one, other) => {
+    expect(contentHash(await leagueWith(name, one))).not.toBe(contentHash(await leagueWith(name, other)));
+    expect(changedMembersJson(await leagueWith(name, one), await leagueWith(name, other))).not.toBe('{}');
   });
 
-  it('does not confuse a text that runs over two fields', () => {
-    const one = leagueOf({ state: 'a"\n"b', city: 'c' });
-    const other = leagueOf({ state: 'a', city: 'b"\n"c' });
+  it('does not confuse a text that runs over two fields', async () => {
+    const one = await leagueOf({ state: 'a"\n"b', city: 'c' });
+    const other = await leagueOf({ state: 'a', city: 'b"\n"c' });
     expect(contentHash(one)).not.toBe(contentHash(other));
   });
 
-  it('is the same exactly where no member differs', () => {
+  it('is the same exactly where no member differs', async () => {
     const one = elementList.filter((list) => list.length > 1);
-    fc.assert(
-      fc.property(one, (elements) => {
-        const [a, b] = elements.map((element) => leagueOf({ ...element, league_id: 'l1' }));
+    await fc.assert(
+      fc.asyncProperty(one, async (elements) => {
+        const leagues = elements.map((element) => leagueOf({ ...element, league_id: 'l1' }));
+        const [a, b] = await Promise.all(leagues);
         if (a === undefined || b === undefined) return;
         expect(contentHash(a) === contentHash(b)).toBe(changedMembersJson(a, b) === '{}');
       }),
@@ -68,8 +72,8 @@ describe('the hash of a league', () => {
 });
 
 describe('a league in the change feed', () => {
-  it('is one JSON object with the 19 fields and extra, nothing quoted twice', () => {
-    const league = leagueOf({
+  it('is one JSON object with the 19 fields and extra, nothing quoted twice', async () => {
+    const league = await leagueOf({
       priority: 1.5,
       default_markets: [{ b: 1, a: 2 }],
       rankings: true,
@@ -91,25 +95,25 @@ describe('a league in the change feed', () => {
     expect(LEAGUE_MEMBERS).toHaveLength(20);
   });
 
-  it('keeps every digit', () => {
-    const text = leagueJson(leagueWith('priority', '9007199254740993'));
+  it('keeps every digit', async () => {
+    const text = leagueJson(await leagueWith('priority', '9007199254740993'));
     expect(text).toContain('"priority":9007199254740993,');
-    expect(leagueJson(leagueWith('default_markets', '[1e400]'))).toContain('"default_markets":[1e400],');
+    expect(leagueJson(await leagueWith('default_markets', '[1e400]'))).toContain('"default_markets":[1e400],');
   });
 
-  it('that changed shows the old values of what changed, and nothing else', () => {
-    const before = leagueOf({ priority: 1, rankings: true, default_markets: [1], note: 'old', city: 'Rome' });
-    const after = leagueOf({ priority: 2, rankings: null, default_markets: [2], note: 'new', city: 'Rome' });
+  it('that changed shows the old values of what changed, and nothing else', async () => {
+    const before = await leagueOf({ priority: 1, rankings: true, default_markets: [1], note: 'old', city: 'Rome' });
+    const after = await leagueOf({ priority: 2, rankings: null, default_markets: [2], note: 'new', city: 'Rome' });
     expect(changedMembersJson(before, after)).toBe(
       '{"priority":1,"default_markets":[1],"rankings":true,"extra":{"note":"old"}}',
     );
   });
 
-  it('that shows only its old values gives the old league when they are put back', () => {
-    fc.assert(
-      fc.property(elementList, elementList, ([one = createElement()], [other = createElement()]) => {
-        const before = leagueOf({ ...one, league_id: 'l1' });
-        const after = leagueOf({ ...other, league_id: 'l1' });
+  it('that shows only its old values gives the old league when they are put back', async () => {
+    await fc.assert(
+      fc.asyncProperty(elementList, elementList, async ([one = createElement()], [other = createElement()]) => {
+        const before = await leagueOf({ ...one, league_id: 'l1' });
+        const after = await leagueOf({ ...other, league_id: 'l1' });
         const restored = { ...members(leagueJson(after)), ...members(changedMembersJson(before, after)) };
         expect(reverseKeys(restored)).toEqual(reverseKeys(members(leagueJson(before))));
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Rejection } from '../../src/service/rejection.ts';
+import type { Rejection } from '../../src/service/leagues.ts';
 import { newsOf } from '../../src/sync/news.ts';
 import { logNews } from '../../src/worker/news-log.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { League } from '../../src/interface.ts';
 import type { JsonObject } from '../../src/json.ts';
-import { contentHash, type League, leagueJson } from '../../src/league.ts';
-import type { LeagueList } from '../../src/service/league.ts';
+import { contentHash, leagueJson } from '../../src/league.ts';
+import type { LeagueList } from '../../src/service/leagues.ts';
 import type { StoredLeague } from '../../src/store/tables/leagues.ts';
 import { type ChangeSet, reconcile } from '../../src/sync/reconcile.ts';
 import { createElement, elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
@@ -21,8 +22,8 @@ const compare = (table: Table, { leagues }: LeagueList): ChangeSet => reconcile(
 
 function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Table {
   const rows = [...leagues].map(
-    ([id, { leagueId, league, hash, status }]) =>
-      [id, { leagueId, league: league(), hash, textHash: '', removed: removed.includes(id), status }] as const,
+    ([id, { leagueId, league, hash }]) =>
+      [id, { leagueId, league, hash, removed: removed.includes(id), status: league.status }] as const,
   );
   return new Map(rows);
 }
@@ -31,8 +32,8 @@ function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Tabl
 function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet): Table {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after), ...rehashed];
   const rows = written.map(
-    ({ leagueId, league, hash, status }) =>
-      [leagueId, { leagueId, league: league(), hash, textHash: '', removed: false, status }] as const,
+    ({ leagueId, league, hash }) =>
+      [leagueId, { leagueId, league, hash, removed: false, status: league.status }] as const,
   );
   return new Map([...table, ...rows]);
 }
@@ -65,25 +66,25 @@ describe('reconciling', () => {
     ],
     ['a league that is missing', [stored], [], [], {}],
     ['a league that is missing still', [stored], ['l1'], [], {}],
-  ])('%s is said as what it is', (_what, before, removed, after, expected) => {
-    expect(summary(compare(tableOf(parseElements(before), removed), parseElements(after)))).toEqual({
+  ])('%s is said as what it is', async (_what, before, removed, after, expected) => {
+    expect(summary(compare(tableOf(await parseElements(before), removed), await parseElements(after)))).toEqual({
       ...NOTHING,
       ...expected,
     });
   });
 
-  it('takes a hash of another version of the program for no change, and has it written anew', () => {
-    const list = parseElements([stored]);
+  it('takes a hash of another version of the program for no change, and has it written anew', async () => {
+    const list = await parseElements([stored]);
     const table = new Map([...tableOf(list)].map(([id, row]) => [id, { ...row, hash: 'of an older version' }]));
     const changeSet = compare(table, list);
     expect(summary(changeSet)).toEqual({ ...NOTHING, unchanged: 1 });
     expect(changeSet.rehashed.map(({ hash }) => hash)).toEqual([...list.leagues.values()].map(({ hash }) => hash));
   });
 
-  it('a list with itself finds nothing to write', () => {
-    fc.assert(
-      fc.property(elementList, (elements) => {
-        const list = parseElements(elements);
+  it('a list with itself finds nothing to write', async () => {
+    await fc.assert(
+      fc.asyncProperty(elementList, async (elements) => {
+        const list = await parseElements(elements);
         const changeSet = compare(tableOf(list), list);
         expect(summary(changeSet)).toEqual({ ...NOTHING, unchanged: elements.length });
         expect(changeSet.rehashed).toEqual([]);
@@ -92,27 +93,29 @@ describe('reconciling', () => {
     );
   });
 
-  it('finds the same whatever the order of elements and of keys', () => {
-    fc.assert(
-      fc.property(elementLists, ([before, after]) => {
-        const table = tableOf(parseElements(before));
+  it('finds the same whatever the order of elements and of keys', async () => {
+    await fc.assert(
+      fc.asyncProperty(elementLists, async ([before, after]) => {
+        const table = tableOf(await parseElements(before));
         const turned = after.map(reverseKeys).reverse();
-        expect(compare(tableOf(parseElements(after)), parseElements(turned)).unchanged).toBe(after.length);
-        expect(summary(compare(table, parseElements(turned)))).toEqual(summary(compare(table, parseElements(after))));
+        expect(compare(tableOf(await parseElements(after)), await parseElements(turned)).unchanged).toBe(after.length);
+        expect(summary(compare(table, await parseElements(turned)))).toEqual(
+          summary(compare(table, await parseElements(after))),
+        );
       }),
       RUNS,
     );
   });
 
-  it('and storing what it found gives what was received', () => {
-    fc.assert(
-      fc.property(elementLists, fc.subarray(['a', 'b', 'c', 'd']), ([before, after], removed) => {
-        const table = tableOf(parseElements(before), removed);
-        const list = parseElements(after);
+  it('and storing what it found gives what was received', async () => {
+    await fc.assert(
+      fc.asyncProperty(elementLists, fc.subarray(['a', 'b', 'c', 'd']), async ([before, after], removed) => {
+        const table = tableOf(await parseElements(before), removed);
+        const list = await parseElements(after);
         const result = applied(table, compare(table, list));
         for (const [id, { league, hash }] of list.leagues) {
           expect(result.get(id)).toMatchObject({ hash, removed: false });
-          expect(contentHash(load(result)(id))).toBe(contentHash(league()));
+          expect(contentHash(load(result)(id))).toBe(contentHash(league));
         }
         expect(summary(compare(result, list))).toEqual({ ...NOTHING, unchanged: list.leagues.size });
       }),
@@ -120,21 +123,21 @@ describe('reconciling', () => {
     );
   });
 
-  it('writes a feed that folds to the table, poll after poll', () => {
-    fc.assert(
-      fc.property(fc.array(elementLists, { maxLength: 3 }), (pairs) => {
+  it('writes a feed that folds to the table, poll after poll', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(elementLists, { maxLength: 3 }), async (pairs) => {
         const polls = pairs.flat();
         let table: Table = new Map();
         const folded = new Map<string, string>();
         for (const elements of polls) {
-          const list = parseElements(elements);
+          const list = await parseElements(elements);
           const changeSet = compare(table, list);
           for (const { after } of [
             ...changeSet.changed,
             ...changeSet.restored,
             ...changeSet.added.map((after) => ({ after })),
           ])
-            folded.set(after.leagueId, after.json());
+            folded.set(after.leagueId, leagueJson(after.league));
           const rows = [...applied(table, changeSet)];
           table = new Map(rows.map(([id, row]) => [id, list.leagues.has(id) ? row : { ...row, removed: true }]));
         }

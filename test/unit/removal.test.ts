@@ -10,20 +10,20 @@ const ids = (count: number, from = 0): readonly string[] =>
   Array.from({ length: count }, (_, index) => `l${String(from + index).padStart(3, '0')}`);
 const elements = (leagueIds: readonly string[], fields: Readonly<Record<string, JsonValue>> = {}) =>
   leagueIds.map((league_id) => createElement({ league_id, ...fields }));
-const storedLive = (count: number) => storedOf(parseElements(elements(ids(count))));
+const storedLive = async (count: number) => storedOf(await parseElements(elements(ids(count))));
 
 /** Of so many live leagues the first ones are missing from the list. */
-function decide(live: number, missing: number, rules: Partial<RemovalRules> = {}) {
-  const list = parseElements(elements(ids(live - missing, missing)));
-  return decideRemovals(storedLive(live), list, { ...RULES, ...rules });
+async function decide(live: number, missing: number, rules: Partial<RemovalRules> = {}) {
+  const list = await parseElements(elements(ids(live - missing, missing)));
+  return decideRemovals(await storedLive(live), list, { ...RULES, ...rules });
 }
 
 describe('the guard', () => {
-  it('takes no share of leagues that joined since it began to hold', () => {
+  it('takes no share of leagues that joined since it began to hold', async () => {
     const joined = () => new Set(ids(30, 6));
-    expect(decide(36, 6)).toEqual({ removed: ids(6), held: [] });
-    expect(decide(36, 6, { joined })).toEqual({ removed: [], held: ids(6) });
-    expect(decide(36, 5, { joined })).toEqual({ removed: ids(5), held: [] });
+    expect(await decide(36, 6)).toEqual({ removed: ids(6), held: [] });
+    expect(await decide(36, 6, { joined })).toEqual({ removed: [], held: ids(6) });
+    expect(await decide(36, 5, { joined })).toEqual({ removed: ids(5), held: [] });
   });
 
   it.each<[number, number, number, 'removed' | 'held']>([
@@ -41,39 +41,39 @@ describe('the guard', () => {
     [100, 0.125, 13, 'held'],
     [100, 0.29, 29, 'removed'],
     [100, 0.29, 30, 'held'],
-  ])('with %d live leagues and a limit of %d has %d missing ones %s', (live, limit, missing, fate) => {
+  ])('with %d live leagues and a limit of %d has %d missing ones %s', async (live, limit, missing, fate) => {
     const gone = ids(missing);
-    expect(decide(live, missing, { limit })).toEqual({ removed: [], held: [], [fate]: gone });
+    expect(await decide(live, missing, { limit })).toEqual({ removed: [], held: [], [fate]: gone });
   });
 
-  it.each([[1], [5], [6], [100]])('holds all when the list is empty while %d leagues are live', (live) => {
-    expect(decide(live, live, { limit: 1 })).toEqual({ removed: [], held: ids(live) });
+  it.each([[1], [5], [6], [100]])('holds all when the list is empty while %d leagues are live', async (live) => {
+    expect(await decide(live, live, { limit: 1 })).toEqual({ removed: [], held: ids(live) });
   });
 
-  it('has nothing to hold when the list is empty and nothing is live', () => {
-    const removed = new Map([...storedLive(9)].map(([id, row]) => [id, { ...row, removed: true }]));
-    expect(decideRemovals(removed, parseElements([]), RULES)).toEqual({ removed: [], held: [] });
-    expect(decideRemovals(new Map(), parseElements([]), RULES)).toEqual({ removed: [], held: [] });
+  it('has nothing to hold when the list is empty and nothing is live', async () => {
+    const removed = new Map([...(await storedLive(9))].map(([id, row]) => [id, { ...row, removed: true }]));
+    expect(decideRemovals(removed, await parseElements([]), RULES)).toEqual({ removed: [], held: [] });
+    expect(decideRemovals(new Map(), await parseElements([]), RULES)).toEqual({ removed: [], held: [] });
   });
 
-  it('lets accepted removals pass and no others', () => {
+  it('lets accepted removals pass and no others', async () => {
     const accepted = new Set(ids(8));
-    expect(decide(20, 8, { accepted })).toEqual({ removed: ids(8), held: [] });
-    expect(decide(20, 14, { accepted })).toEqual({ removed: ids(8), held: ids(6, 8) });
+    expect(await decide(20, 8, { accepted })).toEqual({ removed: ids(8), held: [] });
+    expect(await decide(20, 14, { accepted })).toEqual({ removed: ids(8), held: ids(6, 8) });
   });
 
-  it('counts accepted removals towards nothing', () => {
-    expect(decide(20, 13, { accepted: new Set(ids(8)) })).toEqual({ removed: ids(13), held: [] });
-    expect(decide(40, 16, { accepted: new Set(ids(10)) })).toEqual({ removed: ids(16), held: [] });
-    expect(decide(39, 16, { accepted: new Set(ids(10)) })).toEqual({ removed: ids(10), held: ids(6, 10) });
+  it('counts accepted removals towards nothing', async () => {
+    expect(await decide(20, 13, { accepted: new Set(ids(8)) })).toEqual({ removed: ids(13), held: [] });
+    expect(await decide(40, 16, { accepted: new Set(ids(10)) })).toEqual({ removed: ids(16), held: [] });
+    expect(await decide(39, 16, { accepted: new Set(ids(10)) })).toEqual({ removed: ids(10), held: ids(6, 10) });
   });
 
-  it('lets an empty list pass where every removal was accepted', () => {
-    expect(decide(9, 9, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(9), held: [] });
+  it('lets an empty list pass where every removal was accepted', async () => {
+    expect(await decide(9, 9, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(9), held: [] });
   });
 
-  it('does not remove an accepted league that is listed again', () => {
-    expect(decide(9, 1, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(1), held: [] });
+  it('does not remove an accepted league that is listed again', async () => {
+    expect(await decide(9, 1, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(1), held: [] });
   });
 });
 
@@ -84,30 +84,30 @@ describe('a list that is not complete', () => {
     ['an element that is no object', null],
     ['an element without an id', createElement({ league_id: null })],
     ['an element with an empty id', createElement({ league_id: '' })],
-  ])('for %s holds every removal', (_what, element) => {
-    expect(decideRemovals(storedLive(10), parseElements([...good, element]), RULES)).toEqual({
+  ])('for %s holds every removal', async (_what, element) => {
+    expect(decideRemovals(await storedLive(10), await parseElements([...good, element]), RULES)).toEqual({
       removed: [],
       held: ids(1),
     });
   });
 
-  it('holds accepted removals too', () => {
+  it('holds accepted removals too', async () => {
     const rules = { ...RULES, accepted: new Set(ids(1)) };
-    expect(decideRemovals(storedLive(10), parseElements([...good, null]), rules)).toEqual({
+    expect(decideRemovals(await storedLive(10), await parseElements([...good, null]), rules)).toEqual({
       removed: [],
       held: ids(1),
     });
   });
 
-  it('is one with a rejected element whose id is known in nothing but that league, which is not missing', () => {
-    const list = parseElements([...elements(ids(8, 2)), createElement({ league_id: 'l000', sport: null })]);
-    expect(decideRemovals(storedLive(10), list, RULES)).toEqual({ removed: ['l001'], held: [] });
+  it('is one with a rejected element whose id is known in nothing but that league, which is not missing', async () => {
+    const list = await parseElements([...elements(ids(8, 2)), createElement({ league_id: 'l000', sport: null })]);
+    expect(decideRemovals(await storedLive(10), list, RULES)).toEqual({ removed: ['l001'], held: [] });
   });
 });
 
-describe('a filtered list', () => {
+describe('a filtered list', async () => {
   const stored = storedOf(
-    parseElements([
+    await parseElements([
       ...elements(ids(10)),
       ...elements(ids(40, 10), { status: 'inactive' }),
       createElement({ league_id: 'odd', status: 'paused' }),
@@ -118,25 +118,25 @@ describe('a filtered list', () => {
     ['active', ids(7, 3), ids(3)],
     ['active', ids(10), []],
     ['inactive', ids(38, 12), ids(2, 10)],
-  ])('of %s leagues speaks only for rows of that status', (scope, listed, removed) => {
-    const list = parseElements(elements(listed, { status: scope }));
+  ])('of %s leagues speaks only for rows of that status', async (scope, listed, removed) => {
+    const list = await parseElements(elements(listed, { status: scope }));
     expect(decideRemovals(stored, list, { ...RULES, scope })).toEqual({ removed, held: [] });
   });
 
-  it('has its share counted of the rows in its scope', () => {
-    const list = parseElements(elements(ids(4, 6), { status: 'active' }));
+  it('has its share counted of the rows in its scope', async () => {
+    const list = await parseElements(elements(ids(4, 6), { status: 'active' }));
     expect(decideRemovals(stored, list, { ...RULES, scope: 'active' })).toEqual({ removed: [], held: ids(6) });
   });
 
-  it('that is empty holds the rows in its scope and no others', () => {
-    expect(decideRemovals(stored, parseElements([]), { ...RULES, scope: 'active' })).toEqual({
+  it('that is empty holds the rows in its scope and no others', async () => {
+    expect(decideRemovals(stored, await parseElements([]), { ...RULES, scope: 'active' })).toEqual({
       removed: [],
       held: ids(10),
     });
   });
 
-  it('removes no row that it lists with another status', () => {
-    const list = parseElements(
+  it('removes no row that it lists with another status', async () => {
+    const list = await parseElements(
       [...elements(ids(9)), createElement({ league_id: 'l009', status: 'inactive' })],
       'active',
     );
@@ -147,12 +147,12 @@ describe('a filtered list', () => {
 describe('removals', () => {
   const some = fc.subarray([...ids(12)]);
 
-  it('are exactly the live leagues that are missing, each either removed or held', () => {
-    fc.assert(
-      fc.property(some, some, some, some, (live, gone, listed, accepted) => {
-        const rows = [...storedOf(parseElements(elements([...new Set([...live, ...gone])])))];
+  it('are exactly the live leagues that are missing, each either removed or held', async () => {
+    await fc.assert(
+      fc.asyncProperty(some, some, some, some, async (live, gone, listed, accepted) => {
+        const rows = [...storedOf(await parseElements(elements([...new Set([...live, ...gone])])))];
         const stored = new Map(rows.map(([id, row]) => [id, { ...row, removed: !live.includes(id) }]));
-        const { removed, held } = decideRemovals(stored, parseElements(elements(listed)), {
+        const { removed, held } = decideRemovals(stored, await parseElements(elements(listed)), {
           ...RULES,
           accepted: new Set(accepted),
         });

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { LEAGUE_MEMBERS } from '../../league.ts';
+import { LEAGUE_MEMBERS } from '../../interface.ts';
 
 /** All that is known of one league. */
 export type Portrait = {

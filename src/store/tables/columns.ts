@@ -1,5 +1,4 @@
-import { LEAGUE_MEMBERS, type League } from '../../league.ts';
-import type { FieldType, FieldValue } from '../../record.ts';
+import { type FieldType, type FieldValue, LEAGUE_MEMBERS, type League } from '../../interface.ts';
 
 /** What a column is written with. */
 export type ColumnValue = string | number | bigint | null;

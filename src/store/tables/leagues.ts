@@ -1,16 +1,12 @@
 import type Database from 'better-sqlite3';
-import type { League } from '../../league.ts';
-import { type LeagueHash, TEXT_HASH_PLACE } from '../../league-hash.ts';
-import type { JsonText } from '../../record.ts';
+import type { JsonText, League } from '../../interface.ts';
 import { columnsOf, leagueOf, MEMBER_COLUMNS, type Row } from './columns.ts';
 import type { RunScope, Sighting } from './runs.ts';
 
 /** What has to be known of every stored league to tell whether it differs. */
 export type StoredLeague = {
   readonly leagueId: string;
-  readonly hash: LeagueHash;
-  /** The part of it that stands for the text that the row was written from. */
-  readonly textHash: string;
+  readonly hash: string;
   readonly removed: boolean;
   readonly status: string;
 };
@@ -39,10 +35,10 @@ export type LeagueRows = {
   /** The leagues that were not listed in this scope just before the instant, and have changed since. */
   readonly joinedSince: (at: string, scope: RunScope) => ReadonlySet<string>;
   /** Inserts or updates by `league_id`; the row is listed afterwards. */
-  readonly upsert: (league: League, hash: LeagueHash, at: string) => void;
+  readonly upsert: (league: League, hash: string, at: string) => void;
   readonly remove: (leagueId: string, at: string) => void;
-  /** Notes the hash of the same content by another version of the program. */
-  readonly rehash: (leagueId: string, hash: LeagueHash) => void;
+  /** Notes the hash that this version of the program makes of the same content. */
+  readonly rehash: (leagueId: string, hash: string) => void;
   readonly append: (change: Change) => void;
 };
 
@@ -96,18 +92,16 @@ export function createLeagueRows(client: Database.Database): LeagueRows {
   };
 }
 
-type IndexRow = [leagueId: string, hash: string, textHash: string, removed: 0 | 1, status: string];
+type IndexRow = [leagueId: string, hash: string, removed: 0 | 1, status: string];
 
 function readIndex(select: Database.Statement<[], IndexRow>): LeagueIndex {
   const rows = new Map<string, StoredLeague>();
-  for (const [leagueId, hash, textHash, removed, status] of select.all())
-    rows.set(leagueId, { leagueId, hash, textHash, removed: removed === 1, status });
+  for (const [leagueId, hash, removed, status] of select.all())
+    rows.set(leagueId, { leagueId, hash, removed: removed === 1, status });
   return rows;
 }
 
-/** SQLite cuts the form out: what JavaScript cuts out of a text is slower to look up. */
-const INDEX = `SELECT league_id, content_hash, substr(content_hash, ${TEXT_HASH_PLACE.from + 1}, ${TEXT_HASH_PLACE.length}),
-  removed_at IS NOT NULL, status FROM leagues`;
+const INDEX = 'SELECT league_id, content_hash, removed_at IS NOT NULL, status FROM leagues';
 
 /** The first change since then tells what was before. Beside `min`, SQLite gives the other columns of that same row. */
 const JOINED_SINCE = `SELECT league_id FROM (

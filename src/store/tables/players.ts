@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { PLAYER_MEMBERS, type Player } from '../../player.ts';
-import { isSameValue } from '../../record.ts';
+import { PLAYER_MEMBERS, type Player } from '../../interface.ts';
+import { isSameValue } from '../../league.ts';
 import { players } from '../schema.ts';
 
 export type PlayerRows = {

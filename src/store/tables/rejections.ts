@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto';
 import { eq, isNull, placeholder } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { hashOf } from '../../hash.ts';
-import type { JsonText } from '../../record.ts';
+import type { JsonText } from '../../interface.ts';
 import { rejectedLeagues } from '../schema.ts';
 import type { RunScope, Sighting } from './runs.ts';
 
@@ -48,7 +48,7 @@ function settle<R extends RejectionRow>(
   { rejections, scope, seen }: Sent<R>,
 ): readonly R[] {
   const { runId, at } = seen;
-  const all = rejections.map((rejection) => [hashOf(rejection.raw), rejection] as const);
+  const all = rejections.map((rejection) => [hash('sha256', rejection.raw, 'base64url'), rejection] as const);
   const sent = new Map(all);
   for (const row of open) {
     const spokenFor = scope === 'all' || scope === row.seenBy;

@@ -1,6 +1,6 @@
 import type { Drift } from '../drift.ts';
+import type { Field, FieldType, FieldValue, JsonText } from '../interface.ts';
 import { canonicalJson, type JsonObject, type JsonValue, rawNumber, typeName } from '../json.ts';
-import type { Field, FieldType, FieldValue, JsonText } from '../record.ts';
 
 /** A value read into the form of its column; `converted` where that took a conversion, which loses nothing. */
 type Reading = { readonly value: FieldValue; readonly converted?: true };

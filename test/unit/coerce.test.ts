@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Field, FieldType, FieldValue } from '../../src/interface.ts';
 import { isObject, parseJson } from '../../src/json.ts';
-import type { Field, FieldType, FieldValue } from '../../src/record.ts';
-import { type ReadFields, readFields } from '../../src/service/field.ts';
+import { type ReadFields, readFields } from '../../src/service/coerce.ts';
 
 /** Reads one field of the given kind out of an object sent as this text. */
 function read(type: FieldType, presence: Field['presence'], text: string): ReadFields<'f'> {
