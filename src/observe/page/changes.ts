@@ -91,11 +91,9 @@ function describeDay(day: Day | undefined): string {
 /** Above the week in which each month begins. */
 function nameMonths(first: number): readonly Html[] {
   const months = Array.from({ length: WEEKS }, (_, week) => new Date(first + week * 7 * DAY_MS).getUTCMonth());
-  return months.flatMap((month, week) =>
-    week > 0 && month !== months[week - 1]
-      ? [html`<text x="${LEFT + week * CELL}" y="10">${MONTHS[month] ?? ''}</text>`]
-      : [],
-  );
+  const label = (month: number, week: number): Html =>
+    html`<text x="${LEFT + week * CELL}" y="10">${MONTHS[month] ?? ''}</text>`;
+  return months.flatMap((month, week) => (week > 0 && month !== months[week - 1] ? [label(month, week)] : []));
 }
 
 function totalOf(day: Day): number {

@@ -14,14 +14,8 @@ import type { Html } from './html.ts';
 import { ASSETS, type Frame, layOut, sumUp } from './layout.ts';
 import { drawLeague } from './leagues.ts';
 
-export type PagesOptions = {
-  readonly clock: Clock;
-  /** Goes before whatever reads the database. */
-  readonly turns: Turns;
-};
-
 /** The pages that people look at. They read the database, and show what the worker knows if that cannot be read. */
-export function createPages(monitor: Monitor, { clock, turns }: PagesOptions): Routes {
+export function createPages(monitor: Monitor, { clock, turns }: { clock: Clock; turns: Turns }): Routes {
   const read = createReading(monitor);
   const readHome = createReader(read);
   const reply = (frame: Frame, main: Html, status = 200): Reply => ({

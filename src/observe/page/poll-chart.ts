@@ -36,21 +36,17 @@ export function drawPolls(newestFirst: readonly RunSummary[], now: number): Html
     const [x, y] = [(empty + index) * SLOT, HEIGHT - height];
     return html`<rect class="${poll.outcome}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}" rx="2"><title>${poll.started_at}: ${describeOutcome(poll)} (${formatDuration(durationMs(poll))})</title></rect>`;
   });
+  // The places of polls that have not been, before the first.
+  const dashes = html`<line class="none" x1="0" y1="${HEIGHT - LEAST / 2}" x2="${empty * SLOT}" y2="${HEIGHT - LEAST / 2}" stroke-width="${LEAST}" stroke-dasharray="${BAR} ${SLOT - BAR}"/>`;
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
   const words = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed.`;
   const shown = Object.entries(MEANINGS).filter(([outcome]) => polls.some((poll) => poll.outcome === outcome));
-  return html`<svg class="polls" viewBox="0 0 ${MOST_POLLS * SLOT} ${HEIGHT}" role="img" aria-label="${words}">${drawEmpty(empty * SLOT)}${bars}</svg>
+  return html`<svg class="polls" viewBox="0 0 ${MOST_POLLS * SLOT} ${HEIGHT}" role="img" aria-label="${words}">${empty === 0 ? '' : dashes}${bars}</svg>
 ${drawEnds(polls, now)}
 <ul class="key">${shown.map(
     ([outcome, meaning]) =>
       html`<li><svg class="swatch polls" width="12" height="12" aria-hidden="true"><rect class="${outcome}" width="12" height="12" rx="2"/></svg>${meaning}</li>`,
   )}<li>a higher bar took longer; a failed poll fills its place</li></ul>${listPolls(newestFirst, now)}`;
-}
-
-/** The places of polls that have not been, before the first. */
-function drawEmpty(width: number): Html | '' {
-  if (width === 0) return '';
-  return html`<line class="none" x1="0" y1="${HEIGHT - LEAST / 2}" x2="${width}" y2="${HEIGHT - LEAST / 2}" stroke-width="${LEAST}" stroke-dasharray="${BAR} ${SLOT - BAR}"/>`;
 }
 
 /** When the first bar and the last one were, each under its bar. Not part of the picture, which shrinks its letters. */

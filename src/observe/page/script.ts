@@ -22,22 +22,17 @@ function timeOfDay(at, now) {
 `;
 
 /**
- * Keeps an open page true. It asks for the page again while somebody sees it and puts each part that is new in the place
- * of what was; ages grow each second; if no answer of the worker comes for a while, the page says so. A part is left
- * alone while somebody selects text or fills in a field in it. Without the script the page is the same, as of when it
- * was asked for.
+ * Keeps an open page true: asks for it again while it is seen and replaces each part that is new, has ages grow each
+ * second, and says if no answer comes for a while. A part in which text is selected or a field is filled in is left alone.
+ * Without the script the page is the same, as of when it was asked for.
  */
 export const SCRIPT = `
 ${AGES}
 const ANSWER_WITHIN_MS = 8_000;
-/*
- * How often the page is asked for; after how long without an answer it says so, which two requests have failed by; and
- * how late a tick is that the machine slept through. Of a hidden tab only title and icon are seen, and browsers let it
- * tick once a minute.
- */
+/* How often the page is asked for; after how long without an answer it says so (two requests have failed); from when on a
+   tick is so late that the machine slept. Of a hidden tab only title and icon are seen, and it ticks once a minute. */
 const VISIBLE = { everyMs: 10_000, lostAfterMs: 20_000, lateMs: 5_000 };
 const HIDDEN = { everyMs: 60_000, lostAfterMs: 130_000, lateMs: 90_000 };
-const pace = () => (document.visibilityState === 'visible' ? VISIBLE : HIDDEN);
 
 const main = document.querySelector('main');
 const icon = document.querySelector('link[rel=icon]');
@@ -90,12 +85,17 @@ function putParts(nextMain) {
 }
 
 function replace(part, next) {
-  if (essence(part) === essence(next)) return keepAges(part, next);
+  if (essence(part) === essence(next)) {
+    for (const [age, newer] of pairs('time[data-age]', part, next)) [age.dateTime, age.title] = [newer.dateTime, newer.title];
+    return;
+  }
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   const heir = focused === null ? null : findHeir(focused, part, next);
   /* What says how things are is renewed whatever is selected in it. */
   const mayWait = !['state', 'tiles'].includes(part.dataset.part);
-  if ((mayWait && isSelected(part)) || (focused !== null && heir === null)) return;
+  const selection = document.getSelection();
+  const isSelected = !selection.isCollapsed && selection.containsNode(part, true);
+  if ((mayWait && isSelected) || (focused !== null && heir === null)) return;
   for (const [old, open] of pairs('details', part, next)) open.open = old.open;
   const scrolled = pairs('.scroll', part, next).map(([old, place]) => [place, old.scrollLeft, old.scrollTop]);
   part.replaceWith(next);
@@ -111,10 +111,6 @@ function essence(part) {
   return copy.outerHTML;
 }
 
-function keepAges(part, next) {
-  for (const [age, newer] of pairs('time[data-age]', part, next)) [age.dateTime, age.title] = [newer.dateTime, newer.title];
-}
-
 function pairs(selector, part, next) {
   const others = next.querySelectorAll(selector);
   return [...part.querySelectorAll(selector)].flatMap((one, index) => (others[index] ? [[one, others[index]]] : []));
@@ -127,14 +123,9 @@ function findHeir(focused, part, next) {
   return pairs('summary, [tabindex]', part, next).find(([one]) => one === focused)?.[1] ?? null;
 }
 
-function isSelected(part) {
-  const selection = document.getSelection();
-  return !selection.isCollapsed && selection.containsNode(part, true);
-}
-
 function tick() {
   const now = Date.now();
-  const { everyMs, lostAfterMs, lateMs } = pace();
+  const { everyMs, lostAfterMs, lateMs } = document.visibilityState === 'visible' ? VISIBLE : HIDDEN;
   const slept = Math.abs(now - tickedAt) > lateMs;
   tickedAt = now;
   if (slept) waitAnew();

@@ -23,12 +23,10 @@ a { color: var(--link); }
 a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible, summary:focus-visible, [tabindex]:focus-visible {
   outline: 3px solid var(--link); outline-offset: 2px; border-radius: 4px;
 }
-.skip { position: absolute; left: -9999px; }
-.skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
+.skip { position: absolute; left: -9999px; } .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 header, main, footer { max-width: 74rem; margin: 0 auto; padding: 1rem; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; }
-header nav { display: flex; flex-wrap: wrap; gap: .25rem; }
-header nav a { padding: .4rem .75rem; border-radius: 8px; text-decoration: none; }
+header nav { display: flex; flex-wrap: wrap; gap: .25rem; } header nav a { padding: .4rem .75rem; border-radius: 8px; text-decoration: none; }
 header nav a[aria-current] { background: var(--card); color: var(--text); box-shadow: 0 0 0 1px var(--line); }
 .asof { margin: 0 0 0 auto; color: var(--muted); font-size: .85rem; font-variant-numeric: tabular-nums; }
 main { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; padding-block: .25rem; }
@@ -36,34 +34,25 @@ main > :where(section, div, dl, h1) { margin: 0; }
 @media (min-width: 58rem) { main { grid-template-columns: repeat(2, minmax(0, 1fr)); align-items: start; } main > :not(.half) { grid-column: 1 / -1; } }
 header .brand { font-weight: 700; font-size: 1.15rem; text-decoration: none; color: var(--text); }
 footer, .muted, .cut { color: var(--muted); font-size: .9rem; }
-h1 { font-size: 1.5rem; margin: 0; }
-h2 { font-size: 1.1rem; margin: 0 0 .75rem; }
+h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 0 0 .75rem; }
 section, .state { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1rem 1.25rem; }
-section > :last-child { margin-bottom: 0; }
-.half > section + section { margin-top: 1rem; }
+section > :last-child { margin-bottom: 0; } .half > section + section { margin-top: 1rem; }
 .state { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0 1rem; align-items: start; padding: 1.1rem 1.4rem; }
 .state h1, .state h2 { font-size: 1.55rem; line-height: 1.25; letter-spacing: -.01em; margin: 0; }
-.state p { margin: .3rem 0 0; }
-.state .facts { color: var(--muted); }
+.state p { margin: .3rem 0 0; } .state .facts { color: var(--muted); }
 .state .why { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .5rem .8rem; margin-top: .75rem; }
-.state.good { background: var(--good-ground); border-color: var(--good); }
-.state.bad { background: var(--bad-ground); border-color: var(--bad); }
-.state.warning { background: var(--warn-ground); border-color: var(--warn); }
-.state.lost { border-color: var(--muted); }
+.state.good { background: var(--good-ground); border-color: var(--good); } .state.bad { background: var(--bad-ground); border-color: var(--bad); }
+.state.warning { background: var(--warn-ground); border-color: var(--warn); } .state.lost { border-color: var(--muted); }
 .icon { margin-top: .1rem; }
-main.dim > :not(#lost) { opacity: .6; filter: grayscale(1); }
-main.dim > #state { display: none; }
+main.dim > :not(#lost) { opacity: .6; filter: grayscale(1); } main.dim > #state { display: none; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .75rem; padding: 0; }
 .tiles div { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .75rem 1rem; }
-.tiles dt { color: var(--muted); font-size: .9rem; }
-.tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; }
+.tiles dt { color: var(--muted); font-size: .9rem; } .tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; }
 .tiles dd.bad { color: var(--bad); } .tiles code { font-size: 1.1rem; white-space: nowrap; }
 .tiles dd small { display: block; font-size: .85rem; font-weight: 400; color: var(--muted); }
-.scroll { overflow-x: auto; direction: rtl; }
-.scroll svg { direction: ltr; }
+.scroll { overflow-x: auto; direction: rtl; } .scroll svg { direction: ltr; }
 svg { display: block; }
-.polls { width: 100%; height: auto; }
-.ends text { fill: var(--muted); font-size: .85rem; } .polls .none { stroke: var(--line); }
+.polls { width: 100%; height: auto; } .ends text { fill: var(--muted); font-size: .85rem; } .polls .none { stroke: var(--line); }
 .swatch.polls { width: 12px; height: 12px; }
 .polls .changed { fill: var(--good); } .polls .unchanged { fill: var(--bar); } .polls .held { fill: var(--warn); }
 .polls .failed { fill: var(--bad); } .polls .interrupted { fill: var(--line); } .polls .running { fill: var(--link); }
@@ -116,8 +105,9 @@ code { font-size: .9em; }
 `;
 
 /** What an icon can say: how the data is, or, by the page itself, that it has no word of it. */
-export type IconName = Verdict['state'] | 'lost';
+type IconName = Verdict['state'] | 'lost';
 
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">`;
 /** Each has a shape of its own, for those who do not tell the colours apart. */
 const SHAPES: Readonly<Record<IconName, string>> = {
   good: '<circle cx="16" cy="16" r="15" fill="#1a7f37" stroke="none"/><path d="M9.5 16.5l4.5 4.5 8.5-10"/>',
@@ -134,8 +124,5 @@ export function iconPath(name: IconName): string {
 
 /** The icons by their paths. */
 export const ICONS: ReadonlyMap<string, string> = new Map(
-  Object.entries(SHAPES).map(([name, shape]) => [
-    iconPath(name as IconName),
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
-  ]),
+  Object.entries(SHAPES).map(([name, shape]) => [iconPath(name as IconName), `${SVG}${shape}</svg>`]),
 );
