@@ -91,8 +91,8 @@ export class StatusError extends RunError {
 }
 
 /** The service asked for a pause that is not over, so nothing was sent. */
-export class PausedError extends StatusError {
-  override name = 'PausedError';
+export class RetryAfterError extends StatusError {
+  override name = 'RetryAfterError';
 
   constructor(message: string, notBefore: number) {
     super(true, message, { notBefore });

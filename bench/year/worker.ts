@@ -1,10 +1,5 @@
 import { pino } from 'pino';
-import { createDriftLog } from '../../src/drift.ts';
-import { createSecrets } from '../../src/redact.ts';
-import { createClient } from '../../src/service/client.ts';
-import { createLogIn } from '../../src/service/login.ts';
-import { createPause, respectPause } from '../../src/service/pause.ts';
-import { createSession } from '../../src/service/session.ts';
+import { connect, openService } from '../../src/service/service.ts';
 import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
@@ -43,30 +38,25 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
   const store = await openTestStore(path, { clock });
   const fingerprint = 'y'.repeat(43);
   const journal = createJournal(store, fingerprint, log);
-  const [secrets, drift, random] = [createSecrets(clock.monotonic), createDriftLog(), createRandom(SEED)];
-  const pause = createPause(clock, 0, journal.recordPause);
-  const transport = respectPause(createYearService(clock, { conditional }), pause, clock);
-  const service = { transport, secrets, drift, clock, random, pause };
-  const session = createSession({
-    logIn: createLogIn({ ...service, record: journal.recordLogin }),
-    credentials: { read: () => ({ username: 'player', password: 'secret-password' }) },
-    clock,
-    random,
-    leewayMs: LEEWAY_MS,
+  const transport = createYearService(clock, { conditional });
+  const parts = { clock, random: createRandom(SEED) };
+  const connection = connect(transport, { onRetryAfter: journal.recordPause }, parts);
+  const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
+  const { client, drift, secrets, retryAfter } = openService({ credentials, loginLeewayMs: LEEWAY_MS }, connection, {
     firstReason: 'start',
-    loginTimeoutMs: RUN_TIMEOUT_MS,
+    onLogin: journal.recordLogin,
     signal: stop,
   });
   const tools = {
     store,
-    client: createClient({ ...service, session }),
+    client,
     drift,
-    scrub: service.secrets.scrub,
+    scrub: secrets.scrub,
     clock,
     scope: 'all',
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
-    pausedUntil: pause.until,
+    pausedUntil: retryAfter.until,
     emit: () => undefined,
     fingerprint,
     programVersion: '0.1.0',

@@ -6,7 +6,7 @@ import type { Trace } from '../service/client.ts';
 import type { LoginRecord } from '../service/login.ts';
 import { parseProfile } from '../service/profile.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
-import type { Visit } from './visit.ts';
+import type { OneShotClient } from './one-shot-client.ts';
 
 /** Both clocks may be a little off, and the service's counts in whole seconds. */
 const NOTABLE_SKEW_MS = 60_000;
@@ -15,7 +15,7 @@ const TELL_SERVICE = 'ask the operator of the service';
 const DEPARTURES_SHOWN = 5;
 
 /** Logs in, and compares the clocks by what the service says of the time. */
-export async function lookAtLogin({ logIn }: Visit, now: number): Promise<readonly Finding[]> {
+export async function lookAtLogin({ logIn }: OneShotClient, now: number): Promise<readonly Finding[]> {
   try {
     const { login, tookMs } = await logIn();
     return [describeLogin(login, { tookMs, now }), describeClock(login?.clockSkewMs)];
@@ -29,13 +29,13 @@ function describeLogin(
   { tookMs, now }: { readonly tookMs: number; readonly now: number },
 ): Finding {
   const granted = `granted in ${formatDuration(tookMs)}`;
-  const { expiresAt, bornDead, clockSkewMs = 0 } = login ?? {};
+  const { expiresAt, expiredOnArrival, clockSkewMs = 0 } = login ?? {};
   if (expiresAt === undefined) {
     const message = `${granted}, but the service sent no readable expire_datetime, so the token is renewed every 30 min`;
     return warn('login', { message, fix: TELL_SERVICE });
   }
   const expiry = formatInstant(expiresAt);
-  if (bornDead !== true) {
+  if (expiredOnArrival !== true) {
     return ok('login', `${granted}; the token expires ${expiry}, in ${formatDuration(expiresAt - now - clockSkewMs)}`);
   }
   const message = `${granted}, but the token has expired already (${expiry}), and is used until it is rejected`;
@@ -56,7 +56,7 @@ function describeClock(skewMs: number | undefined): Finding {
 }
 
 /** Reads the profile. Where it is not polled, a failure costs nothing but the command `profile`. */
-export async function lookAtProfile(visit: Visit, { profileSchedule }: Config): Promise<readonly Finding[]> {
+export async function lookAtProfile(visit: OneShotClient, { profileSchedule }: Config): Promise<readonly Finding[]> {
   const trace: Trace = { attempts: 0 };
   try {
     const { body } = await visit.client.fetchProfile(visit.once(), trace);

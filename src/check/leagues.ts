@@ -8,7 +8,7 @@ import type { Snapshot } from '../store/queries/snapshot.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
-import type { Visit } from './visit.ts';
+import type { OneShotClient } from './one-shot-client.ts';
 
 const REJECTIONS_SHOWN = 3;
 
@@ -16,7 +16,7 @@ const REJECTIONS_SHOWN = 3;
 export type ReadList = { readonly findings: readonly Finding[]; readonly list: LeagueList | undefined };
 
 /** Asks for the leagues and holds them against the interface. */
-export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<ReadList> {
+export async function lookAtLeagues(visit: OneShotClient, { scope }: Config): Promise<ReadList> {
   const trace: Trace = { attempts: 0 };
   try {
     const fetched = await visit.client.fetchLeagues(scope, visit.once(), trace);
@@ -29,7 +29,7 @@ export async function lookAtLeagues(visit: Visit, { scope }: Config): Promise<Re
 
 type Received = { readonly scope: Scope; readonly bytes: number };
 
-async function readList(visit: Visit, body: JsonObject, { scope, bytes }: Received): Promise<ReadList> {
+async function readList(visit: OneShotClient, body: JsonObject, { scope, bytes }: Received): Promise<ReadList> {
   try {
     const list = await parseLeagues(body, scope);
     visit.drift.note(list.drift);

@@ -4,13 +4,13 @@ import { fingerprintOf } from '../config/credentials.ts';
 import { DatabaseError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import type { LeagueList } from '../service/leagues.ts';
-import { msLeftOf } from '../service/pause.ts';
+import { remainingMs } from '../service/retry-after.ts';
 import { readLastPause, readSnapshot } from '../store/queries/snapshot.ts';
 import { describeDrift, lookAtLogin, lookAtProfile } from './answer.ts';
 import type { FoundDatabase } from './database.ts';
 import { explain, type Finding, fail, skipped, warn } from './finding.ts';
 import { describePoll, lookAtLeagues } from './leagues.ts';
-import { createVisit } from './visit.ts';
+import { createOneShotClient } from './one-shot-client.ts';
 import { lookAtWay } from './way.ts';
 
 export type ServiceOptions = {
@@ -36,7 +36,7 @@ export async function* lookAtService(config: Config, options: ServiceOptions): A
 }
 
 async function* lookAtAnswers(config: Config, { place, state, stop }: ServiceOptions): AsyncGenerator<Finding> {
-  const visit = createVisit(config, stop);
+  const visit = createOneShotClient(config, stop);
   const login = await lookAtLogin(visit, systemClock.now());
   yield* login;
   if (hasFailed(login)) {
@@ -44,7 +44,7 @@ async function* lookAtAnswers(config: Config, { place, state, stop }: ServiceOpt
     return;
   }
   yield* await lookAtProfile(visit, config);
-  const until = visit.pause.until();
+  const until = visit.retryAfter.until();
   if (until > 0) {
     yield describePause(until);
     return;
@@ -65,7 +65,7 @@ function whySilent(config: Config, { place, state }: ServiceOptions, now: number
   const unknown = skipped(['the service, since the database cannot say whether it asked for a pause']);
   if (state === 'unknown') return unknown;
   try {
-    const leftMs = msLeftOf(readLastPause(place, fingerprintOf(config)), now);
+    const leftMs = remainingMs(readLastPause(place, fingerprintOf(config)), now);
     return leftMs > 0 ? describePause(now + leftMs) : undefined;
   } catch (error) {
     if (error instanceof DatabaseError) return unknown;

@@ -7,7 +7,7 @@ import type { ProxyServer } from '../config/proxy.ts';
 import { bareHost } from '../config/proxy.ts';
 import { formatDuration } from '../duration.ts';
 import { unlessAborted } from '../race-abort.ts';
-import { describeNetworkFault } from '../service/transport-fault.ts';
+import { describeNetworkError } from '../service/network-error.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';
 
 export type WayOptions = {
@@ -32,7 +32,7 @@ export async function lookAtWay(address: URL, { proxy, timeoutMs, now }: WayOpti
   const end = endOf(proxy === undefined ? address : new URL(proxy.address));
   const limitMs = Math.min(timeoutMs, LONGEST_STEP_MS);
   const failed = (name: string, what: string, error: unknown): Finding =>
-    fail(name, explain(describeNetworkFault(error, what, { proxy }), FIX));
+    fail(name, explain(describeNetworkError(error, what, { proxy }), FIX));
   const findings: Finding[] = [];
   try {
     findings.push(ok('name', await resolve(end.host, limitMs)));

@@ -4,13 +4,13 @@ import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/leagues.ts';
-import { msLeftOf } from '../service/pause.ts';
 import { startDeadline } from '../service/retry.ts';
+import { remainingMs } from '../service/retry-after.ts';
+import { connect, createTransport, openService } from '../service/service.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import { readLastPause, readSnapshot } from '../store/queries/snapshot.ts';
 import { planPoll, type Snapshot } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
-import { openServiceSide } from '../worker/service-side.ts';
 import type { Host } from './host.ts';
 import { paragraph } from './paragraph.ts';
 import { formatPlan, listChanges, showPlan } from './plan.ts';
@@ -49,12 +49,9 @@ function plan(stored: Snapshot, list: LeagueList, config: Config) {
 
 async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {
   const pause = stored ? readLastPause(config.database, fingerprintOf(config)) : undefined;
-  await using service = openServiceSide(config, {
-    firstReason: 'manual',
-    signal: stop,
-    pauseLeftMs: msLeftOf(pause, systemClock.now()),
-    onLogin: () => undefined,
-  });
+  const connection = connect(createTransport(config), { retryAfterLeftMs: remainingMs(pause, systemClock.now()) });
+  const options = { firstReason: 'manual', signal: stop, onLogin: () => undefined } as const;
+  await using service = openService(config, connection, options);
   using deadline = startDeadline(service, config.runTimeoutMs, stop);
   const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
   if (fetched === undefined) throw new Error('a list that nothing was conditional about came back as unmodified');

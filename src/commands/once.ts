@@ -51,9 +51,9 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
 
 /** Why a poll or a login failed is the last line on stderr, so it is not logged as well. */
 function createOneShotLog(log: Log): Listener {
-  const logLogin = createLoginLog(log, systemClock).note;
+  const logLogin = createLoginLog(log, systemClock);
   return (event) => {
-    if (event.type === 'login') logLogin(event.login);
+    if (event.type === 'login' && event.login.outcome === 'ok') logLogin(event.login);
     if (event.type !== 'runEnded') return;
     log.info(fieldsOf(event.report), describeReport(event.report));
     logNews(log, event.report);

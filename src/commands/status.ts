@@ -5,7 +5,7 @@ import { loadStaleSettings } from '../config/config.ts';
 import { loadDatabasePath, loadPublishPath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { judge, type Reason, staleAge } from '../observe/verdict.ts';
-import { msLeftOf } from '../service/pause.ts';
+import { remainingMs } from '../service/retry-after.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import type { Command } from './host.ts';
@@ -27,7 +27,7 @@ export const status: Command<StatusOptions> = async (host, { json, failIfStale }
   const now = systemClock.now();
   const verdict = judge(situationOf(overview, { worker, staleAfterMs: (at) => staleAge(limits, at) }));
   const { token_granted_at: _, last_pause, ...facts } = overview;
-  const pauseMs = msLeftOf(last_pause, now);
+  const pauseMs = remainingMs(last_pause, now);
   const standing: Standing = {
     ...verdict,
     database,

@@ -1,16 +1,21 @@
-import type { Clock } from '../clock.ts';
 import type { Scope } from '../config/config.ts';
-import { ContractError, CredentialsError, PausedError, StatusError } from '../errors.ts';
+import { ContractError, CredentialsError, RetryAfterError, StatusError } from '../errors.ts';
 import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../redact.ts';
-import { type Answer, describeNonObject, isTransient, readMessage, readObject } from './answer.ts';
-import { heed, quote } from './failure.ts';
-import type { Pause } from './pause.ts';
-import type { Resource } from './refusals.ts';
+import type { Resource } from './backoff.ts';
+import {
+  describeNonObject,
+  type HttpResponse,
+  isSuccess,
+  isTransient,
+  readFailureDetails,
+  readMessage,
+  readObject,
+} from './response.ts';
 import { type Deadline, retry } from './retry.ts';
+import type { Connection } from './service.ts';
 import type { Session } from './session.ts';
 import type { Token } from './token.ts';
-import type { Transport } from './transport.ts';
 
 /** What the interface offers to a logged-in player. Every answer has been checked for `result=fail` (section 7). */
 export type Client = {
@@ -44,20 +49,13 @@ export type Trace = {
 };
 
 /** As much of a session as requests need. */
-export type TokenSource = Pick<Session, 'token' | 'accept' | 'replace' | 'giveUp'>;
+export type TokenSource = Pick<Session, 'token' | 'accept' | 'discard' | 'reportRejected'>;
 
-export type ClientOptions = {
-  readonly transport: Transport;
-  readonly session: TokenSource;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly pause: Pause;
-};
+export type ClientOptions = Connection & { readonly session: TokenSource };
 
 export function createClient(options: ClientOptions): Client {
   const get = (query: Query, deadline: Deadline, trace: Trace): Promise<Fetched | undefined> =>
-    retry(() => authorizedGet(query, deadline.signal, trace, options), { ...options, deadline });
+    retry(() => authorizedGet(query, { signal: deadline.signal, trace }, options), { ...options, deadline });
   return {
     fetchLeagues: (scope, deadline, trace, validators) => {
       const path = `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
@@ -67,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
       const query: Query = { resource: 'profile', path: '/players/v1/players/player/me', conditions: {} };
       const fetched = await get(query, deadline, trace);
       if (fetched === undefined)
-        throw new Error('an answer that nothing was conditional about came back as unmodified');
+        throw new Error('a profile that nothing was conditional about came back as unmodified');
       return fetched;
     },
   };
@@ -93,114 +91,102 @@ function isSendable(value: string | undefined): value is string {
   return value !== undefined && /^[\x20-\x7e]{1,1000}$/.test(value);
 }
 
-/** One request with a live token; a rejected token is replaced once and the request repeated (contract, 4). */
-async function authorizedGet(
-  query: Query,
-  signal: AbortSignal,
-  trace: Trace,
-  options: ClientOptions,
-): Promise<Fetched | undefined> {
-  const { session } = options;
-  const first = await session.token(query.resource, signal);
-  const answer = await send(query, first, signal, trace, options);
-  if (!isRejected(answer)) return readSuccess(answer, query, options);
-  // A pause that this answer asks for holds for the login, too.
-  heed(answer.answer, answer.body, options);
+type Attempt = { readonly signal: AbortSignal; readonly trace: Trace };
 
-  const second = await session.replace(query.resource, first, signal);
-  if (second === undefined) throw session.giveUp(query.resource, first, rejectedAgain(answer, query, options));
-  const again = await send(query, second, signal, trace, options);
-  if (!isRejected(again)) return readSuccess(again, query, options);
-  throw session.giveUp(query.resource, second, rejectedAgain(again, query, options));
+/** One request with a live token; a rejected token is replaced once and the request repeated (contract, 4). */
+async function authorizedGet(query: Query, attempt: Attempt, options: ClientOptions): Promise<Fetched | undefined> {
+  const { session } = options;
+  const { resource } = query;
+  let { token, isTrial } = await session.token(resource, attempt.signal);
+  let read = await send(query, token, attempt, options);
+  // A Retry-After of this answer holds for the login, too.
+  let rejection = findRejection(read, query, options);
+  if (rejection !== undefined && !isTrial) {
+    session.discard(token);
+    ({ token } = await session.token(resource, attempt.signal));
+    read = await send(query, token, attempt, options);
+    rejection = findRejection(read, query, options);
+  }
+  if (rejection !== undefined) throw session.reportRejected(resource, token, rejection);
+  return readSuccess(read, query, options);
 }
 
 /** The body is undefined if it is no JSON object. */
-type Read = { readonly answer: Answer; readonly body: JsonObject | undefined };
+type Read = { readonly response: HttpResponse; readonly body: JsonObject | undefined };
 
-async function send(
-  query: Query,
-  token: Token,
-  signal: AbortSignal,
-  trace: Trace,
-  options: ClientOptions,
-): Promise<Read> {
-  const headers = { authorization: `Bearer ${token.accessToken}`, ...query.conditions };
+async function send(query: Query, token: Token, { signal, trace }: Attempt, options: ClientOptions): Promise<Read> {
+  const { path, conditions } = query;
+  const headers = { authorization: `Bearer ${token.accessToken}`, ...conditions };
   trace.attempts += 1;
   trace.httpStatus = undefined;
   trace.bodyBytes = undefined;
-  const answer = await options.transport({ ...query, method: 'GET', headers }, signal).catch((error: unknown) => {
-    if (error instanceof PausedError) trace.attempts -= 1;
+  const response = await options.transport({ method: 'GET', path, headers }, signal).catch((error: unknown) => {
+    if (error instanceof RetryAfterError) trace.attempts -= 1;
     throw error;
   });
-  trace.httpStatus = answer.status;
-  trace.bodyBytes = answer.body.length;
-  return { answer, body: await readObject(answer, options.secrets.scrubTokens, signal) };
+  trace.httpStatus = response.status;
+  trace.bodyBytes = response.body.length;
+  return { response, body: await readObject(response, options.secrets.scrubTokens, signal) };
 }
 
-function isRejected({ answer, body }: Read): boolean {
-  if (answer.status === 401 || answer.status === 403) return true;
-  return body?.result === 'fail' && !isTransient(answer.status);
-}
-
-function rejectedAgain({ answer, body }: Read, { path }: Query, options: ClientOptions): CredentialsError {
-  const words = heed(answer, body, options);
-  const failed = body?.result === 'fail' ? ', result=fail' : '';
-  return new CredentialsError(
-    `The service rejected GET ${path} with a fresh token too (status ${answer.status}${failed}).`,
-    {
-      httpStatus: answer.status,
-      ...words,
-      quoted: quote(words),
-      fix: 'check that API access is enabled for this account',
-    },
-  );
+/** The error of a rejected token; undefined if it was not rejected. */
+function findRejection(
+  { response, body }: Read,
+  { path }: Query,
+  options: ClientOptions,
+): CredentialsError | undefined {
+  const { status } = response;
+  const isFailed = body?.result === 'fail' && !isTransient(status);
+  if (status !== 401 && status !== 403 && !isFailed) return undefined;
+  const told = `status ${status}${body?.result === 'fail' ? ', result=fail' : ''}`;
+  return new CredentialsError(`The service rejected GET ${path} with a fresh token too (${told}).`, {
+    ...readFailureDetails(response, body, options),
+    fix: 'check that API access is enabled for this account',
+  });
 }
 
 /** Undefined where the answer is that nothing has changed, and this was asked. */
 function readSuccess(
-  { answer, body }: Read,
+  { response, body }: Read,
   { resource, path, conditions }: Query,
   options: ClientOptions,
 ): Fetched | undefined {
-  const { secrets } = options;
+  const { secrets, session } = options;
+  const { status, header } = response;
   const request = `GET ${path}`;
-  const message = readMessage(body, secrets.scrub);
-  if (answer.status === 304) {
-    if (Object.keys(conditions).length > 0) {
-      options.session.accept(resource);
-      return undefined;
+  if (status === 304) {
+    if (Object.keys(conditions).length === 0) {
+      const message = `${request} was answered with status 304, though nothing conditional was asked.`;
+      throw new ContractError(message, { httpStatus: 304 });
     }
-    throw new ContractError(`${request} was answered with status 304, though nothing conditional was asked.`, {
-      httpStatus: 304,
-    });
+    session.accept(resource);
+    return undefined;
   }
-  if (answer.status < 200 || answer.status > 299) {
-    const words = heed(answer, body, options);
-    const fix = isRedirect(answer) ? 'check LEAGUE_SYNC_BASE_URL' : undefined;
-    const details = { httpStatus: answer.status, ...words, quoted: quote(words), fix };
-    throw new StatusError(isTransient(answer.status), describeStatus(answer, request, secrets), details);
+  if (!isSuccess(status)) {
+    const details = readFailureDetails(response, body, options);
+    const fix = isRedirect(status) ? 'check LEAGUE_SYNC_BASE_URL' : undefined;
+    throw new StatusError(isTransient(status), describeStatus(response, request, secrets), { ...details, fix });
   }
   if (body === undefined) {
-    heed(answer, body, options);
-    throw describeNonObject(answer, request, secrets.scrub);
+    readFailureDetails(response, body, options);
+    throw describeNonObject(response, request, secrets.scrub);
   }
-  options.session.accept(resource);
+  session.accept(resource);
   return {
     body,
-    message,
+    message: readMessage(body, secrets.scrub),
     timestamp: readTimestamp(body.timestamp, secrets),
-    etag: readValidator(answer.header('etag'), secrets),
-    lastModified: readValidator(answer.header('last-modified'), secrets),
+    etag: readValidator(header('etag'), secrets),
+    lastModified: readValidator(header('last-modified'), secrets),
   };
 }
 
-function describeStatus(answer: Answer, request: string, secrets: Secrets): string {
-  const { status, header } = answer;
-  if (!isRedirect(answer)) return `The service answered ${request} with status ${status}.`;
+function describeStatus({ status, header }: HttpResponse, request: string, secrets: Secrets): string {
+  if (!isRedirect(status)) return `The service answered ${request} with status ${status}.`;
   return `${request} was redirected (status ${status})${redirectTarget(header('location'), secrets)}, and redirects are not followed, so that credentials go nowhere else.`;
 }
 
-function isRedirect({ status }: Answer): boolean {
+function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 

@@ -1,18 +1,14 @@
-import type { Clock } from '../clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import type { Drift, DriftLog } from '../drift.ts';
-import { ContractError, CredentialsError, PausedError, RunError, StatusError, toRunError } from '../errors.ts';
+import { ContractError, CredentialsError, RetryAfterError, type RunError, StatusError, toRunError } from '../errors.ts';
 import { LOGIN_RESULT } from '../interface.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import type { Secrets } from '../redact.ts';
 import { parseInstant } from '../time/timestamp.ts';
-import { type Answer, isTransient, readObject, serverClock } from './answer.ts';
 import { unknownFields } from './coerce.ts';
-import { heed, quote } from './failure.ts';
-import type { Pause } from './pause.ts';
-import { type Deadline, retry } from './retry.ts';
-import { isBornDead, type Token } from './token.ts';
-import type { Transport } from './transport.ts';
+import { type HttpResponse, isTransient, readFailureDetails, readObject, serverClock } from './response.ts';
+import type { Connection } from './service.ts';
+import { hasExpiredOnArrival, type Token } from './token.ts';
 
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
 
@@ -24,83 +20,48 @@ export type LoginRecord = {
   readonly expiresAt?: number | undefined;
   readonly clockSkewMs?: number | undefined;
   /** The token had expired, or all but, when it arrived. */
-  readonly bornDead?: boolean;
+  readonly expiredOnArrival?: boolean;
+  /** Why it failed; undefined if it was cut short. */
+  readonly error?: RunError | undefined;
   readonly errorMessage?: string;
-  /** Instant (ms) before which the service asked not to be called again. */
-  readonly notBefore?: number | undefined;
-};
-
-/** A login that was given up, after all its attempts. */
-export type LoginFailure = {
-  readonly reason: LoginReason;
-  readonly outcome: 'refused' | 'failed';
-  readonly error: RunError;
 };
 
 /**
- * Logs in, retrying what passes; the credentials are read anew for each attempt. Rejects with a CredentialsError where
- * the service refuses, or where they cannot be read.
+ * Logs in, with the credentials as they are at this moment. Rejects with a CredentialsError if the service refuses them,
+ * or if they cannot be read.
  */
-export type LogIn = (reason: LoginReason, deadline: Deadline, credentials: Credentials) => Promise<Token>;
+export type LogIn = (reason: LoginReason, credentials: Credentials, signal: AbortSignal) => Promise<Token>;
 
-export type LoginOptions = {
-  readonly transport: Transport;
-  readonly secrets: Secrets;
-  readonly drift: DriftLog;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly pause: Pause;
-  /** Called once for every login that was sent, retries included. */
-  readonly record: (login: LoginRecord) => void;
-  /** Called once for all attempts together where none succeeded; not where nothing could be sent. */
-  readonly onFailure?: ((failure: LoginFailure) => void) | undefined;
+export type LoginOptions = Connection & {
+  /** Called once for every login that was tried. */
+  readonly onLogin: (login: LoginRecord) => void;
 };
 
-const PATH = '/players/v1/authenticate/login';
-const FIELDS = Object.keys(LOGIN_RESULT.shape);
-/** The `Date` header counts whole seconds: no smaller difference can be told from none. */
-const CLOCK_STEP_MS = 1_000;
-
 export function createLogIn(options: LoginOptions): LogIn {
-  return async (reason, deadline, credentials) => {
-    const attempt = { reason, credentials, signal: deadline.signal };
+  const { clock, onLogin } = options;
+  return async (reason, credentials, signal) => {
+    const at = clock.now();
     try {
-      return await retry(() => recordedLogin(attempt, options), { ...options, deadline });
+      const token = await requestToken(credentials, signal, options);
+      const { expiresAt, clockSkewMs } = token;
+      const expiredOnArrival = hasExpiredOnArrival(token);
+      onLogin({ at, reason, outcome: 'ok', expiresAt, clockSkewMs, expiredOnArrival });
+      return token;
     } catch (error) {
-      const wasSent = error instanceof RunError && !(error instanceof PausedError);
-      if (wasSent) options.onFailure?.({ reason, outcome: outcomeOf(error), error });
-      throw error;
+      // Nothing was sent.
+      if (error instanceof RetryAfterError) throw error;
+      if (signal.aborted) {
+        onLogin({ at, reason, outcome: 'failed', errorMessage: describeEnd(signal.reason) });
+        throw error;
+      }
+      const failure = toRunError(error);
+      // A secret that cannot be read has not been refused by anybody: no answer, no refusal.
+      const isRefused = failure instanceof CredentialsError && failure.httpStatus !== undefined;
+      const outcome = isRefused ? 'refused' : 'failed';
+      onLogin({ at, reason, outcome, error: failure, errorMessage: failure.message });
+      throw failure;
     }
   };
-}
-
-type Attempt = { readonly reason: LoginReason; readonly credentials: Credentials; readonly signal: AbortSignal };
-
-async function recordedLogin(attempt: Attempt, options: LoginOptions): Promise<Token> {
-  const { reason, signal } = attempt;
-  const at = options.clock.now();
-  try {
-    const token = await login(attempt, options);
-    const { expiresAt, clockSkewMs } = token;
-    options.record({ at, reason, outcome: 'ok', expiresAt, clockSkewMs, bornDead: isBornDead(token) });
-    return token;
-  } catch (error) {
-    if (error instanceof PausedError) throw error;
-    const failure = signal.aborted ? undefined : toRunError(error);
-    options.record({
-      at,
-      reason,
-      outcome: outcomeOf(failure),
-      errorMessage: failure?.message ?? describeEnd(signal.reason),
-      notBefore: failure?.notBefore,
-    });
-    throw failure ?? error;
-  }
-}
-
-/** A secret that cannot be read has not been refused by anybody: no answer, no refusal. */
-function outcomeOf(failure: RunError | undefined): 'refused' | 'failed' {
-  return failure instanceof CredentialsError && failure.httpStatus !== undefined ? 'refused' : 'failed';
 }
 
 /** Why a login that was under way was cut short. */
@@ -108,86 +69,81 @@ function describeEnd(reason: unknown): string {
   return reason instanceof Error ? `The login was cut short. ${reason.message}` : 'The login was cut short.';
 }
 
-async function login({ credentials, signal }: Attempt, options: LoginOptions): Promise<Token> {
+const PATH = '/players/v1/authenticate/login';
+
+async function requestToken(credentials: Credentials, signal: AbortSignal, options: Connection): Promise<Token> {
   const { clock, secrets } = options;
   const { username, password } = credentials.read();
   const pair = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
   secrets.addCredentials(username, password, pair);
 
   const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
-  const answer = await options.transport(
-    {
-      method: 'POST',
-      path: PATH,
-      headers: { 'content-type': 'application/json', authorization: `Basic ${pair}` },
-      body: JSON.stringify({ attribute: 'username' }),
-    },
-    signal,
-  );
-  const body = await readObject(answer);
-  refuseFailure(answer, body, options);
-  const tokens = LOGIN_RESULT.safeParse(body);
-  if (!tokens.success)
-    throw new ContractError('The login succeeded, but its answer holds no access_token that can be sent.', {
-      httpStatus: answer.status,
-    });
-  secrets.addTokens(tokens.data.access_token, tokens.data.refresh_token ?? '');
-  const expiresAt = readExpiry(body ?? {}, options);
-  const server = serverClock(answer, clock.now());
+  const headers = { 'content-type': 'application/json', authorization: `Basic ${pair}` };
+  const sent = JSON.stringify({ attribute: 'username' });
+  const response = await options.transport({ method: 'POST', path: PATH, headers, body: sent }, signal);
+  const body = await readObject(response);
+  assertSuccess(response, body, options);
+  const { data } = LOGIN_RESULT.safeParse(body);
+  if (body === undefined || data === undefined) {
+    const message = 'The login succeeded, but its answer holds no access_token that can be sent.';
+    throw new ContractError(message, { httpStatus: response.status });
+  }
+  secrets.addTokens(data.access_token, data.refresh_token ?? '');
+  const expiresAt = readExpiry(body, options);
+  const serverTime = serverClock(response);
   return {
-    accessToken: tokens.data.access_token,
+    accessToken: data.access_token,
     sentAt,
     tookMs: clock.monotonic() - sentAt.monotonic,
     expiresAt,
-    lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (server ?? sentAt.wall),
-    clockSkewMs: server === undefined ? undefined : skewOf(server, (sentAt.wall + clock.now()) / 2),
+    lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (serverTime ?? sentAt.wall),
+    clockSkewMs: serverTime === undefined ? undefined : skewOf(serverTime, (sentAt.wall + clock.now()) / 2),
   };
 }
 
+/** The `Date` header counts whole seconds: no smaller difference can be told from none. */
+const CLOCK_STEP_MS = 1_000;
+
 /** How far (ms) the service's clock is ahead of ours; on average the truth lies in the middle of its second. */
-function skewOf(server: number, now: number): number {
-  const skewMs = Math.round(server + CLOCK_STEP_MS / 2 - now);
+function skewOf(serverTime: number, now: number): number {
+  const skewMs = Math.round(serverTime + CLOCK_STEP_MS / 2 - now);
   return Math.abs(skewMs) < CLOCK_STEP_MS ? 0 : skewMs;
 }
 
 /** Throws unless the login succeeded (contract, 4): what passes by itself is no refusal. */
-function refuseFailure(answer: Answer, body: JsonObject | undefined, options: LoginOptions): void {
-  const { status } = answer;
-  const refused = status === 401 || status === 403 || body?.result !== 'success';
-  if (!refused && !isTransient(status)) return;
-  const words = heed(answer, body, options);
-  const details = { httpStatus: status, ...words, quoted: quote(words) };
+function assertSuccess(response: HttpResponse, body: JsonObject | undefined, options: Connection): void {
+  const { status } = response;
+  const isDenied = status === 401 || status === 403;
+  if (!isDenied && !isTransient(status) && body?.result === 'success') return;
+  const details = readFailureDetails(response, body, options);
   if (isTransient(status)) {
     throw new StatusError(true, `The service answered the login with status ${status}.`, details);
   }
-  const isAnswer = status === 401 || status === 403 || (body?.result === 'fail' && status !== 404);
-  const what = isAnswer
-    ? `The service refused the login (status ${status}).`
-    : `The login was answered with status ${status} and no login result.`;
-  const fix = isAnswer
-    ? 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account'
-    : 'check LEAGUE_SYNC_BASE_URL';
-  throw new CredentialsError(what, { ...details, fix });
+  if (isDenied || (body?.result === 'fail' && status !== 404)) {
+    const fix = 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account';
+    throw new CredentialsError(`The service refused the login (status ${status}).`, { ...details, fix });
+  }
+  const message = `The login was answered with status ${status} and no login result.`;
+  throw new CredentialsError(message, { ...details, fix: 'check LEAGUE_SYNC_BASE_URL' });
 }
 
+const FIELDS = Object.keys(LOGIN_RESULT.shape);
+
+type Notes = { readonly drift: DriftLog; readonly secrets: Secrets };
+
 /** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */
-function readExpiry(body: JsonObject, { drift, secrets }: LoginOptions): number | undefined {
+function readExpiry(body: JsonObject, { drift, secrets }: Notes): number | undefined {
+  const note = (name: string, kind: Drift['kind'], detail: string): void =>
+    drift.note([{ field: `login.${name}`, kind, detail }]);
   drift.note(unknownFields(body, FIELDS, 'login', secrets.scrub));
-  drift.note(FIELDS.filter((name) => body[name] === undefined).map(missing));
-  const sent = body.expire_datetime;
+  for (const name of FIELDS) if (body[name] === undefined) note(name, 'missing-field', 'absent for string');
+  const { expire_datetime: sent } = body;
   if (sent === undefined) return undefined;
   if (typeof sent !== 'string') {
-    drift.note([{ field: 'login.expire_datetime', kind: 'wrong-type', detail: `${typeName(sent)} for string` }]);
+    note('expire_datetime', 'wrong-type', `${typeName(sent)} for string`);
     return undefined;
   }
   const expiresAt = parseInstant(sent);
-  if (expiresAt === undefined) {
-    const detail = 'string that is no ISO 8601 instant';
-    drift.note([{ field: 'login.expire_datetime', kind: 'unexpected-value', detail }]);
-  }
+  if (expiresAt === undefined) note('expire_datetime', 'unexpected-value', 'string that is no ISO 8601 instant');
   return expiresAt;
-}
-
-function missing(name: string): Drift {
-  return { field: `login.${name}`, kind: 'missing-field', detail: 'absent for string' };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
-import { PausedError, RunError, TransportError } from '../errors.ts';
+import { RetryAfterError, RunError, TransportError } from '../errors.ts';
 import { doubledMs } from './backoff.ts';
 
 /** The time that a run has, and how it ends early. */
@@ -36,12 +36,6 @@ const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 
 /**
- * Errors whose attempts are used up. A login is retried inside a request's attempt: four attempts would become sixteen.
- * Several callers may share such an error, so it is not marked itself.
- */
-const exhausted = new WeakSet<RunError>();
-
-/**
  * Calls `attempt` until it succeeds, fails for good, or its turn would come after the deadline: at most four times,
  * with exponential backoff and full jitter, never before the instant that a `Retry-After` named. The one layer that
  * retries.
@@ -54,14 +48,11 @@ export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadl
       return await attempt();
     } catch (error) {
       if (last !== undefined && error === deadline.signal.reason) throw explain(error, last);
-      if (!(error instanceof RunError) || !error.retryable || exhausted.has(error)) throw error;
-      // Nothing was sent in a pause, so it is no attempt.
-      if (!(error instanceof PausedError)) failures += 1;
+      if (!(error instanceof RunError) || !error.retryable) throw error;
+      // Nothing was sent, so it is no attempt.
+      if (!(error instanceof RetryAfterError)) failures += 1;
       const wait = Math.max(backoffMs(failures, random), (error.notBefore ?? 0) - clock.now());
-      if (failures >= MOST_ATTEMPTS || clock.monotonic() + wait >= deadline.at) {
-        exhausted.add(error);
-        throw error;
-      }
+      if (failures >= MOST_ATTEMPTS || clock.monotonic() + wait >= deadline.at) throw error;
       last = error;
       await clock.sleep(wait, deadline.signal);
     }

@@ -1,36 +1,38 @@
 import type { Clock } from '../clock.ts';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
-import { CredentialsError, RunError, TransportError } from '../errors.ts';
+import { CredentialsError, RunError } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
-import { createBackoff } from './backoff.ts';
+import { createBackoff, createRefusals, type Refusal, type Refusals, type Resource } from './backoff.ts';
 import type { LogIn, LoginReason } from './login.ts';
-import { createRefusals, type Refusal, type Resource } from './refusals.ts';
-import { startDeadline } from './retry.ts';
-import { isBornDead, isDead, msUntilDue, type Token } from './token.ts';
+import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token.ts';
 
-/** A cached login: whoever needs a token gets one that is alive. It knows nothing of HTTP. */
+/** A token for a request. */
+export type Grant = {
+  readonly token: Token;
+  /** The resource rejected the last fresh token, and has taken none since: a better one is not to be had. */
+  readonly isTrial: boolean;
+};
+
+/** A cached login: whoever needs a token gets one that has not expired. It knows nothing of HTTP. */
 export type Session = {
   /**
-   * A token that is alive and that the resource has not refused, logging in if there is none; one login at a time,
-   * whoever asks. Rejects with a CredentialsError while a wait after a refusal speaks against it, and else with the
-   * error of the login, or the signal's reason.
+   * A token that the resource has not rejected, logging in if there is none; one login at a time, whoever asks. Rejects
+   * with a CredentialsError while a wait after a refusal speaks against it, and else with the error of the login, or the
+   * signal's reason.
    */
-  readonly token: (resource: Resource, signal: AbortSignal) => Promise<Token>;
+  readonly token: (resource: Resource, signal: AbortSignal) => Promise<Grant>;
   /** The service took a request for the resource with a token of this session. */
   readonly accept: (resource: Resource) => void;
-  /**
-   * The service rejected this token: it is discarded, and the one that takes its place is given. Undefined if this one
-   * was made to try the resource again after it had rejected a fresh one: the next would fare no better.
-   */
-  readonly replace: (resource: Resource, token: Token, signal: AbortSignal) => Promise<Token | undefined>;
+  /** The service rejected this token: it is not given again. */
+  readonly discard: (token: Token) => void;
   /** The resource rejected a fresh token too: logging in for it must wait. Gives the error back. */
-  readonly giveUp: (resource: Resource, token: Token, error: CredentialsError) => CredentialsError;
+  readonly reportRejected: (resource: Resource, token: Token, error: CredentialsError) => CredentialsError;
   /** What speaks against asking for this resource now. */
-  readonly objection: (resource: Resource) => CredentialsError | undefined;
+  readonly blockedBy: (resource: Resource) => CredentialsError | undefined;
   /** Forgets any wait after a refusal (SIGHUP). */
   readonly retryNow: () => void;
   /** Renews the token before it expires, near a poll or not, until the signal aborts. */
-  readonly keep: (signal: AbortSignal) => Promise<void>;
+  readonly keepRenewed: (signal: AbortSignal) => Promise<void>;
   /** Settles when no login is under way. */
   readonly settled: () => Promise<void>;
   readonly current: () => Token | undefined;
@@ -46,147 +48,166 @@ export type SessionOptions = {
   readonly leewayMs: number;
   /** Why the first login is made: the worker starts, or an operator asked for it. */
   readonly firstReason: LoginReason;
-  /** How long one login may take, retries included. */
-  readonly loginTimeoutMs: number;
   /** Ends the login that is under way. */
   readonly signal: AbortSignal;
 };
 
-/** How often a rotated secret and a clock step are looked for. */
-const LOOK_AGAIN_MS = 10_000;
-/** After logins that failed the session tries by itself; polls that need a token ask for one sooner. */
-const RENEWAL_WAITS = { firstMs: 1_000, longestMs: 300_000 } as const;
-
 export function createSession(options: SessionOptions): Session {
-  const { clock, random, leewayMs } = options;
+  const { clock } = options;
   const refusals = createRefusals(clock);
-  let renewals = createBackoff({ clock, random, ...RENEWAL_WAITS });
-  /** The token that a resource rejected though it was fresh, and the one by which it is tried again. */
-  const rejected = new Map<Resource, { readonly token: Token; readonly trial?: Token }>();
-  let current: Token | undefined;
-  let pending: Promise<Token> | undefined;
-  let reason = options.firstReason;
-  /** Logins in a row that gave a token which had expired already. */
-  let bornDead = 0;
-  /** Aborts when `keep` has to look again before its wait is over. */
-  let wake = new AbortController();
+  const cache = createTokenCache(options, refusals);
+  /** The fresh token that a resource rejected, until it takes another one. */
+  const rejected = new Map<Resource, Token>();
 
-  let lastPair: CredentialPair | undefined;
-  const credentials: Credentials = {
-    read: () => {
-      lastPair = undefined;
-      lastPair = options.credentials.read();
-      return lastPair;
-    },
+  const usable = (resource: Resource): Token | undefined => {
+    const token = cache.current();
+    return token === undefined || hasExpired(token, clock) || token === rejected.get(resource) ? undefined : token;
   };
-
-  const adopt = (token: Token): Token => {
-    current = token;
-    bornDead = isBornDead(token) ? bornDead + 1 : 0;
-    reason = 'due';
-    refusals.end('login');
-    renewals = createBackoff({ clock, random, ...RENEWAL_WAITS });
-    return token;
-  };
-  const logIn = async (): Promise<Token> => {
-    using deadline = startDeadline(options, options.loginTimeoutMs, options.signal);
-    try {
-      return adopt(await options.logIn(reason, deadline, credentials));
-    } catch (error) {
-      if (error instanceof CredentialsError) refusals.add('login', error, lastPair);
-      else renewals.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);
-      throw error;
-    }
-  };
-  /** The login that is under way, or a new one. */
-  const shareLogin = (): Promise<Token> => {
-    pending ??= logIn().finally(() => {
-      pending = undefined;
-      wake.abort();
-      wake = new AbortController();
-    });
-    return pending;
-  };
-
-  const isRejected = (resource: Resource): boolean =>
-    current !== undefined && rejected.get(resource)?.token === current;
-  /** The current token, unless it is dead or the resource has rejected it. */
-  const usable = (resource: Resource): Token | undefined =>
-    current === undefined || isDead(current, clock) || isRejected(resource) ? undefined : current;
-  const objection = (resource: Resource): CredentialsError | undefined =>
+  const blockedBy = (resource: Resource): CredentialsError | undefined =>
     refusals.blockedBy(resource) ?? (usable(resource) === undefined ? refusals.blockedBy('login') : undefined);
-  const token = async (resource: Resource, signal: AbortSignal): Promise<Token> => {
-    signal.throwIfAborted();
-    const against = objection(resource);
-    if (against !== undefined) throw against;
-    if (isRejected(resource)) reason = 'rejected-token';
-    const given = usable(resource) ?? (await untilLoggedIn(shareLogin(), signal));
-    const before = rejected.get(resource);
-    if (before !== undefined) rejected.set(resource, { ...before, trial: given });
-    return given;
-  };
-
-  const msUntilRenewal = (): number => {
-    const dueMs = current === undefined ? 0 : msUntilDue(current, clock, leewayMs, bornDead);
-    return Math.max(dueMs, refusals.leftMs('login'), renewals.leftMs());
-  };
-  const skipWaitsIfRotated = (): void => {
-    const pair = refusals.current() === undefined ? undefined : readQuietly(options.credentials);
-    if (pair !== undefined) refusals.skipWaitsUnlessFor(pair);
-  };
-  const renewOrSleep = async (): Promise<void> => {
-    const waitMs = msUntilRenewal();
-    if (waitMs > 0) {
-      await sleepQuietly(Math.min(waitMs, LOOK_AGAIN_MS), clock, wake.signal);
-      skipWaitsIfRotated();
-    } else {
-      await shareLogin().catch(() => undefined);
-    }
-  };
-
   return {
-    token,
-    objection,
-    keep: async (signal) => {
-      signal.addEventListener('abort', () => wake.abort(), { once: true });
-      while (!signal.aborted) await renewOrSleep();
+    token: async (resource, signal) => {
+      signal.throwIfAborted();
+      const refusal = blockedBy(resource);
+      if (refusal !== undefined) throw refusal;
+      const isRejected = cache.current() !== undefined && cache.current() === rejected.get(resource);
+      const reason = isRejected ? 'rejected-token' : undefined;
+      const token = usable(resource) ?? (await unlessAborted(cache.logIn(reason), signal));
+      return { token, isTrial: rejected.has(resource) };
     },
     accept: (resource) => {
       refusals.end(resource);
       rejected.delete(resource);
     },
-    replace: async (resource, old, signal) => {
-      if (rejected.get(resource)?.trial === old) return undefined;
-      if (old === current) {
-        current = undefined;
-        reason = 'rejected-token';
-      }
-      return token(resource, signal);
-    },
-    giveUp: (resource, fresh, error) => {
-      rejected.set(resource, { token: fresh });
-      refusals.add(resource, error, lastPair);
+    discard: cache.discard,
+    reportRejected: (resource, token, error) => {
+      rejected.set(resource, token);
+      refusals.add(resource, error, cache.lastPair());
       return error;
     },
+    blockedBy,
     retryNow: () => {
       refusals.skipWaits();
-      if (current === undefined) reason = 'manual';
+      cache.expectLogin('manual');
     },
-    settled: async () => {
-      await pending?.catch(() => undefined);
-    },
-    current: () => current,
+    keepRenewed: (signal) => keepRenewed(cache, refusals, options, signal),
+    settled: cache.settled,
+    current: cache.current,
     refusal: refusals.current,
   };
 }
 
-/** A run whose time is up while it waits for a login says so. */
-async function untilLoggedIn(login: Promise<Token>, signal: AbortSignal): Promise<Token> {
-  try {
-    return await unlessAborted(login, signal);
-  } catch (error) {
-    if (error !== signal.reason || !(error instanceof TransportError)) throw error;
-    throw new TransportError('timeout', false, `${error.message} The login was still under way.`);
+/** The one token that there is, and the one login that is under way. */
+type TokenCache = {
+  readonly current: () => Token | undefined;
+  /** The login that is under way, or a new one. */
+  readonly logIn: (reason?: LoginReason) => Promise<Token>;
+  /** Says why the next login is made if there is no token. */
+  readonly expectLogin: (reason: LoginReason) => void;
+  readonly discard: (token: Token) => void;
+  /** Time until the next login, by the life of the token and the failures so far. */
+  readonly msUntilRenewal: () => number;
+  /** What the last login was made with, if it could be read. */
+  readonly lastPair: () => CredentialPair | undefined;
+  /** Waits, but not past the end of a login, nor past a call of `wake`. */
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly wake: () => void;
+  readonly settled: () => Promise<void>;
+};
+
+/** After logins that failed the session tries by itself; polls that need a token ask for one sooner. */
+const RENEWAL_WAITS = { firstMs: 1_000, longestMs: 300_000 } as const;
+
+function createTokenCache(options: SessionOptions, refusals: Refusals): TokenCache {
+  const { clock, random, leewayMs, credentials, signal } = options;
+  const failures = createBackoff({ clock, random, ...RENEWAL_WAITS });
+  let current: Token | undefined;
+  let pending: Promise<Token> | undefined;
+  let nextReason = options.firstReason;
+  /** Logins in a row that gave a token which had expired already. */
+  let expiredOnArrival = 0;
+  let lastPair: CredentialPair | undefined;
+  let awake = new AbortController();
+
+  const wake = (): void => {
+    awake.abort();
+    awake = new AbortController();
+  };
+  const remembered: Credentials = {
+    read: () => {
+      lastPair = undefined;
+      lastPair = credentials.read();
+      return lastPair;
+    },
+  };
+  const storeToken = (token: Token): void => {
+    current = token;
+    expiredOnArrival = hasExpiredOnArrival(token) ? expiredOnArrival + 1 : 0;
+    nextReason = 'due';
+    refusals.end('login');
+    failures.reset();
+  };
+  const logIn = async (): Promise<Token> => {
+    try {
+      const token = await options.logIn(nextReason, remembered, signal);
+      storeToken(token);
+      return token;
+    } catch (error) {
+      if (error instanceof CredentialsError) refusals.add('login', error, lastPair);
+      else failures.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);
+      throw error;
+    } finally {
+      pending = undefined;
+      wake();
+    }
+  };
+  return {
+    current: () => current,
+    logIn: (reason = nextReason) => {
+      nextReason = reason;
+      pending ??= logIn();
+      return pending;
+    },
+    expectLogin: (reason) => {
+      if (current === undefined) nextReason = reason;
+    },
+    discard: (token) => {
+      if (token !== current) return;
+      current = undefined;
+      nextReason = 'rejected-token';
+    },
+    msUntilRenewal: () => {
+      const dueMs = current === undefined ? 0 : msUntilDue(current, clock, leewayMs, expiredOnArrival);
+      return Math.max(dueMs, failures.leftMs());
+    },
+    lastPair: () => lastPair,
+    sleep: (ms) => clock.sleep(ms, awake.signal).catch(() => undefined),
+    wake,
+    settled: async () => {
+      await pending?.catch(() => undefined);
+    },
+  };
+}
+
+/** How often a rotated secret and a clock step are looked for. */
+const LOOK_AGAIN_MS = 10_000;
+
+async function keepRenewed(
+  cache: TokenCache,
+  refusals: Refusals,
+  { credentials }: SessionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.addEventListener('abort', cache.wake, { once: true });
+  while (!signal.aborted) {
+    const waitMs = Math.max(cache.msUntilRenewal(), refusals.leftMs('login'));
+    if (waitMs <= 0) {
+      await cache.logIn().catch(() => undefined);
+      continue;
+    }
+    await cache.sleep(Math.min(waitMs, LOOK_AGAIN_MS));
+    const pair = refusals.current() === undefined ? undefined : readQuietly(credentials);
+    if (pair !== undefined) refusals.skipWaits(pair);
   }
 }
 
@@ -198,9 +219,4 @@ function readQuietly(credentials: Credentials): CredentialPair | undefined {
     if (error instanceof RunError) return undefined;
     throw error;
   }
-}
-
-/** Sleeps, and wakes without a word when the signal aborts. */
-async function sleepQuietly(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  await clock.sleep(ms, signal).catch(() => undefined);
 }

@@ -19,8 +19,8 @@ export type Token = {
 const UNKNOWN_LIFE_RENEWAL_MS = 30 * 60_000;
 /** A life shorter than this is no life: renewing it on time would hammer the service. */
 const SHORTEST_LIFE_MS = 1_000;
-const FIRST_BORN_DEAD_RENEWAL_MS = 10_000;
-const LONGEST_BORN_DEAD_RENEWAL_MS = 300_000;
+const FIRST_EXPIRED_RENEWAL_MS = 10_000;
+const LONGEST_EXPIRED_RENEWAL_MS = 300_000;
 /** Kept between the last use and the expiry, for the request's way and the whole seconds of the service's clock. */
 const LAST_USE_MARGIN_MS = 1_000;
 
@@ -38,32 +38,32 @@ export function msUntilExpiry(token: Token, clock: Clock): number | undefined {
 }
 
 /** Whether a token had expired, or all but, when it arrived. */
-export function isBornDead(token: Token): boolean {
+export function hasExpiredOnArrival(token: Token): boolean {
   return token.lifetimeMs !== undefined && token.lifetimeMs - token.tookMs < SHORTEST_LIFE_MS;
 }
 
 /** How long after its login a token falls due: at expiry − min(leeway, a third of the lifetime). */
-function dueAfterMs(token: Token, leewayMs: number, bornDead: number): number {
+function dueAfterMs(token: Token, leewayMs: number, expiredOnArrival: number): number {
   const life = token.lifetimeMs;
   if (life === undefined) return UNKNOWN_LIFE_RENEWAL_MS;
-  if (isBornDead(token)) {
-    return doubledMs(bornDead, FIRST_BORN_DEAD_RENEWAL_MS, LONGEST_BORN_DEAD_RENEWAL_MS);
+  if (hasExpiredOnArrival(token)) {
+    return doubledMs(expiredOnArrival, FIRST_EXPIRED_RENEWAL_MS, LONGEST_EXPIRED_RENEWAL_MS);
   }
   return life - Math.min(leewayMs, life / 3);
 }
 
-/** Time until the token falls due; `bornDead` counts the logins in a row that gave an expired token. */
-export function msUntilDue(token: Token, clock: Clock, leewayMs: number, bornDead: number): number {
-  return dueAfterMs(token, leewayMs, bornDead) - ageMs(token, clock);
+/** Time until the token falls due; `expiredOnArrival` counts the logins in a row that gave an expired token. */
+export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expiredOnArrival: number): number {
+  return dueAfterMs(token, leewayMs, expiredOnArrival) - ageMs(token, clock);
 }
 
 /**
- * Whether the token must not be used any more. One that was born expired is used all the same: the service gives no
+ * Whether the token must not be used any more. One that had expired on arrival is used all the same: the service gives no
  * better one, and its word on the expiry may be the part that is wrong.
  */
-export function isDead(token: Token, clock: Clock): boolean {
+export function hasExpired(token: Token, clock: Clock): boolean {
   if (token.lifetimeMs === undefined || token.lifetimeMs < SHORTEST_LIFE_MS) return false;
   // One that is only dead because its login took so long may as well have been made at the end of it.
-  const age = ageMs(token, clock) - (isBornDead(token) ? token.tookMs : 0);
+  const age = ageMs(token, clock) - (hasExpiredOnArrival(token) ? token.tookMs : 0);
   return age >= token.lifetimeMs - Math.min(LAST_USE_MARGIN_MS, token.lifetimeMs / 3);
 }

@@ -1,6 +1,6 @@
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { LoginFailure, LoginRecord } from '../service/login.ts';
+import type { LoginRecord } from '../service/login.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { RunReport } from './report.ts';
@@ -9,8 +9,6 @@ import type { RunReport } from './report.ts';
 export type WorkerEvent =
   /** A login that was sent, whatever its outcome. */
   | { readonly type: 'login'; readonly login: LoginRecord }
-  /** A login that was given up after all its attempts. */
-  | { readonly type: 'loginFailed'; readonly failure: LoginFailure }
   | { readonly type: 'runStarted'; readonly kind: RunKind }
   /** A first load of so many leagues that it takes seconds is about to be written. */
   | { readonly type: 'firstLoad'; readonly received: number }

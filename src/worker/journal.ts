@@ -40,7 +40,7 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
   };
 }
 
-function rowOf({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage, notBefore }: LoginRecord): LoginRow {
+function rowOf({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage, error }: LoginRecord): LoginRow {
   return {
     at: formatInstant(at),
     outcome,
@@ -48,7 +48,7 @@ function rowOf({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage, notB
     expires_at: instantOf(expiresAt) ?? null,
     clock_skew_ms: clockSkewMs ?? null,
     error_message: errorMessage ?? null,
-    not_before: instantOf(notBefore) ?? null,
+    not_before: instantOf(error?.notBefore) ?? null,
   };
 }
 

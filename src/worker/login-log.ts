@@ -1,36 +1,30 @@
 import { type Clock, formatInstant, formatSecond } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import type { Log } from '../log.ts';
-import type { LoginFailure, LoginReason, LoginRecord } from '../service/login.ts';
+import type { LoginReason, LoginRecord } from '../service/login.ts';
 import { createStreak, fingerprintOf } from './streak.ts';
 
-/** What the log says of logins. */
-export type LoginLog = {
-  /** One that was sent: a line if it succeeded. A failed attempt may be followed by another, so it is hardly told. */
-  readonly note: (login: LoginRecord) => void;
-  /** One that was given up: told when that is new, and then at widening intervals. */
-  readonly noteFailure: (failure: LoginFailure) => void;
-};
+/** What the log says of a login: each that succeeded, and failures when they are new and at widening intervals. */
+export type LoginLog = (login: LoginRecord) => void;
 
 export function createLoginLog(log: Log, clock: Clock): LoginLog {
   const failing = createStreak(clock, 'failed login');
-  return {
-    note: (login) => {
-      const { reason, outcome, errorMessage = '' } = login;
-      if (outcome !== 'ok') {
-        log.debug({ reason, outcome }, `login attempt ${outcome} (${reason}): ${errorMessage}`);
-        return;
-      }
+  let hasFailed = false;
+  return (login) => {
+    const { reason, outcome, error, errorMessage = '' } = login;
+    // What passes is tried again at once, and most often succeeds.
+    const mayPass = error === undefined || (error.retryable && !hasFailed);
+    hasFailed = outcome !== 'ok';
+    if (outcome === 'ok') {
       const ended = failing.end();
       logSuccess(log, login, ended === undefined ? '' : `; recovered after ${ended}`);
-    },
-    noteFailure: ({ reason, outcome, error }) => {
-      const loudness = failing.add(fingerprintOf(error));
-      const line = { reason, outcome, failures: failing.count(), err: error };
-      const again = loudness === 'new' ? '' : ` again; ${failing.describe()}`;
-      const level = loudness === 'known' ? 'debug' : 'warn';
-      log[level](line, `login ${outcome} (${reason})${again}: ${error.message}`);
-    },
+      return;
+    }
+    const loudness = mayPass ? 'known' : failing.add(fingerprintOf(error));
+    const line = { reason, outcome, failures: failing.count(), err: error };
+    const again = loudness === 'reminder' ? ` again; ${failing.describe()}` : '';
+    const level = loudness === 'known' ? 'debug' : 'warn';
+    log[level](line, `login ${outcome} (${reason})${again}: ${errorMessage}`);
   };
 }
 
@@ -38,7 +32,7 @@ export function createLoginLog(log: Log, clock: Clock): LoginLog {
 const NOTABLE_SKEW_MS = 60_000;
 
 function logSuccess(log: Log, login: LoginRecord, end: string): void {
-  const { reason, outcome, expiresAt, clockSkewMs, bornDead } = login;
+  const { reason, outcome, expiresAt, clockSkewMs, expiredOnArrival } = login;
   const line = {
     reason,
     outcome,
@@ -52,7 +46,7 @@ function logSuccess(log: Log, login: LoginRecord, end: string): void {
   }
   const at = formatSecond(expiresAt);
   const expires = `${reason === 'due' ? 'expires' : 'token expires'} ${at}`;
-  if (bornDead)
+  if (expiredOnArrival)
     log.warn(line, `${said}, but the token has expired already (${at}); it is used until it is rejected${end}`);
   else if (Math.abs(clockSkewMs ?? 0) > NOTABLE_SKEW_MS)
     log.warn(line, `${said}; ${expires}${describeSkew(clockSkewMs ?? 0)}${end}`);

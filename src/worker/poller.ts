@@ -1,7 +1,7 @@
 import { formatInstant, formatSecond } from '../clock.ts';
 import { type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Pause } from '../service/pause.ts';
+import type { RetryAfter } from '../service/retry-after.ts';
 import type { RunKind, Trigger } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
 
@@ -21,7 +21,7 @@ export type Poller = {
 
 export type PollerOptions = {
   readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
-  readonly pause: Pause;
+  readonly pause: RetryAfter;
   /** What speaks against a run of this kind since the service refused the credentials. */
   readonly objection: (kind: RunKind) => RunError | undefined;
   /** Whether the leagues are loaded for the first time: that may take long, and is nothing to warn of. */

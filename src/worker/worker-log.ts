@@ -14,8 +14,7 @@ export function createWorkerLog(log: Log, clock: Clock): Listener {
   const logins = createLoginLog(log, clock);
   const runs = createRunLog(log, clock);
   return (event) => {
-    if (event.type === 'login') logins.note(event.login);
-    else if (event.type === 'loginFailed') logins.noteFailure(event.failure);
+    if (event.type === 'login') logins(event.login);
     else if (event.type === 'firstLoad') logFirstLoad(log, event.received);
     else if (event.type === 'runEnded') {
       runs(event.report);

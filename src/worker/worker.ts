@@ -5,7 +5,7 @@ import { formatFault } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Monitor, type Opening, type Refused, type Settings } from '../observe/monitor.ts';
 import { findPackage } from '../package.ts';
-import type { Refusal } from '../service/refusals.ts';
+import type { Refusal } from '../service/backoff.ts';
 import { msUntilExpiry } from '../service/token.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
@@ -87,7 +87,7 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
     },
     emit: events.emit,
   });
-  const { session, pause, publisher, tools, store } = place;
+  const { session, retryAfter, publisher, tools, store } = place;
   const database = createDatabaseWatch(store, log);
   for (const listener of [createWorkerLog(log, systemClock), demo?.note, heartbeat?.note, publisher.note])
     if (listener !== undefined) events.subscribe(listener);
@@ -100,8 +100,8 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
-    pause,
-    objection: session.objection,
+    pause: retryAfter,
+    objection: session.blockedBy,
     isFirstLoad: () => monitor.lastSuccess() === undefined,
     log,
     signal,
@@ -115,7 +115,7 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
   announce(config, place, options);
   pollAtStart(config, place, poller, log);
   const pruning = createPruning(config, tools, log);
-  const keeping = session.keep(signal);
+  const keeping = session.keepRenewed(signal);
   const onLook = (): void => {
     database.look();
     poller.resume();
@@ -143,7 +143,7 @@ function describeRefusal({ error, until, resource }: Refusal): Refused {
 }
 
 /** What the page, the probes and the metrics are to know. */
-function openingOf({ store, session, pause, tools }: Workplace, poller: Poller): Opening {
+function openingOf({ store, session, retryAfter, tools }: Workplace, poller: Poller): Opening {
   // Of whatever scope, as the view that everybody asks.
   const { last_success_at, consecutive_failures } = store.read(store.freshness);
   const lastProfile = store.read(() => store.runs.lastSuccess('profile', null));
@@ -158,7 +158,7 @@ function openingOf({ store, session, pause, tools }: Workplace, poller: Poller):
       const [token, refusal] = [session.current(), session.refusal()];
       return {
         running: poller.running(),
-        pausedUntil: pause.until(),
+        pausedUntil: retryAfter.until(),
         token: token && {
           expiresAt: token.expiresAt,
           clockSkewMs: token.clockSkewMs,

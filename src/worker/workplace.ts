@@ -6,7 +6,8 @@ import { fingerprintOf } from '../config/credentials.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
 import type { LoginReason } from '../service/login.ts';
-import { msLeftOf, type Pause } from '../service/pause.ts';
+import { type RetryAfter, remainingMs } from '../service/retry-after.ts';
+import { connect, createTransport, openService, type Service } from '../service/service.ts';
 import type { Session } from '../service/session.ts';
 import { prepareFolder } from '../store/database-file.ts';
 import { networkFileSystemOf } from '../store/disk.ts';
@@ -18,14 +19,13 @@ import type { RunTools } from '../sync/run.ts';
 import type { Copy } from './copier.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
-import { openServiceSide, type ServiceSide } from './service-side.ts';
 
 /** Everything that a worker, or a command that works as one, holds: the lock, the database, the session. */
 export type Workplace = AsyncDisposable & {
   readonly tools: RunTools;
   readonly store: Store;
   readonly session: Session;
-  readonly pause: Pause;
+  readonly retryAfter: RetryAfter;
   readonly publisher: Publisher;
   /** Takes the lock anew where its file was deleted; where another worker has it, whoever writes next says so. */
   readonly keepLock: () => void;
@@ -71,7 +71,7 @@ export async function openWorkplace(config: Config, options: WorkplaceOptions): 
     tools: { ...toolsOf(store, service, fingerprint, config), emit: options.emit },
     store,
     session: service.session,
-    pause: service.pause,
+    retryAfter: service.retryAfter,
     publisher,
     keepLock: () => renewQuietly(lock),
     interrupted,
@@ -114,26 +114,25 @@ function openRecordedService(
   { store, journal, fingerprint }: Records,
   config: Config,
   options: WorkplaceOptions,
-): ServiceSide {
-  const pausedUntil = store.read(() => store.pauses.last(fingerprint));
-  return openServiceSide(config, {
+): Service {
+  const last = store.read(() => store.pauses.last(fingerprint));
+  const retryAfterLeftMs = remainingMs(last, systemClock.now());
+  const connection = connect(createTransport(config), { retryAfterLeftMs, onRetryAfter: journal.recordPause });
+  return openService(config, connection, {
     firstReason: options.firstReason,
     signal: options.signal,
-    pauseLeftMs: msLeftOf(pausedUntil, systemClock.now()),
     onLogin: (login) => {
       journal.recordLogin(login);
       options.emit({ type: 'login', login });
     },
-    onLoginFailure: (failure) => options.emit({ type: 'loginFailed', failure }),
-    onPause: journal.recordPause,
   });
 }
 
-function toolsOf(store: Store, service: ServiceSide, fingerprint: string, config: Config): Omit<RunTools, 'emit'> {
-  const { client, drift, scrub, clock, pause } = service;
+function toolsOf(store: Store, service: Service, fingerprint: string, config: Config): Omit<RunTools, 'emit'> {
+  const { client, drift, secrets, clock, retryAfter } = service;
   const { scope, removalLimit, runTimeoutMs } = config;
   const programVersion = findPackage().version;
-  const pausedUntil = pause.until;
+  const [scrub, pausedUntil] = [secrets.scrub, retryAfter.until];
   const run = { fingerprint, programVersion, scope, removalLimit, runTimeoutMs, pausedUntil };
   return { store, client, drift, scrub, clock, ...run };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTransport } from '../../src/service/transport.ts';
+import { createTransport } from '../../src/service/service.ts';
 import { printEverything } from '../support/error-print.ts';
 import { spellingsOf } from '../support/spelling.ts';
 import { rejectionOf } from '../support/unit-error.ts';
@@ -36,7 +36,7 @@ async function errorOf(answer: string): Promise<unknown> {
   const limits = { attemptTimeoutMs: 20_000, maxBodyBytes: 100_000 };
   const transport = createTransport({
     baseUrl: await startRawService(answer),
-    userAgent: 'league-sync/test',
+    proxy: undefined,
     ...limits,
   });
   return await rejectionOf(transport(LOGIN, new AbortController().signal));

@@ -55,7 +55,7 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
     {
       await using bench = await openBench({ folder, url: service.url });
       const asked = bench.place.session.token('leagues', new AbortController().signal).catch(() => undefined);
-      await vi.waitUntil(() => bench.place.pause.until() > 0, { timeout: 10_000 });
+      await vi.waitUntil(() => bench.place.retryAfter.until() > 0, { timeout: 10_000 });
       // The worker is stopped while the body is still awaited.
       bench.stop();
       await asked;
@@ -119,7 +119,7 @@ describe.concurrent('a Retry-After', () => {
       });
       const { error } = await bench.poll();
       const [row] = bench.rows('SELECT not_before FROM runs');
-      const inForce = bench.place.pause.until();
+      const inForce = bench.place.retryAfter.until();
       expect(Math.abs(Date.parse(String(row?.not_before)) - inForce)).toBeLessThan(50);
       const told = Date.parse(/called before (\S+) \(Retry-After\)/.exec(String(error?.message))?.[1] ?? '');
       expect(Math.abs(told - inForce)).toBeLessThan(50);
@@ -146,7 +146,7 @@ describe.concurrent('a Retry-After', () => {
         const settings = { RUN_TIMEOUT: '10s' };
         await using bench = await openBench({ folder, url: service.url, settings });
         await bench.poll();
-        return bench.place.pause.until() - Date.now();
+        return bench.place.retryAfter.until() - Date.now();
       };
       expect(await left()).toBeGreaterThan(HOUR_MS - MINUTE_MS);
       shift(ahead);

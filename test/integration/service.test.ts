@@ -439,7 +439,7 @@ describe.concurrent('Retry-After', () => {
     }
     const sent = service.requests.length;
     await using bench = await openBench({ folder, url: service.url });
-    expect(bench.place.pause.until()).toBeGreaterThan(Date.now());
+    expect(bench.place.retryAfter.until()).toBeGreaterThan(Date.now());
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
     expect(service.requests).toHaveLength(sent);
   });
@@ -483,7 +483,7 @@ describe.concurrent('Retry-After', () => {
     {
       await using bench = await openBench({ folder, url: service.url });
       const ending = new AbortController();
-      const keeping = bench.place.session.keep(ending.signal);
+      const keeping = bench.place.session.keepRenewed(ending.signal);
       await loginsOf(bench, 1);
       ending.abort();
       await keeping;

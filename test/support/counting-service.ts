@@ -1,5 +1,5 @@
-import type { Request, Transport } from '../../src/service/transport.ts';
-import { describeNetworkFault } from '../../src/service/transport-fault.ts';
+import { describeNetworkError } from '../../src/service/network-error.ts';
+import type { ServiceRequest, Transport } from '../../src/service/service.ts';
 import type { Kind } from './scripted-service.ts';
 import type { Row } from './workplace.ts';
 import type { World } from './world.ts';
@@ -71,9 +71,9 @@ export function createCountingService(world: World, options: ServiceOptions = {}
   let loginsAtOnce = 0;
   const now = (): number => world.now() + leadMs;
 
-  const isDead = ({ headers }: Request): boolean =>
+  const isDead = ({ headers }: ServiceRequest): boolean =>
     (expiries.get(headers.authorization ?? '') ?? Number.POSITIVE_INFINITY) <= now();
-  const grant = (request: Request): Reply => {
+  const grant = (request: ServiceRequest): Reply => {
     if (request.headers.authorization !== `Basic ${Buffer.from(`player:${password}`).toString('base64')}`)
       return fail(401);
     const token = `access-token-${seen.length}`;
@@ -82,13 +82,13 @@ export function createCountingService(world: World, options: ServiceOptions = {}
     const rest = { message: 'ok', player_id: 'p1', refresh_token: `refresh-token-${seen.length}` };
     return { status: 200, body: { result: 'success', access_token: token, ...rest, ...expiry } };
   };
-  const answer = (kind: Kind, request: Request): Reply => {
+  const answer = (kind: Kind, request: ServiceRequest): Reply => {
     if (kind === 'login') return grant(request);
     if (!expiries.has(request.headers.authorization ?? '') || (isDead(request) && !takesDead)) return fail(401);
     if (kind === 'leagues') return { status: 200, body: { message: 'ok', leagues: [LEAGUE], timestamp: null } };
     return { status: 200, body: { message: 'ok', player: { player_id: 'p1' }, player_premium_items: [] } };
   };
-  const exchange = async (kind: Kind, request: Request, signal: AbortSignal) => {
+  const exchange = async (kind: Kind, request: ServiceRequest, signal: AbortSignal) => {
     await world.clock.sleep(WAY_MS, signal);
     const nth = seen.length + 1;
     const reply = mood(kind, world.elapsed(), nth) ?? answer(kind, request);
@@ -98,14 +98,14 @@ export function createCountingService(world: World, options: ServiceOptions = {}
     await world.clock.sleep(WAY_MS, signal);
     if (reply === 'dies') {
       const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
-      throw describeNetworkFault(cause, `${request.method} ${request.path}`);
+      throw describeNetworkError(cause, `${request.method} ${request.path}`);
     }
     const headers: Row = { date, ...reply.headers };
     const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
     request.onHead?.({ status, header });
     return { status, header, body: Buffer.from(JSON.stringify(reply.body ?? {})) };
   };
-  const send = async (request: Request, signal: AbortSignal) => {
+  const send = async (request: ServiceRequest, signal: AbortSignal) => {
     const kind = kindOf(request);
     if (kind !== 'login') return exchange(kind, request, signal);
     loggingIn += 1;
@@ -132,7 +132,7 @@ export function fail(status: number, headers: Row = {}): Reply {
   return { status, headers, body: { result: 'fail', message: `failed with ${status}` } };
 }
 
-function kindOf({ path }: Request): Kind {
+function kindOf({ path }: ServiceRequest): Kind {
   if (path.includes('/login')) return 'login';
   return path.includes('/leagues/') ? 'leagues' : 'profile';
 }

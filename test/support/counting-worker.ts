@@ -1,14 +1,9 @@
 import { pino } from 'pino';
 import type { CredentialPair } from '../../src/config/credentials.ts';
-import { createDriftLog } from '../../src/drift.ts';
 import { StoppedError } from '../../src/errors.ts';
-import { createSecrets } from '../../src/redact.ts';
-import { createClient } from '../../src/service/client.ts';
-import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
-import { createPause, msLeftOf, type Pause, respectPause } from '../../src/service/pause.ts';
-import { createSession } from '../../src/service/session.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { Listener } from '../../src/sync/events.ts';
+import type { LoginRecord } from '../../src/service/login.ts';
+import { remainingMs } from '../../src/service/retry-after.ts';
+import { connect, openService } from '../../src/service/service.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
@@ -58,23 +53,47 @@ export async function startWorker(
   const { signal } = stopping;
   const store = await openTestStore(options.path, { clock, stop: signal });
   const journal = createJournal(store, FINGERPRINT, log);
-  const pause = createPause(clock, msLeftOf(store.pauses.last(FINGERPRINT), clock.now()), journal.recordPause);
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
   const record = (login: LoginRecord): void => {
-    if (login.notBefore !== undefined) journal.recordLogin(login);
+    if (login.error?.notBefore !== undefined) journal.recordLogin(login);
   };
+  const retryAfterLeftMs = remainingMs(store.pauses.last(FINGERPRINT), clock.now());
+  const { random, readPair } = options;
+  const connection = connect(
+    service.transport,
+    { retryAfterLeftMs, onRetryAfter: journal.recordPause },
+    { clock, random },
+  );
+  const config = { credentials: { read: readPair }, loginLeewayMs: LEEWAY_MS };
+  const { session, retryAfter, client, drift, secrets } = openService(config, connection, {
+    firstReason: 'start',
+    onLogin: record,
+    signal,
+  });
   const ended: Ended[] = [];
-  const emit: Listener = (event) => {
-    if (event.type === 'runEnded') ended.push({ at: world.elapsed(), report: event.report });
+  const tools: RunTools = {
+    store,
+    emit: (event) => {
+      if (event.type === 'runEnded') ended.push({ at: world.elapsed(), report: event.report });
+    },
+    client,
+    drift,
+    scrub: secrets.scrub,
+    clock,
+    scope: 'all',
+    removalLimit: 0.2,
+    runTimeoutMs: RUN_TIMEOUT_MS,
+    pausedUntil: retryAfter.until,
+    fingerprint: FINGERPRINT,
+    programVersion: FINGERPRINT,
   };
-  const { session, tools } = equip(world, service, options, { store, pause, record, signal, emit });
   const poller = createPoller({
     poll: {
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
-    pause,
-    objection: session.objection,
+    pause: retryAfter,
+    objection: session.blockedBy,
     log,
     signal,
   });
@@ -82,7 +101,7 @@ export async function startWorker(
     const last = store.runs.lastSuccess(kind, kind === 'leagues' ? 'all' : null);
     if (last === undefined || !isFresh(last, clock.now())) poller.request(kind, 'start');
   }
-  const keeping = session.keep(signal);
+  const keeping = session.keepRenewed(signal);
   const watched = [
     slots(options.everyMs, world, (due) => poller.request('leagues', due)),
     slots(options.profileEveryMs, world, (due) => poller.request('profile', due)),
@@ -101,49 +120,6 @@ export async function startWorker(
       await store[Symbol.asyncDispose]();
     },
   };
-}
-
-type Parts = {
-  readonly store: Store;
-  readonly pause: Pause;
-  readonly record: (login: LoginRecord) => void;
-  readonly emit: Listener;
-  readonly signal: AbortSignal;
-};
-
-function equip(world: World, service: CountingService, options: WorkerOptions, parts: Parts) {
-  const { clock } = world;
-  const { random } = options;
-  const { store, pause, record, signal, emit } = parts;
-  const transport = respectPause(service.transport, pause, clock);
-  const [drift, secrets] = [createDriftLog(), createSecrets()];
-  const credentials = { read: options.readPair };
-  const logIn = createLogIn({ transport, secrets, drift, clock, random, pause, record });
-  const session = createSession({
-    logIn,
-    credentials,
-    clock,
-    random,
-    leewayMs: LEEWAY_MS,
-    firstReason: 'start',
-    loginTimeoutMs: RUN_TIMEOUT_MS,
-    signal,
-  });
-  const tools: RunTools = {
-    store,
-    client: createClient({ transport, session, secrets, clock, random, pause }),
-    drift,
-    scrub: secrets.scrub,
-    clock,
-    scope: 'all',
-    removalLimit: 0.2,
-    runTimeoutMs: RUN_TIMEOUT_MS,
-    pausedUntil: pause.until,
-    emit,
-    fingerprint: FINGERPRINT,
-    programVersion: FINGERPRINT,
-  };
-  return { session, tools };
 }
 
 /** Slots at every multiple of a time, as `*∕5 * * * *` names them. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../src/clock.ts';
-import type { Request, Transport } from '../../src/service/transport.ts';
-import { describeNetworkFault } from '../../src/service/transport-fault.ts';
+import { describeNetworkError } from '../../src/service/network-error.ts';
+import type { ServiceRequest, Transport } from '../../src/service/service.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,14 +48,14 @@ export function createStoryService(clock: Clock): StoryService {
   let player: Fields = { player_id: 'p-1047', username: 'player', type: 'standard', verified: false };
   let requests = 0;
 
-  const answer = ({ path }: Request): Answer => {
+  const answer = ({ path }: ServiceRequest): Answer => {
     if (path.includes('/login')) return mood.refusing ? refusal() : grant(clock, requests);
     if (path.includes('/me')) return ok({ message: 'Profile retrieved', player, player_premium_items: [] });
     if (mood.down) return { status: 503, body: { result: 'fail', message: 'Down for maintenance' } };
     const usual = [...listed].filter(([name]) => !spoilt.has(name)).map(([, league]) => league);
     return ok({ message: 'Leagues retrieved', leagues: [...usual, ...spoilt.values()], timestamp: null });
   };
-  const send = async (request: Request, signal: AbortSignal) => {
+  const send = async (request: ServiceRequest, signal: AbortSignal) => {
     requests += 1;
     const isList = request.path.includes('/leagues/');
     await clock.sleep((isList ? mood.delayMs : undefined) ?? 120 + ((requests * 37) % 160), signal);
@@ -63,7 +63,7 @@ export function createStoryService(clock: Clock): StoryService {
     if (isList && mood.breaks > 0) {
       mood.breaks -= 1;
       const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
-      throw describeNetworkFault(cause, `${request.method} ${request.path}`);
+      throw describeNetworkError(cause, `${request.method} ${request.path}`);
     }
     const { status, body } = answer(request);
     const headers: Readonly<Record<string, string>> = { date: new Date(clock.now() + CLOCK_LEAD_MS).toUTCString() };

@@ -1,12 +1,7 @@
 import { pino } from 'pino';
 import { formatInstant } from '../../src/clock.ts';
-import { createDriftLog } from '../../src/drift.ts';
 import { StoppedError } from '../../src/errors.ts';
-import { createSecrets } from '../../src/redact.ts';
-import { createClient } from '../../src/service/client.ts';
-import { createLogIn } from '../../src/service/login.ts';
-import { createPause } from '../../src/service/pause.ts';
-import { createSession } from '../../src/service/session.ts';
+import { connect, openService } from '../../src/service/service.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
@@ -76,33 +71,17 @@ async function work(path: string, stage: Stage, until: string, killed: boolean):
 }
 
 function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
-  const { transport } = service;
-  const [drift, secrets] = [createDriftLog(), createSecrets()];
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
-  const random = (): number => 0.5;
   const journal = createJournal(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
-  const logIn = createLogIn({
-    transport,
-    secrets,
-    drift,
-    clock,
-    random,
-    pause: createPause(clock),
-    record: journal.recordLogin,
-  });
-  const session = createSession({
-    logIn,
-    credentials,
-    clock,
-    random,
-    leewayMs: HOUR_MS / 12,
+  const connection = connect(service.transport, {}, { clock, random: () => 0.5 });
+  const { client, session, drift, secrets } = openService({ credentials, loginLeewayMs: HOUR_MS / 12 }, connection, {
     firstReason: 'start',
-    loginTimeoutMs: HOUR_MS / 30,
+    onLogin: journal.recordLogin,
     signal,
   });
   const tools: RunTools = {
     store,
-    client: createClient({ transport, session, secrets, clock, random, pause: createPause(clock) }),
+    client,
     drift,
     scrub: secrets.scrub,
     clock,
@@ -113,7 +92,7 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
     emit: () => undefined,
     ...OF_STORY,
   };
-  return { tools, keeping: session.keep(signal).then(() => journal[Symbol.asyncDispose]()) };
+  return { tools, keeping: session.keepRenewed(signal).then(() => journal[Symbol.asyncDispose]()) };
 }
 
 function startOf(now: number) {

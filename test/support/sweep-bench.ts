@@ -2,13 +2,8 @@ import { performance } from 'node:perf_hooks';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import type { Clock } from '../../src/clock.ts';
-import { createDriftLog } from '../../src/drift.ts';
-import { createSecrets } from '../../src/redact.ts';
-import { createClient } from '../../src/service/client.ts';
-import { createLogIn } from '../../src/service/login.ts';
-import { createPause, respectPause } from '../../src/service/pause.ts';
-import { createSession } from '../../src/service/session.ts';
-import { createTransport } from '../../src/service/transport.ts';
+import type { LoginRecord } from '../../src/service/login.ts';
+import { connect, createTransport, openService, type Transport } from '../../src/service/service.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
@@ -102,26 +97,21 @@ function assembleSide(
   signal: AbortSignal,
   errors: unknown[],
 ) {
-  const random = () => 0.5;
-  const secrets = createSecrets();
-  const drift = createDriftLog();
-  const pause = createPause(clock, 0, journal.recordPause);
-  const plain = createTransport({
-    baseUrl: url,
-    userAgent: 'league-sync/sweep',
-    maxBodyBytes: limits.maxBodyBytes,
-    get attemptTimeoutMs() {
-      return limits.attemptTimeoutMs();
-    },
-  });
-  const transport = respectPause(noting(plain, errors), pause, clock);
+  const { maxBodyBytes } = limits;
+  const transport: Transport = (request, signal) => {
+    const attemptTimeoutMs = limits.attemptTimeoutMs();
+    return createTransport({ baseUrl: url, proxy: undefined, maxBodyBytes, attemptTimeoutMs })(request, signal);
+  };
+  const parts = { clock, random: () => 0.5 };
+  const connection = connect(noting(transport, errors), { onRetryAfter: journal.recordPause }, parts);
   const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
-  const login = { transport, secrets, drift, clock, random, pause, record: journal.recordLogin };
-  const logIn = noting(createLogIn(login), errors);
-  const times = { leewayMs: LEEWAY_MS, loginTimeoutMs: limits.runTimeoutMs };
-  const session = createSession({ logIn, credentials, clock, random, firstReason: 'manual', ...times, signal });
-  const client = createClient({ transport, session, secrets, clock, random, pause });
-  return { client, drift, pausedUntil: pause.until };
+  const onLogin = (login: LoginRecord): void => {
+    if (login.error !== undefined) errors.push(login.error);
+    journal.recordLogin(login);
+  };
+  const options = { firstReason: 'manual', onLogin, signal } as const;
+  const { client, drift, retryAfter } = openService({ credentials, loginLeewayMs: LEEWAY_MS }, connection, options);
+  return { client, drift, pausedUntil: retryAfter.until };
 }
 
 /** The same function, whose errors are noted on their way. */

@@ -1,10 +1,10 @@
-import type { Answer } from '../../src/service/answer.ts';
+import type { HttpResponse } from '../../src/service/response.ts';
 
 /** An answer as the transport gives it. */
 export function createAnswer(
   body: string | Uint8Array = '{}',
   { status = 200, headers = {} }: { status?: number; headers?: Readonly<Record<string, string>> } = {},
-): Answer {
+): HttpResponse {
   return {
     status,
     header: (name) => headers[name],

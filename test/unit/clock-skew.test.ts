@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCredentials } from '../../src/config/credentials.ts';
-import { createDriftLog } from '../../src/drift.ts';
-import { createSecrets } from '../../src/redact.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
-import { createPause } from '../../src/service/pause.ts';
+import { connect } from '../../src/service/service.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 
@@ -19,17 +17,10 @@ const body = JSON.stringify({
 async function logInAt(wallAt: number) {
   const clock = createTestClock(wallAt);
   const recorded: LoginRecord[] = [];
-  const logIn = createLogIn({
-    transport: async () => createAnswer(body, { headers: { date: new Date(NOON).toUTCString() } }),
-    secrets: createSecrets(),
-    drift: createDriftLog(),
-    clock,
-    random: () => 0,
-    pause: createPause(clock),
-    record: (login) => recorded.push(login),
-  });
-  const deadline = { at: clock.monotonic() + 60_000, signal: new AbortController().signal };
-  const token = await logIn('manual', deadline, credentials);
+  const transport = async () => createAnswer(body, { headers: { date: new Date(NOON).toUTCString() } });
+  const connection = connect(transport, {}, { clock, random: () => 0 });
+  const logIn = createLogIn({ ...connection, onLogin: (login) => recorded.push(login) });
+  const token = await logIn('manual', credentials, new AbortController().signal);
   return { recorded: recorded[0]?.clockSkewMs, token };
 }
 

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHttpDate } from '../../src/service/http-date.ts';
-
-const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+import { parseHttpDate } from '../../src/service/response.ts';
 
 describe('an HTTP date', () => {
   it.each([
@@ -9,11 +7,11 @@ describe('an HTTP date', () => {
     ['Sunday, 06-Nov-94 08:49:37 GMT', '1994-11-06T08:49:37.000Z'],
     ['Sun Nov  6 08:49:37 1994', '1994-11-06T08:49:37.000Z'],
     ['Sun Nov 16 08:49:37 2026', '2026-11-16T08:49:37.000Z'],
-    ['Friday, 20-Nov-76 12:00:00 GMT', '2076-11-20T12:00:00.000Z'],
-    ['Friday, 20-Nov-77 12:00:00 GMT', '1977-11-20T12:00:00.000Z'],
+    ['Friday, 20-Nov-76 12:00:00 GMT', '1976-11-20T12:00:00.000Z'],
+    ['Friday, 20-Nov-26 12:00:00 GMT', '2026-11-20T12:00:00.000Z'],
     ['Tue, 29 Feb 2028 00:00:00 GMT', '2028-02-29T00:00:00.000Z'],
   ])('"%s" is read', (text, expected) => {
-    expect(parseHttpDate(text, NOW)).toBe(Date.parse(expected));
+    expect(parseHttpDate(text)).toBe(Date.parse(expected));
   });
 
   it.each([
@@ -28,6 +26,6 @@ describe('an HTTP date', () => {
     'Sun Nov 6 08:49:37 1994',
     '1994-11-06T08:49:37Z',
   ])('"%s" is none', (text) => {
-    expect(parseHttpDate(text, NOW)).toBeUndefined();
+    expect(parseHttpDate(text)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CredentialsError, StatusError } from '../../src/errors.ts';
+import { CredentialsError, type RunError, StatusError } from '../../src/errors.ts';
 import type { LoginRecord } from '../../src/service/login.ts';
 import { createLoginLog } from '../../src/worker/login-log.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -13,27 +13,25 @@ const DOWN = new StatusError(true, 'The service answered the login with status 5
 function createStage() {
   const clock = createTestClock();
   const { log, lines } = createTestLog();
-  const { note, noteFailure } = createLoginLog(log, clock);
+  const note = createLoginLog(log, clock);
   const granted = (more: Partial<LoginRecord> = {}): void => {
     const expiresAt = Date.parse(EXPIRES);
     note({ at: clock.now(), reason: 'due', outcome: 'ok', expiresAt, clockSkewMs: 12, ...more });
   };
-  const attempt = (): void =>
-    note({ at: clock.now(), reason: 'due', outcome: 'failed', errorMessage: DOWN.message, notBefore: undefined });
-  const giveUp = (): void => noteFailure({ reason: 'due', outcome: 'failed', error: DOWN });
-  return { clock, lines, granted, attempt, giveUp, noteFailure };
+  const failed = (error: RunError = DOWN, outcome: LoginRecord['outcome'] = 'failed'): void =>
+    note({ at: clock.now(), reason: 'due', outcome, error, errorMessage: error.message });
+  return { clock, lines, granted, failed, note };
 }
 
 describe('the log of the logins', () => {
-  it('has one warning for all attempts of a login, and none where one of them succeeds', () => {
-    const { lines, granted, attempt, giveUp } = createStage();
-    attempt();
+  it('has no warning where the next try succeeds, and one where that fails, too', () => {
+    const { lines, granted, failed } = createStage();
+    failed();
     granted();
     expect(wordsOf(lines.slice(1))).toEqual([`info token renewed; expires ${SHOWN}`]);
-    for (let attempts = 0; attempts < 4; attempts += 1) attempt();
-    giveUp();
-    expect(lines.map(({ level }) => level)).toEqual(['debug', 'info', 'debug', 'debug', 'debug', 'debug', 'warn']);
-    expect(lines.at(-1)).toMatchObject({
+    for (let tries = 0; tries < 4; tries += 1) failed();
+    expect(lines.map(({ level }) => level)).toEqual(['debug', 'info', 'debug', 'warn', 'debug', 'debug']);
+    expect(lines.find(({ level }) => level === 'warn')).toMatchObject({
       msg: `login failed (due): ${DOWN.message}`,
       failures: 1,
       reason: 'due',
@@ -43,9 +41,10 @@ describe('the log of the logins', () => {
   });
 
   it('tells a failure that goes on at widening intervals, and once that it is over', async () => {
-    const { clock, lines, granted, giveUp } = createStage();
+    const { clock, lines, granted, failed } = createStage();
+    failed();
     for (let minute = 0; minute < 30; minute += 1) {
-      giveUp();
+      failed();
       await clock.advance(MINUTE);
     }
     granted();
@@ -62,11 +61,17 @@ describe('the log of the logins', () => {
   });
 
   it('tells a refusal at once, though logins have been failing', () => {
-    const { lines, giveUp, noteFailure } = createStage();
-    giveUp();
-    const error = new CredentialsError('The service refused the login.', { httpStatus: 401 });
-    noteFailure({ reason: 'due', outcome: 'refused', error });
+    const { lines, failed } = createStage();
+    failed();
+    failed();
+    failed(new CredentialsError('The service refused the login.', { httpStatus: 401 }), 'refused');
     expect(wordsOf(lines).at(-1)).toBe('warn login refused (due): The service refused the login.');
+  });
+
+  it('hardly tells of one that was cut short', () => {
+    const { lines, note } = createStage();
+    note({ at: 0, reason: 'start', outcome: 'failed', errorMessage: 'The login was cut short.' });
+    expect(wordsOf(lines)).toEqual(['debug login failed (start): The login was cut short.']);
   });
 
   it.each<readonly [LoginRecord['reason'], string]>([
@@ -82,7 +87,7 @@ describe('the log of the logins', () => {
 
   it.each<readonly [string, Partial<LoginRecord>, RegExp]>([
     ['no expiry', { expiresAt: undefined }, /^token renewed, but the service sent no readable expire_datetime; /],
-    ['a dead token', { bornDead: true }, /^token renewed, but the token has expired already \(2026/],
+    ['a dead token', { expiredOnArrival: true }, /^token renewed, but the token has expired already \(2026/],
     ['a clock ahead', { clockSkewMs: 120_000 }, /; the service's clock is 2 min ahead of this machine's, /],
     ['a clock behind', { clockSkewMs: -60_001 }, /; the service's clock is 60 s behind this machine's, /],
   ])('warns of a login with %s', (_, more, words) => {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openLog } from '../../src/log.ts';
-import { createPause } from '../../src/service/pause.ts';
+import { createRetryAfter } from '../../src/service/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -39,7 +39,7 @@ async function play(events: readonly Event[]) {
   };
   const poller = createPoller({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
-    pause: createPause(createTestClock()),
+    pause: createRetryAfter(createTestClock()),
     objection: () => undefined,
     log,
     signal: new AbortController().signal,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, type RunError, StatusError, StoppedError } from '../../src/errors.ts';
-import { createPause } from '../../src/service/pause.ts';
+import { createRetryAfter } from '../../src/service/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { createPoller } from '../../src/worker/poller.ts';
@@ -24,7 +24,7 @@ function askingToWait(notBefore: number): StatusError {
 /** A poller whose runs go on until the test ends them. */
 function createStage() {
   const clock = createTestClock();
-  const pause = createPause(clock);
+  const pause = createRetryAfter(clock);
   const stop = new AbortController();
   const started: string[] = [];
   const outcomes: RunReport['outcome'][] = [];
@@ -242,7 +242,7 @@ describe('the poller', () => {
           return reportOf('profile', trigger);
         },
       },
-      pause: createPause(createTestClock()),
+      pause: createRetryAfter(createTestClock()),
       objection: () => undefined,
       log: createTestLog().log,
       signal: new AbortController().signal,

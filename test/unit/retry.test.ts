@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ContractError, PausedError, RunError, StatusError, StoppedError, TransportError } from '../../src/errors.ts';
+import { ContractError, RetryAfterError, StatusError, StoppedError, TransportError } from '../../src/errors.ts';
 import { retry } from '../../src/service/retry.ts';
 import { createTestClock } from '../support/clock.ts';
 import { rejectionOf } from '../support/unit-error.ts';
@@ -108,24 +108,9 @@ describe('an attempt that fails', () => {
     expect(await ended).toMatchObject({ kind: 'timeout', message: `No success within 120000 ms.${told}` });
   });
 
-  it('is not begun again outside once it has been given up inside', async () => {
-    const clock = createTestClock();
-    const deadline = { at: clock.monotonic() + MINUTE, signal: new AbortController().signal };
-    const options = { clock, random: () => 1, deadline };
-    let count = 0;
-    const login = () => {
-      count += 1;
-      return Promise.reject(passing());
-    };
-    const ended = rejectionOf(retry(() => retry(login, options), options));
-    await clock.advance(MINUTE);
-    expect(await ended).toBeInstanceOf(RunError);
-    expect(count).toBe(4);
-  });
-
   it('in a pause, where nothing is sent, is no attempt', async () => {
     const notBefore = createTestClock().now() + 10_000;
-    const paused = () => new PausedError('The service asked for a pause.', notBefore);
+    const paused = () => new RetryAfterError('The service asked for a pause.', notBefore);
     const { moments } = await attempts({ fails: (failure) => (failure <= 2 ? paused() : passing()) });
     expect(moments).toEqual([0, 10_000, 10_500, 11_000, 12_000, 14_000]);
   });

@@ -1,7 +1,7 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CredentialsError, PausedError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
+import { describe, expect, it } from 'vitest';
+import { CredentialsError, RetryAfterError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
+import type { Resource } from '../../src/service/backoff.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
-import type { Resource } from '../../src/service/refusals.ts';
 import { createSession } from '../../src/service/session.ts';
 import type { Token } from '../../src/service/token.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -12,7 +12,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
-const LOGIN_TIMEOUT_MS = 2 * MINUTE;
 /** A session that spins must fail its test, not hang it. */
 const MOST_LOGINS = 2_000;
 
@@ -36,13 +35,13 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
   const logins: { reason: LoginReason; at: number }[] = [];
   const pair = { username: 'player', password: 'old' };
   let failing = fails;
-  const logIn: LogIn = async (reason, deadline, credentials): Promise<Token> => {
+  const logIn: LogIn = async (reason, credentials, signal): Promise<Token> => {
     credentials.read();
     logins.push({ reason, at: clock.monotonic() - begun });
     const number = logins.length;
     if (number > MOST_LOGINS) stop.abort(new StoppedError());
     const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
-    if (loginTakesMs > 0) await clock.sleep(loginTakesMs, deadline.signal);
+    if (loginTakesMs > 0) await clock.sleep(loginTakesMs, signal);
     const error = failing(number);
     if (error !== undefined) throw error;
     return {
@@ -61,7 +60,6 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     random: () => 1,
     leewayMs,
     firstReason: 'start',
-    loginTimeoutMs: LOGIN_TIMEOUT_MS,
     signal: stop.signal,
   });
   const { signal } = stop;
@@ -70,9 +68,12 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     clock,
     logins,
     moments: () => logins.map(({ at }) => at),
-    use: async (resource: Resource = 'leagues') => (await session.token(resource, signal)).accessToken,
-    replace: (resource: Resource, token: Token) => session.replace(resource, token, signal),
-    keep: () => session.keep(signal),
+    use: async (resource: Resource = 'leagues') => (await session.token(resource, signal)).token.accessToken,
+    replace: async (resource: Resource, token: Token) => {
+      session.discard(token);
+      return (await session.token(resource, signal)).token;
+    },
+    keep: () => session.keepRenewed(signal),
     rotate: (password: string) => {
       pair.password = password;
     },
@@ -129,7 +130,7 @@ describe('a session', () => {
     ['an hour', HOUR, 2],
     ['sixty days', 60 * DAY, 1],
     ['unknown', undefined, 2],
-    ['born dead', -MINUTE, 16],
+    ['over when they arrive', -MINUTE, 16],
   ])('with tokens whose life is %s makes the right number of logins in an hour', async (_life, lifeMs, expected) => {
     const { keep, clock, logins, stop } = createStage({ lifeMs });
     const keeping = keep();
@@ -192,17 +193,6 @@ describe('a session', () => {
     failWith(outage);
     await clock.advance(HOUR);
     expect(await rejectionOf(use())).toMatchObject({ kind: 'network' });
-  });
-
-  it('fails with a timeout when its login takes too long', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
-    const { use } = createStage({ loginTakesMs: HOUR });
-    const failed = rejectionOf(use());
-    vi.advanceTimersByTime(LOGIN_TIMEOUT_MS);
-    expect(await failed).toMatchObject({ kind: 'timeout' });
   });
 
   it.each<[string, number, number]>([
@@ -290,7 +280,7 @@ describe('a session whose credentials are refused', () => {
     const keeping = keep();
     await clock.advance(0);
     const end = clock.now() + 11 * MINUTE;
-    failWith((login) => (login === 2 ? new PausedError('The service asked for a pause.', end) : undefined));
+    failWith((login) => (login === 2 ? new RetryAfterError('The service asked for a pause.', end) : undefined));
     await clock.advance(12 * MINUTE);
     expect(moments()).toEqual([0, MINUTE, 11 * MINUTE]);
     stop();
@@ -426,11 +416,11 @@ describe('a session whose token is rejected', () => {
     const moments: number[] = [];
     for (let minute = 0; minute < 70; minute += 1) {
       await stage.clock.advance(0);
-      const against = stage.session.objection('leagues');
+      const against = stage.session.blockedBy('leagues');
       if (against === undefined) {
         moments.push(minute);
         const error = refusal();
-        expect(stage.session.giveUp('leagues', await take(stage), error)).toBe(error);
+        expect(stage.session.reportRejected('leagues', await take(stage), error)).toBe(error);
       } else expect(await rejectionOf(stage.use())).toEqual(against);
       await stage.clock.advance(MINUTE);
     }
@@ -443,7 +433,7 @@ describe('a session whose token is rejected', () => {
 
   it('lets the same token serve the other resource meanwhile, without a login', async () => {
     const stage = createStage();
-    stage.session.giveUp('profile', await take(stage, 'profile'), refusal());
+    stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
     for (let poll = 0; poll < 10; poll += 1) {
       expect(await stage.use('leagues')).toBe('token-1');
       stage.session.accept('leagues');
@@ -455,35 +445,28 @@ describe('a session whose token is rejected', () => {
 
   it('replaces a token that the one resource took and the other rejects, however long that one has to wait', async () => {
     const stage = createStage({ lifeMs: 60 * DAY });
-    stage.session.giveUp('profile', await take(stage, 'profile'), refusal());
+    stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
     stage.session.accept('leagues');
     expect(await stage.replace('leagues', await take(stage))).toMatchObject({ accessToken: 'token-2' });
   });
 
-  it('does not replace the token that was made to try the resource again', async () => {
+  it('says of the token that is made to try the resource again that it is the last, until one was taken', async () => {
     const stage = createStage();
-    stage.session.giveUp('leagues', await take(stage), refusal());
+    const isTrial = async (resource: Resource) =>
+      (await stage.session.token(resource, new AbortController().signal)).isTrial;
+    expect(await isTrial('leagues')).toBe(false);
+    stage.session.reportRejected('leagues', await take(stage), refusal());
     await stage.clock.advance(MINUTE);
-    const probe = await take(stage);
-    expect(await stage.replace('leagues', probe)).toBeUndefined();
-    stage.session.giveUp('leagues', probe, refusal());
-    expect(await stage.replace('profile', probe)).toMatchObject({ accessToken: 'token-3' });
-    expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token', 'rejected-token']);
-  });
-
-  it('replaces a token again that was made to try the resource, once that was taken', async () => {
-    const stage = createStage();
-    stage.session.giveUp('leagues', await take(stage), refusal());
-    await stage.clock.advance(MINUTE);
-    const probe = await take(stage);
+    expect([await isTrial('leagues'), await isTrial('profile')]).toEqual([true, false]);
     stage.session.accept('leagues');
-    expect(await stage.replace('leagues', probe)).toMatchObject({ accessToken: 'token-3' });
+    expect(await isTrial('leagues')).toBe(false);
+    expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
   });
 
   it('begins at a minute again once a request for the resource was taken', async () => {
     const stage = createStage();
     for (let round = 0; round < 3; round += 1) {
-      expect(stage.session.giveUp('leagues', await take(stage), refusal())).toBeInstanceOf(RunError);
+      expect(stage.session.reportRejected('leagues', await take(stage), refusal())).toBeInstanceOf(RunError);
       await stage.clock.advance(MINUTE);
       await stage.use();
       stage.session.accept('leagues');
@@ -494,7 +477,7 @@ describe('a session whose token is rejected', () => {
   it.each(['a rotated secret', 'being told to'])('tries again at once for %s', async (why) => {
     const stage = createStage();
     const keeping = stage.keep();
-    stage.session.giveUp('leagues', await take(stage), refusal());
+    stage.session.reportRejected('leagues', await take(stage), refusal());
     expect(stage.session.refusal()).toMatchObject({ until: stage.clock.now() + MINUTE });
     if (why === 'being told to') stage.session.retryNow();
     else stage.rotate('new');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/service/token.ts';
-import { isBornDead, isDead, msUntilDue } from '../../src/service/token.ts';
+import { hasExpired, hasExpiredOnArrival, msUntilDue } from '../../src/service/token.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
 const SECOND = 1_000;
@@ -35,9 +35,9 @@ describe('a token', () => {
     [5, 160 * SECOND],
     [6, 300 * SECOND],
     [1_000, 300 * SECOND],
-  ])('that is the %dth in a row to be born dead is renewed after %d ms', (bornDead, dueMs) => {
+  ])('that is the %dth in a row to have expired on arrival is renewed after %d ms', (expiredOnArrival, dueMs) => {
     const clock = createTestClock();
-    expect(msUntilDue(issue(clock, -DAY), clock, LEEWAY, bornDead)).toBe(dueMs);
+    expect(msUntilDue(issue(clock, -DAY), clock, LEEWAY, expiredOnArrival)).toBe(dueMs);
   });
 
   it.each([
@@ -46,13 +46,13 @@ describe('a token', () => {
     [999, true],
     [1_000, false],
     [undefined, false],
-  ])('with a life of %s ms was born dead: %s', (life, expected) => {
-    expect(isBornDead(issue(createTestClock(), life))).toBe(expected);
+  ])('with a life of %s ms had expired on arrival: %s', (life, expected) => {
+    expect(hasExpiredOnArrival(issue(createTestClock(), life))).toBe(expected);
   });
 
-  it('that lived for less than a second when it arrived was born dead', () => {
-    expect(isBornDead(issue(createTestClock(), 3 * SECOND, 2_001))).toBe(true);
-    expect(isBornDead(issue(createTestClock(), 3 * SECOND, 2_000))).toBe(false);
+  it('that lived for less than a second when it arrived had expired on arrival', () => {
+    expect(hasExpiredOnArrival(issue(createTestClock(), 3 * SECOND, 2_001))).toBe(true);
+    expect(hasExpiredOnArrival(issue(createTestClock(), 3 * SECOND, 2_000))).toBe(false);
   });
 
   it.each<[string, number | undefined, (clock: TestClock) => void | Promise<void>, boolean]>([
@@ -62,7 +62,12 @@ describe('a token', () => {
     ['of six seconds is dead a second before its end', 6 * SECOND, (clock) => clock.advance(5_000), true],
     ['of two seconds is dead after two thirds of them', 2 * SECOND, (clock) => clock.advance(1_334), true],
     ['of unknown life never dies by itself', undefined, (clock) => clock.advance(YEAR), false],
-    ['born dead is used all the same, for there is no better one', -DAY, (clock) => clock.advance(HOUR), false],
+    [
+      'that had expired on arrival is used all the same, for there is no better one',
+      -DAY,
+      (clock) => clock.advance(HOUR),
+      false,
+    ],
     ['is dead when the machine slept through its end', HOUR, (clock) => clock.step(HOUR), true],
     [
       'is dead at its end though the wall clock stepped back',
@@ -78,6 +83,6 @@ describe('a token', () => {
     const clock = createTestClock();
     const token = issue(clock, life);
     await pass(clock);
-    expect(isDead(token, clock)).toBe(dead);
+    expect(hasExpired(token, clock)).toBe(dead);
   });
 });

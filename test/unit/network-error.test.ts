@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeNetworkFault } from '../../src/service/transport-fault.ts';
+import { describeNetworkError } from '../../src/service/network-error.ts';
 
 const REQUEST = 'GET https://api.example.com/events/v1/leagues/';
 
@@ -25,7 +25,7 @@ describe('a connection that failed', () => {
   ])(
     'with %s is told in words, with the address and the code, and without those of the library',
     (code, words, passes) => {
-      const { message, retryable } = describeNetworkFault(faultOf(code), REQUEST);
+      const { message, retryable } = describeNetworkError(faultOf(code), REQUEST);
       expect(message).toMatch(words);
       expect(message).toContain(REQUEST);
       expect(message).toContain(`(${code})`);
@@ -36,13 +36,13 @@ describe('a connection that failed', () => {
 
   it('is known by its name where it has no code', () => {
     const error = Object.assign(faultOf(undefined), { name: 'HTTPParserError' });
-    expect(describeNetworkFault(error, REQUEST).message).toMatch(/does not speak HTTP.*\(HTTPParserError\)/);
+    expect(describeNetworkError(error, REQUEST).message).toMatch(/does not speak HTTP.*\(HTTPParserError\)/);
   });
 
   it('by itself, behind several addresses or below another error has the same words', () => {
     const inner = faultOf('ECONNREFUSED');
     for (const error of [new AggregateError([inner]), new Error('fetch failed', { cause: inner })]) {
-      expect(describeNetworkFault(error, REQUEST).message).toMatch(/refused.*\(ECONNREFUSED\)/);
+      expect(describeNetworkError(error, REQUEST).message).toMatch(/refused.*\(ECONNREFUSED\)/);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { type ProxyServer, throughProxy } from '../config/proxy.ts';
 import { codeOf, TransportError } from '../errors.ts';
-import { isTransient } from './answer.ts';
+import { isTransient } from './response.ts';
 
 type Fault = {
   readonly codes: RegExp;
@@ -90,7 +90,7 @@ type Circumstances = {
 };
 
 /** Turns what undici threw into an error of ours; the library's message is not repeated, only its code. */
-export function describeNetworkFault(
+export function describeNetworkError(
   error: unknown,
   request: string,
   { httpStatus, proxy }: Circumstances = {},

@@ -1,0 +1,63 @@
+import { createServer, type RequestListener } from 'node:http';
+import { expect, it } from 'vitest';
+import { sendRequest } from '../../src/service/http.ts';
+import { openPort } from '../support/port.ts';
+
+const LIMIT = 8;
+
+type Wanted = { readonly cutsBody?: boolean };
+
+/** What comes back of this. */
+async function ask(listener: RequestListener, wanted: Wanted = {}): Promise<string> {
+  const { port } = await openPort(createServer(listener));
+  const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, name: 'GET /', ...wanted } as const;
+  const limits = { timeoutMs: 20_000, maxBodyBytes: LIMIT };
+  const { body } = await sendRequest({ ...request, ...limits }, new AbortController().signal);
+  return Buffer.from(body).toString();
+}
+
+/** Sends a body in these pieces. */
+function sending(pieces: readonly string[], headers: Readonly<Record<string, string>> = {}): RequestListener {
+  return (_, response) => {
+    response.writeHead(200, headers);
+    for (const piece of pieces) response.write(piece);
+    response.end();
+  };
+}
+
+/** Sends a body that never ends. */
+const endless: RequestListener = (_, response) => {
+  response.on('error', () => undefined);
+  const write = (): void => {
+    while (!response.destroyed && response.write('x'.repeat(100_000)));
+  };
+  response.on('drain', write);
+  write();
+};
+
+it.each([
+  ['is not said', {}],
+  ['is said', { 'content-length': '8' }],
+])('a body whose length %s is read whole', async (_, headers) => {
+  expect(await ask(sending(['ab', 'cdefgh'], headers))).toBe('abcdefgh');
+});
+
+it('an empty body is one', async () => {
+  expect(await ask(sending([]))).toBe('');
+});
+
+it.each([{}, { 'content-length': '9' }])('a body over the limit is refused (%j)', async (headers) => {
+  await expect(ask(sending(['abcd', 'efgh', 'i'], headers))).rejects.toMatchObject({
+    kind: 'contract',
+    message: 'The answer to GET / is larger than 8 B; raise LEAGUE_SYNC_MAX_BODY if that is right.',
+  });
+});
+
+it('no more is read of a body than shows that it is too large', async () => {
+  await expect(ask(endless)).rejects.toMatchObject({ kind: 'contract' });
+});
+
+it('a body of which the beginning is enough is cut at the limit', async () => {
+  expect(await ask(endless, { cutsBody: true })).toBe('xxxxxxxx');
+  expect(await ask(sending(['ab']), { cutsBody: true })).toBe('ab');
+});
