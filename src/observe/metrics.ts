@@ -1,11 +1,12 @@
+import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { ERROR_KINDS } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { Listener } from '../sync/events.ts';
 import type { RunReport } from '../sync/report.ts';
-import { type GaugeSource, gaugesOf } from './gauges.ts';
 import type { Monitor } from './monitor.ts';
+import { REASONS } from './verdict.ts';
 
 /** The metrics in Prometheus' text format. Counters begin anew with the process, as those who read them expect. */
 export type Metrics = {
@@ -47,72 +48,136 @@ const NEVER_MS = 2 ** 31 - 1;
 
 export function createMetrics(monitor: Monitor): Metrics {
   const registry = new Registry();
-  for (const source of gaugesOf(monitor)) addGauge(registry, source);
+  addGauges(registry, monitor);
   const note = createCounting(registry);
   addProcess(registry);
   return { contentType: registry.contentType, render: () => registry.metrics(), note };
 }
 
-function addGauge(registry: Registry, source: GaugeSource): void {
-  const { name, help } = source;
-  const common = { name, help, registers: [registry] };
-  if ('read' in source) {
-    new Gauge({
-      ...common,
-      collect() {
-        const value = source.read();
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
-    });
-    return;
-  }
-  const { label, readAll } = source;
+/** One value, or one for each value of a label; what is undefined is left out. */
+type Read = () => number | undefined | Readonly<Record<string, number | undefined>>;
+
+/** What is looked up at each scrape: from memory, but for the sizes of the files. */
+function addGauges(registry: Registry, monitor: Monitor): void {
+  const { version, schedule, profileSchedule } = monitor.settings;
+  const add = (name: string, help: string, read: Read, label?: string): void =>
+    addGauge(registry, { name: `league_sync_${name}`, help, read, label });
+
+  add('build_info', 'Which version this is; always 1.', () => ({ [version]: 1 }), 'version');
+  add(
+    'last_success_timestamp_seconds',
+    'When the leagues or the profile were last brought up to date; absent where they never were.',
+    () => ({ leagues: seconds(monitor.lastSuccessAt('leagues')), profile: seconds(monitor.lastSuccessAt('profile')) }),
+    'kind',
+  );
+  const nextProfile = (): number | undefined => (profileSchedule === 'off' ? undefined : profileSchedule.nextSlot());
+  add(
+    'next_slot_timestamp_seconds',
+    'When the schedule has its next slot.',
+    () => ({ leagues: seconds(schedule.nextSlot()), profile: seconds(nextProfile()) }),
+    'kind',
+  );
+  add(
+    'not_ready',
+    'Whether this reason keeps the worker from being ready (1) or not (0), as /readyz says.',
+    () => {
+      const present = new Set(monitor.verdict().reasons.map(({ reason }) => reason));
+      return Object.fromEntries(REASONS.map((reason) => [reason, present.has(reason) ? 1 : 0]));
+    },
+    'reason',
+  );
+  add('consecutive_failures', 'Polls of the leagues that failed since the last good one.', () =>
+    monitor.consecutiveFailures(),
+  );
+  add(
+    'leagues',
+    'Leagues in the database: listed by the service (live), or no longer (removed).',
+    () => ({ live: monitor.counts()?.live_leagues, removed: monitor.counts()?.removed_leagues }),
+    'state',
+  );
+  add(
+    'held_removals',
+    'Removals that are held; accepted ones count until the next poll applies them.',
+    () => monitor.counts()?.held_removals,
+  );
+  add(
+    'rejected_leagues',
+    'Different elements of the last list that cannot be stored.',
+    () => monitor.counts()?.open_rejections,
+  );
+  add(
+    'token_expiry_timestamp_seconds',
+    'When the token expires, by the clock of the service; absent without a token, or where none is said.',
+    () => seconds(monitor.present()?.token?.expiresAt),
+  );
+  add('clock_skew_seconds', 'How far the clock of the service was ahead of this one at the last login that told.', () =>
+    seconds(monitor.clockSkewMs()),
+  );
+  add('database_bytes', 'Size of the database file, without the log beside it.', () => sizeOf(monitor.path()));
+  add('database_wal_bytes', 'Size of the write-ahead log beside the database.', () => {
+    const path = monitor.path();
+    return path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0);
+  });
+}
+
+type GaugeOptions = {
+  readonly name: string;
+  readonly help: string;
+  readonly read: Read;
+  readonly label?: string | undefined;
+};
+
+function addGauge(registry: Registry, { name, help, read, label }: GaugeOptions): void {
   new Gauge({
-    ...common,
-    labelNames: [label],
+    name,
+    help,
+    labelNames: label === undefined ? [] : [label],
+    registers: [registry],
     collect() {
-      for (const [name, value] of Object.entries(readAll())) {
-        if (value === undefined) this.remove(name);
-        else this.set({ [label]: name }, value);
+      const found = read();
+      const values = typeof found === 'object' ? Object.entries(found) : [['', found] as const];
+      for (const [key, value] of values) {
+        const labels: Record<string, string> = label === undefined ? {} : { [label]: key };
+        if (value === undefined) this.remove(labels);
+        else this.set(labels, value);
       }
     },
   });
 }
 
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000;
+}
+
+/** Undefined if there is no such file, or if it cannot be looked at. */
+function sizeOf(path: string | undefined): number | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Every counter begins with 0 for each value of its labels: the first failure of all must be seen as one more. */
 function createCounting(registry: Registry): Listener {
-  const registers = [registry];
-  const runs = new Counter({
-    name: 'league_sync_runs_total',
-    help: 'Runs that have ended, by kind and outcome.',
-    labelNames: ['kind', 'outcome'],
-    registers,
-  });
-  const failures = new Counter({
-    name: 'league_sync_run_failures_total',
-    help: 'Runs that have failed, by kind and by what they are filed under.',
-    labelNames: ['kind', 'error_kind'],
-    registers,
-  });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
+    new Counter({ name: `league_sync_${name}`, help, labelNames, registers: [registry] });
+  const runs = counter('runs_total', 'Runs that have ended, by kind and outcome.', 'kind', 'outcome');
+  const failures = counter(
+    'run_failures_total',
+    'Runs that have failed, by kind and by what they are filed under.',
+    'kind',
+    'error_kind',
+  );
+  const changes = counter('league_changes_total', 'Changes of leagues, as in the change feed.', 'change');
+  const logins = counter('logins_total', 'Logins that were sent, by outcome.', 'outcome');
   const durations = new Histogram({
     name: 'league_sync_run_duration_seconds',
     help: 'How long runs took, retries included.',
     labelNames: ['kind'],
     buckets: BUCKETS_SECONDS,
-    registers,
-  });
-  const changes = new Counter({
-    name: 'league_sync_league_changes_total',
-    help: 'Changes of leagues, as in the change feed.',
-    labelNames: ['change'],
-    registers,
-  });
-  const logins = new Counter({
-    name: 'league_sync_logins_total',
-    help: 'Logins that were sent, by outcome.',
-    labelNames: ['outcome'],
-    registers,
+    registers: [registry],
   });
   for (const kind of KINDS) {
     for (const outcome of OUTCOMES) runs.inc({ kind, outcome }, 0);
