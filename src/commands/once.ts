@@ -28,8 +28,6 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
 ): Promise<T & { readonly warnOfCopy: () => void }> {
   const { pid, stop: signal } = host;
   const { emit, subscribe } = createEvents(log);
-  subscribe(createOneShotLog(log));
-  if (listener !== undefined) subscribe(listener);
   await using place = await openWorkplace(config, {
     log,
     pid,
@@ -39,6 +37,8 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
     emit,
   });
   const { tools, publisher } = place;
+  subscribe(createOneShotLog(log, tools.scrub));
+  if (listener !== undefined) subscribe(listener);
   subscribe(publisher.note);
   const result = await poll(tools);
   publisher.look();
@@ -50,12 +50,12 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
 }
 
 /** Why a poll or a login failed is the last line on stderr, so it is not logged as well. */
-function createOneShotLog(log: Log): Listener {
+function createOneShotLog(log: Log, scrub: (text: string) => string): Listener {
   const logLogin = createLoginLog(log, systemClock);
   return (event) => {
     if (event.type === 'login' && event.login.outcome === 'ok') logLogin(event.login);
     if (event.type !== 'runEnded') return;
     log.info(fieldsOf(event.report), describeReport(event.report));
-    logNews(log, event.report);
+    logNews(log, event.report, scrub);
   };
 }

@@ -1,7 +1,8 @@
+import type { Drift } from '../drift.ts';
 import { formatDuration } from '../duration.ts';
 import type { RunError } from '../errors.ts';
+import type { Rejection } from '../service/leagues.ts';
 import type { RunKind, Trigger } from '../store/tables/runs.ts';
-import type { News } from './news.ts';
 
 /** What a run did; the six after `received` add up to it. */
 export type RunCounts = Readonly<Record<(typeof COUNTED)[number] | 'received', number>>;
@@ -39,8 +40,8 @@ export type RunReport = {
   readonly wrote: boolean;
   /** Why removals are held, where they are. */
   readonly heldBecause?: string | undefined;
-  /** What no run before it had found. */
-  readonly news?: News | undefined;
+  /** What no run before it had found: rows of `drift` and `rejected_leagues` that it added or reopened. */
+  readonly news?: { readonly drift: readonly Drift[]; readonly rejections: readonly Rejection[] };
   /** Why it failed, or why even its end could not be recorded. */
   readonly error?: RunError;
   /** The service asked for a pause that reaches past the run: a run is to follow as soon as it ends. */

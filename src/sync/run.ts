@@ -9,7 +9,6 @@ import { type Deadline, startDeadline } from '../service/retry.ts';
 import type { Store } from '../store/store.ts';
 import type { RunEnd, RunKind, Sighting, Trigger } from '../store/tables/runs.ts';
 import type { Listener } from './events.ts';
-import { newsOf } from './news.ts';
 import { NO_COUNTS, type RunCounts, type RunReport } from './report.ts';
 
 /** What every run needs. */
@@ -99,7 +98,7 @@ export class Run implements Disposable {
 
   /** In one transaction: what `apply` writes, the departures from the interface, and the end of the run's row. */
   async finish(meta: ResponseMeta, apply: (seen: Sighting) => Applied): Promise<RunReport> {
-    const { store, drift, clock, pausedUntil, scrub } = this.tools;
+    const { store, drift, clock, pausedUntil } = this.tools;
     const runId = this.requireId();
     let departures: readonly Drift[] = [];
     const applied = await store.write(() => {
@@ -120,7 +119,7 @@ export class Run implements Disposable {
         last_modified: meta.lastModified ?? null,
         not_before: instantOf(pausedUntil()),
       });
-      const news = newsOf({ drift: newDrift, rejections: result.newRejections ?? [] }, scrub);
+      const news = { drift: newDrift, rejections: result.newRejections ?? [] };
       return { ...result, wrote, finishedAt: at, news };
     }, this.deadline.signal);
     drift.forget(departures);

@@ -10,7 +10,7 @@ import { logNews } from './news-log.ts';
 import { createStreak, fingerprintOf } from './streak.ts';
 
 /** Logs what happens in a worker. */
-export function createWorkerLog(log: Log, clock: Clock): Listener {
+export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) => string): Listener {
   const logins = createLoginLog(log, clock);
   const runs = createRunLog(log, clock);
   return (event) => {
@@ -18,7 +18,7 @@ export function createWorkerLog(log: Log, clock: Clock): Listener {
     else if (event.type === 'firstLoad') logFirstLoad(log, event.received);
     else if (event.type === 'runEnded') {
       runs(event.report);
-      logNews(log, event.report);
+      logNews(log, event.report, scrub);
     }
   };
 }

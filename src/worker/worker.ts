@@ -89,7 +89,7 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
   });
   const { session, retryAfter, publisher, tools, store } = place;
   const database = createDatabaseWatch(store, log);
-  for (const listener of [createWorkerLog(log, systemClock), demo?.note, heartbeat?.note, publisher.note])
+  for (const listener of [createWorkerLog(log, systemClock, tools.scrub), demo?.note, heartbeat?.note, publisher.note])
     if (listener !== undefined) events.subscribe(listener);
   events.subscribe((event) => monitor.note(event));
   events.subscribe(({ type }) => type === 'runEnded' && database.lookAtWal());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rejection } from '../../src/service/leagues.ts';
-import { newsOf } from '../../src/sync/news.ts';
+import type { RunReport } from '../../src/sync/report.ts';
 import { logNews } from '../../src/worker/news-log.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
@@ -12,9 +12,9 @@ function rejectionOf(position: number, leagueId: string | null = `id-${position}
   return { position, leagueId, problems, raw: '{"secret":"raw"}' as Rejection['raw'] };
 }
 
-function tell(found: Partial<Parameters<typeof newsOf>[0]>, scrub = (text: string): string => text) {
+function tell(found: Partial<RunReport['news']>, scrub = (text: string): string => text) {
   const { log, lines } = createTestLog();
-  logNews(log, makeReport({ runId: 12, news: newsOf({ drift: [], rejections: [], ...found }, scrub) }));
+  logNews(log, makeReport({ runId: 12, news: { drift: [], rejections: [], ...found } }), scrub);
   return lines;
 }
 
