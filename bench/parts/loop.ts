@@ -24,10 +24,9 @@ export const loop: Part = {
   measure: async ({ rounds, folder }): Promise<Findings> => {
     const measured: Round[] = [];
     while (measured.length < rounds) measured.push(await watchPolls(folder));
-    // No round may be worse than the goal, so the worst of all rounds stands for them.
-    const worst = Math.max(...measured.flatMap((round) => POLLS.map((poll) => round[poll].outsideMs)));
-    const what = `${formatCount(LEAGUES)} leagues, event loop blocked outside the transaction, longest of all rounds`;
-    return { goals: [{ what, values: [worst], unit: 'ms', must: 100 }], text: `${ABOUT}\n\n${table(measured)}` };
+    const values = measured.map((round) => Math.max(...POLLS.map((poll) => round[poll].outsideMs)));
+    const what = `${formatCount(LEAGUES)} leagues, event loop blocked outside the transaction, longest of a round`;
+    return { goals: [{ what, values, unit: 'ms', must: 100, aim: 50 }], text: `${ABOUT}\n\n${table(measured)}` };
   },
 };
 

@@ -17,6 +17,7 @@ type Scale = {
 
 const LARGEST_FACTOR = 2;
 const LARGEST_MEMORY = 10;
+const WANTED_MEMORY = 6;
 const contestant = leagueSync.name;
 
 /** Whether a league costs as much in a long list as in a short one, and what a list takes in memory. */
@@ -38,6 +39,7 @@ export function judgeScale(entries: readonly Entry[], scale: Scale): { goals: re
       values: largestOfRounds(entries, leagues, idleBytes),
       unit: '×',
       must: LARGEST_MEMORY,
+      aim: WANTED_MEMORY,
     }),
   );
   return { goals: [...goals, ...memory], text: `${about(scale)}\n\n${table(entries, scale)}` };
