@@ -1,10 +1,10 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 // What the service answers, in the order of its interface. `optional` is what may be absent or null. A value of another
 // type is read if that loses nothing (service/coerce.ts); what departs from this page is noted as drift.
 
 /** What a login does not fail for. */
-const welcome = z.string().optional().catch(undefined);
+const welcome = z.catch(z.optional(z.string()), undefined);
 
 /** The answer to a successful login (2.1). */
 export const LOGIN_RESULT = z.looseObject({
@@ -12,7 +12,7 @@ export const LOGIN_RESULT = z.looseObject({
   message: welcome,
   player_id: welcome,
   /** Nothing else can stand in a header. */
-  access_token: z.string().regex(/^[\x21-\x7e]+$/),
+  access_token: z.string().check(z.regex(/^[\x21-\x7e]+$/)),
   refresh_token: welcome,
   expire_datetime: welcome,
 });
@@ -20,13 +20,13 @@ export const LOGIN_RESULT = z.looseObject({
 /** The logged-in player (2.2). Which fields may be absent is not shown, so only the key is required. */
 const PLAYER = z.object({
   player_id: z.string(),
-  username: z.string().optional(),
-  email: z.string().optional(),
-  type: z.string().optional(),
-  verified: z.boolean().optional(),
-  profile_pic: z.string().optional(),
-  first_name: z.string().optional(),
-  last_name: z.string().optional(),
+  username: z.optional(z.string()),
+  email: z.optional(z.string()),
+  type: z.optional(z.string()),
+  verified: z.optional(z.boolean()),
+  profile_pic: z.optional(z.string()),
+  first_name: z.optional(z.string()),
+  last_name: z.optional(z.string()),
 });
 
 /** A league (2.3). Its field names are the interface's everywhere: in code, columns and feed. */
@@ -37,24 +37,24 @@ const LEAGUE = z.object({
   league_image: z.string(),
   priority: z.number(),
   status: z.string(),
-  sport_db_id: z.string().optional(),
-  active_season_type: z.string().optional(),
-  active_year: z.string().optional(),
-  external_id: z.string().optional(),
-  external_odds_id: z.string().optional(),
-  default_markets: z.array(z.unknown()).optional(),
-  default_tournaments: z.boolean().optional(),
-  rankings: z.boolean().optional(),
-  active_poll: z.string().optional(),
-  state: z.string().optional(),
-  city: z.string().optional(),
+  sport_db_id: z.optional(z.string()),
+  active_season_type: z.optional(z.string()),
+  active_year: z.optional(z.string()),
+  external_id: z.optional(z.string()),
+  external_odds_id: z.optional(z.string()),
+  default_markets: z.optional(z.array(z.unknown())),
+  default_tournaments: z.optional(z.boolean()),
+  rankings: z.optional(z.boolean()),
+  active_poll: z.optional(z.string()),
+  state: z.optional(z.string()),
+  city: z.optional(z.string()),
   create_datetime: z.unknown(),
   last_update_datetime: z.unknown(),
 });
 
 /** The answer to a request for the profile (4.2); every answer may carry a `result` (7). */
 export const PROFILE_ANSWER = z.object({
-  result: z.string().optional(),
+  result: z.optional(z.string()),
   message: z.string(),
   player: PLAYER,
   player_premium_items: z.array(z.unknown()),
@@ -62,7 +62,7 @@ export const PROFILE_ANSWER = z.object({
 
 /** The answer to a request for the leagues (4.3). */
 export const LEAGUES_ANSWER = z.object({
-  result: z.string().optional(),
+  result: z.optional(z.string()),
   message: z.string(),
   leagues: z.array(LEAGUE),
   timestamp: z.unknown(),
@@ -103,10 +103,10 @@ type Columns<T> = { readonly [Name in keyof T]-?: ColumnValue<T[Name]> };
 type Extra = { readonly extra: JsonText };
 
 /** A league, every field in the form of its column. */
-export type League = Columns<z.infer<typeof LEAGUE>> & Extra;
+export type League = Columns<z.output<typeof LEAGUE>> & Extra;
 
 /** The player and the profile's premium items, every field in the form of its column. */
-export type Player = Columns<z.infer<typeof PLAYER>> & { readonly premium_items: JsonText | null } & Extra;
+export type Player = Columns<z.output<typeof PLAYER>> & { readonly premium_items: JsonText | null } & Extra;
 
 const COLUMN_TYPES: Readonly<Record<string, FieldType>> = {
   string: 'text',
@@ -132,10 +132,12 @@ export const PLAYER_MEMBERS: readonly Field<keyof Player>[] = [
   EXTRA,
 ];
 
-function fieldsOf<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>): readonly Field<keyof Shape & string>[] {
+function fieldsOf<Shape extends z.core.$ZodShape>({
+  shape,
+}: z.ZodMiniObject<Shape>): readonly Field<keyof Shape & string>[] {
   return Object.entries(shape).map(([name, schema]) => {
-    const isOptional = schema instanceof z.ZodOptional;
-    const type = COLUMN_TYPES[(isOptional ? schema.unwrap() : schema)._zod.def.type] ?? 'scalar';
+    const isOptional = schema instanceof z.ZodMiniOptional;
+    const type = COLUMN_TYPES[(isOptional ? schema._zod.def.innerType : schema)._zod.def.type] ?? 'scalar';
     return { name, type, presence: isOptional ? 'optional' : type === 'scalar' ? 'expected' : 'required' };
   });
 }

@@ -77,7 +77,7 @@ function isRandom(token: string): boolean {
 
 /** The same JSON with no escape in it for a character that needs none: `\u0041` is `A`. */
 function unescapeAscii(json: string): string {
-  if (!/\\(?:u00[2-7]|\/)/.test(json)) return json;
+  if (!json.includes('\\') || !/\\(?:u00[2-7]|\/)/.test(json)) return json;
   // Most escapes are those of slashes, and this is much the fastest where no other backslash stands before one.
   if (!/\\(?:u00[2-7]|\\)/.test(json)) return json.replaceAll('\\/', '/');
   return json.replace(/\\(?:u(00[2-7][0-9a-fA-F])|.)/gs, (whole, code: string | undefined) =>

@@ -61,8 +61,10 @@ export function readFields<Name extends string>(
   const problems: Problem[] = [];
   const drift: Drift[] = [];
 
+  let present = 0;
   for (const field of fields) {
-    const sent = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+    const sent = object[field.name];
+    if (sent !== undefined) present += 1;
     if (isAsDeclared(field.type, sent)) {
       values[field.name] = sent;
       continue;
@@ -73,9 +75,9 @@ export function readFields<Name extends string>(
     if (found.drift !== undefined) drift.push(found.drift);
     if (found.spare !== undefined) spare.push([field.name, found.spare]);
   }
-  const known = namesOf(fields);
-  for (const name of Object.keys(object)) {
-    if (known.has(name)) continue;
+  const names = Object.keys(object);
+  for (const name of names.length > present ? names : []) {
+    if (Object.hasOwn(values, name)) continue;
     const value = object[name] ?? null;
     spare.push([name, value]);
     drift.push(unknownField(`${prefix}${name}`, value));
@@ -83,14 +85,6 @@ export function readFields<Name extends string>(
   // fromEntries defines members, so a field named __proto__ is a field like any other.
   const extra = spare.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(spare));
   return { values: values as Record<Name, FieldValue>, extra, problems, drift };
-}
-
-const nameSets = new WeakMap<readonly Field[], ReadonlySet<string>>();
-
-function namesOf(fields: readonly Field[]): ReadonlySet<string> {
-  const names = nameSets.get(fields) ?? new Set(fields.map((field) => field.name));
-  nameSets.set(fields, names);
-  return names;
 }
 
 /** Whether the value is its column's as it is: nearly all are. */
