@@ -4,7 +4,7 @@ import { ContractError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Trace } from '../service/client.ts';
 import { type LeagueList, parseLeagues, type Rejection } from '../service/leagues.ts';
-import type { Snapshot } from '../store/queries/snapshot.ts';
+import type { Snapshot } from '../store/queries/overview.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { explain, type Finding, fail, ok, warn } from './finding.ts';

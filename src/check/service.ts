@@ -5,7 +5,7 @@ import { DatabaseError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import type { LeagueList } from '../service/leagues.ts';
 import { remainingMs } from '../service/retry-after.ts';
-import { readLastPause, readSnapshot } from '../store/queries/snapshot.ts';
+import { readLastPause, readSnapshot } from '../store/queries/overview.ts';
 import { describeDrift, lookAtLogin, lookAtProfile } from './answer.ts';
 import type { FoundDatabase } from './database.ts';
 import { explain, type Finding, fail, skipped, warn } from './finding.ts';

@@ -2,7 +2,7 @@ import { systemClock } from '../clock.ts';
 import { loadDatabasePath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import { acceptRemovals as accept, countUnidentified, readHeldRemovals } from '../store/tables/acceptance.ts';
+import { acceptRemovals as accept, countUnidentified, readHeldRemovals } from '../store/tables/held-removals.ts';
 import { countRemovals, formatHeld, mostListed } from './held-table.ts';
 import type { Command, Host } from './host.ts';
 import { paragraph } from './paragraph.ts';

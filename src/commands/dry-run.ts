@@ -8,7 +8,7 @@ import { startDeadline } from '../service/retry.ts';
 import { remainingMs } from '../service/retry-after.ts';
 import { connect, createTransport, openService } from '../service/service.ts';
 import { holdsDatabase } from '../store/inspect.ts';
-import { readLastPause, readSnapshot } from '../store/queries/snapshot.ts';
+import { readLastPause, readSnapshot } from '../store/queries/overview.ts';
 import { planPoll, type Snapshot } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import type { Host } from './host.ts';

@@ -1,5 +1,5 @@
 import { formatAge, formatDuration } from '../duration.ts';
-import type { HeldRemoval } from '../store/tables/acceptance.ts';
+import type { HeldRemoval } from '../store/tables/held-removals.ts';
 import { createPaint, visible } from '../terminal/style.ts';
 import { cut, formatTable, NO_BREAK, wrap } from '../terminal/table.ts';
 import type { Terminal } from './host.ts';

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { check, customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { ColumnValue } from './tables/columns.ts';
 
 /**
  * The tables as drizzle sees them. `migrations/` holds what SQLite sees: the same columns, STRICT, with the checks
@@ -8,8 +7,8 @@ import type { ColumnValue } from './tables/columns.ts';
  */
 
 /** A STRICT column of type ANY. Only `leagues` has any, and drizzle writes none of its rows. */
-const scalar = customType<{ data: ColumnValue; driverData: ColumnValue }>({ dataType: () => 'any' });
-const flag = (name: string) => integer(name, { mode: 'number' });
+const scalar = customType<{ data: string | number }>({ dataType: () => 'any' });
+const flag = (name: string) => integer(name, { mode: 'boolean' });
 const count = (name: string) => integer(name).notNull().default(0);
 
 export const leagues = sqliteTable(

@@ -10,12 +10,11 @@ import { createPossession, type Possession } from './database-file.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import type { Lock } from './lock.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import type { Freshness } from './queries/overview.ts';
+import { type Freshness, selectFreshness } from './queries/overview.ts';
 import { createDriftRows, type DriftRows } from './tables/drift.ts';
 import { createHoldRows, type HoldRows } from './tables/held-removals.ts';
 import { createLeagueRows, type LeagueRows } from './tables/leagues.ts';
 import { createLoginRows, type LoginRows } from './tables/logins.ts';
-import { createPauseRows, type PauseRows } from './tables/pauses.ts';
 import { createPlayerRows, type PlayerRows } from './tables/players.ts';
 import { createRejectionRows, type RejectionRows } from './tables/rejections.ts';
 import { createRunRows, type RunRows } from './tables/runs.ts';
@@ -30,7 +29,6 @@ export type Store = AsyncDisposable &
     readonly upgrade: Upgrade | undefined;
     readonly leagues: LeagueRows;
     readonly runs: RunRows;
-    readonly pauses: PauseRows;
     readonly logins: LoginRows;
     readonly players: PlayerRows;
     readonly rejections: RejectionRows;
@@ -126,9 +124,8 @@ function storeOn(client: Database.Database, path: string, parts: Parts): Store {
 
 function createStore(client: Database.Database, path: string, { lock, onClosed, patience, upgrade }: Parts): Store {
   const db = drizzle({ client });
-  const runs = createRunRows(client, db);
+  const runs = createRunRows(db);
   const rowsWritten = client.prepare('SELECT total_changes()').pluck();
-  const freshness = client.prepare<[], Freshness>('SELECT * FROM freshness');
   const possession = createPossession(path);
   let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   const { hasUnwritten, ...writing } = createWriting(client, { path, lock, possession, patience });
@@ -137,7 +134,6 @@ function createStore(client: Database.Database, path: string, { lock, onClosed, 
     upgrade,
     leagues: createLeagueRows(client),
     runs,
-    pauses: createPauseRows(client),
     logins: createLoginRows(db),
     players: createPlayerRows(db),
     rejections: createRejectionRows(db),
@@ -145,7 +141,7 @@ function createStore(client: Database.Database, path: string, { lock, onClosed, 
     drift: createDriftRows(db),
     removeDemoMark: () => removeDemoMark(client),
     ...writing,
-    freshness: () => freshness.get() as Freshness,
+    freshness: () => selectFreshness(client),
     rowsWritten: () => Number(rowsWritten.get()),
     read: (work) => {
       try {

@@ -33,7 +33,7 @@ export function createJournal(store: Store, fingerprint: string, log: Log): Jour
     recordPause: (until) =>
       // Each run writes it down, too.
       write(
-        () => store.pauses.note(fingerprint, formatInstant(until)),
+        () => store.runs.notePause(fingerprint, formatInstant(until)),
         (err) => log.error({ err }, 'a Retry-After could not be recorded'),
       ),
     [Symbol.asyncDispose]: () => writing,

@@ -149,7 +149,7 @@ function openingOf({ store, session, retryAfter, tools }: Workplace, poller: Pol
   const lastProfile = store.read(() => store.runs.lastSuccess('profile', null));
   return {
     lastSuccessAt: instantOf(last_success_at),
-    lastProfileAt: instantOf(lastProfile?.finishedAt),
+    lastProfileAt: instantOf(lastProfile?.finished_at),
     consecutiveFailures: consecutive_failures,
     path: store.path,
     count: () => store.read(store.freshness),
@@ -202,7 +202,7 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
     if (last === undefined || !isFresh(last, tools.clock.now())) poller.request(kind, 'start');
     else
       log.info(
-        { kind, last_success_at: last.finishedAt },
+        { kind, last_success_at: last.finished_at },
         `${kind}: no poll at start: the last good one is seconds old`,
       );
   };
@@ -215,7 +215,10 @@ function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workp
  * Whether a list is young enough to start with. A run whose end lies in the future, since the clock was set back, is as
  * old as its start says.
  */
-export function isFresh({ startedAt, finishedAt }: { startedAt: string; finishedAt: string }, now: number): boolean {
-  const ages = [startedAt, finishedAt].map((at) => now - Date.parse(at));
+export function isFresh(
+  { started_at, finished_at }: { readonly started_at: string; readonly finished_at: string | null },
+  now: number,
+): boolean {
+  const ages = [started_at, finished_at ?? started_at].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);
 }

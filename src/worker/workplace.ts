@@ -115,7 +115,7 @@ function openRecordedService(
   config: Config,
   options: WorkplaceOptions,
 ): Service {
-  const last = store.read(() => store.pauses.last(fingerprint));
+  const last = store.read(() => store.runs.lastPause(fingerprint));
   const retryAfterLeftMs = remainingMs(last, systemClock.now());
   const connection = connect(createTransport(config), { retryAfterLeftMs, onRetryAfter: journal.recordPause });
   return openService(config, connection, {

@@ -57,7 +57,7 @@ export async function startWorker(
   const record = (login: LoginRecord): void => {
     if (login.error?.notBefore !== undefined) journal.recordLogin(login);
   };
-  const retryAfterLeftMs = remainingMs(store.pauses.last(FINGERPRINT), clock.now());
+  const retryAfterLeftMs = remainingMs(store.runs.lastPause(FINGERPRINT), clock.now());
   const { random, readPair } = options;
   const connection = connect(
     service.transport,

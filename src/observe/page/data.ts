@@ -4,7 +4,7 @@ import { readTroubles } from '../../store/queries/issues.ts';
 import { createFacetCounter, listLeagues } from '../../store/queries/leagues.ts';
 import { selectRuns } from '../../store/queries/overview.ts';
 import { readRecent } from '../../store/queries/recent.ts';
-import { selectHeldRemovals } from '../../store/tables/acceptance.ts';
+import { selectHeldRemovals } from '../../store/tables/held-removals.ts';
 import type { Read } from '../reading.ts';
 import { firstDayOf } from './changes.ts';
 import { PAGE_SIZE } from './leagues.ts';

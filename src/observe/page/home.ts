@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatAge } from '../../duration.ts';
-import type { HeldRemoval } from '../../store/tables/acceptance.ts';
+import type { HeldRemoval } from '../../store/tables/held-removals.ts';
 import type { Success } from '../monitor.ts';
 import { isValid, type Monitor, type Present } from '../monitor.ts';
 import { drawYear, listChanges } from './changes.ts';

@@ -3,14 +3,12 @@ import type { Drift } from '../../drift.ts';
 import { drift } from '../schema.ts';
 import type { Sighting } from './runs.ts';
 
-export type DriftRows = {
-  /** Adds the departures that have no row yet, and gives them. */
-  readonly note: (departures: readonly Drift[], seen: Sighting) => readonly Drift[];
-};
+export type DriftRows = ReturnType<typeof createDriftRows>;
 
-export function createDriftRows(db: BetterSQLite3Database): DriftRows {
+export function createDriftRows(db: BetterSQLite3Database) {
   return {
-    note: (departures, { runId, at }) =>
+    /** Adds the departures that have no row yet, and gives them. */
+    note: (departures: readonly Drift[], { runId, at }: Sighting): readonly Drift[] =>
       departures.filter((departure) => {
         const row = { ...departure, first_run_id: runId, first_seen_at: at };
         return db.insert(drift).values(row).onConflictDoNothing().run().changes > 0;

@@ -1,21 +1,23 @@
-import { sql } from 'drizzle-orm';
+import { and, lt, max } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { logins } from '../schema.ts';
 
 export type LoginRow = Omit<typeof logins.$inferInsert, 'id'>;
 
-export type LoginRows = {
-  readonly add: (login: LoginRow) => void;
-  /** Deletes logins before the instant, but never the newest, so that ids are never given twice. */
-  readonly prune: (before: string) => number;
-};
+export type LoginRows = ReturnType<typeof createLoginRows>;
 
-export function createLoginRows(db: BetterSQLite3Database): LoginRows {
+export function createLoginRows(db: BetterSQLite3Database) {
   return {
-    add: (login) => {
+    add: (login: LoginRow): void => {
       db.insert(logins).values(login).run();
     },
-    prune: (before) =>
-      db.run(sql`DELETE FROM logins WHERE at < ${before} AND id NOT IN (SELECT max(id) FROM logins)`).changes,
+    /** Deletes logins before the instant, but never the newest, so that ids are never given twice. */
+    prune: (before: string): number => {
+      const newest = db.select({ id: max(logins.id) }).from(logins);
+      return db
+        .delete(logins)
+        .where(and(lt(logins.at, before), lt(logins.id, newest)))
+        .run().changes;
+    },
   };
 }

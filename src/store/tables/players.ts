@@ -4,28 +4,24 @@ import { PLAYER_MEMBERS, type Player } from '../../interface.ts';
 import { isSameValue } from '../../league.ts';
 import { players } from '../schema.ts';
 
-export type PlayerRows = {
-  /** Writes the player if anything about it differs from what is stored, and says what that was. */
-  readonly upsert: (player: Player, at: string) => 'added' | 'changed' | 'unchanged';
-};
+export type PlayerRows = ReturnType<typeof createPlayerRows>;
 
-export function createPlayerRows(db: BetterSQLite3Database): PlayerRows {
+export function createPlayerRows(db: BetterSQLite3Database) {
   return {
-    upsert: (player, at) => {
-      const row = db.select().from(players).where(eq(players.player_id, player.player_id)).get();
-      const columns = { ...player, verified: player.verified === null ? null : Number(player.verified) };
-      if (row === undefined) {
-        db.insert(players)
-          .values({ ...columns, first_seen_at: at, changed_at: at })
-          .run();
+    /** Writes the player if anything about it differs from what is stored, and says what that was. */
+    upsert: (player: Player, at: string): 'added' | 'changed' | 'unchanged' => {
+      const isThis = eq(players.player_id, player.player_id);
+      const stored = db.select().from(players).where(isThis).get();
+      if (stored === undefined) {
+        const row = { ...player, first_seen_at: at, changed_at: at };
+        db.insert(players).values(row).run();
         return 'added';
       }
-      const stored: Player = { ...row, verified: row.verified === null ? null : row.verified === 1 };
       if (PLAYER_MEMBERS.every((field) => isSameValue(field, stored[field.name], player[field.name])))
         return 'unchanged';
       db.update(players)
-        .set({ ...columns, changed_at: at })
-        .where(eq(players.player_id, player.player_id))
+        .set({ ...player, changed_at: at })
+        .where(isThis)
         .run();
       return 'changed';
     },
