@@ -1,16 +1,16 @@
-import { lookAtAll } from '../check/check.ts';
-import type { Finding } from '../check/finding.ts';
+import { checkAll } from '../check/check.ts';
+import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
 import { layOutFault } from '../terminal/notice.ts';
-import { createPaint, visible } from '../terminal/style.ts';
+import { createPaint } from '../terminal/style.ts';
 import type { Command, Terminal } from './host.ts';
 
-/** Looks at everything that can go wrong, a line each. Exits 1 where anything fails; a warning is no failure. */
+/** Looks at everything that can go wrong, a line each. Exits 1 if anything fails; a warning is no failure. */
 export const check: Command<{ readonly json?: boolean }> = async (host, { json }) => {
-  const checks: Finding[] = [];
-  for await (const finding of lookAtAll(host, host.stop)) {
-    checks.push(finding);
-    if (json !== true) await host.print(formatFinding(finding, host.terminal));
+  const checks: CheckResult[] = [];
+  for await (const result of checkAll(host, host.stop)) {
+    checks.push(result);
+    if (json !== true) await host.print(formatResult(result, host.terminal));
   }
   const isOk = checks.every(({ result }) => result !== 'fail');
   await host.print(json === true ? JSON.stringify({ ok: isOk, checks }) : summarize(checks));
@@ -22,16 +22,15 @@ const RESULT_WIDTH = 6;
 const NAME_WIDTH = 12;
 
 /** The result, the thing, what was found, and the fix. */
-function formatFinding({ name, result, message, fix }: Finding, terminal: Terminal | undefined): string {
+function formatResult({ name, result, ...found }: CheckResult, terminal: Terminal | undefined): string {
   const paint = createPaint(terminal?.color ?? false);
   const lead = paint(TONES[result], result.padEnd(RESULT_WIDTH)) + name.padEnd(NAME_WIDTH);
-  const found = { message: visible(message), ...(fix === undefined ? {} : { fix: visible(fix) }) };
   return layOutFault(lead, found, terminal && { columns: terminal.columns, paint });
 }
 
 /** Such as `13 ok, 1 warning, 1 failure`. */
-function summarize(checks: readonly Finding[]): string {
-  const count = (wanted: Finding['result']): number => checks.filter(({ result }) => result === wanted).length;
+function summarize(checks: readonly CheckResult[]): string {
+  const count = (wanted: CheckResult['result']): number => checks.filter(({ result }) => result === wanted).length;
   const [warnings, failures] = [count('warn'), count('fail')];
   const counts = [`${count('ok')} ok`];
   if (warnings > 0) counts.push(`${warnings} warning${warnings === 1 ? '' : 's'}`);

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { lookAtDatabase } from '../../src/check/database.ts';
+import { checkFile } from '../../src/check/database.ts';
 import { findPackage } from '../../src/package.ts';
 import { picture } from '../support/copying.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
@@ -28,12 +28,12 @@ it('a database of an older schema is a warning that says what the next start doe
   const migrations = addMigration(folder);
   const before = picture(folder.path);
 
-  const { findings, state } = lookAtDatabase(bench.path, migrations);
+  const { result, state } = checkFile(bench.path, migrations);
 
   expect(state).toBe('readable');
-  expect(findings).toMatchObject([{ name: 'database', result: 'warn' }]);
-  expect(findings[0]?.message).toContain('schema 1, and this version has schema 2');
-  expect(findings[0]?.message).toContain(`keeps a copy at ${bench.path}.schema-1`);
-  expect(findings[0]?.fix).toBe('start the worker, which upgrades it');
+  expect(result).toMatchObject({ name: 'database', result: 'warn' });
+  expect(result.message).toContain('schema 1, and this version has schema 2');
+  expect(result.message).toContain(`keeps a copy at ${bench.path}.schema-1`);
+  expect(result.fix).toBe('start the worker, which upgrades it');
   expect(picture(folder.path)).toEqual(before);
 });

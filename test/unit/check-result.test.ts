@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/check/finding.ts';
+import { explain } from '../../src/check/result.ts';
 import { DatabaseError, SettingsError, StatusError } from '../../src/errors.ts';
 
 const OTHER = 'do something';
