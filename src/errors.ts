@@ -79,6 +79,11 @@ export class TransportError extends RunError {
   constructor(kind: 'network' | 'timeout', retryable: boolean, message: string, details?: RunErrorDetails) {
     super(kind, retryable, message, details);
   }
+
+  /** What Node or undici calls it; empty if the time was up. */
+  get code(): string {
+    return codeOf(this.cause);
+  }
 }
 
 /** The service answered, and its answer is a failure. */

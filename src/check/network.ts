@@ -7,7 +7,7 @@ import { bareHost, type ProxyServer } from '../config/proxy.ts';
 import { formatAddress, type ListenAddress } from '../config/settings.ts';
 import { formatDuration } from '../duration.ts';
 import { SettingsError } from '../errors.ts';
-import { askLive } from '../observe/livez.ts';
+import { askLive } from '../observe/probe-client.ts';
 import { replyText } from '../observe/reply.ts';
 import { openDoor } from '../observe/server.ts';
 import { unlessAborted } from '../race-abort.ts';

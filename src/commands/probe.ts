@@ -1,6 +1,6 @@
 import { SETTINGS } from '../config/settings.ts';
 import { EXIT } from '../errors.ts';
-import { askLive, livezOf } from '../observe/livez.ts';
+import { askLive, livezOf } from '../observe/probe-client.ts';
 import type { Command } from './host.ts';
 
 const LIMIT_MS = 5_000;
