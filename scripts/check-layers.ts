@@ -32,7 +32,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],
   'string-width': ['src/terminal/table.ts'],
-  undici: ['src/service/http.ts', 'src/observe/ping.ts'],
+  undici: ['src/service/http.ts'],
   zod: ['src/interface.ts', 'src/simulator/'],
 };
 

@@ -1,142 +1,182 @@
 import { randomUUID } from 'node:crypto';
+import { unescape as decodePercents } from 'node:querystring';
 import type { Clock } from '../clock.ts';
+import type { HeartbeatSource } from '../config/credentials.ts';
+import { throughProxy } from '../config/proxy.ts';
+import { formatDuration } from '../duration.ts';
+import { RunError, SettingsError, StatusError, TransportError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { sendRequest } from '../service/http.ts';
+import { isSuccess } from '../service/response.ts';
+import { retry } from '../service/retry.ts';
 import type { Listener } from '../sync/events.ts';
 import type { RunReport } from '../sync/report.ts';
-import type { Message, Ping } from './ping.ts';
 
 /**
  * Tells a monitoring service when a run of the leagues begins and how it ends, without ever making a run wait. Disposing
  * gives what is under way a moment more.
  */
-export type Heartbeat = AsyncDisposable & {
-  readonly note: Listener;
+export type Heartbeat = AsyncDisposable & { readonly note: Listener };
+
+/** What is said of a run. */
+export type Message = {
+  readonly kind: 'start' | 'success' | 'fail';
+  /** The same for the start of a run and its end. */
+  readonly runId: string;
+  /** For people to read. */
+  readonly text?: string;
 };
+
+/** Sends one message. Rejects with an error whose message names no address. */
+export type Ping = (message: Message, signal: AbortSignal) => Promise<void>;
 
 export type HeartbeatOptions = {
   readonly ping: Ping;
   /** Who is told, for the log: the rest of the address is a secret. */
   readonly host: string;
   readonly clock: Clock;
+  readonly random: () => number;
   readonly log: Log;
 };
 
-/** A name that cannot be resolved for a moment, and a monitoring service that is being restarted. */
-const WAITS_MS = [1_000, 4_000, 16_000];
+/** Up to 4, 8 and 16 s: a name that cannot be resolved for a moment, a monitoring service that is being restarted. */
+const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
-/** Far more than any reason that is worth reading. */
-const LONGEST_TEXT_BYTES = 10_000;
 
-/** One run, as far as the monitoring service is to hear of it. */
-type Round = {
-  readonly runId: string;
-  /** Undefined where nothing is to be said of it: it was interrupted. */
-  readonly ended: Promise<End | undefined>;
-  readonly isEnded: () => boolean;
-  readonly end: (end: End | undefined) => void;
-  /** Aborts when there is something newer to say, or no time left. */
-  readonly late: AbortController;
-};
-type End = Omit<Message, 'runId'>;
-
-export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { clock } = options;
+/** Messages go out one after the other; the newest takes the place of one that waits, for that is out of date. */
+export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOptions): Heartbeat {
   const cut = new AbortController();
-  const say = createSaying(options, cut.signal);
-  /** Of the run that was begun last. */
-  let latest: Round | undefined;
-  /** What is being said, and what will be next: whatever else came meanwhile is out of date. */
-  let current: Round | undefined;
-  let next: Round | undefined;
-  let working: Promise<void> = Promise.resolve();
+  let next: Message | undefined;
+  /** Aborts when there is something newer to say, or no time left: no further attempt is made. */
+  let late = new AbortController();
+  let working: Promise<void> | undefined;
+  let runId = '';
+  let isFailing = false;
 
-  const deliver = async ({ runId, ended, isEnded, late }: Round): Promise<void> => {
-    // A start that is told after the end would only make the run look short.
-    if (!isEnded()) await say({ kind: 'start', runId }, late.signal);
-    const end = await ended;
-    if (end !== undefined) await say({ ...end, runId }, late.signal);
+  const deliver = async (message: Message): Promise<void> => {
+    let failure: unknown;
+    const attempt = (): Promise<void> =>
+      ping(message, cut.signal).catch((error: unknown) => {
+        failure = error;
+        throw error;
+      });
+    try {
+      const deadline = { at: Number.POSITIVE_INFINITY, signal: late.signal };
+      await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });
+      if (isFailing) log.info({ host }, `the heartbeat gets through to ${host} again`);
+      isFailing = false;
+    } catch {
+      if (cut.signal.aborted) return;
+      const why = failure instanceof RunError ? failure.message : 'unknown fault';
+      if (!isFailing) log.warn({ host }, `the heartbeat does not get through to ${host} (${why})`);
+      isFailing = true;
+    }
   };
   const work = async (): Promise<void> => {
-    for (;;) {
-      current = next;
+    for (let message = next; message !== undefined; message = next) {
       next = undefined;
-      if (current === undefined) return;
-      await deliver(current);
+      late = new AbortController();
+      await deliver(message);
     }
+    working = undefined;
+  };
+  const say = (message: Message): void => {
+    next = message;
+    late.abort();
+    working ??= work();
   };
   return {
     note: (event) => {
-      if (event.type === 'runEnded' && event.report.kind === 'leagues') latest?.end(endOf(event.report));
-      if (event.type !== 'runStarted' || event.kind !== 'leagues') return;
-      // A run that failed in an unforeseen way may have left without a word.
-      latest?.end(undefined);
-      current?.late.abort();
-      latest = next = openRound();
-      if (current === undefined) working = work();
+      if (event.type === 'runStarted' && event.kind === 'leagues') {
+        runId = randomUUID();
+        say({ kind: 'start', runId });
+      }
+      if (event.type !== 'runEnded' || event.report.kind !== 'leagues') return;
+      if (event.report.outcome !== 'interrupted') say({ ...endOf(event.report), runId });
     },
     [Symbol.asyncDispose]: async () => {
-      latest?.end(undefined);
-      current?.late.abort();
-      next?.late.abort();
+      late.abort();
       const over = new AbortController();
       await Promise.race([working, clock.sleep(GRACE_MS, over.signal).catch(() => undefined)]);
       over.abort();
       next = undefined;
       cut.abort();
+      late.abort();
       await working;
     },
   };
 }
 
-function openRound(): Round {
-  const { promise: ended, resolve } = Promise.withResolvers<End | undefined>();
-  let isEnded = false;
-  return {
-    runId: randomUUID(),
-    ended,
-    isEnded: () => isEnded,
-    end: (end) => {
-      isEnded = true;
-      resolve(end);
-    },
-    late: new AbortController(),
-  };
-}
-
 /** A run whose removals are held is a good one in every other respect. */
-function endOf({ outcome, error }: RunReport): End | undefined {
-  if (outcome === 'interrupted') return undefined;
+function endOf({ outcome, error }: RunReport): Omit<Message, 'runId'> {
   if (outcome !== 'failed') return { kind: 'success' };
   return { kind: 'fail', text: shorten(error === undefined ? 'failed' : `${error.kind}: ${error.message}`) };
 }
 
+/** Far more than any reason that is worth reading. */
+const LONGEST_TEXT_BYTES = 10_000;
+
 function shorten(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= LONGEST_TEXT_BYTES) return text;
   // A character that is cut in two is left out.
-  return new TextDecoder().decode(bytes.subarray(0, LONGEST_TEXT_BYTES), { stream: true });
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, LONGEST_TEXT_BYTES), { stream: true });
 }
 
-type Saying = (message: Message, late: AbortSignal) => Promise<void>;
+/** What healthchecks.io advises. */
+const TIMEOUT_MS = 10_000;
+/** What is said of an answer that is longer is of no interest here. */
+const LARGEST_ANSWER_BYTES = 1_024;
+const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
+/** healthchecks.io takes a check that it does not know, and too many messages, with status 200 and these words. */
+const REFUSED = /^OK \((not found|rate limited)\)/;
 
-/** Tries a few times, or once where it is late; what does not get through is logged once, until something does. */
-function createSaying({ ping, host, clock, log }: HeartbeatOptions, cut: AbortSignal): Saying {
-  let failing = false;
-  return async (message, late) => {
-    for (const waitMs of [...WAITS_MS, undefined]) {
-      const fault = cut.aborted ? undefined : await ping(message, cut);
-      if (cut.aborted) return;
-      if (fault === undefined) {
-        if (failing) log.info({ host }, `the heartbeat gets through to ${host} again`);
-        failing = false;
-        return;
-      }
-      if (!fault.passes || waitMs === undefined || late.aborted) {
-        if (!failing) log.warn({ host }, `the heartbeat does not get through to ${host} (${fault.what})`);
-        failing = true;
-        return;
-      }
-      await clock.sleep(waitMs, late).catch(() => undefined);
-    }
+/** Talks to a monitoring service in the manner of healthchecks.io. The address is a secret, and read anew each time. */
+export function createPing(source: HeartbeatSource, timeoutMs = TIMEOUT_MS): Ping {
+  return async (message, signal) => {
+    const { url, proxy } = readTarget(source);
+    const { text } = message;
+    const limits = { timeoutMs, maxBodyBytes: LARGEST_ANSWER_BYTES, cutsBody: true };
+    const request = {
+      method: text === undefined ? 'GET' : 'POST',
+      url: addressOf(url, message),
+      name: 'the heartbeat',
+      headers: { ...authorizationOf(url), ...(text === undefined ? {} : PLAIN_TEXT) },
+      body: text,
+      proxy,
+    } as const;
+    const { status, body } = await sendRequest({ ...request, ...limits }, signal).catch((error: unknown) => {
+      if (!(error instanceof TransportError)) throw error;
+      const what = error.code || `no answer within ${formatDuration(timeoutMs)}`;
+      throw new TransportError('network', true, `${what}${throughProxy(proxy)}`);
+    });
+    if (!isSuccess(status)) throw new StatusError(status === 408 || status >= 500, `status ${status}`);
+    const refusal = REFUSED.exec(Buffer.from(body).toString('utf8'))?.[1];
+    if (refusal !== undefined) throw new StatusError(false, refusal);
   };
+}
+
+function readTarget(source: HeartbeatSource): ReturnType<HeartbeatSource> {
+  try {
+    return source();
+  } catch (error) {
+    // The file that holds the address may be there again at the next attempt.
+    if (error instanceof SettingsError) throw new StatusError(true, error.faults[0]?.message ?? error.message);
+    throw error;
+  }
+}
+
+/** The kind goes at the end of the path, and the run into the query, beside what both hold already. */
+function addressOf(url: URL, { kind, runId }: Message): string {
+  const address = new URL(url);
+  address.username = '';
+  address.password = '';
+  address.hash = '';
+  if (kind !== 'success') address.pathname = `${url.pathname.replace(/\/+$/, '')}/${kind}`;
+  address.search = `${url.search === '' ? '?' : `${url.search}&`}rid=${runId}`;
+  return address.href;
+}
+
+function authorizationOf({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {};
+  const pair = `${decodePercents(username)}:${decodePercents(password)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }

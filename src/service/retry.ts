@@ -29,18 +29,25 @@ export function startDeadline(
   };
 }
 
-export type RetryOptions = { readonly clock: Clock; readonly random: () => number; readonly deadline: Deadline };
+export type RetryOptions = {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly deadline: Deadline;
+  /** The longest that the first wait may be. */
+  readonly firstWaitMs?: number;
+};
 
 const MOST_ATTEMPTS = 4;
-const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 30_000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
 
 /**
  * Calls `attempt` until it succeeds, fails for good, or its turn would come after the deadline: at most four times,
  * with exponential backoff and full jitter, never before the instant that a `Retry-After` named. The one layer that
  * retries.
  */
-export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadline }: RetryOptions): Promise<T> {
+export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { clock, random, deadline, firstWaitMs = FIRST_WAIT_MS } = options;
   let failures = 0;
   let last: RunError | undefined;
   for (;;) {
@@ -51,7 +58,9 @@ export async function retry<T>(attempt: () => Promise<T>, { clock, random, deadl
       if (!(error instanceof RunError) || !error.retryable) throw error;
       // Nothing was sent, so it is no attempt.
       if (!(error instanceof RetryAfterError)) failures += 1;
-      const wait = Math.max(backoffMs(failures, random), (error.notBefore ?? 0) - clock.now());
+      // Full jitter: clients that failed together must not come back together.
+      const backoffMs = random() * doubledMs(failures, firstWaitMs, LONGEST_WAIT_MS);
+      const wait = Math.max(backoffMs, (error.notBefore ?? 0) - clock.now());
       if (failures >= MOST_ATTEMPTS || clock.monotonic() + wait >= deadline.at) throw error;
       last = error;
       await clock.sleep(wait, deadline.signal);
@@ -65,9 +74,4 @@ function explain(error: unknown, last: RunError): unknown {
   const { httpStatus, serviceMessage, notBefore } = last;
   const message = `${error.message} What failed before: ${last.message}`;
   return new TransportError('timeout', false, message, { cause: last, httpStatus, serviceMessage, notBefore });
-}
-
-/** Full jitter: clients that failed together must not come back together. */
-function backoffMs(failures: number, random: () => number): number {
-  return random() * doubledMs(failures, FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS);
 }

@@ -1,16 +1,11 @@
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { createHeartbeat, type Heartbeat } from '../observe/heartbeat.ts';
+import { createHeartbeat, createPing, type Heartbeat } from '../observe/heartbeat.ts';
 import type { Monitor } from '../observe/monitor.ts';
-import { createPing } from '../observe/ping.ts';
-import { findPackage } from '../package.ts';
 import type { Events } from '../sync/events.ts';
 
 type Observed = { readonly monitor: Monitor; readonly events: Events; readonly log: Log };
-
-/** What healthchecks.io advises. */
-const PING_TIMEOUT_MS = 10_000;
 
 /** Serves the status page, the probes and the metrics, unless that is off. Rejects with a SettingsError. */
 export async function openObservatory(
@@ -33,7 +28,6 @@ export async function openObservatory(
 /** The heartbeat, where an address for it is set. Nothing is sent yet. */
 export function openHeartbeat({ heartbeat: source }: Config, log: Log): Heartbeat | undefined {
   if (source === undefined) return undefined;
-  const userAgent = `league-sync/${findPackage().version}`;
-  const ping = createPing({ source, userAgent, timeoutMs: PING_TIMEOUT_MS });
-  return createHeartbeat({ ping, host: source().url.host, clock: systemClock, log });
+  const { host } = source().url;
+  return createHeartbeat({ ping: createPing(source), host, clock: systemClock, random: Math.random, log });
 }

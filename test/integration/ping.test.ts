@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createPing, type Message, type PingFault } from '../../src/observe/ping.ts';
+import { RunError, StoppedError } from '../../src/errors.ts';
+import { createPing, type Message } from '../../src/observe/heartbeat.ts';
+import { findPackage } from '../../src/package.ts';
 import { CHECK_ID, startMonitoring } from '../support/monitoring.ts';
 import { startProxy } from '../support/proxy.ts';
 import { hang, type Reply, reset } from '../support/scripted-service.ts';
@@ -15,14 +17,14 @@ type Way = {
   readonly timeoutMs?: number;
 };
 
-function send(message: Message, { url, signal, proxy, timeoutMs = 60_000 }: Way): Promise<PingFault | undefined> {
+/** Undefined if the message got through, else what the error says. */
+async function send(message: Message, { url, signal, proxy, timeoutMs = 60_000 }: Way) {
   const through = proxy === undefined ? undefined : { address: proxy, variable: 'http_proxy', label: 'the proxy' };
-  const ping = createPing({
-    source: () => ({ url: new URL(url), proxy: through }),
-    userAgent: 'league-sync/1.2.3',
-    timeoutMs,
+  const ping = createPing(() => ({ url: new URL(url), proxy: through }), timeoutMs);
+  return ping(message, signal ?? new AbortController().signal).catch((error: unknown) => {
+    if (!(error instanceof RunError)) throw error;
+    return { what: error.message, passes: error.retryable };
   });
-  return ping(message, signal ?? new AbortController().signal);
 }
 
 describe('a message to the monitoring service', () => {
@@ -37,7 +39,7 @@ describe('a message to the monitoring service', () => {
     const url = `http://127.0.0.1:${port}${path}`;
     expect([await send(START, { url }), await send(SUCCESS, { url })]).toEqual([undefined, undefined]);
     expect(seen.map((one) => `${one.method} ${one.path}`)).toEqual([`GET ${start}`, `GET ${success}`]);
-    expect(seen[0]?.headers['user-agent']).toBe('league-sync/1.2.3');
+    expect(seen[0]?.headers['user-agent']).toBe(`league-sync/${findPackage().version}`);
   });
 
   it('of a failure carries the reason as text', async () => {
@@ -63,7 +65,7 @@ describe('a message to the monitoring service', () => {
     expect(seen).toHaveLength(proxy.connections());
   });
 
-  it.each<[string, Reply, PingFault]>([
+  it.each<[string, Reply, { what: string; passes: boolean }]>([
     ['status 503', { status: 503 }, { what: 'status 503', passes: true }],
     ['status 404', { status: 404, body: 'not found' }, { what: 'status 404', passes: false }],
     ['status 429', { status: 429 }, { what: 'status 429', passes: false }],
@@ -113,7 +115,7 @@ describe('a message to the monitoring service', () => {
   it('that nobody answers ends at once where it is cut off', async () => {
     const { url, reply } = await startMonitoring();
     const stop = new AbortController();
-    reply(() => stop.abort());
-    expect(await send(START, { url, signal: stop.signal })).toMatchObject({ passes: true });
+    reply(() => stop.abort(new StoppedError()));
+    await expect(send(START, { url, signal: stop.signal })).rejects.toThrow(StoppedError);
   });
 });

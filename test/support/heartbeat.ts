@@ -1,4 +1,6 @@
-import type { Message, Ping, PingFault } from '../../src/observe/ping.ts';
+import type { RunError } from '../../src/errors.ts';
+import { StoppedError } from '../../src/errors.ts';
+import type { Message, Ping } from '../../src/observe/heartbeat.ts';
 
 /** A monitoring service that answers as a test says, and everything that it was told. */
 export type Listener = {
@@ -12,7 +14,7 @@ export type Listener = {
   readonly release: () => void;
 };
 
-export type Answering = 'take' | 'hang' | PingFault;
+export type Answering = 'take' | 'hang' | RunError;
 
 /** A listener that takes everything until it is told otherwise. A message that hangs ends as late as it may. */
 export function createListener(): Listener {
@@ -21,10 +23,11 @@ export function createListener(): Listener {
   let release = (): void => undefined;
   const ping: Ping = (message, signal) => {
     told.push(message);
-    if (how !== 'hang') return Promise.resolve(how === 'take' ? undefined : how);
-    return new Promise((resolve) => {
-      release = () => resolve(undefined);
-      signal.addEventListener('abort', () => resolve({ what: 'cut', passes: true }), { once: true });
+    if (how === 'take') return Promise.resolve();
+    if (how !== 'hang') return Promise.reject(how);
+    return new Promise((resolve, reject) => {
+      release = resolve;
+      signal.addEventListener('abort', () => reject(new StoppedError()), { once: true });
     });
   };
   return {
