@@ -3,15 +3,8 @@ import { loadDatabasePath } from '../config/paths.ts';
 import { formatAge } from '../duration.ts';
 import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
-import {
-  type FeedEntry,
-  type FeedStart,
-  type FeedStretch,
-  findByName,
-  findStretch,
-  isKnown,
-  readFeed,
-} from '../store/queries/feed.ts';
+import { type FeedEntry, type FeedStart, type FeedStretch, findStretch, readFeed } from '../store/queries/feed.ts';
+import { findByName, isKnown } from '../store/queries/leagues.ts';
 import { createPaint, visible } from '../terminal/style.ts';
 import { type ChangeRow, formatChanges } from './change-lines.ts';
 import { describeEntry } from './entry.ts';

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDays } from '../../src/store/queries/calendar.ts';
-import { readTroubles } from '../../src/store/queries/issues.ts';
+import { readDays } from '../../src/store/queries/feed.ts';
+import { readIssues } from '../../src/store/queries/issues.ts';
 import { createFacetCounter, listLeagues } from '../../src/store/queries/leagues.ts';
 import { createRejectionRows } from '../../src/store/tables/rejections.ts';
 import { openTestStore } from '../support/store.ts';
@@ -92,8 +92,8 @@ describe('the status page', () => {
   });
 
   it('looks at open rejections alone', () => {
-    const plans = plansOf(readTroubles).filter((plan) => plan.includes('rejected_leagues'));
-    expect(plans).toHaveLength(3);
+    const plans = plansOf(readIssues).filter((plan) => plan.includes('rejected_leagues'));
+    expect(plans).toHaveLength(2);
     for (const plan of plans) expect(plan).toContain('USING INDEX rejected_leagues_open');
   });
 

@@ -1,7 +1,5 @@
 import { html } from 'hono/html';
-import type { Day } from '../../store/queries/calendar.ts';
-import { tellingOf } from '../../store/queries/feed.ts';
-import type { FieldChange, RecentChange } from '../../store/queries/recent.ts';
+import { type Day, type FieldChange, type RecentChange, tellingOf } from '../../store/queries/feed.ts';
 import { bdi, count, countOf, type Html, linkToLeague, when } from './html.ts';
 
 /** So many changes are shown at once. */

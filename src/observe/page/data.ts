@@ -1,9 +1,8 @@
 import { toRunError } from '../../errors.ts';
-import { readDays } from '../../store/queries/calendar.ts';
-import { readTroubles } from '../../store/queries/issues.ts';
+import { readDays, readRecent } from '../../store/queries/feed.ts';
+import { readIssues } from '../../store/queries/issues.ts';
 import { createFacetCounter, listLeagues } from '../../store/queries/leagues.ts';
 import { selectRuns } from '../../store/queries/overview.ts';
-import { readRecent } from '../../store/queries/recent.ts';
 import { selectHeldRemovals } from '../../store/tables/held-removals.ts';
 import type { Read } from '../reading.ts';
 import { firstDayOf } from './changes.ts';
@@ -31,7 +30,7 @@ export function createReader(read: Read) {
         polls: selectRuns(db, MOST_POLLS, 'leagues'),
         days: readDays(db, new Date(firstDayOf(now)).toISOString()),
         recent: readRecent(db, {}, RECENT),
-        issues: { ...readTroubles(db), held: selectHeldRemovals(db) },
+        issues: { ...readIssues(db), held: selectHeldRemovals(db) },
         leagues: { filter, facets: countFacets(db), listing: listLeagues(db, filter, { page, limit: PAGE_SIZE }) },
       }));
     } catch (error) {

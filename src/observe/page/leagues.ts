@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
-import type { Facet, Facets, Filter, Listing } from '../../store/queries/leagues.ts';
-import type { Portrait } from '../../store/queries/portrait.ts';
-import type { RecentChange } from '../../store/queries/recent.ts';
+import type { RecentChange } from '../../store/queries/feed.ts';
+import type { Facet, Facets, Filter, LeagueDetails, Listing } from '../../store/queries/leagues.ts';
 import { listChanges, MOST_CHANGES } from './changes.ts';
 import { bdi, count, countOf, type Html, linkToLeague, when } from './html.ts';
 
@@ -87,7 +86,7 @@ function turnPages({ filter, listing: { page, total } }: LeaguesView): Html | ''
 }
 
 /** One league: all that is known of it, and how it came to be so. */
-export function drawLeague(id: string, portrait: Portrait, history: readonly RecentChange[], now: number): Html {
+export function drawLeague(id: string, portrait: LeagueDetails, history: readonly RecentChange[], now: number): Html {
   const { name, fields, first_seen_at, changed_at, removed_at, held_since } = portrait;
   return html`<section aria-labelledby="league-title" data-part="league"><h1 id="league-title">${bdi(name || id)}</h1>
 <p>${removed_at === null ? html`<span class="tag good">listed</span>` : html`<span class="tag removed">removed</span> ${when(removed_at, now)}`}

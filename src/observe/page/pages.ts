@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { Clock } from '../../clock.ts';
 import { DatabaseError } from '../../errors.ts';
-import { readPortrait } from '../../store/queries/portrait.ts';
-import { readRecent } from '../../store/queries/recent.ts';
+import { readRecent } from '../../store/queries/feed.ts';
+import { readLeague } from '../../store/queries/leagues.ts';
 import type { Monitor } from '../monitor.ts';
 import { createReading } from '../reading.ts';
 import type { Reply, Respond, Routes } from '../reply.ts';
@@ -42,7 +42,7 @@ export function createPages(monitor: Monitor, { clock, turns }: { clock: Clock; 
     '/league': drawn((query) => {
       const id = query.get('id') ?? '';
       const { portrait, history } = read((db) => ({
-        portrait: readPortrait(db, id),
+        portrait: readLeague(db, id),
         history: readRecent(db, { leagueId: id }, MOST_CHANGES),
       }));
       if (portrait === undefined) {
