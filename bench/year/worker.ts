@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { createJournal } from '../../src/worker/journal.ts';
+import { createLoginRecorder } from '../../src/worker/login-recorder.ts';
 import { createPruning } from '../../src/worker/pruning.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import type { HandClock } from './clock.ts';
@@ -37,10 +37,10 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
   const log = pino({ level: 'silent' });
   const store = await openTestStore(path, { clock });
   const fingerprint = 'y'.repeat(43);
-  const journal = createJournal(store, fingerprint, log);
+  const journal = createLoginRecorder(store, fingerprint, log);
   const transport = createYearService(clock, { conditional });
   const parts = { clock, random: createRandom(SEED) };
-  const connection = connect(transport, { onRetryAfter: journal.recordPause }, parts);
+  const connection = connect(transport, { onRetryAfter: journal.recordRetryAfter }, parts);
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const { client, drift, secrets, retryAfter } = openService({ credentials, loginLeewayMs: LEEWAY_MS }, connection, {
     firstReason: 'start',

@@ -7,7 +7,7 @@ import type { RunTools } from '../sync/run.ts';
 import { createCopy } from '../worker/copier.ts';
 import { createLoginLog } from '../worker/login-log.ts';
 import { logNews } from '../worker/news-log.ts';
-import { openWorkplace } from '../worker/workplace.ts';
+import { openWorker } from '../worker/open.ts';
 import type { Host } from './host.ts';
 
 type Surroundings = {
@@ -28,7 +28,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
 ): Promise<T & { readonly warnOfCopy: () => void }> {
   const { pid, stop: signal } = host;
   const { emit, subscribe } = createEvents(log);
-  await using place = await openWorkplace(config, {
+  await using resources = await openWorker(config, {
     log,
     pid,
     signal,
@@ -36,14 +36,14 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
     copy: createCopy(host),
     emit,
   });
-  const { tools, publisher } = place;
+  const { tools, publisher } = resources;
   subscribe(createOneShotLog(log, tools.scrub));
   if (listener !== undefined) subscribe(listener);
-  subscribe(publisher.note);
+  if (publisher !== undefined) subscribe(publisher.note);
   const result = await poll(tools);
-  publisher.look();
+  publisher?.look();
   const warnOfCopy = (): void => {
-    const failure = publisher.failure();
+    const failure = publisher?.failure();
     if (failure !== undefined) host.warn({ message: `the published copy could not be made: ${failure.message}` });
   };
   return { ...result, warnOfCopy };

@@ -14,7 +14,10 @@ export type Writing = {
   readonly write: Patience;
   /** Keeps the end of a run that could not be written: the next transaction that succeeds writes it first. */
   readonly writeWithNext: (end: () => void) => void;
-  /** Writes the end of a run that is waiting, or finds out whether the database can be written again; never throws. */
+  /**
+   * Takes the lock again if its file was deleted, writes the end of a run that is waiting, and finds out whether a
+   * locked database can be written again. Never throws.
+   */
   readonly catchUp: () => void;
   /** Whether the end of a run has not been written. */
   readonly hasUnwritten: () => boolean;
@@ -67,6 +70,12 @@ export function createWriting(
     },
     writeWithNext: unwritten.keep,
     catchUp: () => {
+      try {
+        lock.renew();
+      } catch {
+        // Another worker has the lock: the next write fails with the same words.
+        return;
+      }
       if (!unwritten.isWaiting() && busy === undefined) return;
       try {
         writeNow(() => undefined);

@@ -15,11 +15,11 @@ import { pollProfile } from '../sync/profile.ts';
 import type { Copy } from './copier.ts';
 import { createDatabaseWatch } from './database-watch.ts';
 import { openHeartbeat, openObservatory } from './observatory.ts';
+import { openWorker, type WorkerResources } from './open.ts';
 import { createPoller, type Poller } from './poller.ts';
 import { createPruning } from './pruning.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 import { createWorkerLog, logClosed, logInterrupted } from './worker-log.ts';
-import { openWorkplace, type Workplace } from './workplace.ts';
 
 export type WorkerOptions = {
   readonly log: Log;
@@ -74,7 +74,7 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
   const monitor = new Monitor(settingsOf(config), systemClock);
   // Disposed of last: the database is closed by then.
   await using heartbeat = openHeartbeat(config, log);
-  await using place = await openWorkplace(config, {
+  await using resources = await openWorker(config, {
     log,
     pid,
     signal,
@@ -87,13 +87,13 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
     },
     emit: events.emit,
   });
-  const { session, retryAfter, publisher, tools, store } = place;
+  const { session, retryAfter, publisher, tools, store } = resources;
   const database = createDatabaseWatch(store, log);
-  for (const listener of [createWorkerLog(log, systemClock, tools.scrub), demo?.note, heartbeat?.note, publisher.note])
+  for (const listener of [createWorkerLog(log, systemClock, tools.scrub), demo?.note, heartbeat?.note, publisher?.note])
     if (listener !== undefined) events.subscribe(listener);
   events.subscribe((event) => monitor.note(event));
   events.subscribe(({ type }) => type === 'runEnded' && database.lookAtWal());
-  logInterrupted(log, place.interrupted);
+  logInterrupted(log, resources.interrupted);
 
   const poller = createPoller({
     poll: {
@@ -111,16 +111,15 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
     if (poller.request('leagues', 'manual')) log.info('SIGHUP: polling now');
   });
 
-  monitor.open(openingOf(place, poller));
-  announce(config, place, options);
-  pollAtStart(config, place, poller, log);
+  monitor.open(openingOf(resources, poller));
+  announce(config, resources, options);
+  pollAtStart(config, resources, poller, log);
   const pruning = createPruning(config, tools, log);
   const keeping = session.keepRenewed(signal);
   const onLook = (): void => {
     database.look();
     poller.resume();
-    place.keepLock();
-    publisher.look();
+    publisher?.look();
     pruning.look();
   };
   await watchSlots(schedulesOf(config, poller), { clock: tools.clock, onLook }, signal);
@@ -143,7 +142,7 @@ function describeRefusal({ error, until, resource }: Refusal): Refused {
 }
 
 /** What the page, the probes and the metrics are to know. */
-function openingOf({ store, session, retryAfter, tools }: Workplace, poller: Poller): Opening {
+function openingOf({ store, session, retryAfter, tools }: WorkerResources, poller: Poller): Opening {
   // Of whatever scope, as the view that everybody asks.
   const { last_success_at, consecutive_failures } = store.read(store.freshness);
   const lastProfile = store.read(() => store.runs.lastSuccess('profile', null));
@@ -170,7 +169,7 @@ function openingOf({ store, session, retryAfter, tools }: Workplace, poller: Pol
   };
 }
 
-function announce(config: Config, { store }: Workplace, { log, pid }: WorkerOptions): void {
+function announce(config: Config, { store }: WorkerResources, { log, pid }: WorkerOptions): void {
   for (const warning of config.warnings) log.warn(formatFault(warning));
   const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
   const { expression, timezone } = schedule;
@@ -197,7 +196,12 @@ function schedulesOf({ schedule, profileSchedule }: Config, poller: Poller): rea
   return [leagues, { schedule: profileSchedule, onDue: (due) => poller.request('profile', due) }];
 }
 
-function pollAtStart({ scope, profileSchedule }: Config, { store, tools }: Workplace, poller: Poller, log: Log): void {
+function pollAtStart(
+  { scope, profileSchedule }: Config,
+  { store, tools }: WorkerResources,
+  poller: Poller,
+  log: Log,
+): void {
   const start = (kind: RunKind, last: ReturnType<typeof store.runs.lastSuccess>): void => {
     if (last === undefined || !isFresh(last, tools.clock.now())) poller.request(kind, 'start');
     else

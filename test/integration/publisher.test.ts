@@ -26,10 +26,7 @@ function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leag
 }
 
 /** A publisher whose copies are made when the test says so. */
-async function createStage(
-  folder: Folder,
-  { age, wanted = true, changedAt }: { age?: number; wanted?: boolean; changedAt?: string } = {},
-) {
+async function createStage(folder: Folder, { age, changedAt }: { age?: number; changedAt?: string } = {}) {
   const clock = createTestClock();
   const stop = new AbortController();
   const path = folder.file('leagues.db');
@@ -60,7 +57,7 @@ async function createStage(
   const publisher = createPublisher({
     path,
     changedAt,
-    target: wanted ? target : undefined,
+    target,
     copy,
     clock: { ...clock, sleep },
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
@@ -380,17 +377,5 @@ describe('the end', () => {
     await ending;
     await settle();
     expect(timers()).toBe(0);
-  });
-});
-
-describe('without a place to publish', () => {
-  it('nothing is ever copied', async () => {
-    using folder = makeFolder();
-    const { publisher, lookAfter, count, dispose } = await createStage(folder, { wanted: false });
-    publisher.note(ended(reportOf('changed')));
-    await lookAfter(24 * HOUR);
-    expect(count()).toBe(0);
-    await dispose().ending;
-    expect(readdirSync(folder.path)).toEqual(['leagues.db']);
   });
 });

@@ -100,7 +100,9 @@ describe('what else could not be written', () => {
     await withBench(async (bench) => {
       const putBack = takeAway(bench);
       await bench.place.session.token('leagues', new AbortController().signal);
-      await expect.poll(() => bench.log.join('')).toContain('a login could not be recorded in the database');
+      await expect
+        .poll(() => bench.log.join(''))
+        .toContain('a login (manual, ok) could not be recorded in the database');
       putBack();
       expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
       expect(bench.rows(LOGINS)).toEqual([]);

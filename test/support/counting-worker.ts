@@ -8,7 +8,7 @@ import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunTools } from '../../src/sync/run.ts';
-import { createJournal } from '../../src/worker/journal.ts';
+import { createLoginRecorder } from '../../src/worker/login-recorder.ts';
 import { createPoller } from '../../src/worker/poller.ts';
 import { type Watched, watchSlots } from '../../src/worker/schedule.ts';
 import { isFresh } from '../../src/worker/worker.ts';
@@ -52,7 +52,7 @@ export async function startWorker(
   const stopping = new AbortController();
   const { signal } = stopping;
   const store = await openTestStore(options.path, { clock, stop: signal });
-  const journal = createJournal(store, FINGERPRINT, log);
+  const journal = createLoginRecorder(store, FINGERPRINT, log);
   // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
   const record = (login: LoginRecord): void => {
     if (login.error?.notBefore !== undefined) journal.recordLogin(login);
@@ -61,7 +61,7 @@ export async function startWorker(
   const { random, readPair } = options;
   const connection = connect(
     service.transport,
-    { retryAfterLeftMs, onRetryAfter: journal.recordPause },
+    { retryAfterLeftMs, onRetryAfter: journal.recordRetryAfter },
     { clock, random },
   );
   const config = { credentials: { read: readPair }, loginLeewayMs: LEEWAY_MS };

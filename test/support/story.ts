@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunTools } from '../../src/sync/run.ts';
-import { createJournal } from '../../src/worker/journal.ts';
+import { createLoginRecorder } from '../../src/worker/login-recorder.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { openTestStore } from './store.ts';
 import { STORY_EVENTS, type StoryEvent } from './story-events.ts';
@@ -72,7 +72,7 @@ async function work(path: string, stage: Stage, until: string, killed: boolean):
 
 function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
-  const journal = createJournal(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
+  const journal = createLoginRecorder(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
   const connection = connect(service.transport, {}, { clock, random: () => 0.5 });
   const { client, session, drift, secrets } = openService({ credentials, loginLeewayMs: HOUR_MS / 12 }, connection, {
     firstReason: 'start',

@@ -7,7 +7,7 @@ import { connect, createTransport, openService, type Transport } from '../../src
 import { pollLeagues } from '../../src/sync/leagues.ts';
 import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { createJournal, type Journal } from '../../src/worker/journal.ts';
+import { createLoginRecorder, type LoginRecorder } from '../../src/worker/login-recorder.ts';
 import { type Folder, openBench, PASSWORD, type Row, USERNAME } from './workplace.ts';
 
 /** Whose waits take no time: they are added to what it shows. */
@@ -59,7 +59,7 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
   const bench = opening.use(await openBench(options));
   const log: string[] = [];
   const sink = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
-  const journal = opening.use(createJournal(bench.place.store, bench.tools.fingerprint, sink));
+  const journal = opening.use(createLoginRecorder(bench.place.store, bench.tools.fingerprint, sink));
   const reader = opening.adopt(new Database(bench.path, { readonly: true }), (db) => {
     db.close();
   });
@@ -93,7 +93,7 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
 /** The side that talks to the service, as the worker wires it, but on the clock of the sweep and without chance. */
 function assembleSide(
   { url, clock, ...limits }: SweepOptions,
-  journal: Journal,
+  journal: LoginRecorder,
   signal: AbortSignal,
   errors: unknown[],
 ) {
@@ -103,7 +103,7 @@ function assembleSide(
     return createTransport({ baseUrl: url, proxy: undefined, maxBodyBytes, attemptTimeoutMs })(request, signal);
   };
   const parts = { clock, random: () => 0.5 };
-  const connection = connect(noting(transport, errors), { onRetryAfter: journal.recordPause }, parts);
+  const connection = connect(noting(transport, errors), { onRetryAfter: journal.recordRetryAfter }, parts);
   const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
   const onLogin = (login: LoginRecord): void => {
     if (login.error !== undefined) errors.push(login.error);

@@ -12,7 +12,7 @@ import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunTools } from '../../src/sync/run.ts';
 import type { Copy } from '../../src/worker/copier.ts';
-import { openWorkplace, type Workplace } from '../../src/worker/workplace.ts';
+import { openWorker, type WorkerResources } from '../../src/worker/open.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 export const USERNAME = 'player';
@@ -33,7 +33,7 @@ export function makeFolder(): Folder {
 /** A worker's parts, wired as the worker wires them, on a database of the folder. */
 export type Bench = AsyncDisposable & {
   readonly path: string;
-  readonly place: Workplace;
+  readonly place: WorkerResources;
   readonly tools: RunTools;
   /** Everything that was logged, a JSON line each. */
   readonly log: readonly string[];
@@ -60,7 +60,7 @@ export async function openBench({ folder, url, settings = {}, clock, copy }: Ben
   const path = folder.file('leagues.db');
   const log: string[] = [];
   const stopping = new AbortController();
-  const place = await openWorkplace(loadConfig(readSettings(settingsFor(path, url, settings)), {}), {
+  const place = await openWorker(loadConfig(readSettings(settingsFor(path, url, settings)), {}), {
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
     pid: process.pid,
     firstReason: 'manual',
