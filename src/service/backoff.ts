@@ -76,72 +76,66 @@ export type Refusal = {
   readonly resource: Resource | undefined;
 };
 
-/** What the service refuses at present. Each subject waits by itself, so that none is the worse for another. */
-export type Refusals = {
-  /** Begins the next wait of the subject; `pair` is what it was refused for, if that could be read. */
-  readonly add: (subject: Subject, error: CredentialsError, pair: CredentialPair | undefined) => void;
-  /** The service accepted the subject: waits begin small again. */
-  readonly end: (subject: Subject) => void;
-  /** The error that keeps the subject from being tried now; undefined if it may be. */
-  readonly blockedBy: (subject: Subject) => CredentialsError | undefined;
-  /** Time until the subject may be tried; 0 if it may be now. */
-  readonly leftMs: (subject: Subject) => number;
-  /** The refusal in force: that of the login, or the one that ends first. */
-  readonly current: () => Refusal | undefined;
-  /** Ends the waits, all or those that are not for this pair; the next ones are as long as they would have been. */
-  readonly skipWaits: (unlessFor?: CredentialPair) => void;
-};
-
 /** After refused credentials: a minute, doubling to an hour (contract, 4). */
 const REFUSAL_WAITS = { firstMs: 60_000, longestMs: 3_600_000 } as const;
 
-/** `refused` is undefined if its wait was skipped. */
 type Entry = {
   readonly backoff: Backoff;
-  readonly refused?: { readonly error: CredentialsError; readonly pair: CredentialPair | undefined };
+  /** What was refused, and for which credentials if they could be read; undefined if the wait was skipped. */
+  refused?: { readonly error: CredentialsError; readonly pair: CredentialPair | undefined } | undefined;
 };
 
-export function createRefusals(clock: Clock): Refusals {
-  const entries = new Map<Subject, Entry>();
-  const leftMs = (subject: Subject): number => entries.get(subject)?.backoff.leftMs() ?? 0;
-  return {
-    add: (subject, error, pair) => {
-      const backoff = entries.get(subject)?.backoff ?? createBackoff({ clock, ...REFUSAL_WAITS });
-      backoff.fail();
-      entries.set(subject, { backoff, refused: { error, pair } });
-    },
-    end: (subject) => {
-      entries.delete(subject);
-    },
-    blockedBy: (subject) => {
-      const { backoff, refused } = entries.get(subject) ?? {};
-      if (refused === undefined || backoff === undefined || backoff.leftMs() === 0) return undefined;
-      return withNextTry(refused.error, backoff.until());
-    },
-    leftMs,
-    current: () => {
-      const found = [...entries].flatMap(([subject, { backoff, refused }]) => {
-        const resource = subject === 'login' ? undefined : subject;
-        return refused === undefined ? [] : [{ error: refused.error, until: backoff.until(), resource }];
-      });
-      return found.find(({ resource }) => resource === undefined) ?? found.sort((a, b) => a.until - b.until)[0];
-    },
-    skipWaits: (unlessFor) => {
-      for (const [subject, { backoff, refused }] of entries) {
-        if (unlessFor !== undefined && isSame(unlessFor, refused?.pair)) continue;
-        backoff.skip();
-        entries.set(subject, { backoff });
-      }
-    },
-  };
-}
+/** What the service refuses at present. Each subject waits by itself, so that none is the worse for another. */
+export class Refusals {
+  private readonly clock: Clock;
+  private readonly entries = new Map<Subject, Entry>();
 
-function isSame(one: CredentialPair, other: CredentialPair | undefined): boolean {
-  return one.username === other?.username && one.password === other.password;
-}
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
 
-function withNextTry(error: CredentialsError, until: number): CredentialsError {
-  const message = `${error.message} The next try is at ${formatInstant(until)}; send SIGHUP or change the secret file to try now.`;
-  const { httpStatus, serviceMessage } = error;
-  return new CredentialsError(message, { cause: error, httpStatus, serviceMessage });
+  /** Begins the next wait of the subject. */
+  add(subject: Subject, error: CredentialsError, pair: CredentialPair | undefined): void {
+    const entry = this.entries.get(subject) ?? { backoff: createBackoff({ clock: this.clock, ...REFUSAL_WAITS }) };
+    this.entries.set(subject, { ...entry, refused: { error, pair } });
+    entry.backoff.fail();
+  }
+
+  /** The service accepted the subject: waits begin small again. */
+  end(subject: Subject): void {
+    this.entries.delete(subject);
+  }
+
+  /** Time until the subject may be tried; 0 if it may be now. */
+  leftMs(subject: Subject): number {
+    return this.entries.get(subject)?.backoff.leftMs() ?? 0;
+  }
+
+  /** The error that keeps the subject from being tried now; undefined if it may be. */
+  blockedBy(subject: Subject): CredentialsError | undefined {
+    const entry = this.entries.get(subject);
+    if (entry?.refused === undefined || entry.backoff.leftMs() === 0) return undefined;
+    const { message, httpStatus, serviceMessage } = entry.refused.error;
+    const next = `The next try is at ${formatInstant(entry.backoff.until())}; send SIGHUP or change the secret file to try now.`;
+    return new CredentialsError(`${message} ${next}`, { cause: entry.refused.error, httpStatus, serviceMessage });
+  }
+
+  /** The refusal in force: that of the login, or the one that ends first. */
+  current(): Refusal | undefined {
+    const found = [...this.entries].flatMap(([subject, { backoff, refused }]) => {
+      const resource = subject === 'login' ? undefined : subject;
+      return refused === undefined ? [] : [{ error: refused.error, until: backoff.until(), resource }];
+    });
+    return found.find(({ resource }) => resource === undefined) ?? found.sort((a, b) => a.until - b.until)[0];
+  }
+
+  /** Ends the waits, all or those that are not for these credentials; the next ones are as long as they would have been. */
+  skipWaits(unlessFor?: CredentialPair): void {
+    for (const entry of this.entries.values()) {
+      const pair = entry.refused?.pair;
+      if (unlessFor && pair?.username === unlessFor.username && pair.password === unlessFor.password) continue;
+      entry.backoff.skip();
+      entry.refused = undefined;
+    }
+  }
 }

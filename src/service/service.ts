@@ -8,7 +8,7 @@ import { type HttpRequest, sendRequest } from './http.ts';
 import { createLogIn, type LoginReason, type LoginRecord } from './login.ts';
 import type { HttpResponse } from './response.ts';
 import { createRetryAfter, type RetryAfter, withRetryAfter } from './retry-after.ts';
-import { createSession, type Session } from './session.ts';
+import { Session } from './session.ts';
 
 /** A request to the service, relative to {base_url}. */
 export type ServiceRequest = Pick<HttpRequest, 'method' | 'body' | 'onHead'> & {
@@ -84,7 +84,7 @@ export function openService(
   { firstReason, onLogin, signal }: ServiceOptions,
 ): Service {
   const ending = new AbortController();
-  const session = createSession({
+  const session = new Session({
     ...connection,
     logIn: createLogIn({ ...connection, onLogin }),
     credentials,

@@ -101,7 +101,7 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
     pause: retryAfter,
-    objection: session.blockedBy,
+    objection: (kind) => session.blockedBy(kind),
     isFirstLoad: () => monitor.lastSuccess() === undefined,
     log,
     signal,

@@ -93,7 +93,7 @@ export async function startWorker(
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
     },
     pause: retryAfter,
-    objection: session.blockedBy,
+    objection: (kind) => session.blockedBy(kind),
     log,
     signal,
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CredentialsError, RetryAfterError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
 import type { Resource } from '../../src/service/backoff.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
-import { createSession } from '../../src/service/session.ts';
+import { Session } from '../../src/service/session.ts';
 import type { Token } from '../../src/service/token.ts';
 import { createTestClock } from '../support/clock.ts';
 import { rejectionOf } from '../support/unit-error.ts';
@@ -53,7 +53,7 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
       clockSkewMs: undefined,
     };
   };
-  const session = createSession({
+  const session = new Session({
     logIn,
     credentials: { read: () => ({ ...pair }) },
     clock,
