@@ -1,9 +1,10 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import type { Duplex, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, ProxyAgent, request as send } from 'undici';
 import { type ProxyServer, throughProxy } from '../config/proxy.ts';
 import { formatDuration, formatSize } from '../duration.ts';
-import { ContractError, codeOf, RunError, TransportError } from '../errors.ts';
+import { ContractError, RunError, TransportError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { unlessAborted } from '../race-abort.ts';
 import { describeNetworkError } from './network-error.ts';
@@ -94,65 +95,39 @@ async function exchange(request: HttpRequest, dispatcher: Dispatcher, signal: Ab
   };
   const head = { status: response.statusCode, header };
   onHead?.(head);
-  const received = await readBody(response.body, request, head);
-  return { ...head, body: request.cutsBody ? received : await decompress(received, request, head) };
+  return { ...head, body: await readBody(response.body, request, head) };
 }
 
-async function readBody(
-  body: AsyncIterable<Uint8Array>,
-  request: HttpRequest,
-  { status }: ResponseHead,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size <= request.maxBodyBytes) continue;
-    if (request.cutsBody) break;
-    throw tooLarge(request, status);
-  }
-  return Buffer.concat(chunks, Math.min(size, request.maxBodyBytes));
-}
-
-type Decode = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-/** Some servers send bare deflate data under that name, which HTTP gives to the zlib format. */
-const decodeDeflate: Decode = (body, options) => {
-  const isZlib = ((body[0] ?? 0) & 0x0f) === 8;
-  return promisify(isZlib ? inflate : inflateRaw)(body, options);
-};
-
-const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
-  ['gzip', promisify(gunzip)],
-  ['x-gzip', promisify(gunzip)],
-  ['deflate', decodeDeflate],
-  ['br', promisify(brotliDecompress)],
+/** What a body is decoded by, for each coding that is asked for. */
+const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['br', createBrotliDecompress],
 ]);
 
-async function decompress(
-  body: Uint8Array,
-  request: HttpRequest,
-  { status: httpStatus, header }: ResponseHead,
-): Promise<Uint8Array> {
+/** Reads a body to its end, or as far as it is wanted; of one that is compressed, what it becomes is what counts. */
+async function readBody(body: Readable, request: HttpRequest, { status, header }: ResponseHead): Promise<Uint8Array> {
+  const { name, maxBodyBytes, cutsBody } = request;
+  const read = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of source) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= maxBodyBytes) continue;
+      if (cutsBody) break;
+      const fix = 'raise LEAGUE_SYNC_MAX_BODY if that is right';
+      const message = `The answer to ${name} is larger than ${formatSize(maxBodyBytes)}.`;
+      throw new ContractError(message, { httpStatus: status, fix });
+    }
+    return Buffer.concat(chunks, Math.min(size, maxBodyBytes));
+  };
   const coding = header('content-encoding')?.trim().toLowerCase() ?? '';
-  if (coding === 'identity' || coding === '' || body.length === 0) return body;
-  const decode = DECODERS.get(coding);
-  if (decode === undefined) {
-    throw new ContractError(`The answer to ${request.name} has an encoding that was not asked for.`, { httpStatus });
+  if (coding === '' || coding === 'identity' || cutsBody) return read(body);
+  const decoder = DECODERS.get(coding)?.();
+  if (decoder === undefined) {
+    const message = `The answer to ${name} has an encoding that was not asked for.`;
+    throw new ContractError(message, { httpStatus: status });
   }
-  try {
-    return await decode(body, { maxOutputLength: request.maxBodyBytes });
-  } catch (cause) {
-    if (codeOf(cause) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(request, httpStatus);
-    const message = `The answer to ${request.name} arrived damaged (${coding}).`;
-    throw new TransportError('network', true, message, { cause, httpStatus });
-  }
-}
-
-function tooLarge({ name, maxBodyBytes }: HttpRequest, httpStatus: number): ContractError {
-  return new ContractError(`The answer to ${name} is larger than ${formatSize(maxBodyBytes)}.`, {
-    httpStatus,
-    fix: 'raise LEAGUE_SYNC_MAX_BODY if that is right',
-  });
+  return pipeline(body, decoder, read);
 }

@@ -74,6 +74,7 @@ const FAULTS: readonly Fault[] = [
     permanent: true,
   },
   { codes: /^(ERR_TLS|ERR_SSL)/, what: 'the two sides found no common TLS', permanent: true },
+  { codes: /^(Z_|ERR_BROTLI|ERR__ERROR)/, what: 'the answer arrived damaged' },
   { codes: /^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, what: 'the answer was shorter or longer than it said' },
   {
     codes: /^(HPE_|HTTPParserError|ERR_ASSERTION)/,

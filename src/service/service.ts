@@ -28,7 +28,7 @@ export function createTransport({
 }: Pick<Config, 'baseUrl' | 'proxy' | 'attemptTimeoutMs' | 'maxBodyBytes'>): Transport {
   return ({ method, path, headers, body, onHead }, signal) => {
     const url = `${baseUrl}${path}`;
-    const accepted = { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' };
+    const accepted = { accept: 'application/json', 'accept-encoding': 'gzip, br' };
     const request = { method, url, name: `${method} ${url}`, headers: { ...accepted, ...headers }, body, onHead };
     return sendRequest({ ...request, proxy, timeoutMs, maxBodyBytes }, signal);
   };

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError } from '../../src/errors.ts';
 import {
@@ -585,8 +585,6 @@ describe.concurrent('a body', () => {
 
   it.each<[string, (text: string) => Uint8Array]>([
     ['gzip', gzipSync],
-    ['deflate', deflateSync],
-    ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
     ['GZIP', gzipSync],
     ['x-gzip', gzipSync],
