@@ -2,9 +2,17 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { GOAL_LEAGUES, type Options, type Part } from './part.ts';
-import { PARTS } from './parts.ts';
+import { history } from './parts/history.ts';
+import { life } from './parts/life.ts';
+import { load } from './parts/load.ts';
+import { loop } from './parts/loop.ts';
+import { pages } from './parts/pages.ts';
+import { start } from './parts/start.ts';
+import { year } from './parts/year.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
+/** All parts, in the order in which they are measured and told. */
+const PARTS: readonly Part[] = [load, life, start, loop, pages, history, year];
 const ROUNDS = 5;
 const NAMES = PARTS.map(({ name }) => name).join(', ');
 

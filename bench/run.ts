@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { formatDuration } from '../src/duration.ts';
 import { EXIT } from '../src/errors.ts';
 import { parseArguments, type Request, USAGE, UsageError } from './arguments.ts';
-import { describeMachine } from './support/machine.ts';
-import { missingOf } from './support/needs.ts';
+import { describeMachine, missingOf } from './support/machine.ts';
 import { type Measured, tellGoals, writeReport } from './support/report.ts';
 import { makeScratchFolder } from './support/scratch.ts';
 

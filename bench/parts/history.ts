@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { formatSize } from '../../src/duration.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import type { Findings, Part } from '../part.ts';
+import { formatCount, formatSpread, markdownTable, paragraph } from '../support/figures.ts';
 import { makeLeagues, type SentLeague } from '../support/leagues.ts';
-import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
-import { formatSpread } from '../support/statistics.ts';
+import { makeHome } from '../support/scratch.ts';
 
 const CHANGES = 1_000_000;
 const COOKBOOK = join(import.meta.dirname, '../../docs/cookbook.md');
@@ -32,27 +32,19 @@ are the cookbook's, and those that other programs ask again and again; each is a
 least and the most.`);
 
 async function askAll(folder: string, leagues: readonly SentLeague[]): Promise<string> {
-  const home = mkdtempSync(join(folder, 'history-'));
-  const path = join(home, 'leagues.db');
-  try {
-    await makeDatabase(path);
-    fill(path, leagues);
-    const db = new Database(path, { readonly: true });
-    const rows = Object.entries(questions(leagues[leagues.length >> 1]?.league_id ?? '')).map(([question, sql]) => {
-      const { rows, ms } = measure(db, sql);
-      return [question, formatCount(rows), formatSpread(ms)];
-    });
-    db.close();
-    const heading = `${formatCount(leagues.length)} leagues, ${formatSize(statSync(path).size)}`;
-    return markdownTable([heading, 'rows', 'ms'], rows);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
-}
-
-async function makeDatabase(path: string): Promise<void> {
+  using home = makeHome(folder, 'history');
+  const path = join(home.path, 'leagues.db');
   const store = await openTestStore(path);
   await store[Symbol.asyncDispose]();
+  fill(path, leagues);
+  const db = new Database(path, { readonly: true });
+  const rows = Object.entries(questions(leagues[leagues.length >> 1]?.league_id ?? '')).map(([question, sql]) => {
+    const { rows, ms } = measure(db, sql);
+    return [question, formatCount(rows), formatSpread(ms)];
+  });
+  db.close();
+  const heading = `${formatCount(leagues.length)} leagues, ${formatSize(statSync(path).size)}`;
+  return markdownTable([heading, 'rows', 'ms'], rows);
 }
 
 /** Every league changes its priority in turn; a tenth of the changes are removals and returns. */

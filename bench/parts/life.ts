@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Findings, Part } from '../part.ts';
-import { LIFELIKE } from '../support/idle.ts';
+import { formatSpread, markdownTable, paragraph } from '../support/figures.ts';
 import { inOtherOrder, makeLeagues, writeLists } from '../support/leagues.ts';
-import { markdownTable, paragraph } from '../support/markdown.ts';
-import { processorMs, residentBytes } from '../support/proc.ts';
-import { settingsFor } from '../support/program.ts';
+import { processorMs, residentBytes, walGrowth, walPosition } from '../support/meters.ts';
 import { startService } from '../support/service.ts';
-import { formatSpread } from '../support/statistics.ts';
-import { walGrowth, walPosition } from '../support/wal.ts';
-import { startWorker, type Worker } from '../support/worker.ts';
+import { databaseIn, startWorker, type Worker } from '../support/worker.ts';
 
+/** As many leagues as there are in life. */
+export const LIFELIKE = 124;
 const POLLS = 100;
 const IDLE_MS = 5_000;
+const AFTER_START_MS = 3_000;
 const LOOKED_AT = ['/metrics', '/'];
 
 type PollCost = { readonly processorMs: number; readonly walBytes: number; readonly lineBytes: number };
@@ -52,24 +49,20 @@ export const life: Part = {
 };
 
 async function live(folder: string): Promise<Life> {
-  const home = mkdtempSync(join(folder, 'life-'));
-  const database = join(home, 'leagues.db');
+  await using service = await startService(folder, 'life');
+  const { home } = service;
   const leagues = makeLeagues(LIFELIKE);
   const [same, shuffled] = [writeLists(home, 'same', leagues), writeLists(home, 'shuffled', inOtherOrder(leagues))];
-  await using service = await startService();
-  try {
-    await service.serve(same.answer);
-    await using worker = startWorker({ folder: home, env: settingsFor(service.url, database) });
-    await worker.started();
-    await pollOften(worker, database);
-    const cost = await pollOften(worker, database);
-    const resident = await idle(worker);
-    // Another order every time, in the end: whoever compares the bytes of the lists finds them different.
-    const swap = async (index: number): Promise<void> => service.serve((index % 2 === 0 ? shuffled : same).answer);
-    return { same: cost, shuffled: await pollOften(worker, database, swap), residentBytes: resident };
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  await service.serve(same.answer);
+  await using worker = startWorker(home, service.url);
+  const database = databaseIn(home);
+  await worker.started();
+  await pollOften(worker, database);
+  const cost = await pollOften(worker, database);
+  const resident = await idle(worker);
+  // Another order every time, in the end: whoever compares the bytes of the lists finds them different.
+  const swap = async (index: number): Promise<void> => service.serve((index % 2 === 0 ? shuffled : same).answer);
+  return { same: cost, shuffled: await pollOften(worker, database, swap), residentBytes: resident };
 }
 
 /** Polls back to back: means of all. */
@@ -100,6 +93,16 @@ async function idle(worker: Worker): Promise<number> {
     if (!response.ok) throw new Error(`${path} answered ${response.status}`);
   }
   await sleep(IDLE_MS);
+  return residentBytes(worker.pid);
+}
+
+/** What a worker with the leagues of real life takes when its start is over. */
+export async function measureIdleBytes(folder: string): Promise<number> {
+  await using service = await startService(folder, 'idle');
+  await service.serve(writeLists(service.home, 'idle', makeLeagues(LIFELIKE)).answer);
+  await using worker = startWorker(service.home, service.url);
+  await worker.started();
+  await sleep(AFTER_START_MS);
   return residentBytes(worker.pid);
 }
 

@@ -1,15 +1,10 @@
-import type { Work } from '../contestants/contestant.ts';
-import { drizzleScript } from '../contestants/drizzle-script.ts';
-import { leagueSync } from '../contestants/league-sync.ts';
-import { sqliteUtils } from '../contestants/sqlite-utils.ts';
-import { sqlite3 } from '../contestants/sqlite3.ts';
+import { drizzleScript, leagueSync, sqlite3, sqliteUtils, WORKS, type Work } from '../contestants.ts';
 import { type Findings, GOAL_LEAGUES, type Goal, type Options, type Part } from '../part.ts';
-import { compete, type Entry, pick, WORKS } from '../support/contest.ts';
-import { measureIdleBytes } from '../support/idle.ts';
-import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
+import { compete, type Entry, pick } from '../support/contest.ts';
+import { formatCount, formatSpread, markdownTable, median, paragraph, ratios } from '../support/figures.ts';
 import { drawLines, type Line } from '../support/picture.ts';
-import { formatSpread, median, ratios } from '../support/statistics.ts';
 import { TIME } from '../support/timed.ts';
+import { measureIdleBytes } from './life.ts';
 import { judgeScale } from './scale.ts';
 
 const CONTESTANTS = [leagueSync, sqlite3, sqliteUtils, drizzleScript];

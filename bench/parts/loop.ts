@@ -1,21 +1,32 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WORKS, type Work } from '../contestants.ts';
 import type { Findings, Part } from '../part.ts';
-import { inOtherOrder, makeLeagues, withChanges, writeLists } from '../support/leagues.ts';
-import { askStandstill, loopWatched, type Standstill } from '../support/loop.ts';
-import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
-import { settingsFor } from '../support/program.ts';
+import { formatCount, formatSpread, markdownTable, paragraph } from '../support/figures.ts';
+import { inOtherOrder, type Lists, makeLeagues, withChanges, writeLists } from '../support/leagues.ts';
 import { startService } from '../support/service.ts';
-import { formatSpread } from '../support/statistics.ts';
 import { startWorker } from '../support/worker.ts';
 
 const LEAGUES = 20_000;
-const POLLS = ['first load', 'again, nothing changed', 'again, 1 % changed'] as const;
 /** So that whatever follows a poll, such as collecting garbage, is counted with it. */
 const REST_MS = 500;
 
-type Round = Readonly<Record<(typeof POLLS)[number], Standstill>>;
+const PROBE = join(import.meta.dirname, '../programs/loop-probe.cjs');
+const LONGEST_ANSWER_MS = 30_000;
+const LOOK_MS = 10;
+
+type Span = { readonly from: number; readonly to: number };
+
+/** What held up the event loop of a worker, in ms. */
+type Standstill = {
+  /** The longest time without a turn, less what transactions took of it. */
+  readonly outsideMs: number;
+  readonly longestMs: number;
+  readonly transactionMs: number;
+};
+
+type Round = Readonly<Record<Work, Standstill>>;
 
 /** For how long a worker with many leagues answers nobody. */
 export const loop: Part = {
@@ -24,43 +35,71 @@ export const loop: Part = {
   measure: async ({ rounds, folder }): Promise<Findings> => {
     const measured: Round[] = [];
     while (measured.length < rounds) measured.push(await watchPolls(folder));
-    const values = measured.map((round) => Math.max(...POLLS.map((poll) => round[poll].outsideMs)));
+    const values = measured.map((round) => Math.max(...WORKS.map((work) => round[work].outsideMs)));
     const what = `${formatCount(LEAGUES)} leagues, event loop blocked outside the transaction, longest of a round`;
     return { goals: [{ what, values, unit: 'ms', must: 100, aim: 50 }], text: `${ABOUT}\n\n${table(measured)}` };
   },
 };
 
 async function watchPolls(folder: string): Promise<Round> {
-  const home = mkdtempSync(join(folder, 'loop-'));
+  await using service = await startService(folder, 'loop');
+  const { home } = service;
   const leagues = makeLeagues(LEAGUES);
-  const lists = {
+  const lists: Readonly<Record<Work, Lists>> = {
     'first load': writeLists(home, 'first', leagues),
     'again, nothing changed': writeLists(home, 'unchanged', inOtherOrder(leagues)),
     'again, 1 % changed': writeLists(home, 'changed', withChanges(leagues)),
   };
-  await using service = await startService();
-  try {
-    // The start of the program, which evaluates all its modules, is no poll.
-    await service.serve(writeLists(home, 'start', leagues.slice(0, 1)).answer);
-    const env = { ...settingsFor(service.url, join(home, 'leagues.db')), ...loopWatched(home) };
-    await using worker = startWorker({ folder: home, env });
-    await worker.started();
-    await askStandstill(worker.pid, home);
-    const watch = async (poll: (typeof POLLS)[number], outcome: string): Promise<Standstill> => {
-      await service.serve(lists[poll].answer);
-      const found = await worker.poll();
-      if (found.outcome !== outcome) throw new Error(`"${poll}" ended as "${found.outcome}"`);
-      await sleep(REST_MS);
-      return askStandstill(worker.pid, home);
-    };
-    return {
-      'first load': await watch('first load', 'changed'),
-      'again, nothing changed': await watch('again, nothing changed', 'unchanged'),
-      'again, 1 % changed': await watch('again, 1 % changed', 'changed'),
-    };
-  } finally {
-    rmSync(home, { recursive: true, force: true });
+  // The start of the program, which evaluates all its modules, is no poll.
+  await service.serve(writeLists(home, 'start', leagues.slice(0, 1)).answer);
+  const answer = join(home, 'loop.json');
+  await using worker = startWorker(home, service.url, { NODE_OPTIONS: `--require ${PROBE}`, LOOP_PROBE: answer });
+  await worker.started();
+  await askStandstill(worker.pid, answer);
+  const watch = async (work: Work, outcome: string): Promise<Standstill> => {
+    await service.serve(lists[work].answer);
+    const found = await worker.poll();
+    if (found.outcome !== outcome) throw new Error(`"${work}" ended as "${found.outcome}"`);
+    await sleep(REST_MS);
+    return askStandstill(worker.pid, answer);
+  };
+  return {
+    'first load': await watch('first load', 'changed'),
+    'again, nothing changed': await watch('again, nothing changed', 'unchanged'),
+    'again, 1 % changed': await watch('again, 1 % changed', 'changed'),
+  };
+}
+
+/** How its loop stood still since this was asked last. Throws if no transaction was seen: then nothing was. */
+async function askStandstill(pid: number, answer: string): Promise<Standstill> {
+  rmSync(answer, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  for (const giveUpAt = Date.now() + LONGEST_ANSWER_MS; !existsSync(answer); await sleep(LOOK_MS)) {
+    if (Date.now() > giveUpAt) throw new Error('the worker does not tell how its loop stood still');
   }
+  const { blocks, transactions } = JSON.parse(readFileSync(answer, 'utf8')) as Record<
+    'blocks' | 'transactions',
+    Span[]
+  >;
+  if (transactions.length === 0) throw new Error('no transaction was seen: the probe no longer fits the program');
+  return {
+    outsideMs: longest(blocks.map((block) => lengthOf(block) - covered(block, transactions))),
+    longestMs: longest(blocks.map(lengthOf)),
+    transactionMs: longest(transactions.map(lengthOf)),
+  };
+}
+
+function lengthOf({ from, to }: Span): number {
+  return to - from;
+}
+
+function covered(block: Span, spans: readonly Span[]): number {
+  const shared = spans.map(({ from, to }) => Math.max(0, Math.min(block.to, to) - Math.max(block.from, from)));
+  return shared.reduce((sum, ms) => sum + ms, 0);
+}
+
+function longest(lengths: readonly number[]): number {
+  return Math.max(0, ...lengths);
 }
 
 const ABOUT =
@@ -68,9 +107,9 @@ const ABOUT =
 transaction is synchronous, so its share of a block is shown by itself. The worker had one league before its first load.`);
 
 function table(rounds: readonly Round[]): string {
-  const rows = POLLS.map((poll) => {
-    const of = (figure: keyof Standstill): string => formatSpread(rounds.map((round) => round[poll][figure]));
-    return [poll, of('outsideMs'), of('transactionMs'), of('longestMs')];
+  const rows = WORKS.map((work) => {
+    const of = (figure: keyof Standstill): string => formatSpread(rounds.map((round) => round[work][figure]));
+    return [work, of('outsideMs'), of('transactionMs'), of('longestMs')];
   });
   return markdownTable(['poll', 'longest outside, ms', 'transaction, ms', 'longest of all, ms'], rows);
 }

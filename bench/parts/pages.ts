@@ -1,12 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Findings, Part } from '../part.ts';
+import { formatCount, formatNumber, markdownTable, paragraph, quantile } from '../support/figures.ts';
 import { makeLeagues, withChanges, writeLists } from '../support/leagues.ts';
-import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
-import { settingsFor } from '../support/program.ts';
 import { startService } from '../support/service.ts';
-import { formatNumber, quantile } from '../support/statistics.ts';
 import { startWorker } from '../support/worker.ts';
 
 const LEAGUES = 20_000;
@@ -22,33 +18,29 @@ export const pages: Part = {
   name: 'pages',
   title: 'Probes and pages',
   measure: async ({ folder }): Promise<Findings> => {
-    const home = mkdtempSync(join(folder, 'pages-'));
+    await using service = await startService(folder, 'pages');
     const leagues = makeLeagues(LEAGUES);
-    const [one, other] = [writeLists(home, 'one', leagues), writeLists(home, 'other', withChanges(leagues))];
-    await using service = await startService();
-    try {
-      await service.serve(one.answer);
-      await using worker = startWorker({ folder: home, env: settingsFor(service.url, join(home, 'leagues.db')) });
-      const url = await worker.url();
-      await worker.started();
-      const asked = new AbortController();
-      const polls = (async () => {
-        for (let list = other; !asked.signal.aborted; list = list === one ? other : one) {
-          await service.serve(list.answer);
-          await worker.poll();
-          await sleep(REST_MS);
-        }
-      })();
-      const rows = [
-        row(`probes and metrics, ${PROBES.perSecond} a second`, await ask(url, PROBES)),
-        row(`pages, ${PAGES.perSecond} a second`, await ask(url, PAGES)),
-      ];
-      asked.abort();
-      await polls;
-      return { goals: [], text: `${ABOUT}\n\n${table(rows)}` };
-    } finally {
-      rmSync(home, { recursive: true, force: true });
-    }
+    const one = writeLists(service.home, 'one', leagues);
+    const other = writeLists(service.home, 'other', withChanges(leagues));
+    await service.serve(one.answer);
+    await using worker = startWorker(service.home, service.url);
+    const url = await worker.url();
+    await worker.started();
+    const asked = new AbortController();
+    const polls = (async () => {
+      for (let list = other; !asked.signal.aborted; list = list === one ? other : one) {
+        await service.serve(list.answer);
+        await worker.poll();
+        await sleep(REST_MS);
+      }
+    })();
+    const rows = [
+      row(`probes and metrics, ${PROBES.perSecond} a second`, await ask(url, PROBES)),
+      row(`pages, ${PAGES.perSecond} a second`, await ask(url, PAGES)),
+    ];
+    asked.abort();
+    await polls;
+    return { goals: [], text: `${ABOUT}\n\n${table(rows)}` };
   },
 };
 

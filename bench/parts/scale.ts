@@ -1,9 +1,7 @@
-import type { Work } from '../contestants/contestant.ts';
-import { leagueSync } from '../contestants/league-sync.ts';
+import { leagueSync, WORKS, type Work } from '../contestants.ts';
 import type { Goal } from '../part.ts';
-import { type Entry, pick, WORKS } from '../support/contest.ts';
-import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
-import { formatNumber, formatSpread, median } from '../support/statistics.ts';
+import { type Entry, pick } from '../support/contest.ts';
+import { formatCount, formatNumber, formatSpread, markdownTable, median, paragraph } from '../support/figures.ts';
 
 type Scale = {
   /** From the smallest. */

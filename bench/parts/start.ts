@@ -1,13 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Findings, Goal, Part } from '../part.ts';
-import { LIFELIKE } from '../support/idle.ts';
+import { formatSpread, markdownTable, paragraph } from '../support/figures.ts';
 import { makeLeagues, writeLists } from '../support/leagues.ts';
-import { markdownTable, paragraph } from '../support/markdown.ts';
-import { settingsFor } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
-import { formatSpread } from '../support/statistics.ts';
-import { startWorker } from '../support/worker.ts';
+import { databaseIn, startWorker } from '../support/worker.ts';
+import { LIFELIKE } from './life.ts';
 
 /** Starts are short, so there are more of them than rounds. */
 const STARTS_A_ROUND = 3;
@@ -21,35 +19,30 @@ export const start: Part = {
   name: 'start',
   title: 'Start',
   measure: async ({ rounds, folder }): Promise<Findings> => {
-    const home = mkdtempSync(join(folder, 'start-'));
-    await using service = await startService();
-    try {
-      await service.serve(writeLists(home, 'leagues', makeLeagues(LIFELIKE)).answer);
-      const image = mkdtempSync(join(home, 'image-'));
-      // Fills what the image has been built with.
-      await startOnce(service, 'as in the image', image);
-      const starts: Start[] = [];
-      for (let index = 0; index < rounds * STARTS_A_ROUND; index += 1) {
-        const kept = mkdtempSync(join(home, 'kept-'));
-        starts.push(await startOnce(service, 'first start', kept));
-        starts.push(await startOnce(service, 'later start', kept));
-        starts.push(await startOnce(service, 'as in the image', image));
-      }
-      return { goals: KINDS.map((kind) => goal(kind, starts)), text: `${ABOUT}\n\n${table(starts)}` };
-    } finally {
-      rmSync(home, { recursive: true, force: true });
+    await using service = await startService(folder, 'start');
+    const { home } = service;
+    await service.serve(writeLists(home, 'leagues', makeLeagues(LIFELIKE)).answer);
+    const image = mkdtempSync(join(home, 'image-'));
+    // Fills what the image has been built with.
+    await startOnce(service, 'as in the image', image);
+    const starts: Start[] = [];
+    for (let index = 0; index < rounds * STARTS_A_ROUND; index += 1) {
+      const kept = mkdtempSync(join(home, 'kept-'));
+      starts.push(await startOnce(service, 'first start', kept));
+      starts.push(await startOnce(service, 'later start', kept));
+      starts.push(await startOnce(service, 'as in the image', image));
     }
+    return { goals: KINDS.map((kind) => goal(kind, starts)), text: `${ABOUT}\n\n${table(starts)}` };
   },
 };
 
 /** Starts a worker on an empty database; `kept` holds what Node has kept of earlier starts. */
 async function startOnce(service: Service, kind: Kind, kept: string): Promise<Start> {
-  const database = join(kept, 'leagues.db');
-  rmSync(database, { force: true });
+  rmSync(databaseIn(kept), { force: true });
   // What was asked before is no request of this start.
   await service.forget();
   const cache = kind === 'as in the image' ? { NODE_COMPILE_CACHE: join(kept, 'compile-cache') } : {};
-  await using worker = startWorker({ folder: kept, env: { ...settingsFor(service.url, database), ...cache } });
+  await using worker = startWorker(kept, service.url, cache);
   await worker.started();
   const storedMs = performance.timeOrigin + performance.now() - worker.spawnedAt;
   return { kind, requestMs: (await service.firstRequestAt()) - worker.spawnedAt, storedMs };

@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Findings, Goal, Options, Part } from '../part.ts';
-import { linearAxis } from '../support/axis.ts';
-import { formatCount, markdownTable, paragraph } from '../support/markdown.ts';
-import { leaveNoOrphan } from '../support/orphan.ts';
-import { drawLines } from '../support/picture.ts';
-import { formatNumber } from '../support/statistics.ts';
+import { formatCount, formatNumber, markdownTable, paragraph } from '../support/figures.ts';
+import { drawLines, linearAxis } from '../support/picture.ts';
+import { leaveNoOrphan } from '../support/timed.ts';
 import { YEAR_OF_POLLS, type YearFigures } from '../year/year.ts';
 
 const POLLS_A_DAY = 1_440;

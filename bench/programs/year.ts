@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseCount } from '../support/count.ts';
 import { makeScratchFolder } from '../support/scratch.ts';
 import { measureYear, YEAR_OF_POLLS } from '../year/year.ts';
 
@@ -14,6 +13,8 @@ const IN_MEMORY = '/dev/shm';
 const { values } = parseArgs({
   options: { polls: { type: 'string', default: String(YEAR_OF_POLLS) }, whole: { type: 'boolean', default: false } },
 });
+const polls = Number(values.polls);
+if (!Number.isInteger(polls) || polls < 1) throw new Error(`"${values.polls}" is no count`);
 const folder = makeScratchFolder(existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir());
-const options = { polls: parseCount(values.polls), conditional: !values.whole };
+const options = { polls, conditional: !values.whole };
 console.log(JSON.stringify(await measureYear(join(folder, 'leagues.db'), options)));

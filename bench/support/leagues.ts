@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { LEAGUE_FIELDS } from '../../src/interface.ts';
-import { createRandom } from '../../src/simulator/churn.ts';
+import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 
 export type SentLeague = Readonly<Record<string, unknown>> & { readonly league_id: string };
 
@@ -30,16 +32,7 @@ export function makeLeagues(count: number): readonly SentLeague[] {
 
 /** The same leagues, shuffled. */
 export function inOtherOrder(leagues: readonly SentLeague[]): readonly SentLeague[] {
-  const random = createRandom(SEED + 1);
-  const shuffled = [...leagues];
-  for (let last = shuffled.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(random() * (last + 1));
-    const [one, two] = [shuffled[last], shuffled[other]];
-    if (one === undefined || two === undefined) continue;
-    shuffled[last] = two;
-    shuffled[other] = one;
-  }
-  return shuffled;
+  return shuffleItems(leagues, createRandom(SEED + 1));
 }
 
 /** As a service changes them: their place in the list, their season, and when that was. */
@@ -75,18 +68,44 @@ function write(file: string, begin: string, leagues: readonly SentLeague[], end:
 }
 
 /** A UUID of version 4. */
-function makeId(random: () => number): string {
-  const word = (): string =>
-    Math.floor(random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0');
-  const digits = word() + word() + word() + word();
-  const variant = '89ab'[Number.parseInt(digits[16] ?? '0', 16) & 3];
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `4${digits.slice(13, 16)}`,
-    `${variant}${digits.slice(17, 20)}`,
-    digits.slice(20),
-  ].join('-');
+function makeId(random: Random): string {
+  const digit = (index: number): string => {
+    if (index === 12) return '4';
+    const value = pickIndex(16, random);
+    return index === 16 ? '89ab'.charAt(value & 3) : value.toString(16);
+  };
+  return Array.from({ length: 32 }, (_, index) => digit(index))
+    .join('')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** One text for all leagues with all 19 fields, whatever the order; compared with `digestOfTable`. */
+export function digestOf(leagues: readonly SentLeague[]): string {
+  const digest = createHash('sha256');
+  const sorted = leagues.toSorted((one, other) => (one.league_id < other.league_id ? -1 : 1));
+  for (const league of sorted) digest.update(line(league));
+  return digest.digest('hex');
+}
+
+/** The same of a database. */
+export function digestOfTable(path: string): string {
+  const db = new Database(path, { readonly: true });
+  const digest = createHash('sha256');
+  const rows = db.prepare<[], Row>(`SELECT ${COLUMNS.join(', ')} FROM leagues ORDER BY league_id`).iterate();
+  for (const row of rows) digest.update(line(row));
+  db.close();
+  return digest.digest('hex');
+}
+
+function line(row: Row): string {
+  return `${JSON.stringify(COLUMNS.map((name) => sameIn(name, row[name])))}\n`;
+}
+
+/** SQLite knows no booleans; every program writes lists as JSON, with spaces or without; a missing field is a NULL. */
+function sameIn(name: string, value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  if (name === 'default_markets' && typeof value === 'string') return JSON.parse(value);
+  return value ?? null;
 }

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { accessSync, constants, readFileSync, realpathSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
+import { delimiter, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { markdownTable } from './markdown.ts';
-import { formatNumber } from './statistics.ts';
+import { formatNumber, markdownTable } from './figures.ts';
 
 /** Everything that one has to know to compare figures with others. */
 export function describeMachine(folder: string): string {
@@ -78,4 +78,19 @@ function sqliteOf(db: Database.Database): string {
 function describeSqliteUtils(): string {
   const version = say('sqlite-utils', '--version').split(' ').at(-1);
   return `${version}, SQLite ${say('sqlite-utils', 'memory', 'SELECT sqlite_version()', '--raw')}`;
+}
+
+/** Those of the programs that are not on the PATH; one with a slash in its name is looked for where it says. */
+export function missingOf(programs: readonly string[]): readonly string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return programs.filter((program) => !folders.some((folder) => canRun(resolve(folder, program))));
+}
+
+function canRun(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

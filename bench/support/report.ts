@@ -1,6 +1,5 @@
 import type { Findings, Goal, Part } from '../part.ts';
-import { markdownTable, paragraph } from './markdown.ts';
-import { formatNumber, formatSpread, median, NO_FIGURE } from './statistics.ts';
+import { formatNumber, formatSpread, markdownTable, median, NO_FIGURE, paragraph } from './figures.ts';
 
 export type Measured = { readonly part: Part; readonly findings: Findings };
 

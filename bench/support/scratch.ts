@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Tries again for a while where a process that was just killed finishes a write. */
+/** Tries again for a while if a process that was just killed finishes a write. */
 const REMOVALS = 5;
 
 /** A folder for lists and databases, which are large: it does not lie about when this process has ended, by Ctrl-C either. */
@@ -11,4 +11,10 @@ export function makeScratchFolder(parent: string): string {
   // Not once: behind npm a signal comes twice, and the second would end the removal half way.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
   return folder;
+}
+
+/** A folder in it for one measurement, removed at the end of the scope. */
+export function makeHome(folder: string, name: string): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(folder, `${name}-`));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -1,9 +1,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { makeHome } from './scratch.ts';
 
-/** The service of the bench in a process of its own. */
+/** The service of the bench in a process of its own, and a folder for what is measured with it. Both go with it. */
 export type Service = AsyncDisposable & {
+  readonly home: string;
   readonly url: string;
   /** Answers with this file from now on. */
   readonly serve: (file: string) => Promise<void>;
@@ -15,7 +17,8 @@ export type Service = AsyncDisposable & {
 
 const PROGRAM = join(import.meta.dirname, '../programs/service.ts');
 
-export async function startService(): Promise<Service> {
+export async function startService(folder: string, name: string): Promise<Service> {
+  const home = makeHome(folder, name);
   const child = fork(PROGRAM, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');
   const answered = async <T>(): Promise<T> => {
@@ -32,13 +35,10 @@ export async function startService(): Promise<Service> {
   };
   const { port } = await answered<{ readonly port: number }>();
   return {
+    home: home.path,
     url: `http://127.0.0.1:${port}`,
-    serve: async (file) => {
-      await ask({ serve: file });
-    },
-    forget: async () => {
-      await ask({});
-    },
+    serve: async (file) => void (await ask({ serve: file })),
+    forget: async () => void (await ask({})),
     firstRequestAt: async () => {
       const { firstRequestAt } = await ask({});
       if (firstRequestAt === undefined) throw new Error('the service saw no request');
@@ -47,6 +47,7 @@ export async function startService(): Promise<Service> {
     [Symbol.asyncDispose]: async () => {
       child.disconnect();
       await ended;
+      home[Symbol.dispose]();
     },
   };
 }

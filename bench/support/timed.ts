@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { leaveNoOrphan } from './orphan.ts';
 
 /** GNU's, which tells of memory, and not the shell's. */
 export const TIME = '/usr/bin/time';
@@ -54,4 +53,15 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
 /** What others have written goes to the disk now and not while somebody is timed. */
 function settleDisk(): void {
   spawnSync('sync');
+}
+
+/** Has a process that this one started end with it, whatever ends this one but SIGKILL. To be disposed of once it has ended. */
+export function leaveNoOrphan(kill: () => void): Disposable {
+  // Ahead of all else that is done at the exit: what still runs would write into folders that are being removed.
+  process.prependOnceListener('exit', kill);
+  return {
+    [Symbol.dispose]: () => {
+      process.off('exit', kill);
+    },
+  };
 }

@@ -1,9 +1,35 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaveNoOrphan } from './orphan.ts';
-import { PROGRAM } from './program.ts';
+import { leaveNoOrphan } from './timed.ts';
+
+export const PROGRAM = join(import.meta.dirname, '../../dist/league-sync.cjs');
+
+/** A schedule with one slot, as far away as slots get. */
+const NEVER = '0 0 29 2 *';
+
+/** Settings for a service and a database. Limits are raised, for nothing is to be refused for its size or its time. */
+export function settingsFor(url: string, database: string): Readonly<Record<string, string>> {
+  return {
+    LEAGUE_SYNC_BASE_URL: url,
+    LEAGUE_SYNC_USERNAME: 'player',
+    LEAGUE_SYNC_PASSWORD: 'secret-password',
+    LEAGUE_SYNC_DATABASE: database,
+    LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
+    LEAGUE_SYNC_SCHEDULE: NEVER,
+    LEAGUE_SYNC_PROFILE_SCHEDULE: NEVER,
+    LEAGUE_SYNC_LOG_FORMAT: 'json',
+    LEAGUE_SYNC_MAX_BODY: '1GB',
+    LEAGUE_SYNC_ATTEMPT_TIMEOUT: '10m',
+    LEAGUE_SYNC_RUN_TIMEOUT: '10m',
+  };
+}
+
+export function databaseIn(folder: string): string {
+  return join(folder, 'leagues.db');
+}
 
 export type Poll = {
   readonly outcome: string;
@@ -16,8 +42,6 @@ export type Worker = AsyncDisposable & {
   readonly pid: number;
   /** Ms since the epoch. */
   readonly spawnedAt: number;
-  /** The first line of its log that fits, waited for. */
-  readonly line: (fits: (line: string) => boolean) => Promise<string>;
   /** Where its page is. */
   readonly url: () => Promise<string>;
   /** Settles when the polls of its start, leagues and profile, are recorded. */
@@ -26,17 +50,18 @@ export type Worker = AsyncDisposable & {
   readonly poll: () => Promise<Poll>;
 };
 
-type Options = { readonly folder: string; readonly env: Readonly<Record<string, string>> };
-
 /** Far longer than any poll takes: past it the worker is stuck, and there is nothing to measure. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 5;
 
-export function startWorker({ folder, env }: Options): Worker {
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts it in a folder, which holds its database. */
+export function startWorker(folder: string, url: string, env: Environment = {}): Worker {
   const spawnedAt = performance.timeOrigin + performance.now();
   const child = spawn(process.execPath, [PROGRAM, 'run'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env },
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...settingsFor(url, databaseIn(folder)), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const { pid } = child;
@@ -46,7 +71,8 @@ export function startWorker({ folder, env }: Options): Worker {
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
 
-  const lineFrom = async (from: number, fits: (line: string) => boolean): Promise<string> => {
+  /** The first line of its log that fits, waited for. */
+  const lineWith = async (fits: (line: string) => boolean, from = 0): Promise<string> => {
     for (const giveUpAt = Date.now() + PATIENCE_MS; Date.now() < giveUpAt; await sleep(LOOK_MS)) {
       const found = lines.slice(from).find(fits);
       if (found !== undefined) return found;
@@ -54,21 +80,19 @@ export function startWorker({ folder, env }: Options): Worker {
     }
     throw new Error(`the worker did not say what was waited for:\n${lines.slice(-5).join('\n')}`);
   };
-  const line = (fits: (line: string) => boolean): Promise<string> => lineFrom(0, fits);
 
   return {
     pid,
     spawnedAt,
-    line,
-    url: async () => (JSON.parse(await line((text) => text.includes('"url"'))) as { url: string }).url,
+    url: async () => (JSON.parse(await lineWith((text) => text.includes('"url"'))) as { url: string }).url,
     started: async () => {
-      await line((text) => isRun(text, 'leagues'));
-      await line((text) => isRun(text, 'profile'));
+      await lineWith((text) => isRun(text, 'leagues'));
+      await lineWith((text) => isRun(text, 'profile'));
     },
     poll: async () => {
       const from = lines.length;
       process.kill(pid, 'SIGHUP');
-      const text = await lineFrom(from, (text) => isRun(text, 'leagues'));
+      const text = await lineWith((text) => isRun(text, 'leagues'), from);
       const { outcome = 'skipped' } = JSON.parse(text) as { outcome?: string };
       return { outcome, lineBytes: Buffer.byteLength(text) + 1 };
     },

@@ -8,7 +8,7 @@ import { Monitor } from '../../src/observe/monitor.ts';
 import { createReader } from '../../src/observe/page/data.ts';
 import { withOwnSnapshot } from '../../src/store/connection.ts';
 import type { Store } from '../../src/store/store.ts';
-import { median } from '../support/statistics.ts';
+import { median } from '../support/figures.ts';
 import type { HandClock } from './clock.ts';
 
 /** A median of so many answers, after one that is not counted. */

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import Database from 'better-sqlite3';
 import { createHandClock, type HandClock } from './clock.ts';
 import { type Times, timePages, timeStatements } from './look.ts';
-import { lookAtMemory, type Memory } from './memory.ts';
 import { openYearWorker, type YearWorker } from './worker.ts';
 
 // A year of polls every minute, with the real store, session, client and pruning, a service that answers from memory,
@@ -40,6 +41,9 @@ export type YearFigures = {
   /** At the beginning, and after each month. */
   readonly memory: readonly Memory[];
 };
+
+/** What this process takes after garbage collection, and which day of the year it is. */
+type Memory = { readonly day: number; readonly residentBytes: number; readonly heapBytes: number };
 
 type Polled = Pick<YearFigures, 'outcomes' | 'memory' | 'pollMs'> & { readonly largestWal: number };
 
@@ -101,4 +105,20 @@ function countRows(path: string): YearFigures['rows'] {
   } finally {
     db.close();
   }
+}
+
+async function lookAtMemory(day: number): Promise<Memory> {
+  // What is cleared away only after a collection is garbage for the next.
+  for (let round = 0; round < 2; round += 1) {
+    collectGarbage();
+    await turnOfLoop();
+  }
+  const { rss, heapUsed } = process.memoryUsage();
+  return { day, residentBytes: rss, heapBytes: heapUsed };
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  collect();
 }

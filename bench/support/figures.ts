@@ -1,3 +1,7 @@
+import { wrap } from '../../src/terminal/table.ts';
+
+const WIDTH = 120;
+
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;
@@ -31,4 +35,20 @@ export function formatSpread(values: readonly number[]): string {
   const middle = formatNumber(median(values));
   if (values.length === 1 || middle === NO_FIGURE) return middle;
   return `${middle} (${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))})`;
+}
+
+/** A paragraph, broken where the figures in it want it. */
+export function paragraph(text: string): string {
+  return wrap(text.replaceAll('\n', ' '), WIDTH).join('\n');
+}
+
+/** A table in Markdown; all columns but the first are figures. */
+export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = columns.map((_, index) => (index === 0 ? '---' : '--:'));
+  return [columns, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** 100,000 */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
 }
