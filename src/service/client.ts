@@ -1,6 +1,6 @@
 import type { Scope } from '../config/config.ts';
 import { ContractError, CredentialsError, RetryAfterError, StatusError } from '../errors.ts';
-import { isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isDeeperThan, type JsonObject, type JsonValue } from '../json.ts';
 import type { Secrets } from '../redact.ts';
 import type { Resource } from './backoff.ts';
 import {
@@ -54,87 +54,75 @@ export type TokenSource = Pick<Session, 'token' | 'accept' | 'discard' | 'report
 export type ClientOptions = Connection & { readonly session: TokenSource };
 
 export function createClient(options: ClientOptions): Client {
-  const get = (query: Query, deadline: Deadline, trace: Trace): Promise<Fetched | undefined> =>
-    retry(() => authorizedGet(query, { signal: deadline.signal, trace }, options), { ...options, deadline });
+  const get = (query: Query): Promise<Fetched | undefined> =>
+    retry(() => authorizedGet(query, options), { ...options, deadline: query.deadline });
   return {
     fetchLeagues: (scope, deadline, trace, validators) => {
       const path = `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
-      return get({ resource: 'leagues', path, conditions: conditionsOf(validators) }, deadline, trace);
+      return get({ resource: 'leagues', path, conditions: conditionsOf(validators), deadline, trace });
     },
     fetchProfile: async (deadline, trace) => {
-      const query: Query = { resource: 'profile', path: '/players/v1/players/player/me', conditions: {} };
-      const fetched = await get(query, deadline, trace);
-      if (fetched === undefined)
-        throw new Error('a profile that nothing was conditional about came back as unmodified');
+      const path = '/players/v1/players/player/me';
+      const fetched = await get({ resource: 'profile', path, conditions: {}, deadline, trace });
+      if (fetched === undefined) throw new Error('an unconditional request for the profile was answered by 304');
       return fetched;
     },
   };
 }
 
-/** A path, and the headers that ask for it on conditions. */
 type Query = {
   readonly resource: Resource;
   readonly path: string;
+  /** The headers that ask for it on conditions. */
   readonly conditions: Readonly<Record<string, string>>;
+  readonly deadline: Deadline;
+  readonly trace: Trace;
 };
 
-function conditionsOf(validators: Validators | undefined): Query['conditions'] {
-  const { etag, lastModified } = validators ?? {};
-  return {
-    ...(isSendable(etag) ? { 'if-none-match': etag } : {}),
-    ...(isSendable(lastModified) ? { 'if-modified-since': lastModified } : {}),
-  };
+function conditionsOf({ etag, lastModified }: Partial<Validators> = {}): Query['conditions'] {
+  const headers = { 'if-none-match': etag, 'if-modified-since': lastModified };
+  // A header that was received may hold what none may that is sent.
+  const isSendable = (value: string | undefined): boolean => /^[\x20-\x7e]{1,1000}$/.test(value ?? '');
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => isSendable(value))) as Query['conditions'];
 }
-
-/** A header that was received may hold what none may that is sent. */
-function isSendable(value: string | undefined): value is string {
-  return value !== undefined && /^[\x20-\x7e]{1,1000}$/.test(value);
-}
-
-type Attempt = { readonly signal: AbortSignal; readonly trace: Trace };
 
 /** One request with a live token; a rejected token is replaced once and the request repeated (contract, 4). */
-async function authorizedGet(query: Query, attempt: Attempt, options: ClientOptions): Promise<Fetched | undefined> {
+async function authorizedGet(query: Query, options: ClientOptions): Promise<Fetched | undefined> {
   const { session } = options;
-  const { resource } = query;
-  let { token, isTrial } = await session.token(resource, attempt.signal);
-  let read = await send(query, token, attempt, options);
+  const { resource, deadline } = query;
+  let { token, isTrial } = await session.token(resource, deadline.signal);
+  let answer = await send(query, token, options);
   // A Retry-After of this answer holds for the login, too.
-  let rejection = findRejection(read, query, options);
+  let rejection = findRejection(answer, query, options);
   if (rejection !== undefined && !isTrial) {
     session.discard(token);
-    ({ token } = await session.token(resource, attempt.signal));
-    read = await send(query, token, attempt, options);
-    rejection = findRejection(read, query, options);
+    ({ token } = await session.token(resource, deadline.signal));
+    answer = await send(query, token, options);
+    rejection = findRejection(answer, query, options);
   }
   if (rejection !== undefined) throw session.reportRejected(resource, token, rejection);
-  return readSuccess(read, query, options);
+  const fetched = readSuccess(answer, query, options);
+  session.accept(resource);
+  return fetched;
 }
 
 /** The body is undefined if it is no JSON object. */
-type Read = { readonly response: HttpResponse; readonly body: JsonObject | undefined };
+type Answer = { readonly response: HttpResponse; readonly body: JsonObject | undefined };
 
-async function send(query: Query, token: Token, { signal, trace }: Attempt, options: ClientOptions): Promise<Read> {
-  const { path, conditions } = query;
+async function send({ path, conditions, deadline, trace }: Query, token: Token, options: Connection): Promise<Answer> {
+  const { signal } = deadline;
   const headers = { authorization: `Bearer ${token.accessToken}`, ...conditions };
-  trace.attempts += 1;
-  trace.httpStatus = undefined;
-  trace.bodyBytes = undefined;
+  Object.assign(trace, { attempts: trace.attempts + 1, httpStatus: undefined, bodyBytes: undefined });
   const response = await options.transport({ method: 'GET', path, headers }, signal).catch((error: unknown) => {
     if (error instanceof RetryAfterError) trace.attempts -= 1;
     throw error;
   });
-  trace.httpStatus = response.status;
-  trace.bodyBytes = response.body.length;
+  Object.assign(trace, { httpStatus: response.status, bodyBytes: response.body.length });
   return { response, body: await readObject(response, options.secrets.scrubTokens, signal) };
 }
 
 /** The error of a rejected token; undefined if it was not rejected. */
-function findRejection(
-  { response, body }: Read,
-  { path }: Query,
-  options: ClientOptions,
-): CredentialsError | undefined {
+function findRejection({ response, body }: Answer, { path }: Query, options: Connection): CredentialsError | undefined {
   const { status } = response;
   const isFailed = body?.result === 'fail' && !isTransient(status);
   if (status !== 401 && status !== 403 && !isFailed) return undefined;
@@ -145,40 +133,32 @@ function findRejection(
   });
 }
 
-/** Undefined where the answer is that nothing has changed, and this was asked. */
+/** Undefined if the answer is that nothing has changed, and this was asked. */
 function readSuccess(
-  { response, body }: Read,
-  { resource, path, conditions }: Query,
-  options: ClientOptions,
+  { response, body }: Answer,
+  { path, conditions }: Query,
+  options: Connection,
 ): Fetched | undefined {
-  const { secrets, session } = options;
+  const { secrets } = options;
   const { status, header } = response;
   const request = `GET ${path}`;
   if (status === 304) {
-    if (Object.keys(conditions).length === 0) {
-      const message = `${request} was answered with status 304, though nothing conditional was asked.`;
-      throw new ContractError(message, { httpStatus: 304 });
-    }
-    session.accept(resource);
-    return undefined;
+    if (Object.keys(conditions).length > 0) return undefined;
+    const message = `${request} was answered with status 304, though nothing conditional was asked.`;
+    throw new ContractError(message, { httpStatus: 304 });
   }
-  if (!isSuccess(status)) {
-    const details = readFailureDetails(response, body, options);
-    const fix = isRedirect(status) ? 'check LEAGUE_SYNC_BASE_URL' : undefined;
-    throw new StatusError(isTransient(status), describeStatus(response, request, secrets), { ...details, fix });
-  }
-  if (body === undefined) {
-    readFailureDetails(response, body, options);
-    throw describeNonObject(response, request, secrets.scrub);
-  }
-  session.accept(resource);
-  return {
-    body,
-    message: readMessage(body, secrets.scrub),
-    timestamp: readTimestamp(body.timestamp, secrets),
-    etag: readValidator(header('etag'), secrets),
-    lastModified: readValidator(header('last-modified'), secrets),
-  };
+  if (body !== undefined && isSuccess(status))
+    return {
+      body,
+      message: readMessage(body, secrets.scrub),
+      timestamp: readTimestamp(body.timestamp, secrets),
+      etag: readValidator(header('etag'), secrets),
+      lastModified: readValidator(header('last-modified'), secrets),
+    };
+  const details = readFailureDetails(response, body, options);
+  if (isSuccess(status)) throw describeNonObject(response, request, secrets.scrub);
+  const fix = isRedirect(status) ? 'check LEAGUE_SYNC_BASE_URL' : undefined;
+  throw new StatusError(isTransient(status), describeStatus(response, request, secrets), { ...details, fix });
 }
 
 function describeStatus({ status, header }: HttpResponse, request: string, secrets: Secrets): string {
@@ -198,18 +178,14 @@ function redirectTarget(location: string | undefined, { scrub }: Secrets): strin
   return isClean ? ` to ${origin}` : '';
 }
 
-/** The interface allows any type here (4.3); a text is kept as it is, anything else as its JSON. */
-function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string | undefined {
-  if (sent === undefined || sent === null) return undefined;
-  if (typeof sent === 'string') return scrub(sent).slice(0, LONGEST_TIMESTAMP);
-  if (isObject(sent) || Array.isArray(sent)) {
-    if (isDeeperThan(sent, DEEPEST_TIMESTAMP)) return undefined;
-  }
-  return scrub(JSON.stringify(sent)).slice(0, LONGEST_TIMESTAMP);
-}
-
 const LONGEST_TIMESTAMP = 500;
 const DEEPEST_TIMESTAMP = 8;
+
+/** The interface allows any type here (4.3); a text is kept as it is, anything else as its JSON. */
+function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string | undefined {
+  if (sent === undefined || sent === null || isDeeperThan(sent, DEEPEST_TIMESTAMP)) return undefined;
+  return scrub(typeof sent === 'string' ? sent : JSON.stringify(sent)).slice(0, LONGEST_TIMESTAMP);
+}
 
 function readValidator(value: string | undefined, { scrub }: Secrets): string | undefined {
   return value !== undefined && scrub(value) === value ? value : undefined;
