@@ -1,9 +1,8 @@
 import type { Credentials } from '../config/credentials.ts';
-import type { Drift, DriftLog } from '../drift.ts';
+import type { Drift } from '../drift.ts';
 import { ContractError, CredentialsError, RetryAfterError, type RunError, StatusError, toRunError } from '../errors.ts';
 import { LOGIN_RESULT } from '../interface.ts';
 import { type JsonObject, typeName } from '../json.ts';
-import type { Secrets } from '../redact.ts';
 import { parseInstant } from '../time/timestamp.ts';
 import { unknownFields } from './coerce.ts';
 import { type HttpResponse, isTransient, readFailureDetails, readObject, serverClock } from './response.ts';
@@ -129,21 +128,17 @@ function assertSuccess(response: HttpResponse, body: JsonObject | undefined, opt
 
 const FIELDS = Object.keys(LOGIN_RESULT.shape);
 
-type Notes = { readonly drift: DriftLog; readonly secrets: Secrets };
-
 /** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */
-function readExpiry(body: JsonObject, { drift, secrets }: Notes): number | undefined {
+function readExpiry(body: JsonObject, { drift, secrets }: Connection): number | undefined {
   const note = (name: string, kind: Drift['kind'], detail: string): void =>
     drift.note([{ field: `login.${name}`, kind, detail }]);
   drift.note(unknownFields(body, FIELDS, 'login', secrets.scrub));
   for (const name of FIELDS) if (body[name] === undefined) note(name, 'missing-field', 'absent for string');
   const { expire_datetime: sent } = body;
-  if (sent === undefined) return undefined;
-  if (typeof sent !== 'string') {
+  const expiresAt = typeof sent === 'string' ? parseInstant(sent) : undefined;
+  if (sent !== undefined && typeof sent !== 'string')
     note('expire_datetime', 'wrong-type', `${typeName(sent)} for string`);
-    return undefined;
-  }
-  const expiresAt = parseInstant(sent);
-  if (expiresAt === undefined) note('expire_datetime', 'unexpected-value', 'string that is no ISO 8601 instant');
+  else if (sent !== undefined && expiresAt === undefined)
+    note('expire_datetime', 'unexpected-value', 'string that is no ISO 8601 instant');
   return expiresAt;
 }

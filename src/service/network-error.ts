@@ -3,17 +3,16 @@ import { codeOf, TransportError } from '../errors.ts';
 import { isTransient } from './response.ts';
 
 type Fault = {
-  readonly codes: RegExp;
   readonly what: string;
   /** What to do about it, where more can be said than to look at the address and the network. */
   readonly fix?: string;
   /** Where there is a proxy, it is the proxy that this says something about. */
   readonly atProxy?: { readonly what: string; readonly fix?: string };
-  readonly permanent?: true;
+  readonly permanent?: boolean;
 };
 
 /** What a broken connection means, by the code that Node or undici gives it. The first match counts. */
-const FAULTS: readonly Fault[] = [
+const FAULTS: readonly (Fault & { readonly codes: RegExp })[] = [
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
     what: 'the host name cannot be resolved',
@@ -97,40 +96,33 @@ export function describeNetworkError(
   { httpStatus, proxy }: Circumstances = {},
 ): TransportError {
   const code = deepCodeOf(error);
-  const fault = FAULTS.find(({ codes }) => codes.test(code));
-  const refusal = proxy === undefined ? undefined : statusOfProxy(error, code);
-  const { what, fix } =
-    refusal === undefined
-      ? ((proxy && fault?.atProxy) ?? fault ?? { what: 'the connection failed', fix: undefined })
-      : describeRefusal(refusal);
-  const passes = refusal === undefined ? fault?.permanent !== true : isTransient(refusal);
-  const timedOut = /TIMEDOUT|TIMEOUT/.test(code);
+  const found: Fault | undefined = (proxy && findRefusal(error, code)) ?? FAULTS.find(({ codes }) => codes.test(code));
+  const { what, fix } = (proxy && found?.atProxy) ?? found ?? { what: 'the connection failed' };
+  const kind = /TIMEDOUT|TIMEOUT/.test(code) ? 'timeout' : 'network';
   const message = `${request}${throughProxy(proxy)} failed: ${what} (${code}).`;
-  return new TransportError(timedOut ? 'timeout' : 'network', passes, message, { cause: bare(error), httpStatus, fix });
-}
-
-function describeRefusal(status: number): { readonly what: string; readonly fix: string | undefined } {
-  const what = `the proxy refused it with status ${status}`;
-  return { what, fix: status === 407 ? 'give the proxy the credentials that it wants' : undefined };
+  return new TransportError(kind, found?.permanent !== true, message, { cause: bare(error, code), httpStatus, fix });
 }
 
 /** undici says the status of a proxy that opens no way in its message alone. */
-function statusOfProxy(error: unknown, code: string): number | undefined {
+function findRefusal(error: unknown, code: string): Fault | undefined {
   if (!(error instanceof Error) || !/^UND_ERR_(ABORTED|INVALID_ARG)$/.test(code)) return undefined;
-  const status = /Proxy.*\((\d{3})\)/.exec(error.message)?.[1];
-  return status === undefined ? undefined : Number(status);
+  const status = Number(/Proxy.*\((\d{3})\)/.exec(error.message)?.[1]);
+  if (Number.isNaN(status)) return undefined;
+  return {
+    what: `the proxy refused it with status ${status}`,
+    ...(status === 407 ? { fix: 'give the proxy the credentials that it wants' } : {}),
+    permanent: !isTransient(status),
+  };
 }
 
 function deepCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if (error instanceof AggregateError && error.errors[0] !== undefined) return deepCodeOf(error.errors[0]);
-  if (codeOf(error) !== '') return codeOf(error);
-  return error.cause instanceof Error ? deepCodeOf(error.cause) : error.name;
+  return codeOf(error) || (error.cause instanceof Error ? deepCodeOf(error.cause) : error.name);
 }
 
 /** Errors of libraries carry requests and pieces of answers, and with them tokens. */
-function bare(error: unknown): unknown {
+function bare(error: unknown, code: string): unknown {
   if (!(error instanceof Error)) return undefined;
-  const { name, stack } = error;
-  return Object.assign(new Error(deepCodeOf(error)), { name, stack, code: deepCodeOf(error) });
+  return Object.assign(new Error(code), { name: error.name, stack: error.stack, code });
 }

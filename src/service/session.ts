@@ -137,10 +137,8 @@ export class Session {
   }
 
   private usable(resource: Resource): Token | undefined {
-    const token = this.held;
-    return token === undefined || hasExpired(token, this.options.clock) || this.isRejected(resource)
-      ? undefined
-      : token;
+    const isUsable = this.held && !hasExpired(this.held, this.options.clock) && !this.isRejected(resource);
+    return isUsable ? this.held : undefined;
   }
 
   /** The login that is under way, or a new one. */
@@ -181,8 +179,7 @@ export class Session {
   }
 
   private skipWaitsIfRotated(): void {
-    if (this.refusal() === undefined) return;
-    const pair = readQuietly(this.options.credentials);
+    const pair = this.refusals.current() && readQuietly(this.options.credentials);
     if (pair !== undefined) this.refusals.skipWaits(pair);
   }
 
