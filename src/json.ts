@@ -74,7 +74,8 @@ export function isObject(value: unknown): value is JsonObject {
 export function isDeeperThan(value: JsonValue, limit: number): boolean {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return false;
   if (limit === 0) return true;
-  for (const member of Object.values(value)) if (isDeeperThan(member, limit - 1)) return true;
+  for (const member of Object.values(value))
+    if (typeof member === 'object' && isDeeperThan(member, limit - 1)) return true;
   return false;
 }
 

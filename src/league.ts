@@ -30,11 +30,12 @@ export function valueJson(field: Field, value: FieldValue): string {
 
 /** The same for two leagues exactly if no member differs. */
 export function contentHash(league: League): string {
-  const content = LEAGUE_MEMBERS.map(({ name, type }) => {
+  const content: unknown[] = [];
+  for (const { name, type } of LEAGUE_MEMBERS) {
     const value = league[name];
-    if (type === 'json') return inOneOrder(value);
-    return typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
-  });
+    if (type === 'json') content.push(inOneOrder(value));
+    else content.push(typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value);
+  }
   return hash('sha256', JSON.stringify(content), 'base64url');
 }
 

@@ -1,5 +1,5 @@
 import type { Drift } from '../drift.ts';
-import type { Field, FieldType, FieldValue, JsonText } from '../interface.ts';
+import type { Field, FieldType, FieldValue } from '../interface.ts';
 import { canonicalJson, type JsonObject, type JsonValue, rawNumber, typeName } from '../json.ts';
 
 /** A value read into the form of its column; `converted` where that took a conversion, which loses nothing. */
@@ -10,8 +10,7 @@ export type Problem = { readonly path: string; readonly message: string };
 
 /** An object of the interface, read field by field. */
 export type ReadFields<Name extends string> = {
-  readonly values: Readonly<Record<Name, FieldValue>>;
-  readonly extra: JsonText;
+  readonly values: Readonly<Record<Name | 'extra', FieldValue>>;
   readonly problems: readonly Problem[];
   readonly drift: readonly Drift[];
 };
@@ -56,7 +55,7 @@ export function readFields<Name extends string>(
   object: JsonObject,
   prefix: string,
 ): ReadFields<Name> {
-  const values: Partial<Record<Name, FieldValue>> = {};
+  const values: Partial<Record<string, FieldValue>> = {};
   const spare: [string, JsonValue][] = [];
   const problems: Problem[] = [];
   const drift: Drift[] = [];
@@ -83,8 +82,8 @@ export function readFields<Name extends string>(
     drift.push(unknownField(`${prefix}${name}`, value));
   }
   // fromEntries defines members, so a field named __proto__ is a field like any other.
-  const extra = spare.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(spare));
-  return { values: values as Record<Name, FieldValue>, extra, problems, drift };
+  values.extra = spare.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(spare));
+  return { values: values as Record<Name | 'extra', FieldValue>, problems, drift };
 }
 
 /** Whether the value is its column's as it is: nearly all are. */

@@ -103,12 +103,12 @@ function readElement(sent: JsonValue, position: number, note: (drift: readonly D
     });
   }
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
-  const { values, extra, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
+  const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   note(drift);
   const all = values.league_id === '' ? [{ path: 'league_id', message: 'is empty' }, ...problems] : problems;
   if (all.length > 0) return reject(sent, position, all);
   // Every required field has a value of its column's type here, and every other one has it or null.
-  return { ...values, extra } as League;
+  return values as League;
 }
 
 /** More fields than any league has; each row that speaks of the element would hold them all. */

@@ -11,7 +11,7 @@ export function parseProfile(answer: JsonObject): { readonly player: Player; rea
     throw new ContractError('The profile answer is nested too deeply to be kept.');
   if (!isObject(sent)) throw new ContractError(`The profile answer holds no player (${typeName(sent)} in "player").`);
   const drift = createDriftLog();
-  const { values, extra, problems, drift: departures } = readFields(PLAYER_FIELDS, sent, 'player.');
+  const { values, problems, drift: departures } = readFields(PLAYER_FIELDS, sent, 'player.');
   drift.note(departures);
   drift.note(unknownFields(answer, Object.keys(PROFILE_ANSWER.shape), 'player'));
   const problem = values.player_id === '' ? { path: 'player_id', message: 'is empty' } : problems[0];
@@ -23,5 +23,5 @@ export function parseProfile(answer: JsonObject): { readonly player: Player; rea
     drift.note([{ field: 'player.player_premium_items', kind, detail: `${typeName(items)} for list` }]);
   }
   const premiumItems = items === undefined || items === null ? null : JSON.stringify(items);
-  return { player: { ...values, premium_items: premiumItems, extra } as Player, drift: drift.list() };
+  return { player: { ...values, premium_items: premiumItems } as Player, drift: drift.list() };
 }
