@@ -42,11 +42,15 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
   const parts = { clock, random: createRandom(SEED) };
   const connection = connect(transport, { onRetryAfter: journal.recordRetryAfter }, parts);
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
-  const { client, drift, secrets, retryAfter } = openService({ credentials, loginLeewayMs: LEEWAY_MS }, connection, {
-    firstReason: 'start',
-    onLogin: journal.recordLogin,
-    signal: stop,
-  });
+  const { client, drift, secrets, retryAfter } = openService(
+    { credentials, loginLeewayMs: LEEWAY_MS, runTimeoutMs: RUN_TIMEOUT_MS },
+    connection,
+    {
+      firstReason: 'start',
+      onLogin: journal.recordLogin,
+      signal: stop,
+    },
+  );
   const tools = {
     store,
     client,

@@ -1,6 +1,6 @@
 import type { Credentials } from '../config/credentials.ts';
 import type { Drift } from '../drift.ts';
-import { ContractError, CredentialsError, RetryAfterError, type RunError, StatusError, toRunError } from '../errors.ts';
+import { ContractError, CredentialsError, RetryAfterError, RunError, StatusError, toRunError } from '../errors.ts';
 import { LOGIN_RESULT } from '../interface.ts';
 import { type JsonObject, typeName } from '../json.ts';
 import { parseInstant } from '../time/timestamp.ts';
@@ -20,7 +20,7 @@ export type LoginRecord = {
   readonly clockSkewMs?: number | undefined;
   /** The token had expired, or all but, when it arrived. */
   readonly expiredOnArrival?: boolean;
-  /** Why it failed; undefined if it was cut short. */
+  /** Why it failed; undefined if the worker was stopped. */
   readonly error?: RunError | undefined;
   readonly errorMessage?: string;
 };
@@ -50,7 +50,8 @@ export function createLogIn(options: LoginOptions): LogIn {
       // Nothing was sent.
       if (error instanceof RetryAfterError) throw error;
       if (signal.aborted) {
-        onLogin({ at, reason, outcome: 'failed', errorMessage: describeEnd(signal.reason) });
+        const why = signal.reason instanceof RunError ? signal.reason : undefined;
+        onLogin({ at, reason, outcome: 'failed', error: why, errorMessage: describeEnd(signal.reason) });
         throw error;
       }
       const failure = toRunError(error);

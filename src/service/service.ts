@@ -79,7 +79,7 @@ export type ServiceOptions = {
 
 /** Nothing is sent yet. */
 export function openService(
-  { credentials, loginLeewayMs: leewayMs }: Pick<Config, 'credentials' | 'loginLeewayMs'>,
+  config: Pick<Config, 'credentials' | 'loginLeewayMs' | 'runTimeoutMs'>,
   connection: Connection,
   { firstReason, onLogin, signal }: ServiceOptions,
 ): Service {
@@ -87,8 +87,9 @@ export function openService(
   const session = new Session({
     ...connection,
     logIn: createLogIn({ ...connection, onLogin }),
-    credentials,
-    leewayMs,
+    credentials: config.credentials,
+    leewayMs: config.loginLeewayMs,
+    loginTimeoutMs: config.runTimeoutMs,
     firstReason,
     signal: AbortSignal.any([signal, ending.signal]),
   });

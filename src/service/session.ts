@@ -4,6 +4,7 @@ import { CredentialsError, RunError } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
 import { type Backoff, createBackoff, type Refusal, Refusals, type Resource } from './backoff.ts';
 import type { LogIn, LoginReason } from './login.ts';
+import { startDeadline } from './retry.ts';
 import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token.ts';
 
 /** A token for a request. */
@@ -19,6 +20,8 @@ export type SessionOptions = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly leewayMs: number;
+  /** How long one login may take. */
+  readonly loginTimeoutMs: number;
   /** Why the first login is made: the worker starts, or an operator asked for it. */
   readonly firstReason: LoginReason;
   /** Ends the login that is under way. */
@@ -151,9 +154,10 @@ export class Session {
   }
 
   private async logInAnew(): Promise<Token> {
-    const { clock, logIn, signal } = this.options;
+    const { clock, logIn, loginTimeoutMs, signal } = this.options;
+    using deadline = startDeadline(this.options, loginTimeoutMs, signal);
     try {
-      this.held = await logIn(this.nextReason, { read: () => this.readPair() }, signal);
+      this.held = await logIn(this.nextReason, { read: () => this.readPair() }, deadline.signal);
     } catch (error) {
       if (error instanceof CredentialsError) this.refusals.add('login', error, this.lastPair);
       else this.failures.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);

@@ -64,7 +64,7 @@ export async function startWorker(
     { retryAfterLeftMs, onRetryAfter: journal.recordRetryAfter },
     { clock, random },
   );
-  const config = { credentials: { read: readPair }, loginLeewayMs: LEEWAY_MS };
+  const config = { credentials: { read: readPair }, loginLeewayMs: LEEWAY_MS, runTimeoutMs: RUN_TIMEOUT_MS };
   const { session, retryAfter, client, drift, secrets } = openService(config, connection, {
     firstReason: 'start',
     onLogin: record,

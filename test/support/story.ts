@@ -74,11 +74,15 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const journal = createLoginRecorder(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
   const connection = connect(service.transport, {}, { clock, random: () => 0.5 });
-  const { client, session, drift, secrets } = openService({ credentials, loginLeewayMs: HOUR_MS / 12 }, connection, {
-    firstReason: 'start',
-    onLogin: journal.recordLogin,
-    signal,
-  });
+  const { client, session, drift, secrets } = openService(
+    { credentials, loginLeewayMs: HOUR_MS / 12, runTimeoutMs: HOUR_MS / 30 },
+    connection,
+    {
+      firstReason: 'start',
+      onLogin: journal.recordLogin,
+      signal,
+    },
+  );
   const tools: RunTools = {
     store,
     client,

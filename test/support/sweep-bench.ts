@@ -109,8 +109,9 @@ function assembleSide(
     if (login.error !== undefined) errors.push(login.error);
     journal.recordLogin(login);
   };
+  const config = { credentials, loginLeewayMs: LEEWAY_MS, runTimeoutMs: limits.runTimeoutMs };
   const options = { firstReason: 'manual', onLogin, signal } as const;
-  const { client, drift, retryAfter } = openService({ credentials, loginLeewayMs: LEEWAY_MS }, connection, options);
+  const { client, drift, retryAfter } = openService(config, connection, options);
   return { client, drift, pausedUntil: retryAfter.until };
 }
 

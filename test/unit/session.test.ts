@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CredentialsError, RetryAfterError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
 import type { Resource } from '../../src/service/backoff.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
@@ -9,6 +9,7 @@ import { rejectionOf } from '../support/unit-error.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+const LOGIN_TIMEOUT_MS = 2 * MINUTE;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
@@ -60,6 +61,7 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     random: () => 1,
     leewayMs,
     firstReason: 'start',
+    loginTimeoutMs: LOGIN_TIMEOUT_MS,
     signal: stop.signal,
   });
   const { signal } = stop;
@@ -193,6 +195,17 @@ describe('a session', () => {
     failWith(outage);
     await clock.advance(HOUR);
     expect(await rejectionOf(use())).toMatchObject({ kind: 'network' });
+  });
+
+  it('fails with a timeout when its login takes too long', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { use } = createStage({ loginTakesMs: HOUR });
+    const failed = rejectionOf(use());
+    vi.advanceTimersByTime(LOGIN_TIMEOUT_MS);
+    expect(await failed).toMatchObject({ kind: 'timeout' });
   });
 
   it.each<[string, number, number]>([
