@@ -13,7 +13,8 @@ export type TestClock = Clock & {
 
 type Sleeper = { readonly wakeAt: number; readonly wake: () => void };
 
-export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z')): TestClock {
+/** `turns` of the event loop are as many as what has woken may take, where that gives way to others. */
+export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'), turns = 1): TestClock {
   let wall = wallAt;
   let monotonic = 5_000;
   const sleepers = new Set<Sleeper>();
@@ -32,15 +33,18 @@ export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'))
       signal?.removeEventListener('abort', abort);
     });
   };
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+  };
   const advance = async (ms: number): Promise<void> => {
     const end = monotonic + ms;
-    await setImmediate();
+    await settle();
     for (let next = earliest(sleepers, end); next !== undefined; next = earliest(sleepers, end)) {
       wall += next.wakeAt - monotonic;
       monotonic = next.wakeAt;
       sleepers.delete(next);
       next.wake();
-      await setImmediate();
+      await settle();
     }
     wall += end - monotonic;
     monotonic = end;

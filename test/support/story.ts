@@ -15,6 +15,8 @@ import { createStoryService, type StoryService } from './story-service.ts';
 const HOUR_MS = 3_600_000;
 const POLL_EVERY_MS = 4 * HOUR_MS;
 const PROFILE_HOUR = 12;
+/** A poll gives way to others a few times. */
+const TURNS = 20;
 const FIRST_START = '2026-11-02T07:40:00.000Z';
 /** The worker is killed within the poll of this instant, and found dead in the morning. */
 const KILLED_AT = '2026-11-07T16:00:00.000Z';
@@ -28,7 +30,7 @@ const OF_STORY = { fingerprint: 'story', programVersion: 'story' };
  * over a service and a clock that are moved by hand. The cookbook's answers are this database's.
  */
 export async function tellStory(path: string): Promise<void> {
-  const clock = createTestClock(Date.parse(FIRST_START));
+  const clock = createTestClock(Date.parse(FIRST_START), TURNS);
   const events = [...STORY_EVENTS];
   const service = createStoryService(clock);
   const live = (until: string, killed: boolean): Promise<void> =>
