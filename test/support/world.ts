@@ -20,8 +20,11 @@ export type World = {
 /** In the middle of a slot and of a second, so that nothing falls together by chance. */
 const BEGINNING = Date.parse('2026-11-20T12:02:03.456Z');
 
+/** A poll gives way to others a few times. */
+const TURNS = 10;
+
 export function createWorld(): World {
-  const machine = createTestClock(BEGINNING);
+  const machine = createTestClock(BEGINNING, TURNS);
   const begun = machine.monotonic();
   let suspended = 0;
   let leapt = 0;
