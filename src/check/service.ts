@@ -6,9 +6,9 @@ import { formatDuration, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import type { Trace } from '../service/client.ts';
-import type { LoginRecord } from '../service/login.ts';
 import { parseProfile } from '../service/profile.ts';
 import { remainingMs } from '../service/retry-after.ts';
+import { hasExpiredOnArrival, type Token } from '../service/token.ts';
 import { readLastPause, readSnapshot } from '../store/queries/overview.ts';
 import type { Database } from './database.ts';
 import { checkLeagues, describePoll } from './leagues.ts';
@@ -87,21 +87,22 @@ function describePause(until: number): CheckResult {
 async function checkLogin({ logIn }: OneShotClient): Promise<readonly CheckResult[]> {
   const now = systemClock.now();
   try {
-    const { login, tookMs } = await logIn();
-    return [describeLogin(login, `granted in ${formatDuration(tookMs)}`, now), describeClock(login?.clockSkewMs)];
+    const token = await logIn();
+    return [describeLogin(token, now), describeClock(token.clockSkewMs)];
   } catch (error) {
     return [failed('login', error, `${TELL_SERVICE}, and check LEAGUE_SYNC_BASE_URL`)];
   }
 }
 
-function describeLogin(login: LoginRecord | undefined, granted: string, now: number): CheckResult {
-  const { expiresAt, expiredOnArrival, clockSkewMs = 0 } = login ?? {};
+function describeLogin(token: Token, now: number): CheckResult {
+  const { expiresAt, clockSkewMs = 0 } = token;
+  const granted = `granted in ${formatDuration(token.tookMs)}`;
   if (expiresAt === undefined) {
     const problem = 'but the service sent no readable expire_datetime, so the token is renewed every 30 min';
     return warn('login', `${granted}, ${problem}`, TELL_SERVICE);
   }
   const expiry = formatInstant(expiresAt);
-  if (expiredOnArrival !== true)
+  if (!hasExpiredOnArrival(token))
     return ok('login', `${granted}; the token expires ${expiry}, in ${formatDuration(expiresAt - now - clockSkewMs)}`);
   const message = `${granted}, but the token has expired already (${expiry}), and is used until it is rejected`;
   return warn('login', message, `check both clocks, and ${TELL_SERVICE}`);
