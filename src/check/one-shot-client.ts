@@ -9,7 +9,7 @@ import type { Token } from '../service/token.ts';
 export type OneShotClient = Pick<Connection, 'drift' | 'retryAfter'> & {
   /** Rejects with a RunError. */
   readonly logIn: () => Promise<Token>;
-  /** What the service offers to whoever has logged in by this. */
+  /** To be used after `logIn`. */
   readonly client: Client;
   /** Lets a request have one attempt. */
   readonly once: () => Deadline;

@@ -32,7 +32,7 @@ export type Ping = (message: Message, signal: AbortSignal) => Promise<void>;
 
 export type HeartbeatOptions = {
   readonly ping: Ping;
-  /** Who is told, for the log: the rest of the address is a secret. */
+  /** For the log: the rest of the address is a secret. */
   readonly host: string;
   readonly clock: Clock;
   readonly random: () => number;

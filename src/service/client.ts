@@ -19,7 +19,7 @@ import type { Token } from './token.ts';
 
 /** What the interface offers to a logged-in player. Every answer has been checked for `result=fail` (section 7). */
 export type Client = {
-  /** Section 4.3; `all` sends no filter. Undefined where the list is still the one that the validators stand for. */
+  /** Section 4.3; `all` sends no filter. Undefined if the list is still the one that the validators stand for. */
   readonly fetchLeagues: (
     scope: Scope,
     deadline: Deadline,
@@ -30,7 +30,7 @@ export type Client = {
   readonly fetchProfile: (deadline: Deadline, trace: Trace) => Promise<Fetched>;
 };
 
-/** What stands for a version of the list, where the service says it: `ETag` and `Last-Modified`. */
+/** What stands for a version of the list, if the service says it: `ETag` and `Last-Modified`. */
 export type Validators = { readonly etag: string | undefined; readonly lastModified: string | undefined };
 
 /** A successful answer. */
@@ -40,10 +40,10 @@ export type Fetched = Validators & {
   readonly timestamp: string | undefined;
 };
 
-/** What a run has sent and got so far, also where it fails. */
+/** What a run has sent and received so far, also if it fails. */
 export type Trace = {
   attempts: number;
-  /** Of the last request, where it was answered. */
+  /** Of the last request, if it was answered. */
   httpStatus?: number | undefined;
   bodyBytes?: number | undefined;
 };
@@ -170,7 +170,7 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** The origin alone: the rest of a location may carry anything. */
+/** Only the origin: the rest of a location may carry anything. */
 function redirectTarget(location: string | undefined, { scrub }: Secrets): string {
   const origin = location === undefined ? undefined : URL.parse(location)?.origin;
   // What is spelt out in the host may be a secret that the text as it was sent hides.

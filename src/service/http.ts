@@ -10,7 +10,7 @@ import { unlessAborted } from '../race-abort.ts';
 import { describeNetworkError } from './network-error.ts';
 import { type HttpResponse, isSuccess, type ResponseHead } from './response.ts';
 
-/** A request to anybody: the service, or whoever else is called. */
+/** A request to the service, the monitoring service or a worker. */
 export type HttpRequest = {
   readonly method: 'GET' | 'POST';
   readonly url: string;

@@ -4,7 +4,7 @@ import { isTransient } from './response.ts';
 
 type Fault = {
   readonly what: string;
-  /** What to do about it, where more can be said than to look at the address and the network. */
+  /** What to do about it, if more can be said than to look at the address and the network. */
   readonly fix?: string;
   /** Where there is a proxy, it is the proxy that this says something about. */
   readonly atProxy?: { readonly what: string; readonly fix?: string };
@@ -84,7 +84,7 @@ const FAULTS: readonly (Fault & { readonly codes: RegExp })[] = [
 ];
 
 type Circumstances = {
-  /** Of the answer, where it had begun. */
+  /** Of the response, if it had begun. */
   readonly httpStatus?: number | undefined;
   readonly proxy?: ProxyServer | undefined;
 };
@@ -103,7 +103,7 @@ export function describeNetworkError(
   return new TransportError(kind, found?.permanent !== true, message, { cause: bare(error, code), httpStatus, fix });
 }
 
-/** undici says the status of a proxy that opens no way in its message alone. */
+/** undici says only in its message with which status a proxy refused. */
 function findRefusal(error: unknown, code: string): Fault | undefined {
   if (!(error instanceof Error) || !/^UND_ERR_(ABORTED|INVALID_ARG)$/.test(code)) return undefined;
   const status = Number(/Proxy.*\((\d{3})\)/.exec(error.message)?.[1]);

@@ -10,7 +10,7 @@ import type { RetryAfter } from './retry-after.ts';
 /** What comes before the body. */
 export type ResponseHead = {
   readonly status: number;
-  /** A header; the first one where it was sent more than once, but a line each of `retry-after`. */
+  /** A header; the first one if it was sent several times, but a line for each `retry-after`. */
   readonly header: (name: string) => string | undefined;
 };
 

@@ -25,7 +25,7 @@ export function remainingMs(recorded: Recorded | undefined, now: number): number
 
 /**
  * Lasts for `leftMs` from now, and for what the service asks for later; the wall clock may step meanwhile. `onExtend` is
- * told of every such wish, so that it outlives the process.
+ * called for every such request, so that it outlives the process.
  */
 export function createRetryAfter(
   clock: Clock,
@@ -47,8 +47,8 @@ export function createRetryAfter(
 }
 
 /**
- * A transport that sends nothing before the instant that the service's last `Retry-After` named, whoever asks. Until
- * then it rejects with a RetryAfterError that says when.
+ * A transport that sends nothing before the instant that the service's last `Retry-After` named. Until then it rejects
+ * with a RetryAfterError that says when.
  */
 export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clock: Clock): Transport {
   return async (request, signal) => {

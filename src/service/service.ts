@@ -45,9 +45,9 @@ export type Connection = {
 };
 
 export type ConnectionOptions = {
-  /** How long (ms) the service still wants to be left alone, as far as earlier runs know. */
+  /** How much (ms) is left of the `Retry-After` that earlier runs know of. */
   readonly retryAfterLeftMs?: number | undefined;
-  /** Told of the end (ms) of every `Retry-After`. */
+  /** Called with the end (ms) of every `Retry-After`. */
   readonly onRetryAfter?: ((until: number) => void) | undefined;
 };
 
@@ -67,12 +67,12 @@ export function connect(
   };
 }
 
-/** The service, as whoever logs in sees it. Disposing ends the login that is under way. */
+/** A client with its session. Disposing ends the login that is under way. */
 export type Service = AsyncDisposable & Connection & { readonly client: Client; readonly session: Session };
 
 export type ServiceOptions = {
   readonly firstReason: LoginReason;
-  /** Told of each login. */
+  /** Called for each login. */
   readonly onLogin: (login: LoginRecord) => void;
   readonly signal: AbortSignal;
 };

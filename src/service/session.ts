@@ -33,9 +33,7 @@ const RENEWAL_WAITS = { firstMs: 1_000, longestMs: 300_000 } as const;
 /** How often a rotated secret and a clock step are looked for. */
 const LOOK_AGAIN_MS = 10_000;
 
-/**
- * A cached login: whoever needs a token gets one that has not expired. It knows nothing of HTTP.
- */
+/** A cached login, renewed before it expires. It knows nothing of HTTP. */
 export class Session {
   private readonly options: SessionOptions;
   private readonly refusals: Refusals;
@@ -65,9 +63,8 @@ export class Session {
   }
 
   /**
-   * A token that the resource has not rejected, logging in if there is none; one login at a time, whoever asks. Rejects
-   * with a CredentialsError while a wait after a refusal speaks against it, and else with the error of the login, or the
-   * signal's reason.
+   * A token that the resource has not rejected, logging in if there is none; one login at a time. Rejects with a
+   * CredentialsError during a wait after a refusal, and else with the error of the login, or the signal's reason.
    */
   async token(resource: Resource, signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
@@ -183,22 +180,17 @@ export class Session {
   }
 
   private skipWaitsIfRotated(): void {
-    const pair = this.refusals.current() && readQuietly(this.options.credentials);
-    if (pair !== undefined) this.refusals.skipWaits(pair);
+    if (this.refusals.current() === undefined) return;
+    try {
+      this.refusals.skipWaits(this.options.credentials.read());
+    } catch (error) {
+      // They cannot be read at present.
+      if (!(error instanceof RunError)) throw error;
+    }
   }
 
   private wake(): void {
     this.awake.abort();
     this.awake = new AbortController();
-  }
-}
-
-/** Undefined if they cannot be read at present. */
-function readQuietly(credentials: Credentials): CredentialPair | undefined {
-  try {
-    return credentials.read();
-  } catch (error) {
-    if (error instanceof RunError) return undefined;
-    throw error;
   }
 }

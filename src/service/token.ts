@@ -8,7 +8,7 @@ export type Token = {
   readonly sentAt: { readonly wall: number; readonly monotonic: number };
   /** How long the login took, in ms. */
   readonly tookMs: number;
-  /** By the service's clock, in ms; undefined where the service's word on it cannot be read. */
+  /** By the service's clock, in ms; undefined if the service's word on it cannot be read. */
   readonly lifetimeMs: number | undefined;
   /** `expire_datetime`, in ms by the service's clock. */
   readonly expiresAt: number | undefined;
