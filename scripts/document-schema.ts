@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type ObjectDescription, TABLES, VIEWS } from '../src/store/description.ts';
+import { type ObjectDescription, splitDescription, TABLES, VIEWS } from '../src/store/description.ts';
 
 // Makes docs/schema.md from the descriptions in the code. With --check it only says whether the file is up to date.
 
@@ -36,7 +36,10 @@ if (process.argv.includes('--check')) {
 
 function sections(objects: Readonly<Record<string, ObjectDescription>>): readonly string[] {
   return Object.entries(objects).map(([name, { description, columns }]) => {
-    const rows = Object.entries(columns).map(([column, [type, text]]) => `| \`${column}\` | ${type} | ${text} |`);
+    const rows = Object.entries(columns).map(([column, described]) => {
+      const [type, text] = splitDescription(described);
+      return `| \`${column}\` | ${type} | ${text} |`;
+    });
     return [`### ${name}`, '', description, '', '| column | type | meaning |', '|---|---|---|', ...rows, ''].join('\n');
   });
 }

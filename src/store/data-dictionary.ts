@@ -1,16 +1,11 @@
 import type Database from 'better-sqlite3';
-import { type ColumnType, type ObjectDescription, TABLES, VIEWS } from './description.ts';
+import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { type ColumnType, type ObjectDescription, splitDescription, TABLES, VIEWS } from './description.ts';
+import { dataDictionary } from './schema.ts';
 
 /** A row of `data_dictionary`; without a column it describes the table or view itself. */
-export type DictionaryRow = {
-  readonly object: string;
-  readonly object_type: 'table' | 'view';
-  readonly position: number;
-  readonly column_name: string | null;
-  readonly type: ColumnType | null;
-  readonly nullable: 0 | 1 | null;
-  readonly description: string;
-};
+type DictionaryRow = typeof dataDictionary.$inferSelect;
 
 /** The whole dictionary, as this version of the program knows it. */
 export function dictionaryRows(): readonly DictionaryRow[] {
@@ -25,26 +20,25 @@ function rowsOf(
   { description, columns }: ObjectDescription,
 ): readonly DictionaryRow[] {
   const itself = { object, object_type, position: 0, column_name: null, type: null, nullable: null, description };
-  const ofColumns = Object.entries(columns).map(([column_name, [type, text]], index): DictionaryRow => {
-    // The type is one of the seven, with or without the question mark.
-    const plain = type.replace('?', '') as ColumnType;
-    const nullable = type.endsWith('?') ? 1 : 0;
+  const ofColumns = Object.entries(columns).map(([column_name, described], index): DictionaryRow => {
+    const [type, text] = splitDescription(described);
+    const [plain, nullable] = [type.replace('?', '') as ColumnType, type.endsWith('?')];
     return { object, object_type, position: index + 1, column_name, type: plain, nullable, description: text };
   });
   return [itself, ...ofColumns];
 }
 
 /** Brings the dictionary inside the database up to date; writes nothing where it is. */
-export function describeDatabase(db: Database.Database): void {
+export function describeDatabase(client: Database.Database): void {
+  const db = drizzle({ client });
   const wanted = dictionaryRows();
-  const stored = db.prepare<[], DictionaryRow>('SELECT * FROM data_dictionary ORDER BY rowid').all();
+  const stored = db.select().from(dataDictionary).orderBy(sql`rowid`).all();
   if (JSON.stringify(stored) === JSON.stringify(wanted)) return;
-  const insert = db.prepare<[DictionaryRow]>(
-    `INSERT INTO data_dictionary (object, object_type, position, column_name, type, nullable, description)
-      VALUES (@object, @object_type, @position, @column_name, @type, @nullable, @description)`,
+  db.transaction(
+    (tx) => {
+      tx.delete(dataDictionary).run();
+      for (const row of wanted) tx.insert(dataDictionary).values(row).run();
+    },
+    { behavior: 'immediate' },
   );
-  db.transaction(() => {
-    db.exec('DELETE FROM data_dictionary');
-    for (const row of wanted) insert.run(row);
-  }).immediate();
 }
