@@ -31,7 +31,7 @@ export function parseSchedule(text: string, timezone: string): Schedule {
   if (!valid) throw new Error(errors.map((error) => error.message).join('; ') || 'it is not a cron expression');
 
   const tasks = new Map<string, ScheduledTask>();
-  const slotsIn = (zone: string, count: number): readonly number[] => {
+  const slotsIn: SlotsIn = (zone, count) => {
     const task = tasks.get(zone) ?? createTask(expression, () => undefined, { timezone: zone });
     tasks.set(zone, task);
     return task.getNextRuns(count).map((date) => date.getTime());
@@ -44,28 +44,14 @@ export function parseSchedule(text: string, timezone: string): Schedule {
     for (let found = 0; found < count; found += 1) slot = task.timeMatcher.getNextMatch(slot);
     return slot.getTime();
   };
-  const offsetAt = createOffsets(timezone);
+  const findNextSlot = createSlotFinder(timezone, slotsIn);
   let known: { readonly askedAt: number; readonly slot: number } | undefined;
-  /** Asked for at every look and by every page, and costly where summer time changes: found once for each slot. */
+  /** Asked for at every look and by every page, and costly near a change of summer time: found once for each slot. */
   const nextSlot = (): number => {
     const now = Date.now();
     if (known === undefined || now < known.askedAt || now >= known.slot)
       known = { askedAt: now, slot: findNextSlot(now) };
     return known.slot;
-  };
-  const findNextSlot = (now: number): number => {
-    const [slot] = nextSlots(1);
-    if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
-    // node-cron names no slot in the hour that summer time leaves out, and none for an hour when one comes twice.
-    const offset = offsetAt(now);
-    const [fixed = slot] = slotsIn(offset, 1);
-    return fixed < slot && isMeant(fixed, offset) ? fixed : slot;
-  };
-  /** Whether a slot by this offset from UTC is one of the zone: its hour is left out there, or it has the same name. */
-  const isMeant = (slot: number, offset: string): boolean => {
-    const its = offsetAt(slot);
-    const isLeftOut = (): boolean => offsetAt(slot - (minutesOf(its) - minutesOf(offset)) * 60_000) === offset;
-    return its === offset || isLeftOut() || slotsIn(its, SLOTS_BEFORE_CHANGE).includes(slot);
   };
   // Expressions such as "L-30 in February" pass the validator and fail only when a slot is asked for.
   nextSlots(SLOTS_TO_PROVE);
@@ -74,6 +60,30 @@ export function parseSchedule(text: string, timezone: string): Schedule {
 }
 
 type Matcher = { readonly getNextMatch: (after: Date) => Date };
+
+/** The next `count` slots of an expression in a time zone, or at an offset from UTC such as `+02:00`. */
+type SlotsIn = (zone: string, count: number) => readonly number[];
+
+/**
+ * node-cron names no slot in the hour that summer time leaves out, and none for an hour when one comes twice, so it is
+ * asked for the next slot by the present offset from UTC as well.
+ */
+function createSlotFinder(timezone: string, slotsIn: SlotsIn): (now: number) => number {
+  const offsetAt = createOffsets(timezone);
+  /** Whether a slot by this offset is one of the zone: its hour is left out there, or it has the same name. */
+  const isMeant = (slot: number, offset: string): boolean => {
+    const its = offsetAt(slot);
+    const isLeftOut = (): boolean => offsetAt(slot - (minutesOf(its) - minutesOf(offset)) * 60_000) === offset;
+    return its === offset || isLeftOut() || slotsIn(its, SLOTS_BEFORE_CHANGE).includes(slot);
+  };
+  return (now) => {
+    const [slot] = slotsIn(timezone, 1);
+    if (slot === undefined || Number.isNaN(slot)) throw new Error('it names no slot');
+    const offset = offsetAt(now);
+    const [fixed = slot] = slotsIn(offset, 1);
+    return fixed < slot && isMeant(fixed, offset) ? fixed : slot;
+  };
+}
 
 /** How far the zone is from UTC at an instant (ms), as `+02:00`. */
 function createOffsets(timezone: string): (instant: number) => string {

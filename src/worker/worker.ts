@@ -16,7 +16,7 @@ import type { Copy } from './copier.ts';
 import { createDatabaseWatch } from './database-watch.ts';
 import { openHeartbeat, openObservatory } from './observatory.ts';
 import { openWorker, type WorkerResources } from './open.ts';
-import { createPoller, type Poller } from './poller.ts';
+import { Poller } from './poller.ts';
 import { createPruning } from './pruning.ts';
 import { type Watched, watchSlots } from './schedule.ts';
 import { createWorkerLog, logClosed, logInterrupted } from './worker-log.ts';
@@ -70,7 +70,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 }
 
 async function work(config: Config, options: WorkerOptions, events: Events): Promise<void> {
-  const { log, pid, signal, onPollNow, copy, demo } = options;
+  const { log, pid, signal, copy, demo } = options;
   const monitor = new Monitor(settingsOf(config), systemClock);
   // Disposed of last: the database is closed by then.
   await using heartbeat = openHeartbeat(config, log);
@@ -87,15 +87,34 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
     },
     emit: events.emit,
   });
-  const { session, retryAfter, publisher, tools, store } = resources;
+  const { publisher, tools, store, interrupted } = resources;
   const database = createDatabaseWatch(store, log);
   for (const listener of [createWorkerLog(log, systemClock, tools.scrub), demo?.note, heartbeat?.note, publisher?.note])
     if (listener !== undefined) events.subscribe(listener);
   events.subscribe((event) => monitor.note(event));
   events.subscribe(({ type }) => type === 'runEnded' && database.lookAtWal());
-  logInterrupted(log, resources.interrupted);
+  logInterrupted(log, interrupted);
 
-  const poller = createPoller({
+  const poller = pollerOf(resources, monitor, options);
+  monitor.open(openingOf(resources, poller));
+  announce(config, resources, options);
+  pollAtStart(config, resources, poller, log);
+  const pruning = createPruning(config, tools, log);
+  const keeping = resources.session.keepRenewed(signal);
+  const onLook = (): void => {
+    database.look();
+    poller.resume();
+    publisher?.look();
+    pruning.look();
+  };
+  await watchSlots(schedulesOf(config, poller), { clock: tools.clock, onLook }, signal);
+  await Promise.all([poller.idle(), keeping, pruning.idle()]);
+}
+
+/** Makes the runs, those on SIGHUP included. */
+function pollerOf({ tools, session, retryAfter }: WorkerResources, monitor: Monitor, options: WorkerOptions): Poller {
+  const { log, signal, onPollNow } = options;
+  const poller = new Poller({
     poll: {
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
@@ -110,20 +129,7 @@ async function work(config: Config, options: WorkerOptions, events: Events): Pro
     session.retryNow();
     if (poller.request('leagues', 'manual')) log.info('SIGHUP: polling now');
   });
-
-  monitor.open(openingOf(resources, poller));
-  announce(config, resources, options);
-  pollAtStart(config, resources, poller, log);
-  const pruning = createPruning(config, tools, log);
-  const keeping = session.keepRenewed(signal);
-  const onLook = (): void => {
-    database.look();
-    poller.resume();
-    publisher?.look();
-    pruning.look();
-  };
-  await watchSlots(schedulesOf(config, poller), { clock: tools.clock, onLook }, signal);
-  await Promise.all([poller.idle(), keeping, pruning.idle()]);
+  return poller;
 }
 
 /** What may be shown of the settings: no credentials, no address of the heartbeat. */

@@ -9,7 +9,7 @@ import { pollProfile } from '../../src/sync/profile.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunTools } from '../../src/sync/run.ts';
 import { createLoginRecorder } from '../../src/worker/login-recorder.ts';
-import { createPoller } from '../../src/worker/poller.ts';
+import { Poller } from '../../src/worker/poller.ts';
 import { type Watched, watchSlots } from '../../src/worker/schedule.ts';
 import { isFresh } from '../../src/worker/worker.ts';
 import type { CountingService } from './counting-service.ts';
@@ -87,7 +87,7 @@ export async function startWorker(
     fingerprint: FINGERPRINT,
     programVersion: FINGERPRINT,
   };
-  const poller = createPoller({
+  const poller = new Poller({
     poll: {
       leagues: (trigger) => pollLeagues(tools, trigger, signal),
       profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,

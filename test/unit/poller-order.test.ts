@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openLog } from '../../src/log.ts';
 import { createRetryAfter } from '../../src/service/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
-import { createPoller } from '../../src/worker/poller.ts';
+import { Poller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
 import { makeReport } from '../support/run-report.ts';
 import { RUNS } from '../support/unit-league.ts';
@@ -37,7 +37,7 @@ async function play(events: readonly Event[]) {
     await promise;
     return makeReport({ kind: kind, trigger: trigger });
   };
-  const poller = createPoller({
+  const poller = new Poller({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     pause: createRetryAfter(createTestClock()),
     objection: () => undefined,

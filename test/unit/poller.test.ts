@@ -4,7 +4,7 @@ import { CredentialsError, type RunError, StatusError, StoppedError } from '../.
 import { createRetryAfter } from '../../src/service/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { createPoller } from '../../src/worker/poller.ts';
+import { Poller } from '../../src/worker/poller.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
@@ -46,7 +46,7 @@ function createStage() {
     outcomes.push(report.outcome);
     return report;
   };
-  const poller = createPoller({
+  const poller = new Poller({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     pause,
     objection: () => against,
@@ -231,7 +231,7 @@ describe('the poller', () => {
 
   it('keeps what it was asked before a run fell over', async () => {
     const started: RunKind[] = [];
-    const poller = createPoller({
+    const poller = new Poller({
       poll: {
         leagues: () => {
           started.push('leagues');
