@@ -10,44 +10,19 @@ import { createPossession, type Possession } from './database-file.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import type { Lock } from './lock.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import { type Freshness, selectFreshness } from './queries/overview.ts';
-import { createDriftRows, type DriftRows } from './tables/drift.ts';
-import { createHoldRows, type HoldRows } from './tables/held-removals.ts';
-import { createLeagueRows, type LeagueRows } from './tables/leagues.ts';
-import { createLoginRows, type LoginRows } from './tables/logins.ts';
-import { createPlayerRows, type PlayerRows } from './tables/players.ts';
-import { createRejectionRows, type RejectionRows } from './tables/rejections.ts';
-import { createRunRows, type RunRows } from './tables/runs.ts';
+import { selectFreshness } from './queries/overview.ts';
+import { createDriftRows } from './tables/drift.ts';
+import { createHoldRows } from './tables/held-removals.ts';
+import { createLeagueRows } from './tables/leagues.ts';
+import { createLoginRows } from './tables/logins.ts';
+import { createPlayerRows } from './tables/players.ts';
+import { createRejectionRows } from './tables/rejections.ts';
+import { createRunRows } from './tables/runs.ts';
 import { closeForReaders, removeWalFiles } from './wal.ts';
-import { createWriting, isSqliteError, type Writing } from './writing.ts';
+import { createWriting, isSqliteError } from './writing.ts';
 
 /** The database as its one writer sees it. */
-export type Store = AsyncDisposable &
-  Omit<Writing, 'hasUnwritten'> & {
-    readonly path: string;
-    /** Where the schema was older when the database was opened, and it held something. */
-    readonly upgrade: Upgrade | undefined;
-    readonly leagues: LeagueRows;
-    readonly runs: RunRows;
-    readonly logins: LoginRows;
-    readonly players: PlayerRows;
-    readonly rejections: RejectionRows;
-    readonly holds: HoldRows;
-    readonly drift: DriftRows;
-    /** Within a transaction: a database that a demo made is no demo's from here on. */
-    readonly removeDemoMark: () => void;
-    /** Reads outside of a transaction. Throws a DatabaseError. */
-    readonly read: <T>(work: () => T) => T;
-    /** What the view of that name says. */
-    readonly freshness: () => Freshness;
-    /** How many rows this store has inserted, updated and deleted so far. */
-    readonly rowsWritten: () => number;
-    /**
-     * The instant under which a run's writes are filed: the present one, but later than any that was used before, so that
-     * no two versions of a league share one.
-     */
-    readonly nextInstant: (now: number) => string;
-  };
+export type Store = ReturnType<typeof createStore>;
 
 export type StoreOptions = {
   /** Folder of the migrations. */
@@ -122,42 +97,56 @@ function storeOn(client: Database.Database, path: string, parts: Parts): Store {
   }
 }
 
-function createStore(client: Database.Database, path: string, { lock, onClosed, patience, upgrade }: Parts): Store {
-  const db = drizzle({ client });
-  const runs = createRunRows(db);
-  const rowsWritten = client.prepare('SELECT total_changes()').pluck();
+function createStore(client: Database.Database, path: string, { lock, onClosed, patience, upgrade }: Parts) {
   const possession = createPossession(path);
-  let lastInstant = Date.parse(runs.lastFinishedAt() ?? formatInstant(0));
   const { hasUnwritten, ...writing } = createWriting(client, { path, lock, possession, patience });
+  const rows = createRows(client);
+  const rowsWritten = client.prepare<[], number>('SELECT total_changes()').pluck();
+  let lastInstant = Date.parse(rows.runs.lastFinishedAt() ?? formatInstant(0));
   return {
     path,
+    /** If the schema was older when the database was opened, and it held something. */
     upgrade,
-    leagues: createLeagueRows(client),
-    runs,
-    logins: createLoginRows(db),
-    players: createPlayerRows(db),
-    rejections: createRejectionRows(db),
-    holds: createHoldRows(db),
-    drift: createDriftRows(db),
-    removeDemoMark: () => removeDemoMark(client),
+    ...rows,
     ...writing,
+    /** Within a transaction: a database that a demo made is no demo's from here on. */
+    removeDemoMark: () => removeDemoMark(client),
     freshness: () => selectFreshness(client),
+    /** How many rows this store has inserted, updated and deleted so far. */
     rowsWritten: () => Number(rowsWritten.get()),
-    read: (work) => {
+    /** Reads outside of a transaction. Throws a DatabaseError. */
+    read: <T>(work: () => T): T => {
       try {
         return work();
       } catch (error) {
         throw isSqliteError(error) ? toDatabaseError(error, path) : error;
       }
     },
-    nextInstant: (now) => {
+    /**
+     * The instant under which a run's writes are filed: the present one, but later than any that was used before, so
+     * that no two versions of a league share one.
+     */
+    nextInstant: (now: number): string => {
       lastInstant = Math.max(now, lastInstant + 1);
       return formatInstant(lastInstant);
     },
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       if (hasUnwritten()) await writing.write(() => undefined).catch(() => undefined);
       onClosed({ path, files: await close(client, possession), isIncomplete: hasUnwritten() });
     },
+  };
+}
+
+function createRows(client: Database.Database) {
+  const db = drizzle({ client });
+  return {
+    leagues: createLeagueRows(client),
+    runs: createRunRows(db),
+    logins: createLoginRows(db),
+    players: createPlayerRows(db),
+    rejections: createRejectionRows(db),
+    holds: createHoldRows(db),
+    drift: createDriftRows(db),
   };
 }
 

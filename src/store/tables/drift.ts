@@ -3,8 +3,6 @@ import type { Drift } from '../../drift.ts';
 import { drift } from '../schema.ts';
 import type { Sighting } from './runs.ts';
 
-export type DriftRows = ReturnType<typeof createDriftRows>;
-
 export function createDriftRows(db: BetterSQLite3Database) {
   return {
     /** Adds the departures that have no row yet, and gives them. */

@@ -4,8 +4,6 @@ import { logins } from '../schema.ts';
 
 export type LoginRow = Omit<typeof logins.$inferInsert, 'id'>;
 
-export type LoginRows = ReturnType<typeof createLoginRows>;
-
 export function createLoginRows(db: BetterSQLite3Database) {
   return {
     add: (login: LoginRow): void => {

@@ -4,8 +4,6 @@ import { PLAYER_MEMBERS, type Player } from '../../interface.ts';
 import { isSameValue } from '../../league.ts';
 import { players } from '../schema.ts';
 
-export type PlayerRows = ReturnType<typeof createPlayerRows>;
-
 export function createPlayerRows(db: BetterSQLite3Database) {
   return {
     /** Writes the player if anything about it differs from what is stored, and says what that was. */

@@ -13,8 +13,6 @@ export type RejectionRow = {
   readonly raw: JsonText;
 };
 
-export type RejectionRows = ReturnType<typeof createRejectionRows>;
-
 export function createRejectionRows(db: BetterSQLite3Database) {
   const { id, league_id, raw_hash, resolved_at, scope: seenBy } = rejectedLeagues;
   const selectOpen = () =>

@@ -17,8 +17,6 @@ export type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | '
 export type RunEnd = Pick<Row, 'finished_at' | 'outcome'> &
   Partial<Omit<Row, 'id' | 'finished_at' | 'outcome' | Exclude<keyof RunStart, 'not_before'>>>;
 
-export type RunRows = ReturnType<typeof createRunRows>;
-
 const isGood = inArray(runs.outcome, ['changed', 'unchanged', 'held']);
 const isOfLeagues = eq(runs.kind, 'leagues');
 
