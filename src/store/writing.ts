@@ -4,9 +4,12 @@ import type { Patience } from './busy.ts';
 import { toDatabaseError } from './database-error.ts';
 import type { Possession } from './database-file.ts';
 import type { Lock } from './lock.ts';
+import { createPageCache } from './page-cache.ts';
 
 /** The one way in which a worker writes to its database. */
 export type Writing = {
+  /** Within a transaction that writes so many leagues: makes room for their pages. */
+  readonly widenCache: (leagues: number) => void;
   /**
    * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The work is synchronous and
    * cannot be aborted; the signal ends only the wait for other programs. Rejects with a DatabaseError.
@@ -37,6 +40,7 @@ export function createWriting(
   { path, lock, possession, patience }: WritingOptions,
 ): Writing {
   const unwritten = createUnwritten(client);
+  const cache = createPageCache(client);
   /** Why the last write was given up, if another program was in the way, which it may be still. */
   let busy: DatabaseError | undefined;
   const inTransaction = client.transaction((work: () => unknown) => {
@@ -54,6 +58,8 @@ export function createWriting(
       return result;
     } catch (error) {
       throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
+    } finally {
+      cache.restore();
     }
   };
   const giveUp = (error: unknown): void => {
@@ -68,6 +74,7 @@ export function createWriting(
         throw error;
       }
     },
+    widenCache: cache.widen,
     writeWithNext: unwritten.keep,
     catchUp: () => {
       try {

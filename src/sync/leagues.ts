@@ -67,8 +67,13 @@ function commit({ store, scope }: RunTools, plan: Plan, seen: Sighting): Applied
   return { outcome, counts, heldBecause, newRejections };
 }
 
-function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }: ChangeSet, seen: Sighting): void {
+function writeChanges(
+  { leagues, widenCache }: Store,
+  { added, changed, restored, rehashed }: ChangeSet,
+  seen: Sighting,
+): void {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
+  widenCache(written.length);
   // One table after the other, so that the pages of each are at hand while it is written.
   for (const after of written) leagues.upsert(after.league, after.hash, seen.at);
   const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
