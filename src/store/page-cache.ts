@@ -23,8 +23,12 @@ export function createPageCache(client: Database.Database) {
     restore: (): void => {
       if (!isWide) return;
       isWide = false;
-      client.pragma(`cache_size = ${usual}`);
-      client.pragma('shrink_memory');
+      try {
+        client.pragma(`cache_size = ${usual}`);
+        client.pragma('shrink_memory');
+      } catch {
+        // What counts is how the transaction ended.
+      }
     },
   };
 }
