@@ -20,7 +20,7 @@ import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, UsageError } from '../errors.ts';
 import { explained, toDatabaseError } from './database-error.ts';
 import { makeFolders } from './database-file.ts';
-import { isLater, kinshipOf } from './origin.ts';
+import { isOutdated, kinshipOf } from './origin.ts';
 
 /** Those who may read the database may read its copies, and nobody else. */
 const READING = 0o444;
@@ -34,7 +34,7 @@ const ABOUT_TARGET = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
 const UNKNOWN_THERE = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
 
 /**
- * Writes a copy of the whole database as it is at this instant: one file, without a log beside it, that is on disk when
+ * Writes a copy of the whole database as it is at this instant: one file, without a WAL beside it, that is on disk when
  * this returns. `target` must not exist. Blocks for as long as the disk takes. Throws a DatabaseError.
  */
 export function writeCopy(db: Database.Database, target: string): void {
@@ -59,10 +59,10 @@ export function writeCopy(db: Database.Database, target: string): void {
 /** Lets those read a file who may read the other. */
 function copyPermissions(fd: number, path: string): void {
   const { mode, gid } = statSync(path);
-  // Whose group cannot be given to the copy may not read it by its group. A sandbox may forbid to give what it has, too.
+  // If the copy cannot be given the group, no group may read it. A sandbox may forbid to give the group that it has, too.
   const hasGroup = fstatSync(fd).gid === gid || ignoreUnsupported(() => fchownSync(fd, -1, gid));
-  const group = hasGroup ? GROUP : 0;
-  ignoreUnsupported(() => fchmodSync(fd, (mode & READING & ~(GROUP & ~group)) | OWNER));
+  const forReaders = mode & READING & (hasGroup ? ~0 : ~GROUP);
+  ignoreUnsupported(() => fchmodSync(fd, forReaders | OWNER));
 }
 
 /**
@@ -73,16 +73,14 @@ export function partOf(target: string): string {
   return join(dirname(target), `${partPrefix(target)}${randomUUID()}`);
 }
 
-function partPrefix(target: string): string {
-  return `.${basename(target)}.league-sync-part-`;
-}
+const partPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
 /** What killed processes have left is removed by the next; one that copies writes all the time. */
 function removeOldParts(target: string): void {
   const folder = dirname(target);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(partPrefix(target)))) {
-    const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? {};
-    if (mtimeMs < Date.now() - OLD_PART_MS) rmSync(join(folder, name), { force: true });
+    const found = statSync(join(folder, name), { throwIfNoEntry: false });
+    if (found !== undefined && found.mtimeMs < Date.now() - OLD_PART_MS) rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -109,7 +107,7 @@ export type ReplaceOptions = {
  * DatabaseError, and leaves what is there, where that is anything else.
  */
 export function replaceCopy(db: Database.Database, target: string, { part, replaceable }: ReplaceOptions): void {
-  try {
+  const replace = (): void => {
     refuseReplacing(target, db.name, replaceable);
     makeFolders(dirname(target));
     removeOldParts(target);
@@ -121,17 +119,12 @@ export function replaceCopy(db: Database.Database, target: string, { part, repla
     if (isOutdated(part, target, db.name)) return;
     renameSync(part, target);
     ignoreUnsupported(() => syncToDisk(dirname(target)));
-  } catch (error) {
-    throw toDatabaseError(error, target, 'copy');
+  };
+  try {
+    explained(target, replace, 'copy');
   } finally {
     removeCopy(part);
   }
-}
-
-/** A process that outlives its worker may come after the next worker's, and after the database was restored. */
-function isOutdated(part: string, target: string, path: string): boolean {
-  if (kinshipOf(part, path) !== 'earlier') return true;
-  return isThere(target) && kinshipOf(target, path) === 'earlier' && isLater(target, part);
 }
 
 /** Throws a DatabaseError where something is at `target` that is no such copy of the database at `path`. */

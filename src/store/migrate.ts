@@ -49,13 +49,9 @@ export function pendingUpgrade(
   path: string,
 ): Upgrade | undefined {
   const from = schemaVersion(db);
-  if (from === 0 || from === migrations.length || isEmpty(db)) return undefined;
-  return { from, to: migrations.length, copy: `${path}.schema-${from}` };
-}
-
-/** Whether no run has ever written to it. */
-function isEmpty(db: Database.Database): boolean {
-  return db.prepare('SELECT 1 FROM runs LIMIT 1').get() === undefined;
+  if (from === 0 || from === migrations.length) return undefined;
+  const isEmpty = db.prepare('SELECT 1 FROM runs LIMIT 1').get() === undefined;
+  return isEmpty ? undefined : { from, to: migrations.length, copy: `${path}.schema-${from}` };
 }
 
 export type MigrateOptions = {
@@ -84,38 +80,29 @@ export function migrate(db: Database.Database, migrations: readonly Migration[],
   }).immediate();
 }
 
-/** Throws a DatabaseError where another version of the program has written the database than this one can serve. */
-export function refuseOther(db: Database.Database, migrations: readonly Migration[], path: string): void {
-  const version = schemaVersion(db);
-  refuseNewer(version, migrations.length, path);
-  refuseEdited(db, version, migrations, path);
-}
-
 /** 0 for a file that is not ours yet, whatever number somebody else wrote into it. */
 function schemaVersion(db: Database.Database): number {
   if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) return 0;
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** Throws where a newer version of the program has written the database: this one could not keep its promises. */
-function refuseNewer(version: number, known: number, path: string): void {
-  if (version <= known) return;
-  throw new DatabaseError(
-    `The database ${path} was written by a newer version of league-sync (schema ${version}, this one knows ${known}).`,
-    { fix: 'use that version' },
-  );
-}
-
-function refuseEdited(db: Database.Database, version: number, migrations: readonly Migration[], path: string): void {
+/**
+ * Throws a DatabaseError where another version of the program has written the database than this one can serve: a newer
+ * one, or one with other migrations.
+ */
+export function refuseOther(db: Database.Database, migrations: readonly Migration[], path: string): void {
+  const version = schemaVersion(db);
   if (version === 0) return;
-  const applied = db
-    .prepare<[], { version: number; sha256: string }>('SELECT version, sha256 FROM schema_migrations')
-    .all();
-  for (const migration of migrations.slice(0, version)) {
-    const found = applied.find((row) => row.version === migration.version);
-    if (found?.sha256 === migration.sha256) continue;
-    throw new DatabaseError(`The database ${path} was made with another form of migration ${migration.name}.`, {
-      fix: 'reinstall league-sync, or restore a backup',
-    });
+  if (version > migrations.length) {
+    throw new DatabaseError(
+      `The database ${path} was written by a newer version of league-sync (schema ${version}, this one knows ${migrations.length}).`,
+      { fix: 'use that version' },
+    );
   }
+  const applied = db.prepare<[number], string>('SELECT sha256 FROM schema_migrations WHERE version = ?').pluck();
+  const other = migrations.slice(0, version).find((migration) => applied.get(migration.version) !== migration.sha256);
+  if (other === undefined) return;
+  throw new DatabaseError(`The database ${path} was made with another form of migration ${other.name}.`, {
+    fix: 'reinstall league-sync, or restore a backup',
+  });
 }

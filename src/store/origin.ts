@@ -25,8 +25,17 @@ export function kinshipOf(target: string, path: string): Kinship {
   return copied === undefined ? 'foreign' : withOwnReader(path, (db) => compare(db, copied));
 }
 
+/**
+ * Whether the copy at `part` comes too late to be put at `target`: a process that outlives its worker may come after the
+ * next worker's, and after the database at `path` was restored.
+ */
+export function isOutdated(part: string, target: string, path: string): boolean {
+  if (kinshipOf(part, path) !== 'earlier') return true;
+  return kinshipOf(target, path) === 'earlier' && isLater(target, part);
+}
+
 /** Whether the copy at `one` shows a later state than the copy at `other`. */
-export function isLater(one: string, other: string): boolean {
+function isLater(one: string, other: string): boolean {
   const [first, second] = [readState(one), readState(other)];
   if (first === undefined || second === undefined) return false;
   return first.lastRun > second.lastRun || first.lastChange > second.lastChange;
