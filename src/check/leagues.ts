@@ -19,8 +19,8 @@ export type ReadList = { readonly results: readonly CheckResult[]; readonly list
 export async function checkLeagues(client: OneShotClient, { scope }: Config): Promise<ReadList> {
   const trace: Trace = { attempts: 0 };
   try {
-    const fetched = await client.client.fetchLeagues(scope, client.once(), trace);
-    return await readList(client, fetched?.body ?? {}, { scope, bytes: trace.bodyBytes ?? 0 });
+    const { body } = await client.client.fetchLeagues(scope, client.once(), trace);
+    return await readList(client, body, { scope, bytes: trace.bodyBytes ?? 0 });
   } catch (error) {
     const fix = 'check LEAGUE_SYNC_BASE_URL, and ask the operator of the service';
     return { results: [failed('leagues', error, fix)], list: undefined };

@@ -53,7 +53,6 @@ async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Pr
   const options = { firstReason: 'manual', signal: stop, onLogin: () => undefined } as const;
   await using service = openService(config, connection, options);
   using deadline = startDeadline(service, config.runTimeoutMs, stop);
-  const fetched = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
-  if (fetched === undefined) throw new Error('a list that nothing was conditional about came back as unmodified');
-  return parseLeagues(fetched.body, config.scope, deadline.signal);
+  const { body } = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
+  return parseLeagues(body, config.scope, deadline.signal);
 }

@@ -19,12 +19,14 @@ import type { Token } from './token.ts';
 
 /** What the interface offers to a logged-in player. Every answer has been checked for `result=fail` (section 7). */
 export type Client = {
-  /** Section 4.3; `all` sends no filter. Undefined if the list is still the one that the validators stand for. */
-  readonly fetchLeagues: (
+  /** Section 4.3; `all` sends no filter. */
+  readonly fetchLeagues: (scope: Scope, deadline: Deadline, trace: Trace) => Promise<Fetched>;
+  /** The same; undefined if the list is still the one that the validators stand for. */
+  readonly fetchLeaguesIfChanged: (
     scope: Scope,
+    validators: Validators | undefined,
     deadline: Deadline,
     trace: Trace,
-    validators?: Validators,
   ) => Promise<Fetched | undefined>;
   /** Section 4.2. */
   readonly fetchProfile: (deadline: Deadline, trace: Trace) => Promise<Fetched>;
@@ -56,18 +58,23 @@ export type ClientOptions = Connection & { readonly session: TokenSource };
 export function createClient(options: ClientOptions): Client {
   const get = (query: Query): Promise<Fetched | undefined> =>
     retry(() => authorizedGet(query, options), { ...options, deadline: query.deadline });
-  return {
-    fetchLeagues: (scope, deadline, trace, validators) => {
-      const path = `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
-      return get({ resource: 'leagues', path, conditions: conditionsOf(validators), deadline, trace });
-    },
-    fetchProfile: async (deadline, trace) => {
-      const path = '/players/v1/players/player/me';
-      const fetched = await get({ resource: 'profile', path, conditions: {}, deadline, trace });
-      if (fetched === undefined) throw new Error('an unconditional request for the profile was answered by 304');
-      return fetched;
-    },
+  const getWhole = async (query: Omit<Query, 'conditions'>): Promise<Fetched> => {
+    const fetched = await get({ ...query, conditions: {} });
+    if (fetched === undefined) throw new Error('a 304 that was not asked for is a failure');
+    return fetched;
   };
+  return {
+    fetchLeagues: (scope, deadline, trace) =>
+      getWhole({ resource: 'leagues', path: leaguesPath(scope), deadline, trace }),
+    fetchLeaguesIfChanged: (scope, validators, deadline, trace) =>
+      get({ resource: 'leagues', path: leaguesPath(scope), conditions: conditionsOf(validators), deadline, trace }),
+    fetchProfile: (deadline, trace) =>
+      getWhole({ resource: 'profile', path: '/players/v1/players/player/me', deadline, trace }),
+  };
+}
+
+function leaguesPath(scope: Scope): string {
+  return `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}`;
 }
 
 type Query = {

@@ -17,7 +17,7 @@ export async function pollLeagues(tools: RunTools, trigger: Trigger, stop: Abort
   try {
     await run.begin();
     const validators = store.read(() => findValidators(tools));
-    const fetched = await run.inTime(client.fetchLeagues(scope, run.deadline, run.trace, validators));
+    const fetched = await run.inTime(client.fetchLeaguesIfChanged(scope, validators, run.deadline, run.trace));
     if (fetched === undefined) return await run.finish(validators ?? {}, () => NOTHING_NEW);
     const list = await run.inTime(parseLeagues(fetched.body, scope, run.deadline.signal));
     announceFirstLoad(tools, list);

@@ -129,5 +129,9 @@ function createClient({ failure }: Step, answer: string, stop: AbortController):
     stop.signal.throwIfAborted();
     return { body: bodyOf(answer), message: undefined, timestamp: undefined, etag: undefined, lastModified: undefined };
   };
-  return { fetchLeagues, fetchProfile: () => Promise.reject(new Error('No profile is asked for here.')) };
+  return {
+    fetchLeagues,
+    fetchLeaguesIfChanged: fetchLeagues,
+    fetchProfile: () => Promise.reject(new Error('No profile is asked for here.')),
+  };
 }
