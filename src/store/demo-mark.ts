@@ -45,8 +45,9 @@ export function findOddity(path: string, wanted: 'file' | 'folder'): string | un
  */
 export function findOwnersFile(path: string): string | undefined {
   for (const part of PARTS) requireOrdinary(path + part);
-  if (!existsSync(path)) return describeLeftOver(path);
-  if (sizeOf(path) === 0) return sizeOf(`${path}-wal`) > 0 ? LOST_WAL : undefined;
+  // A WAL holds the newest rows of a database, and SQLite deletes one that it finds beside a new database.
+  const hasRows = sizeOf(`${path}-wal`) > 0 || (!existsSync(path) && sizeOf(`${path}-journal`) > 0);
+  if (sizeOf(path) === 0) return hasRows ? LOST_WAL : undefined;
   const header = readHeader(path);
   if (header === undefined) return 'not an SQLite database';
   return header.applicationId === APPLICATION_ID
@@ -62,11 +63,6 @@ export function clearAway(path: string): void {
 }
 
 const LOST_WAL = 'missing, but its WAL is there and may hold the only copy of some rows';
-
-/** A WAL holds the newest rows of a database, and SQLite deletes one that it finds beside a new database. */
-function describeLeftOver(path: string): string | undefined {
-  return sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0 ? LOST_WAL : undefined;
-}
 
 function judgeOwn(path: string, hasWalMark: boolean): string | undefined {
   const isSettled = !hasWalMark && sizeOf(`${path}-wal`) === 0 && sizeOf(`${path}-journal`) === 0;
