@@ -43,67 +43,78 @@ export type HeartbeatOptions = {
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 
-/** Messages go out one after the other; the newest takes the place of one that waits, for that is out of date. */
-export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOptions): Heartbeat {
-  const cut = new AbortController();
-  let next: Message | undefined;
-  /** Aborts when there is something newer to say, or no time left: no further attempt is made. */
-  let late = new AbortController();
-  let working: Promise<void> | undefined;
+export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
+  const { send, close } = createSender(options);
   let runId = '';
-  let isFailing = false;
-
-  const deliver = async (message: Message): Promise<void> => {
-    let failure: unknown;
-    const attempt = (): Promise<void> =>
-      ping(message, cut.signal).catch((error: unknown) => {
-        failure = error;
-        throw error;
-      });
-    try {
-      const deadline = { at: Number.POSITIVE_INFINITY, signal: late.signal };
-      await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });
-      if (isFailing) log.info({ host }, `the heartbeat gets through to ${host} again`);
-      isFailing = false;
-    } catch {
-      if (cut.signal.aborted) return;
-      const why = failure instanceof RunError ? failure.message : 'unknown fault';
-      if (!isFailing) log.warn({ host }, `the heartbeat does not get through to ${host} (${why})`);
-      isFailing = true;
-    }
-  };
-  const work = async (): Promise<void> => {
-    for (let message = next; message !== undefined; message = next) {
-      next = undefined;
-      late = new AbortController();
-      await deliver(message);
-    }
-    working = undefined;
-  };
-  const say = (message: Message): void => {
-    next = message;
-    late.abort();
-    working ??= work();
-  };
   return {
     note: (event) => {
       if (event.type === 'runStarted' && event.kind === 'leagues') {
         runId = randomUUID();
-        say({ kind: 'start', runId });
+        send({ kind: 'start', runId });
       }
       if (event.type !== 'runEnded' || event.report.kind !== 'leagues') return;
-      if (event.report.outcome !== 'interrupted') say({ ...endOf(event.report), runId });
+      if (event.report.outcome !== 'interrupted') send({ ...endOf(event.report), runId });
     },
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Messages go out one after the other; the newest takes the place of one that waits, for that is out of date. */
+function createSender(options: HeartbeatOptions) {
+  const deliver = createDelivery(options);
+  const cut = new AbortController();
+  let next: Message | undefined;
+  /** Aborts when there is a newer message, or no time left: no further attempt is made. */
+  let late = new AbortController();
+  let working: Promise<void> | undefined;
+  const work = async (): Promise<void> => {
+    for (let message = next; message !== undefined; message = next) {
+      next = undefined;
+      late = new AbortController();
+      await deliver(message, late.signal, cut.signal);
+    }
+    working = undefined;
+  };
+  return {
+    send: (message: Message): void => {
+      next = message;
+      late.abort();
+      working ??= work();
+    },
+    close: async (): Promise<void> => {
       late.abort();
       const over = new AbortController();
-      await Promise.race([working, clock.sleep(GRACE_MS, over.signal).catch(() => undefined)]);
+      await Promise.race([working, options.clock.sleep(GRACE_MS, over.signal).catch(() => undefined)]);
       over.abort();
       next = undefined;
       cut.abort();
       late.abort();
       await working;
     },
+  };
+}
+
+/** Sends one message; `late` ends its retries, and `cut` the attempt that is under way. Never rejects. */
+function createDelivery({ ping, host, clock, random, log }: HeartbeatOptions) {
+  let isFailing = false;
+  return async (message: Message, late: AbortSignal, cut: AbortSignal): Promise<void> => {
+    let failure: unknown;
+    const attempt = (): Promise<void> =>
+      ping(message, cut).catch((error: unknown) => {
+        failure = error;
+        throw error;
+      });
+    try {
+      const deadline = { at: Number.POSITIVE_INFINITY, signal: late };
+      await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });
+      if (isFailing) log.info({ host }, `the heartbeat gets through to ${host} again`);
+      isFailing = false;
+    } catch {
+      if (cut.aborted) return;
+      const why = failure instanceof RunError ? failure.message : 'unknown fault';
+      if (!isFailing) log.warn({ host }, `the heartbeat does not get through to ${host} (${why})`);
+      isFailing = true;
+    }
   };
 }
 

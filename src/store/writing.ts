@@ -35,46 +35,26 @@ export type WritingOptions = {
   readonly patience: Patience;
 };
 
-export function createWriting(
-  client: Database.Database,
-  { path, lock, possession, patience }: WritingOptions,
-): Writing {
-  const unwritten = createUnwritten(client);
-  const cache = createPageCache(client);
+export function createWriting(client: Database.Database, options: WritingOptions): Writing {
+  const { lock, possession, patience } = options;
+  const { writeNow, unwritten, widenCache } = createTransactions(client, options);
   /** Why the last write was given up, if another program was in the way, which it may be still. */
   let busy: DatabaseError | undefined;
-  const inTransaction = client.transaction((work: () => unknown) => {
-    unwritten.write();
-    return work();
-  });
-  const writeNow = <T>(work: () => T): T => {
-    try {
-      const fault = possession.fault();
-      if (fault !== undefined) throw fault;
-      lock.renew();
-      const result = inTransaction.immediate(work) as T;
-      unwritten.forget();
-      busy = undefined;
-      return result;
-    } catch (error) {
-      throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
-    } finally {
-      cache.restore();
-    }
-  };
-  const giveUp = (error: unknown): void => {
+  const noteEnd = (error?: unknown): void => {
     busy = error instanceof DatabaseError && error.busy ? error : undefined;
   };
   return {
     write: async (work, signal) => {
       try {
-        return await patience(() => writeNow(work), signal);
+        const result = await patience(() => writeNow(work), signal);
+        noteEnd();
+        return result;
       } catch (error) {
-        giveUp(error);
+        noteEnd(error);
         throw error;
       }
     },
-    widenCache: cache.widen,
+    widenCache,
     writeWithNext: unwritten.keep,
     catchUp: () => {
       try {
@@ -86,13 +66,39 @@ export function createWriting(
       if (!unwritten.isWaiting() && busy === undefined) return;
       try {
         writeNow(() => undefined);
+        noteEnd();
       } catch (error) {
-        giveUp(error);
+        noteEnd(error);
       }
     },
     hasUnwritten: unwritten.isLeft,
     fault: () => possession.fault() ?? busy,
   };
+}
+
+function createTransactions(client: Database.Database, { path, lock, possession }: WritingOptions) {
+  const unwritten = createUnwritten(client);
+  const cache = createPageCache(client);
+  const inTransaction = client.transaction((work: () => unknown) => {
+    unwritten.write();
+    return work();
+  });
+  /** Throws a DatabaseError, or what the work threw. */
+  const writeNow = <T>(work: () => T): T => {
+    try {
+      const fault = possession.fault();
+      if (fault !== undefined) throw fault;
+      lock.renew();
+      const result = inTransaction.immediate(work) as T;
+      unwritten.forget();
+      return result;
+    } catch (error) {
+      throw isSqliteError(error) || error instanceof LockedError ? toDatabaseError(error, path) : error;
+    } finally {
+      cache.restore();
+    }
+  };
+  return { writeNow, unwritten, widenCache: cache.widen };
 }
 
 /** The end of the last run, if it could not be written with the run. */
