@@ -31,7 +31,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   leven: ['src/near-name.ts'],
   'node-cron': ['src/cron.ts'],
   pino: ['src/log.ts'],
-  'string-width': ['src/terminal/table.ts'],
+  'string-width': ['src/terminal/text.ts'],
   undici: ['src/service/http.ts'],
   zod: ['src/interface.ts', 'src/simulator/'],
 };

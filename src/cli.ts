@@ -7,8 +7,8 @@ import type { Host } from './commands/host.ts';
 import { readSettings } from './config/environment.ts';
 import { codeOf, EXIT, exitCodeOf, type Notice, RunError, SettingsError, StoppedError } from './errors.ts';
 import { createProgram, type Execute } from './program.ts';
-import { layOutFault, layOutSettingsError, type Screen } from './terminal/notice.ts';
-import { createPaint } from './terminal/style.ts';
+import { createPaint, type Terminal } from './terminal/style.ts';
+import { layOutNotice, layOutSettingsError } from './terminal/text.ts';
 
 /** The program's one door to the process: arguments, environment, signals, exit code. */
 const stopping = new AbortController();
@@ -39,9 +39,7 @@ const host: Host = {
   settings: () => readSettings(process.env, readDotenv()),
   print,
   warn,
-  terminal: process.stdout.isTTY
-    ? { columns: process.stdout.columns || USUAL_COLUMNS, color: wantsColor(process.stdout) }
-    : undefined,
+  terminal: terminalOf(process.stdout),
   readInput: async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk);
@@ -171,7 +169,7 @@ const execute: Execute = async (load, options, life) => {
 function explain(error: unknown): number {
   const code = exitCodeOf(error);
   const foreseen = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
-  if (error instanceof SettingsError) complain(layOutSettingsError(error, screenOf(process.stderr)));
+  if (error instanceof SettingsError) complain(layOutSettingsError(error, terminalOf(process.stderr)));
   else if (!(error instanceof Error)) complain('failed for an unknown reason.');
   else if (foreseen) warn({ message: error.message });
   else complain(error.stack ?? error.message);
@@ -180,14 +178,14 @@ function explain(error: unknown): number {
 
 /** Wrapped at a terminal. */
 function warn(notice: Notice): void {
-  process.stderr.write(`${layOutFault(LEAD, notice, screenOf(process.stderr))}\n`);
+  process.stderr.write(`${layOutNotice(LEAD, notice, terminalOf(process.stderr))}\n`);
 }
 
 function complain(text: string): void {
   process.stderr.write(`${LEAD}${text}\n`);
 }
 
-function screenOf(stream: NodeJS.WriteStream): Screen | undefined {
+function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
   if (!stream.isTTY) return undefined;
   return { columns: stream.columns || USUAL_COLUMNS, paint: createPaint(wantsColor(stream)) };
 }

@@ -29,7 +29,7 @@ const loadChanges = async () => (await import('./commands/changes.ts')).changes;
 const loadAccept = async () => (await import('./commands/accept-removals.ts')).acceptRemovals;
 const loadCheck = async () => (await import('./commands/check.ts')).check;
 const loadBackup = async () => (await import('./commands/backup.ts')).backup;
-const loadCopy = async () => (await import('./commands/copy.ts')).copy;
+const loadCopy = async () => (await import('./commands/backup.ts')).copy;
 const loadSimulate = async () => (await import('./commands/simulate.ts')).simulate;
 const loadDemo = async () => (await import('./commands/demo.ts')).demo;
 

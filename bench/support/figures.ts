@@ -1,4 +1,4 @@
-import { wrap } from '../../src/terminal/table.ts';
+import { wrap } from '../../src/terminal/text.ts';
 
 const WIDTH = 120;
 

@@ -5,11 +5,10 @@ import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { type FeedEntry, type FeedStart, type FeedStretch, findStretch, readFeed } from '../store/queries/feed.ts';
 import { findByName, isKnown } from '../store/queries/leagues.ts';
-import { createPaint, visible } from '../terminal/style.ts';
-import { type ChangeRow, formatChanges } from './change-lines.ts';
-import { describeEntry } from './entry.ts';
+import { visible } from '../terminal/style.ts';
+import { type ChangeRow, describeEntry, formatChanges } from './change-line.ts';
 import type { Command } from './host.ts';
-import { WIDE_COLUMNS } from './run-table.ts';
+import { WIDE_COLUMNS } from './status-text.ts';
 
 /** Shown where nothing says from where. */
 const NEWEST = 50;
@@ -34,7 +33,7 @@ export const changes: Command<ChangesOptions> = async (host, { since, league, li
     if (json === true) return page.map(entryJson);
     if (terminal === undefined) return page.map(describeEntry);
     const rows = page.map((entry) => rowOf(entry, { now, columns: terminal.columns, ids: ids === true }));
-    return formatChanges(rows, { columns: terminal.columns, paint: createPaint(terminal.color) });
+    return formatChanges(rows, terminal);
   };
   let shown = 0;
   for (const page of readFeed(path, stretch, { most: limit ?? Number.POSITIVE_INFINITY, fields: json !== true })) {

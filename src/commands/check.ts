@@ -1,9 +1,9 @@
 import { checkAll } from '../check/check.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
-import { layOutFault } from '../terminal/notice.ts';
-import { createPaint } from '../terminal/style.ts';
-import type { Command, Terminal } from './host.ts';
+import { PLAIN, type Terminal } from '../terminal/style.ts';
+import { layOutNotice, plural } from '../terminal/text.ts';
+import type { Command } from './host.ts';
 
 /** Looks at everything that can go wrong, a line each. Exits 1 if anything fails; a warning is no failure. */
 export const check: Command<{ readonly json?: boolean }> = async (host, { json }) => {
@@ -23,17 +23,18 @@ const NAME_WIDTH = 12;
 
 /** The result, the thing, what was found, and the fix. */
 function formatResult({ name, result, ...found }: CheckResult, terminal: Terminal | undefined): string {
-  const paint = createPaint(terminal?.color ?? false);
+  const { paint } = terminal ?? PLAIN;
   const lead = paint(TONES[result], result.padEnd(RESULT_WIDTH)) + name.padEnd(NAME_WIDTH);
-  return layOutFault(lead, found, terminal && { columns: terminal.columns, paint });
+  return layOutNotice(lead, found, terminal);
 }
 
 /** Such as `13 ok, 1 warning, 1 failure`. */
 function summarize(checks: readonly CheckResult[]): string {
   const count = (wanted: CheckResult['result']): number => checks.filter(({ result }) => result === wanted).length;
   const [warnings, failures] = [count('warn'), count('fail')];
-  const counts = [`${count('ok')} ok`];
-  if (warnings > 0) counts.push(`${warnings} warning${warnings === 1 ? '' : 's'}`);
-  if (failures > 0) counts.push(`${failures} failure${failures === 1 ? '' : 's'}`);
-  return counts.join(', ');
+  return [
+    `${count('ok')} ok`,
+    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
+    ...(failures > 0 ? [plural(failures, 'failure')] : []),
+  ].join(', ');
 }

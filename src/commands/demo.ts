@@ -1,15 +1,21 @@
+import { dirname } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { formatDuration } from '../duration.ts';
-import { EXIT, StoppedError } from '../errors.ts';
+import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startSimulator } from '../simulator/simulator.ts';
+import { withOwnReader } from '../store/connection.ts';
+import { isThere } from '../store/copy.ts';
+import { clearAway, findOddity, findOwnersFile } from '../store/demo-mark.ts';
+import { findStretch, readPage } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/sql.ts';
+import type { Listener } from '../sync/events.ts';
+import { visible } from '../terminal/style.ts';
 import { createCopy } from '../worker/copier.ts';
 import { runWorker } from '../worker/worker.ts';
-import { createFeedLog } from './demo-feed.ts';
-import { makeRoom, refuseOddPlace } from './demo-place.ts';
+import { describeFields } from './change-line.ts';
 import type { Command, Host } from './host.ts';
 
 const DATABASE = 'demo-data/leagues.db';
@@ -20,11 +26,13 @@ const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
 const USERNAME = 'demo';
 const PASSWORD = 'demo-password';
+/** The first poll adds every league there is. */
+const MOST_SHOWN = 5;
 
 /** Simulated service and worker in one process, from an empty database. Reads no settings but those of the log. */
 export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }) => {
   const log = await host.openLog(loadLogConfig(readSettings(host.environment)), 1);
-  refuseOddPlace(DATABASE);
+  refuseOddPlace();
   await using simulator = await startSimulator({
     username: USERNAME,
     password: PASSWORD,
@@ -38,8 +46,8 @@ export const demo: Command<{ readonly forMs?: number }> = async (host, { forMs }
     onPollNow: host.onHangup,
     copy: createCopy(host),
     demo: {
-      prepare: () => explain(log, { hadOne: makeRoom(DATABASE), forMs }),
-      note: createFeedLog(DATABASE, log),
+      prepare: () => explain(log, { hadOne: makeRoom(), forMs }),
+      note: createFeedLog(log),
     },
   });
   summarize(log);
@@ -87,4 +95,49 @@ function summarize(log: Log): void {
   log.info(`done: leagues ${leagues}, polls ${polls}, logins ${logins}, changes ${changes}`);
   log.info(`the database is kept: ${DATABASE}`);
   log.info(`what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync changes`);
+}
+
+/** Follows each poll with what it changed, a line each, read from the change feed as any other tool would. */
+function createFeedLog(log: Log): Listener {
+  let seq = 0;
+  return (event) => {
+    if (event.type !== 'runEnded' || event.report.kind !== 'leagues' || !event.report.wrote) return;
+    const { stretch, entries } = withOwnReader(DATABASE, (db) => {
+      const found = findStretch(db, { afterSeq: seq });
+      return { stretch: found, entries: readPage(db, found, { most: MOST_SHOWN, fields: true }) };
+    });
+    for (const { kind, league_name, fields } of entries) {
+      const what = describeFields(fields);
+      log.info(visible(`  ${kind}: ${league_name}${what && `, ${what}`}`));
+    }
+    const more = stretch.last - (entries.at(-1)?.seq ?? stretch.last);
+    if (more > 0) log.info(`  … and ${more} more`);
+    seq = stretch.last;
+  };
+}
+
+/** Throws a DatabaseError if what is there is no folder, or no file. Makes nothing. */
+function refuseOddPlace(): void {
+  refuse(dirname(DATABASE), findOddity(dirname(DATABASE), 'folder'));
+  refuse(DATABASE, findOddity(DATABASE, 'file'));
+}
+
+/**
+ * Deletes the database of an earlier demo, and says whether there was one. Throws a DatabaseError if anything else is
+ * there, and leaves it as it is. To be called under the lock.
+ */
+function makeRoom(): boolean {
+  refuseOddPlace();
+  refuse(DATABASE, findOwnersFile(DATABASE));
+  const hadOne = isThere(DATABASE);
+  clearAway(DATABASE);
+  return hadOne;
+}
+
+function refuse(path: string, what: string | undefined): void {
+  if (what === undefined) return;
+  const files = ['', '-wal', '-shm', '-journal'].map((suffix) => path + suffix).filter(isThere);
+  throw new DatabaseError(`${path} is ${what}. A demo deletes only what a demo made, so it is left as it is.`, {
+    fix: `delete or move ${files.join(', ')}, or start the demo in another folder`,
+  });
 }

@@ -11,8 +11,8 @@ import { holdsDatabase } from '../store/inspect.ts';
 import { readLastPause, readSnapshot } from '../store/queries/overview.ts';
 import { planPoll, type Snapshot } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
+import { paragraph } from '../terminal/text.ts';
 import type { Host } from './host.ts';
-import { paragraph } from './paragraph.ts';
 import { formatPlan, listChanges, showPlan } from './plan.ts';
 
 /** What a poll would do now: nothing is written, no run and no login is recorded, no lock is taken. */

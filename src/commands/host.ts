@@ -2,6 +2,7 @@ import type { LogConfig } from '../config/config.ts';
 import type { Environment, Settings } from '../config/environment.ts';
 import type { Notice } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Terminal } from '../terminal/style.ts';
 
 /** The process as a command sees it. Only `cli.ts` knows the real one. */
 export type Host = {
@@ -32,9 +33,6 @@ export type Host = {
   /** Calls back on SIGHUP. */
   readonly onHangup: (callback: () => void) => void;
 };
-
-/** How much room a terminal has in a line, and whether colours are wanted there. */
-export type Terminal = { readonly columns: number; readonly color: boolean };
 
 /** A command gives its exit code, or throws an error that has one. */
 export type Command<Options> = (host: Host, options: Options) => Promise<number>;

@@ -4,11 +4,9 @@ import type { ReceivedLeague } from '../service/leagues.ts';
 import type { FeedEntry } from '../store/queries/feed.ts';
 import type { Plan } from '../sync/plan.ts';
 import type { Difference } from '../sync/reconcile.ts';
-import { createPaint } from '../terminal/style.ts';
-import { wrap } from '../terminal/table.ts';
-import { type ChangeRow, formatChanges } from './change-lines.ts';
-import { type ChangedField, describeLeague } from './entry.ts';
-import type { Terminal } from './host.ts';
+import type { Terminal } from '../terminal/style.ts';
+import { wrap } from '../terminal/text.ts';
+import { type ChangedField, type ChangeRow, describeLeague, formatChanges } from './change-line.ts';
 
 /** What a poll would do to one league: what the feed would say of it, or that its removal would be held. */
 export type PlannedChange = Pick<FeedEntry, 'league_id' | 'league_name' | 'fields'> & {
@@ -67,12 +65,12 @@ const KIND_WIDTH = 8;
 const MOST_SHOWN = 20;
 
 /** The first of each kind as they fit the terminal, and how many more there are. */
-export function showPlan(changes: readonly PlannedChange[], { columns, color }: Terminal): string {
+export function showPlan(changes: readonly PlannedChange[], terminal: Terminal): string {
   const kinds = KINDS.map((kind) => changes.filter((change) => change.kind === kind));
   const rows = kinds.flatMap((some) => [...some.slice(0, MOST_SHOWN).map(rowOf), ...countRest(some.length)]);
   const isCut = kinds.some((some) => some.length > MOST_SHOWN);
-  const hint = isCut ? ['', ...wrap('league-sync sync --dry-run | cat lists all of them', columns)] : [];
-  return [...formatChanges(rows, { columns, paint: createPaint(color) }), ...hint, ''].join('\n');
+  const hint = isCut ? ['', ...wrap('league-sync sync --dry-run | cat lists all of them', terminal.columns)] : [];
+  return [...formatChanges(rows, terminal), ...hint, ''].join('\n');
 }
 
 const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'bad', held: 'warning' } as const;

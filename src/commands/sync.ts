@@ -3,11 +3,11 @@ import { EXIT } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { pollLeagues } from '../sync/leagues.ts';
 import { describeReport } from '../sync/report.ts';
+import { paragraph } from '../terminal/text.ts';
 import { openHeartbeat } from '../worker/observatory.ts';
 import { dryRun } from './dry-run.ts';
 import type { Command, Host } from './host.ts';
 import { pollOnce } from './once.ts';
-import { paragraph } from './paragraph.ts';
 import { openQuietLog } from './quiet-log.ts';
 
 /** One poll now. */

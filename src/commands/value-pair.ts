@@ -1,4 +1,4 @@
-import { cut, widthOf } from '../terminal/table.ts';
+import { cut, widthOf } from '../terminal/text.ts';
 
 export const ARROW = ' → ';
 

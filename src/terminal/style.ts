@@ -13,6 +13,12 @@ export function createPaint(hasColor: boolean): Paint {
     hasColor && tone !== 'plain' ? styleText(FORMATS[tone], text, { validateStream: false }) : text;
 }
 
+/** A terminal that text is laid out for. */
+export type Terminal = { readonly columns: number; readonly paint: Paint };
+
+/** What text for no terminal is laid out by: lines of any length, and no colour. */
+export const PLAIN: Terminal = { columns: Number.POSITIVE_INFINITY, paint: createPaint(false) };
+
 /** Control characters, and those that reverse the direction of text: a terminal would obey them. */
 const OBEYED = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 

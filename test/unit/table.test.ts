@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createPaint } from '../../src/terminal/style.ts';
-import { cut, formatTable, wrap } from '../../src/terminal/table.ts';
+import { createPaint, PLAIN } from '../../src/terminal/style.ts';
+import { formatTable } from '../../src/terminal/table.ts';
+import { cut, wrap } from '../../src/terminal/text.ts';
 
 const FAMILY = '👨‍👩‍👧';
 
@@ -19,12 +20,12 @@ describe('a table', () => {
   });
 
   it('fits the width, and the widest columns give way first', () => {
-    expect(formatTable(['n', 'some', 'more'], rows, { width: 40 }).split('\n')).toEqual([
+    expect(formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: 40 }).split('\n')).toEqual([
       'n   some             more',
       '1   short            a very long cell t…',
       '22  a middling cell  x',
     ]);
-    expect(formatTable(['n', 'some', 'more'], rows, { width: 26 }).split('\n')).toEqual([
+    expect(formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: 26 }).split('\n')).toEqual([
       'n   some        more',
       '1   short       a very lo…',
       '22  a middlin…  x',
@@ -32,20 +33,20 @@ describe('a table', () => {
   });
 
   it.each([20, 40, 80])('has no line that is wider than %i', (width) => {
-    for (const line of formatTable(['n', 'some', 'more'], rows, { width }).split('\n'))
+    for (const line of formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: width }).split('\n'))
       expect(line.length).toBeLessThanOrEqual(width);
   });
 
   it('cuts no column to nothing, however narrow the terminal is', () => {
-    expect(formatTable(['n', 'some', 'more'], rows, { width: 3 })).toContain('a ver…');
+    expect(formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: 3 })).toContain('a ver…');
   });
 
   it('is painted after it was laid out, and not at all without colours', () => {
     const painted = [[{ text: 'failed', tone: 'bad' }, 'x'] as const];
     const plain = 'outcome  n\nfailed   x';
-    expect(formatTable(['outcome', 'n'], painted, { paint: createPaint(false) })).toBe(plain);
+    expect(formatTable(['outcome', 'n'], painted, { ...PLAIN, paint: createPaint(false) })).toBe(plain);
     expect(formatTable(['outcome', 'n'], painted)).toBe(plain);
-    const colored = formatTable(['outcome', 'n'], painted, { paint: createPaint(true) });
+    const colored = formatTable(['outcome', 'n'], painted, { ...PLAIN, paint: createPaint(true) });
     expect(colored).toContain('\u001b[31mfailed\u001b[39m   x');
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fitPair } from '../../src/commands/value-pair.ts';
-import { widthOf } from '../../src/terminal/table.ts';
+import { widthOf } from '../../src/terminal/text.ts';
 
 describe('two values', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ChangeRow, formatChanges } from '../../src/commands/change-lines.ts';
+import { type ChangeRow, formatChanges } from '../../src/commands/change-line.ts';
 import { createPaint } from '../../src/terminal/style.ts';
-import { widthOf } from '../../src/terminal/table.ts';
+import { widthOf } from '../../src/terminal/text.ts';
 
 const CHANGED = { text: '~', tone: 'warning' } as const;
 const ID = '3769a873-2950-52a6-bccf-eae4ffa6e3af';
