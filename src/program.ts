@@ -51,7 +51,9 @@ export function createProgram(execute: Execute): Program {
     .showHelpAfterError('(see league-sync --help)')
     .addHelpText('after', '\nSettings are environment variables named LEAGUE_SYNC_…; see the README and .env.example.');
   addWorkerCommands(program, execute);
-  addDatabaseCommands(program, execute);
+  addReports(program, execute);
+  addCommandsOnRows(program, execute);
+  addCopies(program, execute);
   addSimulate(program, execute);
   program
     .command('demo')
@@ -100,7 +102,7 @@ function describeUnknown(word: string, program: Program): string {
   return `error: there is no command "${word}"${near === undefined ? '' : `\n(Did you mean ${near}?)`}`;
 }
 
-function addDatabaseCommands(program: Program, execute: Execute): void {
+function addReports(program: Program, execute: Execute): void {
   program
     .command('status')
     .description('whether the data is up to date, then what the database says: leagues, last runs, held removals')
@@ -126,6 +128,9 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--json', 'one JSON object a line')
     .addHelpText('after', CHANGE_SIGNS)
     .action((options) => execute(loadChanges, options, 'reads'));
+}
+
+function addCommandsOnRows(program: Program, execute: Execute): void {
   program
     .command('query')
     .description('run one SQL statement that only reads, and print its rows')
@@ -139,6 +144,9 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .description('show the removals that are held, and let them pass with the next poll')
     .option('--yes', 'accept those held at this instant without asking')
     .action((options) => execute(loadAccept, options, 'reads'));
+}
+
+function addCopies(program: Program, execute: Execute): void {
   program
     .command('backup')
     .description('a consistent copy of the database, safe while the worker runs')
@@ -150,7 +158,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .argument('<target>')
     .option('--part <file>')
     .option('--published')
-    // Who ends the one that wanted the copy may mean to end both, but it is for the former to say when.
+    // A supervisor may send SIGTERM to this process too (systemd stops the whole cgroup): the parent decides when it ends.
     .action((path, target, options) => execute(loadCopy, { path, target, ...options }, 'lasts'));
 }
 
