@@ -22,16 +22,44 @@ const SMALLEST_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
 /**
- * Parses JSON without losing a digit of any number. Throws a SyntaxError, and a RangeError if a long number stands in a text that
- * is nested more than some 2,000 levels deep. V8 13.6 may take a name that ends in an escape
- * (`"\\\""`) for another such name that it has read before (`"\\\\"`); no field of the service has one.
+ * Parses JSON without losing a digit of any number. Throws a SyntaxError. V8 13.6 may take a name that ends in an escape
+ * (`"\\\""`) for another such name that it has read before (`"\\\\"`); no field of the service has one. If a long number
+ * stands in a text that is nested thousands of levels deep, what lies far below `DEEPEST_JSON` is left out.
  */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
+  try {
+    return parseExactly(text);
+  } catch (error) {
+    // Looking at every value recurses. What is nested that deeply is refused where it stands, and not kept.
+    if (error instanceof RangeError) return parseExactly(emptyBelow(text, 2 * DEEPEST_JSON));
+    throw error;
+  }
+}
+
+function parseExactly(text: string): JsonValue {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value;
     return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
   });
+}
+
+/** The same JSON, with every list and object at this depth empty. */
+function emptyBelow(json: string, limit: number): string {
+  let kept = '';
+  let from = 0;
+  let depth = 0;
+  // A text, a bracket that opens, or one that closes.
+  for (const { 0: token, index } of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
+    if (token === '[' || token === '{') {
+      depth += 1;
+      if (depth === limit) kept += json.slice(from, index + 1);
+    } else if (token === ']' || token === '}') {
+      if (depth === limit) from = index;
+      depth -= 1;
+    }
+  }
+  return kept + json.slice(from);
 }
 
 function isExact(value: number, source: string): boolean {

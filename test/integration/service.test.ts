@@ -565,6 +565,8 @@ describe.concurrent('a body', () => {
   it.each<[string, Reply, RegExp]>([
     ['that is not JSON', { body: 'leagues: none' }, /no JSON object/],
     ['that is empty', { body: '' }, /an empty body/],
+    ['that is empty and calls itself gzip', { body: '', headers: { 'content-encoding': 'gzip' } }, /an empty body/],
+    ['that is empty and calls itself br', { body: '', headers: { 'content-encoding': 'br' } }, /an empty body/],
     ['of HTML', { body: '<!doctype html><p>Sign in', headers: { 'content-type': 'text/html' } }, /a page of HTML/],
     ['that is a list', json('[]'), /no JSON object/],
     ['that is null', json('null'), /no JSON object/],
