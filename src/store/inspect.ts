@@ -4,7 +4,7 @@ import { withReader } from './connection.ts';
 import { toDatabaseError } from './database-error.ts';
 import { isOrdinaryFile, readHeader, sizeOf } from './database-file.ts';
 import { pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import { type Freshness, selectFreshness } from './queries/overview.ts';
+import { type Freshness, prepareFreshness } from './queries/overview.ts';
 
 /** What a look at a database tells that changes nothing in it. */
 export type Inspection = {
@@ -50,7 +50,7 @@ export function inspectDatabase(path: string, migrations: string): Inspection {
       walBytes,
       schema: upgrade?.from ?? known.length,
       upgrade,
-      freshness: upgrade === undefined ? selectFreshness(db) : undefined,
+      freshness: upgrade === undefined ? prepareFreshness(db)() : undefined,
     };
   });
 }

@@ -10,7 +10,7 @@ import { createPossession, type Possession } from './database-file.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import type { Lock } from './lock.ts';
 import { migrate, pendingUpgrade, readMigrations, refuseOther, type Upgrade } from './migrate.ts';
-import { selectFreshness } from './queries/overview.ts';
+import { prepareFreshness } from './queries/overview.ts';
 import { createDriftRows } from './tables/drift.ts';
 import { createHoldRows } from './tables/held-removals.ts';
 import { createLeagueRows } from './tables/leagues.ts';
@@ -101,6 +101,7 @@ function createStore(client: Database.Database, path: string, { lock, onClosed, 
   const possession = createPossession(path);
   const { hasUnwritten, ...writing } = createWriting(client, { path, lock, possession, patience });
   const rows = createRows(client);
+  const freshness = prepareFreshness(client);
   const rowsWritten = client.prepare<[], number>('SELECT total_changes()').pluck();
   let lastInstant = Date.parse(rows.runs.lastFinishedAt() ?? formatInstant(0));
   return {
@@ -111,7 +112,7 @@ function createStore(client: Database.Database, path: string, { lock, onClosed, 
     ...writing,
     /** Within a transaction: a database that a demo made is no demo's from here on. */
     removeDemoMark: () => removeDemoMark(client),
-    freshness: () => selectFreshness(client),
+    freshness,
     /** How many rows this store has inserted, updated and deleted so far. */
     rowsWritten: () => Number(rowsWritten.get()),
     /** Reads outside of a transaction. Throws a DatabaseError. */

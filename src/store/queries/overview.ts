@@ -20,8 +20,9 @@ export type Freshness = {
   readonly open_rejections: number;
 };
 
-export function selectFreshness(client: Database.Database): Freshness {
-  return client.prepare('SELECT * FROM freshness').get() as Freshness;
+export function prepareFreshness(client: Database.Database): () => Freshness {
+  const select = client.prepare('SELECT * FROM freshness');
+  return () => select.get() as Freshness;
 }
 
 /** What the database says of itself, for people and for scripts. */
@@ -39,7 +40,7 @@ export function overviewOf(client: Database.Database) {
   const db = drizzle({ client });
   const granted = selectLogin(db, eq(logins.outcome, 'ok'));
   return {
-    freshness: selectFreshness(client),
+    freshness: prepareFreshness(client)(),
     last_runs: selectRuns(client, LAST_RUNS),
     last_poll: selectLastPoll(db),
     last_login: summarize(selectLogin(db)),

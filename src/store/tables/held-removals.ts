@@ -18,16 +18,15 @@ export type Hold = {
 export type HoldRows = ReturnType<typeof createHoldRows>;
 
 export function createHoldRows(db: BetterSQLite3Database) {
+  const selectAll = db.select().from(heldRemovals).prepare();
   return {
     /** Each held league. */
-    all: (): ReadonlyMap<string, Hold> => {
-      const rows = db.select().from(heldRemovals).all();
-      const holdOf = ({ held_since, guard_since, accepted_at }: (typeof rows)[number]): Hold => ({
-        guardSince: guard_since ?? held_since,
-        accepted: accepted_at !== null,
-      });
-      return new Map(rows.map((row) => [row.league_id, holdOf(row)]));
-    },
+    all: (): ReadonlyMap<string, Hold> =>
+      new Map(
+        selectAll.all().map(({ league_id, held_since, guard_since, accepted_at }) => {
+          return [league_id, { guardSince: guard_since ?? held_since, accepted: accepted_at !== null }];
+        }),
+      ),
     /** Holds these from this run on. `guardSince` is earlier where the guard held others before. */
     hold: (leagueIds: readonly string[], { runId, at }: Sighting, guardSince?: string): void => {
       for (const league_id of leagueIds) {

@@ -15,8 +15,11 @@ export type RejectionRow = {
 
 export function createRejectionRows(db: BetterSQLite3Database) {
   const { id, league_id, raw_hash, resolved_at, scope: seenBy } = rejectedLeagues;
-  const selectOpen = () =>
-    db.select({ id, league_id, raw_hash, seenBy }).from(rejectedLeagues).where(isNull(resolved_at)).all();
+  const selectOpen = db
+    .select({ id, league_id, raw_hash, seenBy })
+    .from(rejectedLeagues)
+    .where(isNull(resolved_at))
+    .prepare();
   const resolve = (rowId: number, at: string) =>
     db.update(rejectedLeagues).set({ resolved_at: at }).where(eq(id, rowId)).run();
   const open = (row: typeof rejectedLeagues.$inferInsert) =>
@@ -32,7 +35,7 @@ export function createRejectionRows(db: BetterSQLite3Database) {
      * league that had an open one before, since the rest of a rejected element may change at every poll.
      */
     settle: <R extends RejectionRow>(rejections: readonly R[], scope: RunScope, { runId, at }: Sighting) => {
-      const before = selectOpen();
+      const before = selectOpen.all();
       const sent = new Map(rejections.map((rejection) => [hash('sha256', rejection.raw, 'base64url'), rejection]));
       for (const row of before) {
         const canTell = scope === 'all' || scope === row.seenBy;

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, isNull, max, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, isNull, max, placeholder, type SQL, sql } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { logins, runs } from '../schema.ts';
 
@@ -21,16 +21,17 @@ const isGood = inArray(runs.outcome, ['changed', 'unchanged', 'held']);
 const isOfLeagues = eq(runs.kind, 'leagues');
 
 export function createRunRows(db: BetterSQLite3Database) {
-  const newest = (...conditions: readonly SQL[]): Row | undefined => selectNewest(db, conditions);
+  // A poll asks for these each time, and building a statement takes ten times as long as running it.
+  const insert = db
+    .insert(runs)
+    .values({ ...STARTED, outcome: 'running' })
+    .prepare();
+  const lastApplied = prepareNewest(db, isGood, isOfLeagues);
+  const lastList = prepareNewest(db, isGood, isOfLeagues, sql`${runs.http_status} IS NOT 304`);
+  const newest = (...conditions: readonly SQL[]): Row | undefined => prepareNewest(db, ...conditions).get();
   return {
     /** Adds a `running` row and gives its id. */
-    start: (start: RunStart): number =>
-      Number(
-        db
-          .insert(runs)
-          .values({ ...start, outcome: 'running' })
-          .run().lastInsertRowid,
-      ),
+    start: (start: RunStart): number => Number(insert.run({ not_before: null, ...start }).lastInsertRowid),
     finish: (id: number, end: RunEnd): void => {
       db.update(runs).set(end).where(eq(runs.id, id)).run();
     },
@@ -42,9 +43,9 @@ export function createRunRows(db: BetterSQLite3Database) {
     lastSuccess: (kind: RunKind, scope: RunScope | null) =>
       newest(isGood, eq(runs.kind, kind), scope === null ? isNull(runs.scope) : eq(runs.scope, scope)),
     /** The last good run of the leagues, of whatever scope: the stored leagues are as it left them. */
-    lastApplied: () => newest(isGood, isOfLeagues),
+    lastApplied: (): Row | undefined => lastApplied.get(),
     /** When a good run of the leagues last ended that was sent the list, and not only told that it is the same. */
-    lastListAt: () => newest(isGood, isOfLeagues, sql`${runs.http_status} IS NOT 304`)?.finished_at ?? undefined,
+    lastListAt: () => lastList.get()?.finished_at ?? undefined,
     /** When a run last ended that had anything to apply, or to hold. */
     lastChangedAt: () => newest(inArray(runs.outcome, ['changed', 'held']))?.finished_at ?? undefined,
     /** When the last run was begun. */
@@ -64,14 +65,26 @@ export function createRunRows(db: BetterSQLite3Database) {
   };
 }
 
-function selectNewest(db: BetterSQLite3Database, conditions: readonly SQL[]): Row | undefined {
+/** What is known of a run when it starts, each column by its name. */
+const STARTED = {
+  kind: placeholder('kind'),
+  trigger: placeholder('trigger'),
+  scope: placeholder('scope'),
+  started_at: placeholder('started_at'),
+  fingerprint: placeholder('fingerprint'),
+  program_version: placeholder('program_version'),
+  not_before: placeholder('not_before'),
+};
+
+/** The newest run of which all of this is true. */
+function prepareNewest(db: BetterSQLite3Database, ...conditions: readonly SQL[]) {
   return db
     .select()
     .from(runs)
     .where(and(...conditions))
     .orderBy(desc(runs.id))
     .limit(1)
-    .get();
+    .prepare();
 }
 
 /**
@@ -83,7 +96,8 @@ export function selectLastPause(
   db: BetterSQLite3Database,
   fingerprint?: string,
 ): { readonly until: string; readonly askedAt: string } | undefined {
-  const run = selectNewest(db, fingerprint === undefined ? [] : [eq(runs.fingerprint, fingerprint)]);
+  const conditions = fingerprint === undefined ? [] : [eq(runs.fingerprint, fingerprint)];
+  const run = prepareNewest(db, ...conditions).get();
   if (run !== undefined) return pauseOf(run.not_before, run.started_at);
   const isOfService = fingerprint === undefined ? undefined : eq(logins.fingerprint, fingerprint);
   const login = db.select().from(logins).where(isOfService).orderBy(desc(logins.id)).limit(1).get();
