@@ -50,7 +50,7 @@ function emptyBelow(json: string, limit: number): string {
   let from = 0;
   let depth = 0;
   // A text, a bracket that opens, or one that closes.
-  for (const { 0: token, index } of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
+  for (const { 0: token, index } of json.matchAll(/"(?:[^"\\]+|\\.)*"|[[{]|[\]}]/g)) {
     if (token === '[' || token === '{') {
       depth += 1;
       if (depth === limit) kept += json.slice(from, index + 1);

@@ -69,7 +69,6 @@ export class Run implements Disposable {
     this.startedAt = tools.clock.now();
     this.startedMonotonic = tools.clock.monotonic();
     this.deadline = startDeadline(tools, tools.runTimeoutMs, stop);
-    tools.emit({ type: 'runStarted', kind });
   }
 
   [Symbol.dispose](): void {
@@ -78,6 +77,7 @@ export class Run implements Disposable {
 
   /** Writes the run's row, as `running`. */
   async begin(): Promise<void> {
+    this.tools.emit({ type: 'runStarted', kind: this.kind });
     const { store, scope, fingerprint, programVersion, pausedUntil } = this.tools;
     const row = {
       kind: this.kind,

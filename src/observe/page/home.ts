@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { formatAge } from '../../duration.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
-import type { Success } from '../monitor.ts';
-import { isValid, type Monitor, type Present } from '../monitor.ts';
+import { isValid, type Monitor, type Present, type Success } from '../monitor.ts';
 import { drawYear, listChanges } from './changes.ts';
 import type { HomeData } from './data.ts';
 import { bdi, count, countOf, type Html, linkToLeague, timeOfDay, when } from './html.ts';
