@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/{unit,integration,e2e}/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
-    reporters: ['default', './test/support/left-out.ts'],
+    reporters: ['default', './test/support/skipped-reporter.ts'],
     // Child processes, as the program is run: the addon, signals and file locks behave as they do in earnest.
     pool: 'forks',
     // The end-to-end tests mostly wait for processes, so more of them than processors is faster.

@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     include: ['test/endurance/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
-    reporters: ['default', './test/support/left-out.ts'],
+    reporters: ['default', './test/support/skipped-reporter.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Many wait for clocks; two at once still leave a processor to each.

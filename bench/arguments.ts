@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { GOAL_LEAGUES, type Options, type Part } from './part.ts';
+import { loop } from './parts/event-loop.ts';
 import { history } from './parts/history.ts';
-import { life } from './parts/life.ts';
 import { load } from './parts/load.ts';
-import { loop } from './parts/loop.ts';
 import { pages } from './parts/pages.ts';
 import { start } from './parts/start.ts';
+import { life } from './parts/typical.ts';
 import { year } from './parts/year.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
@@ -40,13 +40,13 @@ export class UsageError extends Error {}
 
 export type Request = Omit<Options, 'folder'> & {
   readonly parts: readonly Part[];
-  /** Where a folder for all databases and lists is to be made. */
+  /** The parent of the folder for all databases and lists. */
   readonly parent: string;
   /** Whether everything is measured, at the sizes that the goals are for. */
   readonly isWhole: boolean;
 };
 
-/** What is to be measured, or that only help is asked for. Throws `UsageError`. */
+/** What to measure, or that help is requested. Throws `UsageError`. */
 export function parseArguments(args: readonly string[]): Request | 'help' {
   // Not strict, in which a negative number is refused in words of Node's own.
   const { values, positionals, tokens } = parseArgs({

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatDuration } from '../src/duration.ts';
 import { EXIT } from '../src/errors.ts';
+import { formatDuration } from '../src/time/duration.ts';
 import { parseArguments, type Request, USAGE, UsageError } from './arguments.ts';
 import { describeMachine, missingOf } from './support/machine.ts';
 import { type Measured, tellGoals, writeReport } from './support/report.ts';
@@ -47,7 +47,7 @@ function refuse(why: string, exitCode: number): never {
   process.exit(exitCode);
 }
 
-/** Figures of some parts, or of shorter lists and years, are for whoever asked; the document holds a whole measurement. */
+/** The document holds only complete measurements: figures of some parts, or of shorter lists and years, are just printed. */
 function publish(report: string): void {
   if (!isWhole) {
     console.log(report);

@@ -1,15 +1,15 @@
 #!/bin/sh
-# league-sync on the database of the service, with the Node that lies beside it: for /usr/local/bin, where everybody who
-# may read the database finds it. Where the worker has its database, its page and its published copy is taken from the
-# environment, or from the service's settings as far as whoever asks may read them.
+# The command league-sync for the service's database, run by the Node installed with it. It belongs in /usr/local/bin,
+# for everyone who may read the database. The locations of the database, the page and the published copy come from the
+# environment, or from those of the service's settings that the caller may read.
 
-# setting NAME FILE - what the file says of it last, with quotes around it or without; systemd's escapes are not known.
+# setting NAME FILE - the last value in the file, with or without quotes around it; systemd's escapes are not supported.
 setting() {
   sed -n "s/^[[:space:]]*$1[[:space:]]*=[[:space:]]*//p" "$2" |
     sed -e 's/[[:space:]]*$//' -e "s/^'\(.*\)'\$/\1/" -e 's/^"\(.*\)"$/\1/' | tail -n 1
 }
 
-# The first that names it counts, as for the service.
+# The first file that sets a value wins, as for the service.
 for file in /etc/league-sync/league-sync.env /etc/league-sync/readers.env; do
   [ -r "$file" ] || continue
   : "${LEAGUE_SYNC_DATABASE:=$(setting LEAGUE_SYNC_DATABASE "$file")}"

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type ObjectDescription, splitDescription, TABLES, VIEWS } from '../src/store/description.ts';
+import { dictionaryRows } from '../src/store/data-dictionary.ts';
 
 // Makes docs/schema.md from the descriptions in the code. With --check it only says whether the file is up to date.
 
 const FILE = 'docs/schema.md';
 const HEAD = `# The schema
 
-Generated from \`src/store/description.ts\` by \`npm run document\`; the same text is in every database, in the table
+Generated from \`src/store/column-docs.ts\` by \`npm run document\`; the same text is in every database, in the table
 \`data_dictionary\`. Names of tables, views and columns are a published interface; columns marked internal are not.
 
 | type | holds |
@@ -19,27 +19,38 @@ Generated from \`src/store/description.ts\` by \`npm run document\`; the same te
 | json | valid JSON text |
 | any | text or a number |
 
-All tables are STRICT and checked, so that no tool can put a text where a number belongs. A question mark stands where
-a column may be NULL.
+All tables are STRICT and checked, so that no tool can put text where a number belongs. A question mark means that the
+column may be NULL.
 `;
 
-const page = [HEAD, '## Tables\n', ...sections(TABLES), '## Views\n', ...sections(VIEWS)].join('\n');
+const page = [HEAD, '## Tables\n', ...sections('table'), '## Views\n', ...sections('view')].join('\n');
 
 if (process.argv.includes('--check')) {
   if (readFileSync(FILE, 'utf8') !== page) {
-    console.error(`${FILE} is not what src/store/description.ts says; run: npm run document`);
+    console.error(`${FILE} is not what src/store/column-docs.ts says; run: npm run document`);
     process.exitCode = 1;
   }
 } else {
   writeFileSync(FILE, page);
 }
 
-function sections(objects: Readonly<Record<string, ObjectDescription>>): readonly string[] {
-  return Object.entries(objects).map(([name, { description, columns }]) => {
-    const rows = Object.entries(columns).map(([column, described]) => {
-      const [type, text] = splitDescription(described);
-      return `| \`${column}\` | ${type} | ${text} |`;
+function sections(objectType: 'table' | 'view'): readonly string[] {
+  const rows = dictionaryRows().filter(({ object_type }) => object_type === objectType);
+  return rows
+    .filter(({ position }) => position === 0)
+    .map(({ object, description }) => {
+      const columns = rows
+        .filter((row) => row.object === object && row.position > 0)
+        .map((row) => `| \`${row.column_name}\` | ${row.type}${row.nullable ? '?' : ''} | ${row.description} |`);
+      return [
+        `### ${object}`,
+        '',
+        description,
+        '',
+        '| column | type | meaning |',
+        '|---|---|---|',
+        ...columns,
+        '',
+      ].join('\n');
     });
-    return [`### ${name}`, '', description, '', '| column | type | meaning |', '|---|---|---|', ...rows, ''].join('\n');
-  });
 }

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import bundled from '../src/simulator/leagues.json' with { type: 'json' };
 import { startSimulator } from '../src/simulator/simulator.ts';
 
-// Makes test/fixtures/schema-<newest>.db anew: a database of the present schema as the program itself makes it, with
+// Makes test/fixtures/schema-<newest>.db again: a database of the present schema as the program itself makes it, with
 // something in every table. Later versions must be able to open it. Run it once before a release that brings a
 // migration, or while that migration is still being written: npm run build && node scripts/store-schema.ts
 
@@ -41,7 +41,7 @@ try {
   await makeUnderFault('empty-list', 'sync', [3]);
   mkdirSync('test/fixtures', { recursive: true });
   copyFileSync(database, fixture);
-  console.log(`${fixture} is made anew`);
+  console.log(`${fixture} is rebuilt`);
 } finally {
   rmSync(folder, { recursive: true });
 }

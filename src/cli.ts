@@ -1,37 +1,33 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { CommanderError } from 'commander';
-import type { Host } from './commands/host.ts';
+import type { ProcessIO } from './commands/process.ts';
 import { readSettings } from './config/environment.ts';
 import { codeOf, EXIT, exitCodeOf, type Notice, RunError, SettingsError, StoppedError } from './errors.ts';
 import { createProgram, type Execute } from './program.ts';
+import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
 import { createPaint, type Terminal } from './terminal/style.ts';
-import { layOutNotice, layOutSettingsError } from './terminal/text.ts';
 
-/** The program's one door to the process: arguments, environment, signals, exit code. */
 const stopping = new AbortController();
-const hangups: (() => void)[] = [];
 const logs: (() => Promise<void>)[] = [];
 let stoppedBy: 'SIGTERM' | 'SIGINT' | undefined;
 let stoppedAt = 0;
 let exitCode: number = EXIT.done;
-let onlyReads = false;
-/** What somebody was to read could not be written: the command has not done all that it was asked for. */
+let isReadOnly = false;
+/** A command whose output could not be written fails even if its work succeeded. */
 let outputFailed = false;
 
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
-/** npm hands on the Ctrl-C that a terminal has sent to its child as well: for so long that is no second signal. */
-const HANDED_ON_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
-/** What still hangs about when everything has been closed must not keep the process from ending. */
+/** On Ctrl-C the terminal and npm both send SIGINT: within this time it counts as one. */
+const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
+/** How long open handles may delay the exit. */
 const LINGER_MS = 500;
-/** Of a terminal that does not say how wide it is. */
-const USUAL_COLUMNS = 80;
-/** Of what is said on stderr. */
 const LEAD = 'league-sync: ';
 
-const host: Host = {
+const io: ProcessIO = {
   pid: process.pid,
   parent: () => process.ppid,
   program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
@@ -40,62 +36,47 @@ const host: Host = {
   print,
   warn,
   terminal: terminalOf(process.stdout),
-  readInput: async () => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk);
-    return Buffer.concat(chunks).toString('utf8');
-  },
+  readInput: () => text(process.stdin),
   isAlive,
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
     const stream = fd === 1 ? process.stdout : process.stderr;
-    const { log, close } = openLog(config, fd, stream.isTTY, wantsColor(stream));
+    const { log, close } = openLog(config, fd, terminalOf(stream));
     logs.push(close);
     return log;
   },
   stop: stopping.signal,
-  onHangup: (callback) => hangups.push(callback),
+  onHangup: (callback) => process.on('SIGHUP', callback),
 };
 
-/** The text of the file; undefined if there is none. */
 function readDotenv(): string | undefined {
   if (!existsSync('.env')) return undefined;
+  if (!statSync('.env').isFile())
+    throw new SettingsError([{ message: '.env: is not a regular file', fix: 'remove it' }]);
   try {
-    if (!statSync('.env').isFile())
-      throw new SettingsError([{ message: '.env: is no ordinary file', fix: 'remove it' }]);
     return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    if (error instanceof SettingsError) throw error;
     const message = `.env: cannot be read (${codeOf(error) || 'unknown error'})`;
     throw new SettingsError([{ message, fix: 'correct its permissions, or remove it' }]);
   }
 }
 
-function wantsColor({ isTTY }: { readonly isTTY: boolean }): boolean {
-  return isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
-}
-
-/** A process of somebody else may not be signalled, but is there. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
+    // Of another user.
     return codeOf(error) === 'EPERM';
   }
 }
 
-/** A slow reader gets everything; one that went away (`| head`) has seen enough. */
-function print(text: string): Promise<void> {
+function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const settle = (): void => {
-    stopping.signal.removeEventListener('abort', settle);
-    resolve();
-  };
-  process.stdout.write(`${text}\n`, settle);
-  // Whoever has stopped reading altogether must not keep a command from being stopped.
-  stopping.signal.addEventListener('abort', settle);
-  return promise;
+  // Also called after EPIPE (`| head`).
+  process.stdout.write(`${line}\n`, () => resolve());
+  // A reader that has stopped reading must not block a stop.
+  return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
 
 /** The end of the input counts as an empty line. */
@@ -106,7 +87,7 @@ async function ask(question: string): Promise<string> {
     process.stdout.write('\n');
     return '';
   } finally {
-    // A read that is still under way would keep the process from ending.
+    // A pending read would keep the process alive.
     process.stdin.destroy();
   }
 }
@@ -114,96 +95,97 @@ async function ask(question: string): Promise<string> {
 function listenToSignals(): void {
   for (const signal of STOPPING) {
     process.on(signal, () => {
-      // Asked twice: whatever is under way is cut short, and the database takes no harm from that.
+      // A second signal exits at once: SQLite recovers from that.
       if (stoppedBy !== undefined) {
-        if (performance.now() - stoppedAt < HANDED_ON_MS) return;
-        endAtOnce(128 + constants.signals[signal]);
+        if (performance.now() - stoppedAt < NPM_FORWARD_MS) return;
+        exitNow(128 + constants.signals[signal]);
       }
       stoppedBy = signal;
       stoppedAt = performance.now();
       stopping.abort(new StoppedError());
     });
   }
-  // Node would open its debugger to whoever is on this machine, and with it everything in memory.
+  // By default Node opens its inspector, which exposes all memory, secrets included.
   process.on('SIGUSR1', () => undefined);
-  process.on('SIGHUP', () => {
-    for (const hangup of hangups) hangup();
-  });
+  // By default it would end the commands that do not listen for it.
+  process.on('SIGHUP', () => undefined);
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
       const code = codeOf(error);
       if (code !== 'EPIPE' && !outputFailed) {
         outputFailed = true;
-        process.stderr.write(`league-sync: The output could not be written (${code}); send it where there is room.\n`);
+        printError(`The output could not be written (${code}); redirect it to a place with free space.`);
       }
-      // Who only reads has nothing left to do; others end their work first.
-      if (onlyReads) endAtOnce(outputFailed ? EXIT.failed : EXIT.done);
+      if (isReadOnly) exitNow(outputFailed ? EXIT.failed : EXIT.done);
     });
   }
   process.on('uncaughtException', (error) => {
-    process.stderr.write(`league-sync ended on a fault of its own: ${error.name}\n${error.stack ?? ''}\n`);
-    endAtOnce(EXIT.failed);
+    process.stderr.write(`league-sync crashed: ${error.name}\n${error.stack ?? ''}\n`);
+    exitNow(EXIT.failed);
   });
 }
 
-/** Without the exit hooks of libraries, one of which may wait for a log reader that does not read. */
-function endAtOnce(code: number): never {
+/** Skips the exit hooks of libraries: pino's waits for a stuck log reader. */
+function exitNow(code: number): never {
   process.removeAllListeners('exit');
   process.exit(code);
 }
 
-const execute: Execute = async (load, options, life) => {
-  // A statement that computes for hours keeps the loop from ever hearing of a signal.
-  onlyReads = life === 'reads';
-  if (onlyReads) for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
+const execute: Execute = async (load, options, mode) => {
+  isReadOnly = mode === 'readOnly';
+  // A long SQL statement blocks the event loop, and with it every listener of signals.
+  if (isReadOnly) for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
   try {
-    exitCode = await (await load())(host, options);
+    exitCode = await (await load())(io, options);
   } catch (error) {
-    exitCode = stopping.signal.aborted && error === stopping.signal.reason ? EXIT.done : explain(error);
+    exitCode = stopping.signal.aborted && error === stopping.signal.reason ? EXIT.done : await reportError(error);
   }
-  // A signal that came during a transaction is heard only now: when the loop has turned once, from end to end.
-  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  if (stoppedBy !== undefined && life === 'ends') exitCode = 128 + constants.signals[stoppedBy];
+  // A signal that arrived during a transaction is delivered only after a full turn of the event loop.
+  for (let turn = 0; turn < 2; turn += 1) await yieldToEventLoop();
+  if (stoppedBy !== undefined && mode === 'oneShot') exitCode = 128 + constants.signals[stoppedBy];
 };
 
-function explain(error: unknown): number {
+async function reportError(error: unknown): Promise<number> {
+  const { formatSettingsError } = await import('./terminal/text.ts');
   const code = exitCodeOf(error);
-  const foreseen = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
-  if (error instanceof SettingsError) complain(layOutSettingsError(error, terminalOf(process.stderr)));
-  else if (!(error instanceof Error)) complain('failed for an unknown reason.');
-  else if (foreseen) warn({ message: error.message });
-  else complain(error.stack ?? error.message);
+  const isExpected = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
+  if (!(error instanceof Error)) printError('failed for an unknown reason.');
+  else if (error instanceof SettingsError) printError(formatSettingsError(error, terminalOf(process.stderr)));
+  else if (isExpected) await warn({ message: error.message });
+  else printError(error.stack ?? error.message);
   return code;
 }
 
-/** Wrapped at a terminal. */
-function warn(notice: Notice): void {
-  process.stderr.write(`${layOutNotice(LEAD, notice, terminalOf(process.stderr))}\n`);
+async function warn(notice: Notice): Promise<void> {
+  // Not at every start: string-width takes 19 ms.
+  const { formatNotice } = await import('./terminal/text.ts');
+  process.stderr.write(`${formatNotice(LEAD, notice, terminalOf(process.stderr))}\n`);
 }
 
-function complain(text: string): void {
-  process.stderr.write(`${LEAD}${text}\n`);
+function printError(message: string): void {
+  process.stderr.write(`${LEAD}${message}\n`);
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
   if (!stream.isTTY) return undefined;
-  return { columns: stream.columns || USUAL_COLUMNS, paint: createPaint(wantsColor(stream)) };
+  const hasColor = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+  return { columns: stream.columns || 80, paint: createPaint(hasColor) };
 }
 
 async function main(): Promise<void> {
-  // V8 would let the space of the young objects grow to 32 MB and keep it, for a worker that does little.
+  // Otherwise V8's new space grows to 32 MB and stays there, although the worker is mostly idle.
   setFlagsFromString('--semi-space-growth-factor=1');
   listenToSignals();
   try {
     await createProgram(execute).parseAsync(process.argv);
   } catch (error) {
     if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    else exitCode = explain(error);
+    else exitCode = await reportError(error);
   }
   for (const close of logs) await close();
   if (outputFailed && exitCode === EXIT.done) exitCode = EXIT.failed;
   process.exitCode = exitCode;
-  setTimeout(() => endAtOnce(exitCode), LINGER_MS).unref();
+  setTimeout(() => exitNow(exitCode), LINGER_MS).unref();
 }
 
 void main();

@@ -1,4 +1,4 @@
-/** Exit codes of the program, as published in the README. */
+/** Exit codes, as published in the README. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -10,40 +10,37 @@ export const EXIT = {
   settings: 78,
 } as const;
 
-/** All kinds of failure, sorted by who has to act. */
+/** Failures, grouped by who has to act; the values of `runs.error_kind`. */
 export const ERROR_KINDS = ['network', 'timeout', 'status', 'contract', 'credentials', 'database', 'internal'] as const;
-
-/** What a failed run is filed under in `runs.error_kind`. */
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
-/** What is wrong, and what to do about it; neither ends with a full stop. */
-export type Fault = { readonly message: string; readonly fix: string };
+/** What is wrong and how to fix it; neither ends with a full stop. */
+export type Problem = { readonly message: string; readonly fix: string };
 
-/** What somebody is to know; the fix stands in the message where there is none. */
-export type Notice = Pick<Fault, 'message'> & { readonly fix?: string };
+/** A warning or an error to print. Without `fix` the message itself says what to do. */
+export type Notice = { readonly message: string; readonly fix?: string };
 
-/** A fault in one line. What stands behind the arrow is the fix. */
-export function formatFault({ message, fix }: Fault): string {
-  return `${message} -> ${fix}`;
+/** One line: `message -> fix`. */
+export function formatProblem({ message, fix }: Notice): string {
+  return fix === undefined ? message : `${message} -> ${fix}`;
 }
 
 type RunErrorDetails = {
   readonly cause?: unknown;
-  /** What to do about it, as part of a sentence. */
+  /** What to do, as part of a sentence. */
   readonly fix?: string | undefined;
-  /** The service's own words and wishes, as sentences for the end of the message. */
+  /** The service's message and `Retry-After`, as sentences for the end of the message. */
   readonly quoted?: string;
-  /** Status code of the answer that failed the run, where there was one. */
   readonly httpStatus?: number | undefined;
-  /** The service's own `message`, with every secret taken out. */
+  /** The `message` of the response, without secrets. */
   readonly serviceMessage?: string | undefined;
-  /** Instant (ms) before which nothing may be sent to the service (`Retry-After`). */
+  /** Timestamp (ms) until which nothing may be sent to the service (`Retry-After`). */
   readonly notBefore?: number | undefined;
 };
 
 /**
- * Why a run or a login failed. Subclasses are sorted by who has to act. Messages say what failed, then the
- * particulars, then the fix, then what the service says; they never hold a secret or a response body.
+ * Why a run or a login failed. Messages say what failed, then the details, the fix and the service's message; they never
+ * contain a secret or a response body.
  */
 export class RunError extends Error {
   override name = 'RunError';
@@ -51,7 +48,6 @@ export class RunError extends Error {
   /** The message without the fix. */
   readonly what: string;
   readonly fix: string | undefined;
-  /** Whether another attempt can help. */
   readonly retryable: boolean;
   readonly httpStatus: number | undefined;
   readonly serviceMessage: string | undefined;
@@ -72,21 +68,17 @@ export class RunError extends Error {
   }
 }
 
-/** The network or the service's machine: nothing came back, or not all of it. */
+/** No response, or an incomplete one. */
 export class TransportError extends RunError {
   override name = 'TransportError';
 
-  constructor(kind: 'network' | 'timeout', retryable: boolean, message: string, details?: RunErrorDetails) {
-    super(kind, retryable, message, details);
-  }
-
-  /** What Node or undici calls it; empty if the time was up. */
+  /** The error code of Node or undici; empty after a timeout. */
   get code(): string {
     return codeOf(this.cause);
   }
 }
 
-/** The service answered, and its answer is a failure. */
+/** The response says that the request failed. */
 export class StatusError extends RunError {
   override name = 'StatusError';
 
@@ -95,16 +87,12 @@ export class StatusError extends RunError {
   }
 }
 
-/** The service asked for a pause that is not over, so nothing was sent. */
+/** Nothing was sent because a `Retry-After` has not ended. */
 export class RetryAfterError extends StatusError {
   override name = 'RetryAfterError';
-
-  constructor(message: string, notBefore: number) {
-    super(true, message, { notBefore });
-  }
 }
 
-/** The service answered with something that the interface does not allow for. */
+/** The response violates the interface. */
 export class ContractError extends RunError {
   override name = 'ContractError';
 
@@ -113,7 +101,7 @@ export class ContractError extends RunError {
   }
 }
 
-/** The service refuses the credentials, or every token that it gives for them. */
+/** The service rejects the credentials, or every token that it issues for them. */
 export class CredentialsError extends RunError {
   override name = 'CredentialsError';
 
@@ -122,75 +110,69 @@ export class CredentialsError extends RunError {
   }
 }
 
-type DatabaseErrorDetails = RunErrorDetails & {
-  readonly busy?: boolean;
-  readonly gone?: boolean;
-  readonly condition?: string | undefined;
-};
-
 /** The database file, its folder or its disk. */
 export class DatabaseError extends RunError {
   override name = 'DatabaseError';
-  /** Another program is in the way: it passes by itself. */
+  /** Another program holds a lock: retrying helps. */
   readonly busy: boolean;
-  /** The files are not those that were opened: what is at their path now must be neither read nor written. */
+  /** The files at the path are not the ones that were opened, and must be neither read nor written. */
   readonly gone: boolean;
-  /** The end of a sentence that begins with "The database", such as `is gone`; undefined if only the message says it. */
+  /** The end of a sentence that begins with "The database", such as `is gone`. */
   readonly condition: string | undefined;
 
-  constructor(message: string, details?: DatabaseErrorDetails) {
+  constructor(
+    message: string,
+    details: RunErrorDetails & { readonly busy?: boolean; readonly gone?: boolean; readonly condition?: string } = {},
+  ) {
     super('database', false, message, details);
-    this.busy = details?.busy ?? false;
-    this.gone = details?.gone ?? false;
-    this.condition = details?.condition;
+    this.busy = details.busy ?? false;
+    this.gone = details.gone ?? false;
+    this.condition = details.condition;
   }
 }
 
-/** The process that copied the database was ended by somebody else. */
-export class CutShortError extends DatabaseError {
-  override name = 'CutShortError';
+/** A signal killed the process that copied the database. */
+export class CopyKilledError extends DatabaseError {
+  override name = 'CopyKilledError';
 }
 
-/** Not a failure: the operator stopped the worker while this was going on. */
+/** No failure: the reason with which a stop aborts. */
 export class StoppedError extends Error {
   override name = 'StoppedError';
   constructor() {
-    super('The worker was stopped while this was going on.');
+    super('The worker was stopped before this was finished.');
   }
 }
 
-/** Settings that cannot be used; `faults` names every one of them, `warnings` what is odd besides. */
+/** All that is wrong with the settings. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
-  readonly faults: readonly Fault[];
-  readonly warnings: readonly Fault[];
-  /** What to do about all of them together. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** How to get valid settings at all, such as for a first start. */
   readonly advice: string | undefined;
 
-  constructor(faults: readonly Fault[], warnings: readonly Fault[] = [], advice?: string) {
-    super([...faults, ...warnings].map(formatFault).join('; '));
-    this.faults = faults;
+  constructor(problems: readonly Problem[], warnings: readonly Problem[] = [], advice?: string) {
+    super([...problems, ...warnings].map(formatProblem).join('; '));
+    this.problems = problems;
     this.warnings = warnings;
     this.advice = advice;
   }
 }
 
-/** Wrong usage of a command. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Another worker holds this database. */
 export class LockedError extends Error {
   override name = 'LockedError';
 }
 
-/** The code that Node or a library gave to what was thrown; empty where there is none. */
+/** The `code` of an error of Node or a library; empty if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code ?? '') : '';
 }
 
-/** The exit code that says to a script or an init system what kind of failure ended the program. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof SettingsError) return EXIT.settings;
@@ -200,9 +182,9 @@ export function exitCodeOf(error: unknown): number {
   return EXIT.failed;
 }
 
-/** Turns whatever was thrown into the error that a run is filed under; what nobody foresaw is `internal`. */
+/** Wraps unexpected errors as `internal`. */
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown error';
-  return new RunError('internal', false, `The program failed in a way it does not know (${what}).`, { cause: error });
+  return new RunError('internal', false, `Unexpected internal error (${what}).`, { cause: error });
 }

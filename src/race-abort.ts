@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** The promise's value, unless the signal aborts first: then its reason, whatever becomes of the promise. */
+/** Rejects with the signal's reason as soon as it aborts, without waiting for the promise. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason);
@@ -14,14 +14,17 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
 }
 
 /**
- * The promise's own end, also where it comes within a turn of the event loop after the signal has aborted, else the
- * signal's reason: what was under way may know more of its end than the signal does.
+ * Like `unlessAborted`, but gives the promise one more turn of the event loop after the abort: its own error is more
+ * specific than the reason of the signal.
  */
-export async function settledOrAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await unlessAborted(promise, signal);
-  } catch (error) {
-    const late = setImmediate().then(() => Promise.reject(error));
-    return await Promise.race([promise, late]);
-  }
+export function settledOrAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return unlessAborted(promise, signal).catch((error: unknown) =>
+    Promise.race([promise, setImmediate().then(() => Promise.reject(error))]),
+  );
+}
+
+/** Rejects with the signal's reason if it has aborted by then. */
+export async function yieldToEventLoop(signal?: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal?.throwIfAborted();
 }

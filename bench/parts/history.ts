@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { formatSize } from '../../src/duration.ts';
+import { formatSize } from '../../src/time/duration.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import type { Findings, Part } from '../part.ts';
-import { formatCount, formatSpread, markdownTable, paragraph } from '../support/figures.ts';
 import { makeLeagues, type SentLeague } from '../support/leagues.ts';
 import { makeHome } from '../support/scratch.ts';
+import { formatCount, formatSpread, markdownTable, paragraph } from '../support/statistics.ts';
 
 const CHANGES = 1_000_000;
 const COOKBOOK = join(import.meta.dirname, '../../docs/cookbook.md');
@@ -101,11 +101,11 @@ function questions(league: string): Readonly<Record<string, string>> {
     'history of one league (feed)': `SELECT * FROM league_changes WHERE league_id = '${league}' ORDER BY seq`,
     'history of one league (versions)': `SELECT * FROM league_versions WHERE league_id = '${league}' ORDER BY seq`,
     'history of one league (fields)': `SELECT * FROM league_field_changes WHERE league_id = '${league}' ORDER BY seq`,
-    'list at an instant, plain, half way': fromCookbook(plain, middle),
-    'list at an instant, plain, now': fromCookbook(plain, end),
-    'list at an instant, all columns': `SELECT * FROM league_versions WHERE valid_from <= '${middle}' AND (valid_to IS NULL OR valid_to > '${middle}')`,
-    'list at an instant, fast, half way': fromCookbook(fast, middle),
-    'list at an instant, fast, now': fromCookbook(fast, end),
+    'list at a timestamp, plain, half way': fromCookbook(plain, middle),
+    'list at a timestamp, plain, now': fromCookbook(plain, end),
+    'list at a timestamp, all columns': `SELECT * FROM league_versions WHERE valid_from <= '${middle}' AND (valid_to IS NULL OR valid_to > '${middle}')`,
+    'list at a timestamp, fast, half way': fromCookbook(fast, middle),
+    'list at a timestamp, fast, now': fromCookbook(fast, end),
     'next 1,000 changes': `SELECT * FROM league_changes WHERE seq > ${CHANGES / 2} ORDER BY seq LIMIT 1000`,
     'changes of the last day': `SELECT seq, at, league_id, kind FROM league_changes WHERE at >= '${instantOf(CHANGES - 4_320)}'`,
     freshness: 'SELECT * FROM freshness',

@@ -1,14 +1,14 @@
 import { drizzleScript, leagueSync, sqlite3, sqliteUtils, WORKS, type Work } from '../contestants.ts';
 import { type Findings, GOAL_LEAGUES, type Goal, type Options, type Part } from '../part.ts';
+import { drawLines, type Line } from '../support/chart.ts';
 import { compete, type Entry, pick } from '../support/contest.ts';
-import { formatCount, formatSpread, markdownTable, median, paragraph, ratios } from '../support/figures.ts';
-import { drawLines, type Line } from '../support/picture.ts';
+import { formatCount, formatSpread, markdownTable, median, paragraph, ratios } from '../support/statistics.ts';
 import { TIME } from '../support/timed.ts';
-import { measureIdleBytes } from './life.ts';
 import { judgeScale } from './scale.ts';
+import { measureIdleBytes } from './typical.ts';
 
 const CONTESTANTS = [leagueSync, sqlite3, sqliteUtils, drizzleScript];
-/** Half a million takes a while, and its figures are of one contestant alone. */
+/** Half a million takes a while, and only one contestant is measured with it. */
 const MOST_ROUNDS_AT_THE_LARGEST = 2;
 
 type Rival = { readonly work: Work; readonly rival: string; readonly must: number; readonly aim: number };
@@ -79,7 +79,7 @@ function judge(entries: readonly Entry[], { work, rival, must, aim }: Rival, { l
 const UNJUDGED = `The goals for large lists are for ${formatCount(GOAL_LEAGUES)} leagues, so with another number none is judged.`;
 
 const ABOUT =
-  paragraph(`Each program is started anew for each list, and timed from its start to its end: first an empty database,
+  paragraph(`Each program is restarted for each list, and timed from its start to its end: first an empty database,
 then the same leagues in another order and with another \`timestamp\` (no \`ETag\`), then one league in a hundred changed.
 league-sync and the drizzle script log in and fetch from a service on loopback. sqlite3 and sqlite-utils read a file,
 which saves them that; they and the script keep no history, and league-sync's first load includes its change feed.

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Findings, Part } from '../part.ts';
-import { formatCount, formatNumber, markdownTable, paragraph, quantile } from '../support/figures.ts';
 import { makeLeagues, withChanges, writeLists } from '../support/leagues.ts';
 import { startService } from '../support/service.ts';
+import { formatCount, formatNumber, markdownTable, paragraph, quantile } from '../support/statistics.ts';
 import { startWorker } from '../support/worker.ts';
 
 const LEAGUES = 20_000;

@@ -1,7 +1,7 @@
 import { leagueSync, WORKS, type Work } from '../contestants.ts';
 import type { Goal } from '../part.ts';
 import { type Entry, pick } from '../support/contest.ts';
-import { formatCount, formatNumber, formatSpread, markdownTable, median, paragraph } from '../support/figures.ts';
+import { formatCount, formatNumber, formatSpread, markdownTable, median, paragraph } from '../support/statistics.ts';
 
 type Scale = {
   /** From the smallest. */

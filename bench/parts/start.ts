@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Findings, Goal, Part } from '../part.ts';
-import { formatSpread, markdownTable, paragraph } from '../support/figures.ts';
 import { makeLeagues, writeLists } from '../support/leagues.ts';
 import { type Service, startService } from '../support/service.ts';
+import { formatSpread, markdownTable, paragraph } from '../support/statistics.ts';
 import { databaseIn, startWorker } from '../support/worker.ts';
-import { LIFELIKE } from './life.ts';
+import { LIFELIKE } from './typical.ts';
 
 /** Starts are short, so there are more of them than rounds. */
 const STARTS_A_ROUND = 3;

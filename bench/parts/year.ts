@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Findings, Goal, Options, Part } from '../part.ts';
-import { formatCount, formatNumber, markdownTable, paragraph } from '../support/figures.ts';
-import { drawLines, linearAxis } from '../support/picture.ts';
+import { drawLines, linearAxis } from '../support/chart.ts';
+import { formatCount, formatNumber, markdownTable, paragraph } from '../support/statistics.ts';
 import { leaveNoOrphan } from '../support/timed.ts';
 import { YEAR_OF_POLLS, type YearFigures } from '../year/year.ts';
 
 const POLLS_A_DAY = 1_440;
 const PROGRAM = join(import.meta.dirname, '../programs/year.ts');
-/** What is asked of the database for the status page, as `year/look.ts` names it. */
+/** What is asked of the database for the status page, as `year/measure.ts` names it. */
 const PAGE_QUERIES = [
   'queries of /',
   '/changes',

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 // A service that costs as little as one can: its answers are encoded before anybody asks. No ETag and no compression;
-// each answer has the instant of its own in "timestamp". It is a process of its own, told by messages what to answer.
+// each response has its own "timestamp". It runs in a separate process, controlled by messages.
 
 const TOKEN_LIFE_MS = 86_400_000;
 const LONGEST_TAIL_BYTES = 200;

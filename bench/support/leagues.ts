@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { LEAGUE_FIELDS } from '../../src/interface.ts';
+import { LEAGUE_FIELDS } from '../../src/league/interface.ts';
 import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 
 export type SentLeague = Readonly<Record<string, unknown>> & { readonly league_id: string };
@@ -81,7 +81,7 @@ function makeId(random: Random): string {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** One text for all leagues with all 19 fields, whatever the order; compared with `digestOfTable`. */
+/** One text for all leagues with all 19 fields, independent of their order; compared with `digestOfTable`. */
 export function digestOf(leagues: readonly SentLeague[]): string {
   const digest = createHash('sha256');
   const sorted = leagues.toSorted((one, other) => (one.league_id < other.league_id ? -1 : 1));

@@ -3,7 +3,7 @@ import { accessSync, constants, readFileSync, realpathSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 import { delimiter, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { formatNumber, markdownTable } from './figures.ts';
+import { formatNumber, markdownTable } from './statistics.ts';
 
 /** Everything that one has to know to compare figures with others. */
 export function describeMachine(folder: string): string {

@@ -20,7 +20,7 @@ export function processorMs(pid: number): number {
 }
 
 // SQLite's write-ahead log, read from outside (https://sqlite.org/fileformat2.html#the_write_ahead_log). Its file keeps
-// its size when the log begins anew, so what was added is counted in frames that bear the log's salt.
+// its size when the log restarts, so what was added is counted in frames that bear the log's salt.
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -50,7 +50,7 @@ function saltOfFrame(fd: number, at: number): string | undefined {
   return readSync(fd, salt, 0, SALT_BYTES, at + FRAME_SALT_AT) === SALT_BYTES ? salt.toString('hex') : undefined;
 }
 
-/** Bytes written between two looks, between which the log began anew once at most, and was empty then. */
+/** Bytes written between two readings, between which the WAL restarted at most once, and was empty then. */
 export function walGrowth(before: WalPosition, after: WalPosition): number {
   const begun = before.salt === after.salt ? before.frames : 0;
   return (after.frames - begun) * after.frameBytes;

@@ -1,5 +1,5 @@
 import type { Findings, Goal, Part } from '../part.ts';
-import { formatNumber, formatSpread, markdownTable, median, NO_FIGURE, paragraph } from './figures.ts';
+import { formatNumber, formatSpread, markdownTable, median, NO_FIGURE, paragraph } from './statistics.ts';
 
 export type Measured = { readonly part: Part; readonly findings: Findings };
 

@@ -50,12 +50,12 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 }
 
-/** What others have written goes to the disk now and not while somebody is timed. */
+/** Flushes what others have written, so that it does not reach the disk during a measurement. */
 function settleDisk(): void {
   spawnSync('sync');
 }
 
-/** Has a process that this one started end with it, whatever ends this one but SIGKILL. To be disposed of once it has ended. */
+/** Ends a child process together with this one, unless this one ends by SIGKILL. Dispose of it once the child has ended. */
 export function leaveNoOrphan(kill: () => void): Disposable {
   // Ahead of all else that is done at the exit: what still runs would write into folders that are being removed.
   process.prependOnceListener('exit', kill);

@@ -7,10 +7,10 @@ import { leaveNoOrphan } from './timed.ts';
 
 export const PROGRAM = join(import.meta.dirname, '../../dist/league-sync.cjs');
 
-/** A schedule with one slot, as far away as slots get. */
+/** A schedule with one run, as far away as possible. */
 const NEVER = '0 0 29 2 *';
 
-/** Settings for a service and a database. Limits are raised, for nothing is to be refused for its size or its time. */
+/** Settings for a service and a database. Limits are raised so that nothing is refused for its size or duration. */
 export function settingsFor(url: string, database: string): Readonly<Record<string, string>> {
   return {
     LEAGUE_SYNC_BASE_URL: url,
@@ -104,7 +104,7 @@ export function startWorker(folder: string, url: string, env: Environment = {}):
   };
 }
 
-/** Of a run, or of a slot that was skipped. */
+/** Of a run, or of a skipped one. */
 function isRun(line: string, kind: 'leagues' | 'profile'): boolean {
   return line.includes(`"kind":"${kind}","trigger"`);
 }

@@ -1,9 +1,9 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/time/clock.ts';
 
 /** A clock that a benchmark moves by hand; a wait is over at once, and has moved it on. */
 export type HandClock = Clock & {
   readonly advance: (ms: number) => void;
-  /** Moves on to the instant (ms), unless it is past already. */
+  /** Advances to the timestamp (ms), unless it is already past. */
   readonly advanceTo: (at: number) => void;
 };
 

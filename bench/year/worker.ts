@@ -2,11 +2,10 @@ import { pino } from 'pino';
 import { connect, openService } from '../../src/service/service.ts';
 import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
-import { pollLeagues } from '../../src/sync/leagues.ts';
-import { pollProfile } from '../../src/sync/profile.ts';
+import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { createLoginRecorder } from '../../src/worker/login-recorder.ts';
-import { createPruning } from '../../src/worker/pruning.ts';
+import { createRetention } from '../../src/worker/maintenance.ts';
+import { createLoginRecorder } from '../../src/worker/open.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import type { HandClock } from './clock.ts';
 import { createYearService } from './service.ts';
@@ -51,7 +50,7 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
       signal: stop,
     },
   );
-  const tools = {
+  const deps = {
     store,
     client,
     drift,
@@ -65,14 +64,14 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
     fingerprint,
     programVersion: '0.1.0',
   } as const;
-  const pruning = createPruning({ runRetentionMs: RETENTION_MS }, tools, log);
+  const pruning = createRetention(RETENTION_MS, deps, log);
   return {
     store,
-    poll: () => pollLeagues(tools, 'schedule', stop),
-    pollProfile: () => pollProfile(tools, 'schedule', stop),
+    poll: () => pollLeagues(deps, 'schedule', stop),
+    pollProfile: () => pollProfile(deps, 'schedule', stop),
     look: async () => {
-      pruning.look();
-      await pruning.idle();
+      pruning.tick();
+      await pruning[Symbol.asyncDispose]();
     },
     [Symbol.asyncDispose]: async () => {
       await journal[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'better-sqlite3';
 import { createHandClock, type HandClock } from './clock.ts';
-import { type Times, timePages, timeStatements } from './look.ts';
+import { type Times, timePages, timeStatements } from './measure.ts';
 import { openYearWorker, type YearWorker } from './worker.ts';
 
 // A year of polls every minute, with the real store, session, client and pruning, a service that answers from memory,

@@ -1,130 +1,79 @@
-import { accessSync, constants } from 'node:fs';
 import { hostname } from 'node:os';
-import { formatInstant, systemClock } from '../clock.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import type { HeartbeatSource } from '../config/credentials.ts';
 import type { Environment, Settings } from '../config/environment.ts';
-import { loadDatabasePath } from '../config/paths.ts';
-import { codeOf, type Fault, SettingsError } from '../errors.ts';
-import { checkDatabase, checkPublishing, type Database } from './database.ts';
-import { checkListening, checkWay } from './network.ts';
+import { databasePath } from '../config/paths.ts';
+import { type Problem, SettingsError } from '../errors.ts';
+import { formatTimestamp } from '../time/clock.ts';
+import { checkDatabase, checkPublishing, type DatabaseTarget } from './database.ts';
+import { checkConnection, checkListen } from './network.ts';
 import { type CheckResult, fail, ok, skipped, warn } from './result.ts';
 import { checkService } from './service.ts';
 
-/** Where settings come from. `settings` throws a SettingsError if `.env` cannot be read. */
+/** `settings` throws a SettingsError if `.env` cannot be read. */
 export type CheckSource = {
   readonly settings: () => Settings;
   readonly environment: Environment;
   readonly isAlive: (pid: number) => boolean;
 };
 
-const SLOTS_SHOWN = 5;
-const MINUTE_MS = 60_000;
+const RUNS_SHOWN = 5;
 
-/**
- * Looks at everything that can go wrong, one thing after the other, and tells of each as soon as it is known. Writes and
- * records nothing, holds no lock, and asks the service once for each thing.
- */
+/** Yields each result as soon as it is known. Writes nothing, holds no lock, and sends each request once. */
 export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGenerator<CheckResult> {
-  const { results, config, advice } = checkSettings(source);
+  const { results, config, path, advice } = checkSettings(source);
   yield* results;
-  const path = findDatabase(source);
   const database = path === undefined ? undefined : checkDatabase(path, { host: hostname(), isAlive: source.isAlive });
-  if (config !== undefined) yield describeSlots(config);
+  if (config !== undefined) yield describeSchedule(config);
   yield* database?.results ?? [];
   if (config === undefined || database === undefined) {
-    yield skipped(['the rest, which needs settings that can be used'], advice);
+    yield skipped('the rest, which needs valid settings', advice);
     return;
   }
-  yield* checkOutlets(config, database);
-  yield* checkService(config, { database, stop });
+  yield* checkOutputs(config, database);
+  yield* checkService(config, database, stop);
 }
 
-type CheckedSettings = {
-  readonly results: readonly CheckResult[];
-  /** Undefined if the settings cannot be used. */
-  readonly config: Config | undefined;
-  /** What to do about all of what was found; undefined if each line says it. */
-  readonly advice?: string | undefined;
-};
-
-/** Reads the settings; each fault is a result of its own. */
-function checkSettings({ settings, environment }: CheckSource): CheckedSettings {
-  const name = 'settings';
-  const extra = checkCertificates(environment);
-  const odd = ({ message, fix }: Fault): CheckResult => warn(name, message, fix);
+/** `config` is undefined if settings are invalid, `path` if they cannot be read, `advice` if each result has its fix. */
+function checkSettings({ settings, environment }: CheckSource) {
+  const toWarning = ({ message, fix }: Problem) => warn('settings', message, fix);
+  let path: string | undefined;
   try {
     const set = settings();
+    path = databasePath(set.values);
     const config = loadConfig(set, environment);
-    const good = ok(name, `${Object.keys(set.values).length} set, all of them usable`);
-    const { warnings } = config;
-    return { results: [...(warnings.length === 0 ? [good] : warnings.map(odd)), ...extra], config };
+    const good = ok('settings', `${Object.keys(set.values).length} set, all of them valid`);
+    const results = config.warnings.length === 0 ? [good] : config.warnings.map(toWarning);
+    return { results, config, path, advice: undefined };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const bad = error.faults.map(({ message, fix }) => fail(name, message, fix));
-    return { results: [...bad, ...error.warnings.map(odd), ...extra], config: undefined, advice: error.advice };
+    const failures = error.problems.map(({ message, fix }) => fail('settings', message, fix));
+    const results = [...failures, ...error.warnings.map(toWarning)];
+    return { results, config: undefined, path, advice: error.advice };
   }
 }
 
-/** Node itself only mutters if it cannot read that file, and trusts no one in it. */
-function checkCertificates({ NODE_EXTRA_CA_CERTS: file }: Environment): readonly CheckResult[] {
-  if (file === undefined || file === '') return [];
-  try {
-    accessSync(file, constants.R_OK);
-    return [];
-  } catch (error) {
-    const message = `NODE_EXTRA_CA_CERTS: the file ${file} cannot be read (${codeOf(error)})`;
-    return [warn('settings', message, 'check its path and permissions')];
-  }
-}
-
-/** Undefined if the settings cannot even be read. */
-function findDatabase({ settings }: CheckSource): string | undefined {
-  try {
-    return loadDatabasePath({ settings, warn: () => undefined });
-  } catch {
-    return undefined;
-  }
-}
-
-/** What else the worker serves. */
-async function* checkOutlets(config: Config, database: Database): AsyncGenerator<CheckResult> {
-  const { publish, listen } = config;
+async function* checkOutputs({ publish, listen, heartbeat, attemptTimeoutMs }: Config, database: DatabaseTarget) {
   if (publish !== undefined) yield checkPublishing(publish, database);
-  yield await checkListening(listen, database.isInUse);
-  yield* await checkHeartbeat(config.heartbeat, config.attemptTimeoutMs);
+  yield await checkListen(listen, database.isInUse);
+  if (heartbeat !== undefined) yield await checkHeartbeat(heartbeat, attemptTimeoutMs);
 }
 
-/** No heartbeat is sent: it would tell somebody that all is well. */
-async function checkHeartbeat(
-  heartbeat: HeartbeatSource | undefined,
-  timeoutMs: number,
-): Promise<readonly CheckResult[]> {
-  if (heartbeat === undefined) return [];
+/** Sends no heartbeat: monitoring would count it as a success. */
+async function checkHeartbeat(heartbeat: HeartbeatSource, timeoutMs: number): Promise<CheckResult> {
   const { url, proxy } = heartbeat();
-  const bad = (await checkWay(url, proxy, timeoutMs)).find(({ result }) => result === 'fail');
-  if (bad === undefined) return [ok('heartbeat', `${url.origin} can be reached; nothing was sent`)];
+  const failed = (await checkConnection(url, proxy, timeoutMs)).find(({ result }) => result === 'fail');
+  if (failed === undefined) return ok('heartbeat', `${url.origin} is reachable; nothing was sent`);
   const fix = 'check LEAGUE_SYNC_HEARTBEAT_URL, DNS and the network';
-  return [warn('heartbeat', `${bad.message}; polls do not depend on it`, fix)];
+  return warn('heartbeat', `${failed.message}; polls do not depend on it`, fix);
 }
 
-function describeSlots({ schedule, profileSchedule }: Config): CheckResult {
-  // The first one knows of summer time.
-  const slots = [...new Set([schedule.nextSlot(), ...schedule.nextSlots(SLOTS_SHOWN)])].sort((a, b) => a - b);
-  const next = formatSlots(slots.slice(0, SLOTS_SHOWN), systemClock.now());
+function describeSchedule({ schedule, profileSchedule }: Config): CheckResult {
+  // Only nextTime() corrects the first run for DST.
+  const runs = [...new Set([schedule.nextTime(), ...schedule.nextTimes(RUNS_SHOWN)])].sort((a, b) => a - b);
+  const length = schedule.expression.split(' ').length === 6 ? 19 : 16;
+  const next = runs.slice(0, RUNS_SHOWN).map((run) => formatTimestamp(run).slice(0, length).replace('T', ' '));
   const profile = profileSchedule === 'off' ? 'off' : `"${profileSchedule.expression}"`;
-  return ok('polls', `next at ${next} ("${schedule.expression}", ${schedule.timezone}); profile ${profile}`);
-}
-
-/** Times of day in UTC; the date is said if it is another than before, and seconds if there are any. */
-function formatSlots(slots: readonly number[], now: number): string {
-  const hasSeconds = slots.some((slot) => slot % MINUTE_MS !== 0);
-  let day = formatInstant(now).slice(0, 10);
-  const times = slots.map((slot) => {
-    const [date = '', time = ''] = formatInstant(slot).split('T');
-    const said = date === day ? '' : `${date} `;
-    day = date;
-    return said + time.slice(0, hasSeconds ? 8 : 5);
-  });
-  return `${times.join(', ')} UTC`;
+  const times = `${next.join(', ')} UTC ("${schedule.expression}", ${schedule.timezone})`;
+  return ok('polls', `next at ${times}; profile ${profile}`);
 }

@@ -1,142 +1,159 @@
-import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
-import type { Drift } from '../drift.ts';
-import { formatDuration, formatSize } from '../duration.ts';
 import { DatabaseError } from '../errors.ts';
+import type { Drift } from '../league/drift.ts';
 import { findPackage } from '../package.ts';
-import type { Trace } from '../service/client.ts';
+import { createClient, type RequestStats, type TokenSource } from '../service/client.ts';
+import { createLogIn } from '../service/login.ts';
 import { parseProfile } from '../service/profile.ts';
+import type { Deadline } from '../service/retry.ts';
 import { remainingMs } from '../service/retry-after.ts';
+import { type Connection, connect, createTransport } from '../service/service.ts';
 import { hasExpiredOnArrival, type Token } from '../service/token.ts';
-import { readLastPause, readSnapshot } from '../store/queries/overview.ts';
-import type { Database } from './database.ts';
-import { checkLeagues, describePoll } from './leagues.ts';
-import { checkWay } from './network.ts';
-import { createOneShotClient, type OneShotClient } from './one-shot-client.ts';
-import { type CheckResult, explain, fail, failed, hasFailed, ok, skipped, warn } from './result.ts';
+import { readLastRetryAfter, readSnapshot } from '../store/queries/overview.ts';
+import { plural } from '../terminal/text.ts';
+import { formatTimestamp, systemClock } from '../time/clock.ts';
+import { formatDuration, formatSize } from '../time/duration.ts';
+import type { DatabaseTarget } from './database.ts';
+import { checkLeagues, describePoll, TELL_OPERATOR } from './leagues.ts';
+import { checkConnection } from './network.ts';
+import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
 
-export type ServiceOptions = { readonly database: Database; readonly stop: AbortSignal };
-
-/** Both clocks may be a little off, and the service's counts in whole seconds. */
+/** The service tells its time in whole seconds, and both clocks may be a little off. */
 const NOTABLE_SKEW_MS = 60_000;
-const TELL_SERVICE = 'ask the operator of the service';
-/** How many departures are named; the rest are counted. */
-const DEPARTURES_SHOWN = 5;
+const ASK_OPERATOR = 'ask the operator of the service';
+const DRIFT_SHOWN = 5;
 
-/** The way to the service, and then what it answers: a login, the profile, the leagues, once each. */
-export async function* checkService(config: Config, options: ServiceOptions): AsyncGenerator<CheckResult> {
-  const silence = whySilent(config, options.database);
-  if (silence !== undefined) {
-    yield silence;
+export async function* checkService(config: Config, database: DatabaseTarget, stop: AbortSignal) {
+  const blocked = findBlock(config, database);
+  if (blocked !== undefined) {
+    yield blocked;
     return;
   }
-  const way = await checkWay(new URL(config.baseUrl), config.proxy, config.attemptTimeoutMs);
-  yield* way;
-  if (hasFailed(way)) yield skipped(['login', 'clock', 'profile', 'leagues']);
-  else yield* checkAnswers(config, options);
+  const connection = await checkConnection(new URL(config.baseUrl), config.proxy, config.attemptTimeoutMs);
+  yield* connection;
+  if (connection.some(({ result }) => result === 'fail')) yield skipped('login, clock, profile, leagues');
+  else yield* checkResponses(config, database, stop);
 }
 
-async function* checkAnswers(config: Config, { database, stop }: ServiceOptions): AsyncGenerator<CheckResult> {
-  const client = createOneShotClient(config, stop);
-  const login = await checkLogin(client);
-  yield* login;
-  if (hasFailed(login)) {
-    yield skipped(['clock', 'profile', 'leagues']);
+async function* checkResponses(config: Config, database: DatabaseTarget, stop: AbortSignal) {
+  const connection = connect(createTransport(config));
+  const { token, results } = await checkLogin(connection, config, stop);
+  yield* results;
+  if (token === undefined) {
+    yield skipped('clock, profile, leagues');
     return;
   }
+  const client = createOneShotClient(connection, token, stop);
   yield await checkProfile(client, config);
   const until = client.retryAfter.until();
   if (until > 0) {
-    yield describePause(until);
+    yield describeRetryAfter(until);
     return;
   }
-  const { results, list } = await checkLeagues(client, config);
-  yield* results;
+  const { result, list } = await checkLeagues(client, config);
+  yield result;
   yield describeDrift(client.drift.list());
   if (list === undefined || database.state !== 'readable') return;
   try {
     const { migrations } = findPackage();
-    yield readSnapshot(database.place, migrations, (snapshot) => describePoll(snapshot, list, config));
+    yield readSnapshot(database.path, migrations, (snapshot) => describePoll(snapshot, list, config));
   } catch (error) {
-    yield failed('next poll', error, 'look at the line of the database');
+    yield failure('next poll', error, 'look at the line of the database');
   }
 }
 
-/** Why nothing may be sent; undefined if it may. What earlier runs were asked for stands in the database. */
-function whySilent(config: Config, { place, state }: Database): CheckResult | undefined {
+export type OneShotClient = ReturnType<typeof createOneShotClient>;
+
+/** Sends each request once and records nothing. */
+function createOneShotClient(connection: Connection, token: Token, signal: AbortSignal) {
+  const session: TokenSource = {
+    // A trial token is not replaced if the service rejects it.
+    token: async () => ({ token, isTrial: true }),
+    reportAccepted: () => undefined,
+    discard: () => undefined,
+    reportRejected: (_resource, _token, error) => error,
+  };
+  return {
+    ...connection,
+    ...createClient(connection, session),
+    /** Past by the time of any retry; each attempt has its own timeout. */
+    deadline: (): Deadline => ({ at: connection.clock.monotonic(), signal }),
+  };
+}
+
+/** A Retry-After of an earlier run, from the database; undefined if requests are allowed. */
+function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult | undefined {
   if (state === 'none') return undefined;
-  const unknown = skipped(['the service, since the database cannot say whether it asked for a pause']);
+  const unknown = skipped('the service, because a Retry-After in the database could not be read');
   if (state === 'unknown') return unknown;
   const now = systemClock.now();
   try {
-    const leftMs = remainingMs(readLastPause(place, fingerprintOf(config)), now);
-    return leftMs > 0 ? describePause(now + leftMs) : undefined;
+    const leftMs = remainingMs(readLastRetryAfter(path, fingerprintOf(config)), now);
+    return leftMs > 0 ? describeRetryAfter(now + leftMs) : undefined;
   } catch (error) {
     if (error instanceof DatabaseError) return unknown;
     throw error;
   }
 }
 
-function describePause(until: number): CheckResult {
-  const message = `it asked not to be called before ${formatInstant(until)} (Retry-After), so nothing more was sent to it; a worker polls at that time`;
+function describeRetryAfter(until: number): CheckResult {
+  const message = `it asked not to be called before ${formatTimestamp(until)} (Retry-After), so nothing more was sent; a worker polls at that time`;
   return warn('service', message, 'check again after that');
 }
 
-/** Logs in, and compares the clocks by what the service says of the time. */
-async function checkLogin({ logIn }: OneShotClient): Promise<readonly CheckResult[]> {
+async function checkLogin(connection: Connection, { credentials }: Config, stop: AbortSignal) {
   const now = systemClock.now();
   try {
-    const token = await logIn();
-    return [describeLogin(token, now), describeClock(token.clockSkewMs)];
+    const token = await createLogIn(connection, () => undefined)('manual', credentials, stop);
+    return { token, results: [describeLogin(token, now), describeClock(token.clockSkewMs)] };
   } catch (error) {
-    return [failed('login', error, `${TELL_SERVICE}, and check LEAGUE_SYNC_BASE_URL`)];
+    return { results: [failure('login', error, `${ASK_OPERATOR}, and check LEAGUE_SYNC_BASE_URL`)] };
   }
 }
 
 function describeLogin(token: Token, now: number): CheckResult {
   const { expiresAt, clockSkewMs = 0 } = token;
-  const granted = `granted in ${formatDuration(token.tookMs)}`;
+  const granted = `granted in ${formatDuration(token.loginDurationMs)}`;
   if (expiresAt === undefined) {
     const problem = 'but the service sent no readable expire_datetime, so the token is renewed every 30 min';
-    return warn('login', `${granted}, ${problem}`, TELL_SERVICE);
+    return warn('login', `${granted}, ${problem}`, ASK_OPERATOR);
   }
-  const expiry = formatInstant(expiresAt);
+  const expiry = formatTimestamp(expiresAt);
   if (!hasExpiredOnArrival(token))
     return ok('login', `${granted}; the token expires ${expiry}, in ${formatDuration(expiresAt - now - clockSkewMs)}`);
-  const message = `${granted}, but the token has expired already (${expiry}), and is used until it is rejected`;
-  return warn('login', message, `check both clocks, and ${TELL_SERVICE}`);
+  const message = `${granted}, but the token has expired already (${expiry}); it is used until it is rejected`;
+  return warn('login', message, `check both clocks, and ${ASK_OPERATOR}`);
 }
 
 function describeClock(skewMs: number | undefined): CheckResult {
-  if (skewMs === undefined) return ok('clock', 'cannot be compared: the service does not say what time it has');
+  if (skewMs === undefined) return ok('clock', 'cannot be compared: the service sends no Date header');
   const size = Math.abs(skewMs);
   if (size === 0) return ok('clock', "within a second of the service's");
   const message = `this machine's is ${formatDuration(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the service's`;
   if (size <= NOTABLE_SKEW_MS) return ok('clock', message);
-  const fix = 'set the clock that is wrong, and have it kept right (NTP)';
+  const fix = 'correct the wrong clock and synchronize it (NTP)';
   return warn('clock', `${message}, which is the one that counts for tokens`, fix);
 }
 
-/** Reads the profile. If it is not polled, a failure costs nothing but the command `profile`. */
-async function checkProfile({ client, once, drift }: OneShotClient, config: Config): Promise<CheckResult> {
-  const trace: Trace = { attempts: 0 };
+/** If the profile is not polled, only the command `profile` needs it. */
+async function checkProfile({ fetchProfile, deadline, drift }: OneShotClient, config: Config): Promise<CheckResult> {
+  const stats: RequestStats = { attempts: 0 };
   try {
-    const { body } = await client.fetchProfile(once(), trace);
-    drift.note(parseProfile(body).drift);
-    return ok('profile', `received, ${formatSize(trace.bodyBytes ?? 0)}`);
+    const { body } = await fetchProfile({ deadline: deadline(), stats });
+    drift.add(parseProfile(body).drift);
+    return ok('profile', `received, ${formatSize(stats.bodyBytes ?? 0)}`);
   } catch (error) {
-    const { message, fix } = explain(error, TELL_SERVICE);
+    const { message, fix } = toProblem(error, ASK_OPERATOR);
     if (config.profileSchedule === 'off') return warn('profile', `${message}; it is not polled`, fix);
     return fail('profile', message, `${fix}, or set LEAGUE_SYNC_PROFILE_SCHEDULE=off`);
   }
 }
 
-/** Where the answers seen so far depart from the interface. */
 function describeDrift(departures: readonly Drift[]): CheckResult {
-  if (departures.length === 0) return ok('interface', 'the answers hold what the interface names, and nothing else');
-  const named = departures.slice(0, DEPARTURES_SHOWN).map(({ field, kind, detail }) => `${field} ${kind} (${detail})`);
-  const more = departures.length > DEPARTURES_SHOWN ? ', …' : '';
-  const message = `${departures.length} departures from it, and all that can be kept is kept: ${named.join(', ')}${more}`;
-  return warn('interface', message, 'tell the operator of the service');
+  if (departures.length === 0) return ok('interface', 'the responses match the interface');
+  const named = departures.slice(0, DRIFT_SHOWN).map(({ field, kind, detail }) => `${field} ${kind} (${detail})`);
+  const more = departures.length > DRIFT_SHOWN ? ', …' : '';
+  const message = `${plural(departures.length, 'departure')} from it, all values that can be kept are kept: ${named.join(', ')}${more}`;
+  return warn('interface', message, TELL_OPERATOR);
 }

@@ -1,49 +1,49 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-import { besides, loadDatabasePath } from '../config/paths.ts';
-import { formatSize } from '../duration.ts';
+import { loadDatabasePath, sidecarFiles } from '../config/paths.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
-import { isThere, nameCopy, refuseExisting, removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
-import { createCopy } from '../worker/copier.ts';
-import type { Command } from './host.ts';
+import { assertAbsent, exists, publishNoReplace, removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
+import { formatSize } from '../time/duration.ts';
+import { createCopyProcess } from '../worker/copy-process.ts';
+import type { Command } from './process.ts';
 
-/** A consistent copy of the database, safe while the worker runs. Never takes the place of anything. */
-export const backup: Command<{ readonly file: string }> = async (host, { file }) => {
-  if (file === '' || file.endsWith(sep)) throw new UsageError('Write the path of a file that the copy is to be.');
-  const path = loadDatabasePath(host);
+export const backup: Command<{ readonly file: string }> = async (io, { file }) => {
+  if (file === '' || file.endsWith(sep)) throw new UsageError('The target must be the path of a file.');
+  const path = await loadDatabasePath(io);
   const target = resolve(file);
-  refuseExisting(target);
-  if (besides(resolve(path)).includes(target))
-    throw new UsageError(`${target} is a name that the database needs for a file beside it; name another one.`);
-  if (!isThere(dirname(target)))
-    throw new UsageError(`There is no folder ${dirname(target)} for the copy; make it first.`);
+  assertAbsent(target);
+  if (sidecarFiles(resolve(path)).includes(target))
+    throw new UsageError(`${target} is a file name that the database itself needs; choose another one.`);
+  if (!exists(dirname(target))) throw new UsageError(`The folder ${dirname(target)} does not exist; create it first.`);
 
-  const part = `${target}.${host.pid}.part`;
-  await createCopy(host)(resolve(path), part, { signal: host.stop });
-  nameCopy(part, target);
-  await host.print(`${path} was copied to ${target} (${formatSize(statSync(target).size)})`);
+  const part = `${target}.${io.pid}.part`;
+  await createCopyProcess(io)(resolve(path), part, { signal: io.stop });
+  publishNoReplace(part, target);
+  await io.print(`${path} was copied to ${target} (${formatSize(statSync(target).size)})`);
   return EXIT.done;
 };
 
-export type CopyOptions = {
+type CopyOptions = {
   readonly path: string;
   readonly target: string;
-  /** Over an earlier copy, by way of this file; otherwise nothing may be at the target. */
+  /** Temporary file for replacing an earlier copy. Without it the target must not exist. */
   readonly part?: string;
-  /** Over a published copy, also of a state that the database has not. */
+  /** Allows replacing a published copy even if it holds a state that the database does not have. */
   readonly published?: boolean;
+  /** From the parent itself, which may have ended before this process could ask for it. */
+  readonly parent: number;
 };
 
-/** The process that copies, for `backup` and for the worker. Not for people: they have `backup`. */
-export const copy: Command<CopyOptions> = async (host, { path, target, part, published }) => {
-  const parent = host.parent();
+/** The child process that makes the copies of `backup` and of the worker. */
+export const copy: Command<CopyOptions> = async (io, { path, target, part, published, parent }) => {
+  const isParentAlive = (): boolean => io.parent() === parent;
   const replaceable = published === true ? 'published' : 'earlier';
   withReader(path, (db) => {
     if (part === undefined) writeCopy(db, target);
-    else replaceCopy(db, target, { part, replaceable });
+    else replaceCopy(db, target, { part, replaceable, isParentAlive });
   });
-  // The process that wanted it has ended, and no other knows of it.
-  if (part === undefined && host.parent() !== parent) removeCopy(target);
+  // Without its parent nothing else would remove the partial copy.
+  if (part === undefined && !isParentAlive()) removeCopy(target);
   return EXIT.done;
 };

@@ -2,39 +2,35 @@ import { checkAll } from '../check/check.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
 import { PLAIN, type Terminal } from '../terminal/style.ts';
-import { layOutNotice, plural } from '../terminal/text.ts';
-import type { Command } from './host.ts';
+import { formatNotice, plural } from '../terminal/text.ts';
+import type { Command } from './process.ts';
 
-/** Looks at everything that can go wrong, a line each. Exits 1 if anything fails; a warning is no failure. */
-export const check: Command<{ readonly json?: boolean }> = async (host, { json }) => {
+export const check: Command<{ readonly json?: boolean }> = async (io, { json = false }) => {
   const checks: CheckResult[] = [];
-  for await (const result of checkAll(host, host.stop)) {
+  for await (const result of checkAll(io, io.stop)) {
     checks.push(result);
-    if (json !== true) await host.print(formatResult(result, host.terminal));
+    if (!json) await io.print(formatResult(result, io.terminal));
   }
-  const isOk = checks.every(({ result }) => result !== 'fail');
-  await host.print(json === true ? JSON.stringify({ ok: isOk, checks }) : summarize(checks));
-  return isOk ? EXIT.done : EXIT.failed;
+  const ok = checks.every(({ result }) => result !== 'fail');
+  await io.print(json ? JSON.stringify({ ok, checks }) : summarize(checks));
+  return ok ? EXIT.done : EXIT.failed;
 };
 
 const TONES = { ok: 'good', warn: 'warning', fail: 'bad' } as const;
 const RESULT_WIDTH = 6;
 const NAME_WIDTH = 12;
 
-/** The result, the thing, what was found, and the fix. */
-function formatResult({ name, result, ...found }: CheckResult, terminal: Terminal | undefined): string {
+function formatResult({ name, result, ...notice }: CheckResult, terminal: Terminal | undefined): string {
   const { paint } = terminal ?? PLAIN;
   const lead = paint(TONES[result], result.padEnd(RESULT_WIDTH)) + name.padEnd(NAME_WIDTH);
-  return layOutNotice(lead, found, terminal);
+  return formatNotice(lead, notice, terminal);
 }
 
-/** Such as `13 ok, 1 warning, 1 failure`. */
+/** Such as `12 ok, 1 warning, 1 failure`. */
 function summarize(checks: readonly CheckResult[]): string {
   const count = (wanted: CheckResult['result']): number => checks.filter(({ result }) => result === wanted).length;
-  const [warnings, failures] = [count('warn'), count('fail')];
-  return [
-    `${count('ok')} ok`,
-    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
-    ...(failures > 0 ? [plural(failures, 'failure')] : []),
-  ].join(', ');
+  const parts = [`${count('ok')} ok`];
+  if (count('warn') > 0) parts.push(plural(count('warn'), 'warning'));
+  if (count('fail') > 0) parts.push(plural(count('fail'), 'failure'));
+  return parts.join(', ');
 }

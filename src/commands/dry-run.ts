@@ -1,58 +1,114 @@
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT } from '../errors.ts';
+import { LEAGUE_MEMBERS, type League } from '../league/interface.ts';
+import { isObject, type JsonValue, parseJson, rawNumber } from '../league/json.ts';
 import { findPackage } from '../package.ts';
 import { type LeagueList, parseLeagues } from '../service/leagues.ts';
 import { startDeadline } from '../service/retry.ts';
 import { remainingMs } from '../service/retry-after.ts';
 import { connect, createTransport, openService } from '../service/service.ts';
 import { holdsDatabase } from '../store/inspect.ts';
-import { readLastPause, readSnapshot } from '../store/queries/overview.ts';
-import { planPoll, type Snapshot } from '../sync/plan.ts';
+import type { FeedEntry } from '../store/queries/feed.ts';
+import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
+import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
-import { paragraph } from '../terminal/text.ts';
-import type { Host } from './host.ts';
-import { formatPlan, listChanges, showPlan } from './plan.ts';
+import type { Terminal } from '../terminal/style.ts';
+import { paragraph, wrap } from '../terminal/text.ts';
+import { systemClock } from '../time/clock.ts';
+import { type ChangeRow, describeLeague, formatChanges } from './change-text.ts';
+import type { ProcessIO } from './process.ts';
 
-/** What a poll would do now: nothing is written, no run and no login is recorded, no lock is taken. */
-export async function dryRun(config: Config, host: Host): Promise<number> {
-  const stored = holdsDatabase(config.database);
-  const list = await fetchList(config, host.stop, stored);
-  const { changes, outcome, summary } = stored
-    ? readSnapshot(config.database, findPackage().migrations, (snapshot) => plan(snapshot, list, config))
-    : plan(NOTHING_STORED, list, config);
-  if (changes.length > 0) await host.print(host.terminal ? showPlan(changes, host.terminal) : formatPlan(changes));
-  await host.print(paragraph(`dry run: ${outcome}: ${summary}; nothing was written`, host.terminal));
+/** Plans a poll and prints the plan. Takes no lock, and records neither a run nor a login. */
+export async function dryRun(config: Config, io: ProcessIO): Promise<number> {
+  const isStored = holdsDatabase(config.database);
+  const list = await fetchList(config, io.stop, isStored);
+  const plan = (snapshot: Snapshot) => {
+    const planned = planPoll(snapshot, list, config);
+    return { ...planned, listed: listChanges(planned, snapshot.leagues.load) };
+  };
+  const { listed, outcome, counts, heldBecause } = isStored
+    ? readSnapshot(config.database, findPackage().migrations, plan)
+    : plan(EMPTY);
+  const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
+  const summary = `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`;
+  if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
+  await io.print(paragraph(summary, io.terminal));
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 
-/** What a database that does not exist yet holds. */
-const NOTHING_STORED: Snapshot = {
+const EMPTY: Snapshot = {
   leagues: {
     index: () => new Map(),
     joinedSince: () => new Set(),
-    load: (leagueId) => {
-      throw new Error(`There is no league ${leagueId} in a database that does not exist.`);
+    load: () => {
+      throw new Error('The database does not exist.');
     },
   },
   holds: { all: () => new Map() },
 };
 
-function plan(stored: Snapshot, list: LeagueList, config: Config) {
-  const planned = planPoll(stored, list, config);
-  const { outcome, counts, heldBecause } = planned;
-  const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
-  const summary = describeCounts(counts, undefined) + why;
-  return { changes: listChanges(planned, stored.leagues.load), outcome, summary };
-}
-
-async function fetchList(config: Config, stop: AbortSignal, stored: boolean): Promise<LeagueList> {
-  const pause = stored ? readLastPause(config.database, fingerprintOf(config)) : undefined;
-  const connection = connect(createTransport(config), { retryAfterLeftMs: remainingMs(pause, systemClock.now()) });
+async function fetchList(config: Config, stop: AbortSignal, isStored: boolean): Promise<LeagueList> {
+  const retryAfter = isStored ? readLastRetryAfter(config.database, fingerprintOf(config)) : undefined;
+  const connection = connect(createTransport(config), { retryAfterLeftMs: remainingMs(retryAfter, systemClock.now()) });
   const options = { firstReason: 'manual', signal: stop, onLogin: () => undefined } as const;
   await using service = openService(config, connection, options);
-  using deadline = startDeadline(service, config.runTimeoutMs, stop);
-  const { body } = await service.client.fetchLeagues(config.scope, deadline, { attempts: 0 });
+  using deadline = startDeadline(service.clock, config.runTimeoutMs, stop);
+  const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
   return parseLeagues(body, config.scope, deadline.signal);
+}
+
+type PlannedChange = Pick<FeedEntry, 'league_id' | 'league_name' | 'fields'> & {
+  readonly kind: FeedEntry['kind'] | 'held';
+};
+
+function listChanges({ changes, removals }: Plan, load: (leagueId: string) => League): readonly PlannedChange[] {
+  return [
+    ...changes.added.map(({ league }) => plannedChange('added', league)),
+    ...changes.changed.map(({ before, after }) => plannedChange('changed', after.league, before)),
+    ...changes.restored.map(({ before, after }) => plannedChange('restored', after.league, before)),
+    ...removals.removed.map((leagueId) => plannedChange('removed', load(leagueId))),
+    ...removals.held.map((leagueId) => plannedChange('held', load(leagueId))),
+  ];
+}
+
+function plannedChange(kind: PlannedChange['kind'], league: League, before = '{}'): PlannedChange {
+  const { league_id, league_name } = league;
+  const old = parseJson(before);
+  const fields = Object.entries(isObject(old) ? old : {}).map(([name, value]) => {
+    const field = LEAGUE_MEMBERS.find((member) => member.name === name);
+    const now = field === undefined ? null : league[field.name];
+    return { field: name, old: field?.type === 'json' ? JSON.stringify(value) : toColumn(value), now };
+  });
+  return { kind, league_id, league_name, fields };
+}
+
+/** Converts a value of the feed to the type of its column. */
+function toColumn(value: JsonValue): unknown {
+  const digits = rawNumber(value);
+  if (digits === undefined) return value;
+  return /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits);
+}
+
+/** Of each kind, at a terminal. */
+const MAX_LISTED = 20;
+const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'bad', held: 'warning' } as const;
+
+function formatPlan(changes: readonly PlannedChange[], terminal: Terminal | undefined): string {
+  if (terminal === undefined)
+    return changes.map((change) => `${change.kind.padEnd('restored'.length)}  ${describeLeague(change)}`).join('\n');
+  const kinds = [...Map.groupBy(changes, ({ kind }) => kind).values()];
+  const rows = kinds.flatMap((some): readonly ChangeRow[] => {
+    const listed = some.slice(0, MAX_LISTED).map(toRow);
+    if (some.length <= MAX_LISTED) return listed;
+    const name = `… and ${some.length - MAX_LISTED} more`;
+    return [...listed, { lead: [], mark: { text: '', tone: 'plain' }, name, fields: [] }];
+  });
+  const isCut = kinds.some((some) => some.length > MAX_LISTED);
+  const hint = isCut ? ['', ...wrap('league-sync sync --dry-run | cat lists all of them', terminal.columns)] : [];
+  return [...formatChanges(rows, terminal), ...hint, ''].join('\n');
+}
+
+function toRow({ kind, league_id, league_name, fields }: PlannedChange): ChangeRow {
+  return { lead: [], mark: { text: kind, tone: TONES[kind] }, name: league_name?.trim() || league_id, fields };
 }

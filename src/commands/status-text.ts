@@ -1,171 +1,149 @@
-import { formatAge } from '../duration.ts';
-import type { Verdict } from '../observe/verdict.ts';
+import type { Reason, Verdict } from '../observe/health.ts';
 import type { LockStatus } from '../store/lock.ts';
-import type { Overview, RunSummary } from '../store/queries/overview.ts';
+import type { Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
-import { PLAIN, type Terminal, type Tone, visible } from '../terminal/style.ts';
+import { escapeControls, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
 import { type Cell, formatTable } from '../terminal/table.ts';
-import { hang, NO_BREAK, plural, wrap } from '../terminal/text.ts';
+import { hangingIndent, NO_BREAK, plural, wrap } from '../terminal/text.ts';
+import { formatAge } from '../time/duration.ts';
 
-/** Where the published copy is kept, and the time that it shows; null if there is none yet. */
-export type PublishedCopy = { readonly path: string; readonly at: string | null };
-
-/** What `status` tells. */
 export type StatusReport = Verdict &
-  Omit<Overview, 'last_pause' | 'token_granted_at'> & {
+  Omit<Overview, 'last_retry_after' | 'token_granted_at'> & {
     readonly database: string;
     readonly worker: LockStatus;
-    /** Until when the service must not be called (Retry-After), if that is not over. */
+    /** End of a pending `Retry-After`. */
     readonly paused_until: string | null;
-    /** Null if none is wanted. */
-    readonly published: PublishedCopy | null;
+    /** `at` is the modification time, null if there is no copy yet. */
+    readonly published: { readonly path: string; readonly at: string | null } | null;
   };
 
-export type View = { readonly now: number; readonly terminal: Terminal | undefined };
+type TextOptions = { readonly now: number; readonly terminal: Terminal | undefined };
 
-/** A narrower terminal shows how long ago something was, and leaves out what can be done without. */
+/** A narrower terminal shows ages without timestamps. */
 export const WIDE_COLUMNS = 110;
 
-/** What is said of one thing, behind its name. */
-type Words = { readonly text: string; readonly tone?: Tone };
-type Row = readonly [name: string, words: Words];
+type Row = readonly [name: string, text: string, tone?: Tone];
 
 const NAME_WIDTH = 16;
-const NONE: Words = { text: 'none' };
-const HELD_SHOWN = 5;
+const MAX_HELD = 5;
 
-/** The report in words: the verdict, then a fact a line, then the last runs. */
-export function describeStatus(report: StatusReport, view: View): string {
-  const { columns, paint } = view.terminal ?? PLAIN;
-  const facts = factsOf(report, view).map(([name, { text, tone = 'plain' }]) => {
-    const lines = wrap(visible(text), columns - NAME_WIDTH).map((line) => paint(tone, line));
+export function describeStatus(report: StatusReport, options: TextOptions): string {
+  const { columns, paint } = options.terminal ?? PLAIN;
+  const rows = rowsOf(report, options).map(([name, text, tone = 'plain']) => {
+    const lines = wrap(escapeControls(text), columns - NAME_WIDTH).map((line) => paint(tone, line));
     return name.padEnd(NAME_WIDTH) + lines.join(`\n${' '.repeat(NAME_WIDTH)}`);
   });
-  const runs = report.last_runs.length > 0 ? [formatRuns(report.last_runs, view)] : [];
-  return [describeVerdict(report, view.terminal ?? PLAIN), facts.join('\n'), ...runs].join('\n\n');
+  const runs = report.last_runs.length > 0 ? [formatRuns(report, options)] : [];
+  return [describeVerdict(report, options.terminal ?? PLAIN), rows.join('\n'), ...runs].join('\n\n');
 }
 
 const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad: 'bad' } as const;
-const NO_WORKER = `no worker runs: nothing new is fetched until one is started with league-sync${NO_BREAK}run`;
+const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync${NO_BREAK}run`;
 
-/** The verdict in one line; below it that no worker runs, and why the data is not ready. */
 function describeVerdict(report: StatusReport, { columns, paint }: Terminal): string {
-  const noWorker = report.worker.state === 'none' ? hang('  ', NO_WORKER, columns) : [];
+  const noWorker = report.worker.state === 'none' ? hangingIndent('  ', NO_WORKER, columns) : [];
   return [
-    ...hang('● ', headlineOf(report), columns).map((line) => paint(VERDICT_TONES[report.state], line)),
+    ...hangingIndent('● ', headlineOf(report), columns).map((line) => paint(VERDICT_TONES[report.state], line)),
     ...noWorker.map((line) => paint('warning', line)),
-    ...report.reasons.flatMap(({ message }) => hang('  ', visible(message), columns)),
+    ...report.reasons.flatMap(({ message }) => hangingIndent('  ', escapeControls(message), columns)),
   ].join('\n');
 }
 
-/** The headline as one of several parts, which begin with a small letter. */
+/** Such as `up to date · 124 leagues · synced 9 s ago`; lines break only before a `·`. */
 function headlineOf({ headline, reasons, freshness }: StatusReport): string {
   const { live_leagues, age_seconds: age } = freshness;
-  // What is stale has its age in the headline already.
-  const isAged = age !== null && reasons[0]?.reason !== 'stale';
-  const parts = [
-    headline.charAt(0).toLowerCase() + headline.slice(1),
-    ...(age === null ? [] : [plural(live_leagues, 'league')]),
-    ...(isAged ? [`synced ${formatAge(age * 1_000)}`] : []),
-  ];
-  // A line ends before a part, not within one.
+  const parts = [headline.charAt(0).toLowerCase() + headline.slice(1)];
+  if (age !== null) parts.push(plural(live_leagues, 'league'));
+  // The headline of stale data says its age already.
+  if (age !== null && reasons[0]?.reason !== 'stale') parts.push(`synced ${formatAge(age * 1_000)}`);
   return parts.map((part, index) => (index === 0 ? part : `·${NO_BREAK}${part.replaceAll(' ', NO_BREAK)}`)).join(' ');
 }
 
-function factsOf(report: StatusReport, view: View): readonly Row[] {
-  const { freshness, held_removals, paused_until, published } = report;
-  const { live_leagues, removed_leagues, open_rejections } = freshness;
-  const rejections = { text: `${open_rejections}; see the table rejected_leagues`, tone: 'warning' } as const;
-  const rows: readonly (Row | undefined)[] = [
-    ['database', { text: report.database }],
-    describeWorker(report.worker, view),
-    ['last good poll', describeSuccess(freshness, view)],
-    ['failed polls', describeFailures(report)],
-    ['leagues', { text: `${live_leagues} listed, ${removed_leagues} removed` }],
-    ['held removals', held_removals.length === 0 ? NONE : describeHeld(held_removals)],
-    ['open rejections', open_rejections === 0 ? NONE : rejections],
-    describeExpiry(report, view),
-    ['last login', describeLogin(report, view)],
-    paused_until === null
-      ? undefined
-      : ['pause', { text: `ends ${when(paused_until, view)}; the service asked for it`, tone: 'warning' }],
-    published === null ? undefined : ['published copy', describeCopy(published, view)],
+function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
+  const { paused_until: pausedUntil, published } = report;
+  const { live_leagues, removed_leagues, open_rejections, last_success_at: at, age_seconds: age } = report.freshness;
+  return [
+    ['database', report.database],
+    ...describeWorker(report.worker, options),
+    at === null
+      ? ['last good poll', 'none yet', 'warning']
+      : // The age of the view, which is right even if the clock was set back.
+        ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
+    describeFailures(report),
+    ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
+    describeHeld(report),
+    open_rejections === 0
+      ? ['open rejections', 'none']
+      : ['open rejections', `${open_rejections}; see the table rejected_leagues`, 'warning'],
+    ...describeExpiry(report, options),
+    describeLogin(report, options),
+    ...(pausedUntil === null
+      ? []
+      : [['Retry-After', `no requests until ${formatTime(pausedUntil, options)}`, 'warning'] as const]),
+    ...(published === null ? [] : [describeCopy(published, options)]),
   ];
-  return rows.filter((row) => row !== undefined);
 }
 
-/** That none runs is said below the verdict. */
-function describeWorker(worker: LockStatus, view: View): Row | undefined {
-  if (worker.state === 'none') return undefined;
+/** Empty if no worker runs: the verdict says so. */
+function describeWorker(worker: LockStatus, options: TextOptions): readonly Row[] {
+  if (worker.state === 'none') return [];
   const { state, holder } = worker;
-  if (holder === undefined) return ['worker', { text: 'unknown; the lock file beside the database names no process' }];
-  const which = `process ${holder.pid} on ${holder.host}, started ${when(holder.since, view)}`;
-  if (state === 'running') return ['worker', { text: `running: ${which}`, tone: 'good' }];
-  return ['worker', { text: `said to be ${which}; only that host can tell whether it still runs` }];
+  if (holder === undefined) return [['worker', 'unknown: the lock file does not say who holds it']];
+  const owner = `process ${holder.pid} on ${holder.host}, started ${formatTime(holder.since, options)}`;
+  if (state === 'running') return [['worker', `running: ${owner}`, 'good']];
+  return [['worker', `${owner}, by the lock file; only that host can tell whether it still runs`]];
 }
 
-function describeSuccess({ last_success_at: at, age_seconds: age }: Overview['freshness'], view: View): Words {
-  if (at === null) return { text: 'none yet', tone: 'warning' };
-  // The database's own reckoning of the age, which is right even if the clock was set back.
-  return { text: withAge(at, formatAge((age ?? 0) * 1_000), view) };
-}
-
-function describeFailures({ freshness, last_poll, reasons }: StatusReport): Words {
+function describeFailures({ freshness, last_poll, reasons }: StatusReport): Row {
   const { last_success_at, consecutive_failures: failures } = freshness;
   const since = last_success_at === null ? '' : ' since the last good one';
-  if (failures === 0) return { text: `none${since}` };
-  const said = reasons.map(({ message }) => message);
-  const why = withoutSaid(last_poll?.error_message ?? '', said);
-  return { text: `${failures}${since}${why && `: ${why}`}`, tone: 'bad' };
+  if (failures === 0) return ['failed polls', `none${since}`];
+  // Then the verdict says why.
+  const isExplained = last_poll?.error_kind === 'credentials' || reasons.some(concernsPolls);
+  const why = isExplained || last_poll?.error_message == null ? '' : `: ${last_poll.error_message}`;
+  return ['failed polls', `${failures}${since}${why}`, 'bad'];
 }
 
-/** As much of a message as is not in these already. */
-function withoutSaid(text: string, said: readonly string[]): string {
-  if (said.some((message) => message.includes(text))) return '';
-  return said.reduce((rest, message) => rest.replace(message, '').trim(), text);
+export function concernsPolls({ reason }: Reason): boolean {
+  return reason === 'stale' || reason === 'no-good-poll';
 }
 
-/** By the service's clock, which the expiry is told by; nothing if no process can hold a token. */
-function describeExpiry({ token_expires_at: at, token_clock_skew_ms: skewMs }: StatusReport, view: View) {
-  if (at === null) return undefined;
-  const leftMs = Date.parse(at) - view.now - (skewMs ?? 0);
-  const words: Words =
-    leftMs > 0
-      ? { text: withAge(at, formatAge(-leftMs), view) }
-      : { text: withAge(at, `expired ${formatAge(-leftMs)}`, view), tone: 'warning' };
-  return ['token expires', words] as const;
-}
-
-/** Why a login failed is mostly why the poll did that needed it, and then said there. */
-function describeLogin({ last_login: login, last_poll, reasons }: StatusReport, view: View): Words {
-  if (login === undefined) return { text: 'none yet' };
-  const said = [...reasons.map(({ message }) => message), last_poll?.error_message ?? ''];
-  const why = withoutSaid(login.error_message ?? '', said);
-  const text = `${when(login.at, view)}, ${login.outcome}${why && `: ${why}`}`;
-  return { text, tone: login.outcome === 'ok' ? 'plain' : 'bad' };
-}
-
-function describeCopy({ path, at }: PublishedCopy, view: View): Words {
-  if (at === null) return { text: `none yet at ${path}`, tone: 'warning' };
-  return { text: `${path}, of ${when(at, view)}` };
-}
-
-/** How many, which, and what to do: accepted ones wait for the next poll alone. */
-function describeHeld(held: Overview['held_removals']): Words {
-  const names = held.slice(0, HELD_SHOWN).map((row) => row.league_name ?? row.league_id);
-  const list = names.join(', ') + (held.length > HELD_SHOWN ? ', …' : '');
+function describeHeld({ held_removals: held }: StatusReport): Row {
+  if (held.length === 0) return ['held removals', 'none'];
+  const names = held.slice(0, MAX_HELD).map((row) => row.league_name ?? row.league_id);
+  const list = names.join(', ') + (held.length > MAX_HELD ? ', …' : '');
   const accepted = held.filter((row) => row.accepted_at !== null).length;
   const count = `${held.length}${accepted > 0 ? ` (${accepted} accepted)` : ''}`;
-  return { text: `${count}: ${list}; see league-sync accept-removals`, tone: 'warning' };
+  return ['held removals', `${count}: ${list}; see league-sync accept-removals`, 'warning'];
 }
 
-/** A time, and how long ago that is. */
-function when(at: string, view: View): string {
-  return withAge(at, formatAge(view.now - Date.parse(at)), view);
+/** By the service's clock. */
+function describeExpiry(report: StatusReport, options: TextOptions): readonly Row[] {
+  const { token_expires_at: at, token_clock_skew_ms: skewMs } = report;
+  if (at === null) return [];
+  const leftMs = Date.parse(at) - options.now - (skewMs ?? 0);
+  if (leftMs > 0) return [['token expires', withAge(at, formatAge(-leftMs), options)]];
+  return [['token expires', withAge(at, `expired ${formatAge(-leftMs)}`, options), 'warning']];
 }
 
-/** The age alone at a terminal that has no room for both; its words stay together. */
-function withAge(at: string, age: string, { terminal }: View): string {
+/** The verdict or the last poll says why most logins failed. */
+function describeLogin({ last_login: login, last_poll }: StatusReport, options: TextOptions): Row {
+  if (login === undefined) return ['last login', 'none yet'];
+  const { outcome, error_message } = login;
+  const why = outcome === 'failed' && last_poll?.outcome !== 'failed' ? `: ${error_message}` : '';
+  return ['last login', `${formatTime(login.at, options)}, ${outcome}${why}`, outcome === 'ok' ? 'plain' : 'bad'];
+}
+
+function describeCopy({ path, at }: NonNullable<StatusReport['published']>, options: TextOptions): Row {
+  if (at === null) return ['published copy', `none yet at ${path}`, 'warning'];
+  return ['published copy', `${path}, of ${formatTime(at, options)}`];
+}
+
+function formatTime(at: string, options: TextOptions): string {
+  return withAge(at, formatAge(options.now - Date.parse(at)), options);
+}
+
+function withAge(at: string, age: string, { terminal }: TextOptions): string {
   const words = age.replaceAll(' ', NO_BREAK);
   return isWide(terminal) ? `${at}${NO_BREAK}(${words})` : words;
 }
@@ -182,21 +160,19 @@ const RUN_TONES: Readonly<Record<string, Tone>> = {
   failed: 'bad',
 };
 
-/** The runs as a table that fits the terminal. */
-function formatRuns(runs: readonly RunSummary[], { now, terminal }: View): string {
-  const spare = (...cells: readonly string[]) => (isWide(terminal) ? cells : []);
-  const rows = runs.map((run): readonly Cell[] => [
-    String(run.id),
-    run.kind,
-    ...spare(run.trigger, run.started_at),
-    formatAge(now - Date.parse(run.started_at)),
-    { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
-    describeRun(run),
-  ]);
-  return formatTable(['run', 'kind', ...spare('trigger', 'started'), 'age', 'outcome', 'what'], rows, terminal);
-}
-
-function describeRun(run: RunSummary): string {
-  const isGood = run.outcome === 'changed' || run.outcome === 'unchanged' || run.outcome === 'held';
-  return run.error_message ?? (isGood && run.kind === 'leagues' ? describeCounts(run, run.http_status) : '');
+function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions): string {
+  const ifWide = (...cells: readonly string[]) => (isWide(terminal) ? cells : []);
+  const rows = last_runs.map((run): readonly Cell[] => {
+    const isGood = run.outcome === 'changed' || run.outcome === 'unchanged' || run.outcome === 'held';
+    const counts = isGood && run.kind === 'leagues' ? describeCounts(run, run.http_status) : '';
+    return [
+      String(run.id),
+      run.kind,
+      ...ifWide(run.trigger, run.started_at),
+      formatAge(now - Date.parse(run.started_at)),
+      { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
+      run.error_message ?? counts,
+    ];
+  });
+  return formatTable(['run', 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'], rows, terminal);
 }

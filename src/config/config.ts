@@ -1,180 +1,150 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { parseSchedule, type Schedule } from '../cron.ts';
-import { type Fault, formatFault, SettingsError } from '../errors.ts';
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type Problem, SettingsError } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import { findContradictions } from './contradiction.ts';
-import { type Credentials, findCredentials, findHeartbeat, type HeartbeatSource } from './credentials.ts';
+import { parseSchedule, type Schedule } from '../time/cron.ts';
+import { formatDuration, writeDuration } from '../time/duration.ts';
+import { findCredentials, findHeartbeat } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { besides, type SettingsSource } from './paths.ts';
-import { chooseProxy, isLoopback, type ProxyServer } from './proxy.ts';
-import { collect, type ReadSettings, readSetting, SETTING_NAMES, type SettingName, type Values } from './settings.ts';
+import { readPublishPath, type SettingsSource } from './paths.ts';
+import { chooseProxy, isLoopback } from './proxy.ts';
+import { type ReadSettings, readAll, readSetting, type SettingName, settingsError, type Values } from './settings.ts';
 
 export type Scope = ReadSettings['LEAGUE_SYNC_STATUS'];
 
-/** A `format` of undefined is readable text at a terminal, and JSON elsewhere. */
-export type LogConfig = { readonly level: string; readonly format: 'json' | 'pretty' | undefined };
+/** The validated settings. Durations are in ms, sizes in bytes. */
+export type Config = ReturnType<typeof readConfig> & { readonly warnings: readonly Problem[] };
 
-/** The settings, read and proved. Durations are in ms, sizes in bytes. */
-export type Config = Readonly<ReturnType<typeof assemble>> & {
-  /** What is odd about the settings without making them unusable. */
-  readonly warnings: readonly Fault[];
-};
+/** If `format` is undefined, the log is readable text at a terminal and JSON elsewhere. */
+export type LogConfig = ReturnType<typeof loadLogConfig>;
 
-/** The settings that say when data is stale. */
 export type StaleSettings = Pick<Config, 'schedule' | 'runTimeoutMs' | 'staleAfterMs'>;
 
-/** Reads the settings, and the proxy variables of the environment. Throws a SettingsError that names every fault. */
+/** Validates the settings and the proxy variables of the environment. Throws a SettingsError with every problem. */
 export function loadConfig(settings: Settings, environment: Environment): Config {
   const { values, warnings } = settings;
-  const faults: Fault[] = [];
-  const read = readAll(values, faults);
-  const zone = read.LEAGUE_SYNC_TIMEZONE ?? 'UTC';
-  const url = read.LEAGUE_SYNC_BASE_URL;
-  const credentials = findCredentials(values, faults);
-  const schedule = collect(() => readSchedule(values, 'LEAGUE_SYNC_SCHEDULE', zone), faults);
-  const profileSchedule = collect(() => readProfileSchedule(values, zone), faults);
-  const proxy = url && chooseProxy(url, environment, faults);
-  const heartbeat = findHeartbeat(values, environment, faults);
-  refuseClearText(read, faults);
-  refusePublishingOverDatabase(read, faults);
-  if (!isComplete(read, faults) || !credentials || !schedule || !profileSchedule)
-    throw new SettingsError(withoutRepetitions(faults), warnings, adviseOn(settings));
-  const config = assemble(read, { credentials, schedule, profileSchedule, proxy, heartbeat });
-  return { ...config, warnings: [...warnings, ...findContradictions(config, values)] };
-}
-
-/** What is made of more than one setting. */
-type Parts = {
-  readonly credentials: Credentials;
-  readonly schedule: Schedule;
-  readonly profileSchedule: Schedule | 'off';
-  /** The way to the service, if it is not direct. */
-  readonly proxy: ProxyServer | undefined;
-  readonly heartbeat: HeartbeatSource | undefined;
-};
-
-function assemble(read: ReadSettings, parts: Parts) {
-  return {
-    ...parts,
-    /** {base_url} of the interface, without a slash at its end. */
-    baseUrl: read.LEAGUE_SYNC_BASE_URL.href.replace(/\/+$/, ''),
-    database: read.LEAGUE_SYNC_DATABASE,
-    scope: read.LEAGUE_SYNC_STATUS,
-    loginLeewayMs: read.LEAGUE_SYNC_LOGIN_LEEWAY,
-    attemptTimeoutMs: read.LEAGUE_SYNC_ATTEMPT_TIMEOUT,
-    runTimeoutMs: read.LEAGUE_SYNC_RUN_TIMEOUT,
-    maxBodyBytes: read.LEAGUE_SYNC_MAX_BODY,
-    /** Share of the live rows in scope, 0 to 1. */
-    removalLimit: read.LEAGUE_SYNC_REMOVAL_LIMIT,
-    runRetentionMs: read.LEAGUE_SYNC_RUN_RETENTION,
-    /** Undefined if the schedule decides. */
-    staleAfterMs: read.LEAGUE_SYNC_STALE_AFTER,
-    listen: read.LEAGUE_SYNC_LISTEN,
-    publish: read.LEAGUE_SYNC_PUBLISH,
-    log: { level: read.LEAGUE_SYNC_LOG_LEVEL, format: read.LEAGUE_SYNC_LOG_FORMAT } as LogConfig,
-  };
-}
-
-function readAll(values: Values, faults: Fault[]): Partial<ReadSettings> {
-  return Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, collect(() => readSetting(values, name), faults)]),
-  ) as Partial<ReadSettings>;
-}
-
-function isComplete(_read: Partial<ReadSettings>, faults: readonly Fault[]): _read is ReadSettings {
-  return faults.length === 0;
-}
-
-function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE', zone: string) {
-  const expression = readSetting(values, name);
   try {
-    return parseSchedule(expression, zone);
+    const config = readConfig(values, environment);
+    return { ...config, warnings: [...warnings, ...findContradictions(config, values)] };
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it is not a cron expression';
-    const fix = 'write 5 fields such as */5 * * * *, or 6 with seconds first';
-    throw new SettingsError([{ message: `${name}: "${expression}" cannot be used (${why})`, fix }]);
+    if (!(error instanceof SettingsError)) throw error;
+    throw new SettingsError(error.problems, warnings, firstSteps(settings));
   }
 }
 
-function readProfileSchedule(values: Values, zone: string): Schedule | 'off' {
-  const isOff = values.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
-  return isOff ? 'off' : readSchedule(values, 'LEAGUE_SYNC_PROFILE_SCHEDULE', zone);
-}
-
-/** The log settings alone. Throws a SettingsError. */
-export function loadLogConfig({ values }: Settings): LogConfig {
-  const faults: Fault[] = [];
-  const level = collect(() => readSetting(values, 'LEAGUE_SYNC_LOG_LEVEL'), faults);
-  const format = collect(() => readSetting(values, 'LEAGUE_SYNC_LOG_FORMAT'), faults);
-  if (level === undefined || faults.length > 0) throw new SettingsError(faults);
-  return { level, format };
-}
-
-/**
- * The settings that say when data is stale, for a command that needs only the database: it warns of one that cannot be
- * used, and goes by its default.
- */
-export function loadStaleSettings({ settings, warn }: SettingsSource): StaleSettings {
-  const set = settings().values;
-  const orDefault = <T>(name: SettingName, read: (values: Values) => T): T => {
-    const value = collect(() => [read(set)] as const, []);
-    if (value !== undefined) return value[0];
-    const message = `${name}: "${set[name]}" cannot be used; its default decides when data is stale`;
-    warn({ message, fix: 'league-sync check says how to write it' });
-    return read({});
-  };
-  const read = <Name extends SettingName>(name: Name) => orDefault(name, (values) => readSetting(values, name));
-  const zone = read('LEAGUE_SYNC_TIMEZONE');
-  return {
-    schedule: orDefault('LEAGUE_SYNC_SCHEDULE', (values) => readSchedule(values, 'LEAGUE_SYNC_SCHEDULE', zone)),
-    runTimeoutMs: read('LEAGUE_SYNC_RUN_TIMEOUT'),
-    staleAfterMs: read('LEAGUE_SYNC_STALE_AFTER'),
-  };
-}
-
-/** Credentials may be sent unencrypted only where they do not leave the machine. */
-function refuseClearText({ LEAGUE_SYNC_BASE_URL: url, ...read }: Partial<ReadSettings>, faults: Fault[]): void {
-  if (url === undefined || url.protocol === 'https:' || read.LEAGUE_SYNC_ALLOW_HTTP || isLoopback(url.hostname)) return;
-  faults.push({
-    message: 'LEAGUE_SYNC_BASE_URL: http would send the credentials unencrypted',
-    fix: 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true',
+function readConfig(values: Values, environment: Environment) {
+  const read = <Name extends SettingName>(name: Name) => readSetting(values, name);
+  return readAll({
+    /** {base_url} of the interface, without a trailing slash. */
+    baseUrl: () => readBaseUrl(values).href.replace(/\/+$/, ''),
+    allowHttp: () => read('LEAGUE_SYNC_ALLOW_HTTP'),
+    proxy: () => chooseProxy(read('LEAGUE_SYNC_BASE_URL'), environment),
+    credentials: () => findCredentials(values),
+    database: () => read('LEAGUE_SYNC_DATABASE'),
+    ...staleReaders(values),
+    profileSchedule: () => readProfileSchedule(values),
+    scope: () => read('LEAGUE_SYNC_STATUS'),
+    loginLeewayMs: () => read('LEAGUE_SYNC_LOGIN_LEEWAY'),
+    attemptTimeoutMs: () => read('LEAGUE_SYNC_ATTEMPT_TIMEOUT'),
+    maxBodyBytes: () => read('LEAGUE_SYNC_MAX_BODY'),
+    /** Share of the live rows in scope, 0 to 1. */
+    removalLimit: () => read('LEAGUE_SYNC_REMOVAL_LIMIT'),
+    runRetentionMs: () => read('LEAGUE_SYNC_RUN_RETENTION'),
+    listen: () => read('LEAGUE_SYNC_LISTEN'),
+    heartbeat: () => findHeartbeat(values, environment),
+    publish: () => readPublishPath(values),
+    log: () => loadLogConfig({ values }),
   });
 }
 
-/** The files that SQLite, the lock and upgrades have beside a database would be taken for what they are not. */
-function refusePublishingOverDatabase(read: Partial<ReadSettings>, faults: Fault[]): void {
-  const { LEAGUE_SYNC_PUBLISH: publish, LEAGUE_SYNC_DATABASE: database } = read;
-  if (publish === undefined || database === undefined) return;
-  const [target, own] = [locate(publish), locate(database)];
-  if ([own, ...besides(own)].includes(target) || target.startsWith(`${own}.schema-`))
-    faults.push({
-      message: 'LEAGUE_SYNC_PUBLISH: is the database itself, or a file beside it',
-      fix: 'name another path for the copy',
-    });
+export function loadLogConfig({ values }: Pick<Settings, 'values'>) {
+  return readAll({
+    level: () => readSetting(values, 'LEAGUE_SYNC_LOG_LEVEL'),
+    format: () => readSetting(values, 'LEAGUE_SYNC_LOG_FORMAT'),
+  });
 }
 
-/** Where a path leads, as far as its folder is there. */
-function locate(path: string): string {
-  const absolute = resolve(path);
+const staleReaders = (values: Values) => ({
+  schedule: () => readSchedule(values, 'LEAGUE_SYNC_SCHEDULE'),
+  timezone: () => readSetting(values, 'LEAGUE_SYNC_TIMEZONE'),
+  runTimeoutMs: () => readSetting(values, 'LEAGUE_SYNC_RUN_TIMEOUT'),
+  /** If undefined, the schedule decides. */
+  staleAfterMs: () => readSetting(values, 'LEAGUE_SYNC_STALE_AFTER'),
+});
+
+/** For commands that need only the database: warns of settings that cannot be used, and then uses all defaults. */
+export async function loadStaleSettings({ settings, warn }: SettingsSource): Promise<StaleSettings> {
   try {
-    return join(realpathSync(dirname(absolute)), basename(absolute));
-  } catch {
-    return absolute;
+    return readAll(staleReaders(settings().values));
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    for (const problem of error.problems) await warn(problem);
+    return readAll(staleReaders({}));
   }
 }
 
-/** One proxy may be named for two ways. */
-function withoutRepetitions(faults: readonly Fault[]): readonly Fault[] {
-  return [...new Map(faults.map((fault) => [formatFault(fault), fault])).values()];
+function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE'): Schedule {
+  const expression = readSetting(values, name);
+  try {
+    return parseSchedule(expression, timezoneOrUtc(values));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it is not a cron expression';
+    const fix = 'write 5 fields such as */5 * * * *, or 6 with seconds first';
+    throw settingsError(`${name}: "${expression}" cannot be used (${why})`, fix);
+  }
 }
 
-/** What to do at a first start, when nothing that is required is set. */
-function adviseOn({ values, hasDotenv }: Settings): string | undefined {
+/** An invalid time zone is reported on its own and must not hide an invalid expression. */
+function timezoneOrUtc(values: Values): string {
+  try {
+    return readSetting(values, 'LEAGUE_SYNC_TIMEZONE');
+  } catch {
+    return 'UTC';
+  }
+}
+
+function readProfileSchedule(values: Values): Schedule | 'off' {
+  const isOff = values.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
+  return isOff ? 'off' : readSchedule(values, 'LEAGUE_SYNC_PROFILE_SCHEDULE');
+}
+
+function readBaseUrl(values: Values): URL {
+  const url = readSetting(values, 'LEAGUE_SYNC_BASE_URL');
+  if (url.protocol === 'https:' || isLoopback(url.hostname) || readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP'))
+    return url;
+  const message = 'LEAGUE_SYNC_BASE_URL: http would send the credentials unencrypted';
+  throw settingsError(message, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
+}
+
+/** Advice for a first start, when no required setting is set. */
+function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   if (Object.keys(values).some((name) => /^LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)/.test(name))) return undefined;
   if (hasDotenv) return 'write these settings into .env; the README explains all of them';
   const example = join(findPackage().folder, '.env.example');
   if (!existsSync(example)) return 'set these in the environment or in .env; the README explains all of them';
   const path = relative('.', example);
   return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; the README explains all settings`;
+}
+
+/** Enough scheduled times to find the shortest interval of a schedule; gaps at night and at weekends do not count. */
+const RUNS_COMPARED = 10;
+
+/** Settings that are each valid, but make no sense together. */
+function findContradictions(config: Omit<Config, 'warnings'>, values: Values): readonly Problem[] {
+  const { schedule, runTimeoutMs, staleAfterMs, attemptTimeoutMs } = config;
+  const problems: Problem[] = [];
+  const runs = schedule.nextTimes(RUNS_COMPARED);
+  const intervalMs = Math.min(...runs.slice(1).map((run, index) => run - (runs[index] ?? run)));
+  // `/readyz` would say 503 before every poll, although nothing is wrong.
+  if (staleAfterMs !== undefined && staleAfterMs <= intervalMs) {
+    const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, and polls are ${formatDuration(intervalMs)} apart (LEAGUE_SYNC_SCHEDULE)`;
+    problems.push({ message, fix: `set it to ${writeDuration(intervalMs + runTimeoutMs)} or more, or remove it` });
+  }
+  // If only the limit of a run is set, a run is one attempt, as intended.
+  if (values.LEAGUE_SYNC_ATTEMPT_TIMEOUT !== undefined && attemptTimeoutMs > runTimeoutMs) {
+    const message = `LEAGUE_SYNC_ATTEMPT_TIMEOUT: one request may take ${formatDuration(attemptTimeoutMs)}, and the whole run only ${formatDuration(runTimeoutMs)} (LEAGUE_SYNC_RUN_TIMEOUT)`;
+    const fix = `set it to ${writeDuration(runTimeoutMs)} or less, or raise LEAGUE_SYNC_RUN_TIMEOUT`;
+    problems.push({ message, fix });
+  }
+  return problems;
 }

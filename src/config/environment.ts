@@ -1,55 +1,84 @@
 import { parseEnv } from 'node:util';
-import type { Fault } from '../errors.ts';
-import { nearName } from '../near-name.ts';
-import { findOddLines } from './dotenv.ts';
+import { closestMatch } from 'leven';
+import type { Problem } from '../errors.ts';
 import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings in force, and what was written where settings stand and is none. */
+/** The settings in force, with warnings of names and `.env` lines that have no effect. */
 export type Settings = {
   readonly values: Values;
-  readonly warnings: readonly Fault[];
-  /** Whether there is a `.env` file. */
+  readonly warnings: readonly Problem[];
   readonly hasDotenv: boolean;
 };
 
 /**
- * The settings in force: the environment over the text of `.env`. An empty value counts as unset, and a secret set in
- * the environment in either form hides both of its forms in `.env`.
+ * Merges the environment over the text of `.env`. An empty value counts as unset. A secret that the environment sets in
+ * either form (`NAME` or `NAME_FILE`) hides both forms in `.env`.
  */
 export function readSettings(environment: Environment, dotenv?: string): Settings {
-  const upper = ownSettings(environment);
-  const lower = ownSettings(parseEnv(dotenv ?? ''));
-  for (const name of SETTING_NAMES) {
-    const file = `${name}_FILE`;
-    if (!(file in SETTINGS) || (upper[name] === undefined && upper[file] === undefined)) continue;
-    delete lower[name];
-    delete lower[file];
+  const fromEnvironment = ownSettings(environment);
+  const fromFile = ownSettings(parseEnv(dotenv ?? ''));
+  for (const file of SETTING_NAMES.filter((name) => name.endsWith('_FILE'))) {
+    const forms = [file, file.slice(0, -'_FILE'.length)];
+    if (forms.some((name) => name in fromEnvironment)) for (const name of forms) delete fromFile[name];
   }
-  const values = { ...lower, ...upper };
+  const values = { ...fromFile, ...fromEnvironment };
   const warnings = [...findOddLines(dotenv ?? ''), ...findUnknown(Object.keys(values))];
   return { values, warnings, hasDotenv: dotenv !== undefined };
 }
 
 function ownSettings(source: Environment): Record<string, string> {
-  const set: Record<string, string> = {};
-  for (const [name, value] of Object.entries(source)) {
-    if (name.startsWith(PREFIX) && value !== undefined && value !== '') set[name] = value;
-  }
-  return set;
+  const own = Object.entries(source).filter(([name, value]) => name.startsWith(PREFIX) && value);
+  return Object.fromEntries(own) as Record<string, string>;
 }
 
-/** The names that look like settings and are none. All begin alike, so that the rest says which one is near. */
-function findUnknown(names: readonly string[]): readonly Fault[] {
-  const rests = SETTING_NAMES.map((name) => name.slice(PREFIX.length));
-  return names
-    .filter((name) => !(name in SETTINGS))
-    .map((name) => {
-      const near = nearName(name.slice(PREFIX.length), rests);
-      const fix = near
-        ? `rename it (did you mean ${PREFIX}${near}?)`
-        : 'remove it, or look for its name in .env.example';
-      return { message: `${name}: is not a setting and is ignored`, fix };
-    });
+/** The known name that a misspelt one probably means. A swap of two letters is two edits. */
+export function closestName(name: string, known: readonly string[]): string | undefined {
+  const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
+  return closestMatch(name, known, { maxDistance });
+}
+
+function findUnknown(names: readonly string[]): readonly Problem[] {
+  // Compared without the prefix, which would make all names look alike.
+  const known = SETTING_NAMES.map((name) => name.slice(PREFIX.length));
+  const unknown = names.filter((name) => !(name in SETTINGS));
+  return unknown.map((name) => {
+    const near = closestName(name.slice(PREFIX.length), known);
+    const fix = near ? `rename it (did you mean ${PREFIX}${near}?)` : 'remove it, or look for its name in .env.example';
+    return { message: `${name}: is not a setting and is ignored`, fix };
+  });
+}
+
+/** A value in quotes, which may span several lines. */
+const QUOTED = /^([ \t]*(?:export +)?[\w.-]+[ \t]*=)[ \t]*(["'`])[\s\S]*?\2/gm;
+const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
+/** An unquoted value with a `#` that was probably meant as part of it. */
+const CUT = /^(?!\s*["'`])(?:[^#]*[^#\s])?#/;
+
+/** The lines of a `.env` file that `util.parseEnv` ignores or cuts off. Values are never repeated: they may be secrets. */
+export function findOddLines(text: string): readonly Problem[] {
+  const short = text.replaceAll(QUOTED, (all, head: string) => `${head}""${'\n'.repeat(all.split('\n').length - 1)}`);
+  return short.split('\n').flatMap((line, index) => {
+    const problem = findOddLine(line.trim());
+    return problem === undefined ? [] : [{ message: `.env, line ${index + 1}: ${problem.message}`, fix: problem.fix }];
+  });
+}
+
+function findOddLine(line: string): Problem | undefined {
+  if (line === '' || line.startsWith('#')) return undefined;
+  const [, name, value = ''] = ASSIGNMENT.exec(line) ?? [];
+  if (name === undefined)
+    return { message: 'is not NAME=value and is ignored', fix: 'write NAME=value, or put # before it' };
+  if (!name.startsWith(PREFIX)) {
+    // Names of other programs are fine, but one that differs only in case or punctuation is probably meant for us.
+    const near = closestName(name.toUpperCase().replaceAll(/[.-]/g, '_'), SETTING_NAMES);
+    if (near === undefined) return undefined;
+    return { message: `${name} is not a setting and is ignored`, fix: `rename it (did you mean ${near}?)` };
+  }
+  // A closed quote was replaced before, so this one is a part of the value.
+  if (/^\s*["'`](?!["'`])/.test(value))
+    return { message: `the quote before the value of ${name} is never closed`, fix: 'close it, or remove it' };
+  if (!CUT.test(value)) return undefined;
+  return { message: `the value of ${name} ends before the #`, fix: 'put the whole value between quotes' };
 }

@@ -1,26 +1,47 @@
-import type { Fault } from '../errors.ts';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Problem } from '../errors.ts';
 import type { Settings } from './environment.ts';
-import { SETTINGS } from './settings.ts';
+import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
 
 export type SettingsSource = {
   readonly settings: () => Settings;
-  readonly warn: (warning: Fault) => void;
+  readonly warn: (warning: Problem) => Promise<void>;
 };
 
-/** The path of the database alone, for the commands that need nothing else. Warns of what is no setting. */
-export function loadDatabasePath({ settings, warn }: SettingsSource): string {
+/** For commands that need only the database. Warns of unknown names. */
+export async function loadDatabasePath({ settings, warn }: SettingsSource): Promise<string> {
   const { values, warnings } = settings();
-  for (const warning of warnings) warn(warning);
-  // SQLite would trim the name where everything else would not.
+  for (const warning of warnings) await warn(warning);
+  return databasePath(values);
+}
+
+export function databasePath(values: Settings['values']): string {
+  // SQLite trims the name, but the file system does not.
   return values.LEAGUE_SYNC_DATABASE?.trim() || SETTINGS.LEAGUE_SYNC_DATABASE.fallback;
 }
 
-/** Where the published copy is kept, if it is. */
-export function loadPublishPath({ settings }: SettingsSource): string | undefined {
-  return settings().values.LEAGUE_SYNC_PUBLISH?.trim() || undefined;
+/** Throws a SettingsError if the copy would replace the database or one of its sidecar files. */
+export function readPublishPath(values: Values): string | undefined {
+  const publish = readSetting(values, 'LEAGUE_SYNC_PUBLISH');
+  if (publish === undefined) return undefined;
+  const [target, own] = [resolveFolder(publish), resolveFolder(readSetting(values, 'LEAGUE_SYNC_DATABASE'))];
+  if (![own, ...sidecarFiles(own)].includes(target) && !target.startsWith(`${own}.schema-`)) return publish;
+  const message = 'LEAGUE_SYNC_PUBLISH: is the database itself, or a file beside it';
+  throw settingsError(message, 'name another path for the copy');
 }
 
-/** The files that SQLite, and the lock, have beside a database. */
-export function besides(path: string): readonly string[] {
+/** The files of SQLite and of the lock beside a database. */
+export function sidecarFiles(path: string): readonly string[] {
   return ['-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => path + suffix);
+}
+
+/** Follows the symbolic links in the folder of a path if it exists. */
+function resolveFolder(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return join(realpathSync(dirname(absolute)), basename(absolute));
+  } catch {
+    return absolute;
+  }
 }

@@ -1,36 +1,28 @@
-import { parseDuration, parseSize, writeDuration } from '../duration.ts';
-import { type Fault, SettingsError } from '../errors.ts';
+import { formatProblem, type Problem, SettingsError } from '../errors.ts';
+import { parseDuration, parseSize, writeDuration } from '../time/duration.ts';
 
 export const PREFIX = 'LEAGUE_SYNC_';
 
-/** One `host:port` that the status page, the probes and the metrics are served on. */
-export type ListenAddress = {
-  readonly host: string;
-  readonly port: number;
-  /** Whether any free port will do if another program has this one. */
-  readonly orAnyPort?: boolean;
-};
+/** With `orAnyPort`, a free port is taken if `port` is in use. */
+export type ListenAddress = { readonly host: string; readonly port: number; readonly orAnyPort?: boolean };
 
-/** The address as it stands in a URL. */
 export function formatAddress({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Reads the text of a setting. Throws a SettingsError that names the setting, what is wrong, and the fix. */
+/** Throws a SettingsError. */
 type Read<T> = (text: string, name: string) => T;
-
-/** One line of the table below: `fallback` is what counts if the setting is not set. */
 type Setting<T> = { readonly read: (text: string | undefined, name: string) => T; readonly fallback?: string };
 
-/** Longer than this no timer of a request or a run makes sense, and timers overflow at 24 days. */
-const LONGEST_TIMEOUT_MS = 86_400_000;
-/** A hundred years: further back there is no timestamp that a database could hold. */
-const LONGEST_DURATION_MS = 36_500 * 86_400_000;
+/** Timers overflow at 24 days. */
+const MAX_TIMEOUT_MS = 86_400_000;
+/** A hundred years. A date much longer ago has no valid timestamp. */
+const MAX_DURATION_MS = 36_500 * 86_400_000;
 const SERVICE = 'https://api.example.com';
 
-const asIs: Read<string> = (text) => text;
+const anyText: Read<string> = (text) => text;
 
-const duration = (least: number, most = LONGEST_DURATION_MS): Read<number> =>
+const duration = (least: number, most = MAX_DURATION_MS): Read<number> =>
   parsed(
     (text) => {
       const ms = parseDuration(text);
@@ -52,13 +44,13 @@ const percentage = parsed((text) => {
 
 const timezone = parsed((text) => {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone === '' ? undefined : text;
+    Intl.DateTimeFormat('en', { timeZone: text });
+    return text;
   } catch {
     return undefined;
   }
 }, 'write an IANA name such as UTC or Europe/Berlin');
 
-/** Reads `host:port`, `[IPv6]:port` or `off`. */
 const listen = parsed((text): ListenAddress | 'off' | undefined => {
   if (text === 'off') return 'off';
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);
@@ -67,11 +59,9 @@ const listen = parsed((text): ListenAddress | 'off' | undefined => {
   return host !== undefined && port <= 65_535 ? { host, port } : undefined;
 }, 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off');
 
-const YES = ['true', '1', 'yes', 'on', 'y', 'enabled'];
-const NO = ['false', '0', 'no', 'off', 'n', 'disabled'];
 const flag = parsed((text) => {
-  const word = text.toLowerCase();
-  return YES.includes(word) || (NO.includes(word) ? false : undefined);
+  if (/^(true|1|yes|on|y|enabled)$/i.test(text)) return true;
+  return /^(false|0|no|off|n|disabled)$/i.test(text) ? false : undefined;
 }, 'write true or false');
 
 const path = parsed(
@@ -82,80 +72,83 @@ const path = parsed(
 const choice = <const T extends readonly string[]>(...names: T): Read<T[number]> =>
   parsed((text) => names.find((name) => name === text), `write ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`);
 
-/** An address is never repeated in a message: it may carry a password by mistake. */
+/** Messages never repeat an address, which may contain a password by mistake. */
 const webAddress =
   (example: string): Read<URL> =>
   (text, name) => {
     const url = URL.parse(text.trim());
-    if (url === null) throw unusable(`${name}: is not an address`, `write one such as ${example}`);
+    if (url === null) throw settingsError(`${name}: is not a URL`, `write one such as ${example}`);
     if (url.protocol === 'https:' || url.protocol === 'http:') return url;
-    throw unusable(`${name}: is not an address of the web`, 'begin it with https:// or http://');
+    throw settingsError(`${name}: is not a web address`, 'begin it with https:// or http://');
   };
 
-const baseUrl: Read<URL> = (text, name) => {
-  const url = webAddress(SERVICE)(text, name);
-  const extras = [
-    url.username !== '' || url.password !== '' ? 'user information' : '',
-    url.search !== '' || url.href.includes('?') ? 'a query' : '',
-    url.hash !== '' || url.href.includes('#') ? 'a fragment' : '',
-  ].filter((extra) => extra !== '');
-  if (extras.length === 0) return url;
-  throw unusable(`${name}: carries ${extras.join(' and ')}`, 'write the address without it');
+const baseUrl: Setting<URL> = {
+  read: (text, name) => {
+    if (text === undefined)
+      throw settingsError(`${name}: is not set`, `set it to the address of the service, such as ${SERVICE}`);
+    const url = webAddress(SERVICE)(text, name);
+    if (url.username === '' && url.password === '' && !/[?#]/.test(url.href)) return url;
+    throw settingsError(`${name}: contains user information, a query or a fragment`, 'write the address without it');
+  },
 };
 
-/** The settings of the program under their published names, with their defaults. */
+export const readHeartbeatUrl = webAddress('https://hc-ping.com/your-uuid');
+
 export const SETTINGS = {
-  LEAGUE_SYNC_BASE_URL: required(baseUrl, `the address of the service, such as ${SERVICE}`),
-  LEAGUE_SYNC_ALLOW_HTTP: or('false', flag),
-  LEAGUE_SYNC_USERNAME: optional(asIs),
-  LEAGUE_SYNC_USERNAME_FILE: optional(asIs),
-  LEAGUE_SYNC_PASSWORD: optional(asIs),
-  LEAGUE_SYNC_PASSWORD_FILE: optional(asIs),
-  LEAGUE_SYNC_DATABASE: or('data/leagues.db', path),
-  LEAGUE_SYNC_SCHEDULE: or('*/5 * * * *', asIs),
-  LEAGUE_SYNC_PROFILE_SCHEDULE: or('0 * * * *', asIs),
-  LEAGUE_SYNC_TIMEZONE: or('UTC', timezone),
-  LEAGUE_SYNC_STATUS: or('all', choice('all', 'active', 'inactive')),
-  LEAGUE_SYNC_LOGIN_LEEWAY: or('5m', duration(0)),
-  LEAGUE_SYNC_ATTEMPT_TIMEOUT: or('30s', duration(1, LONGEST_TIMEOUT_MS)),
-  LEAGUE_SYNC_RUN_TIMEOUT: or('2m', duration(1, LONGEST_TIMEOUT_MS)),
-  LEAGUE_SYNC_MAX_BODY: or('64MB', size),
-  LEAGUE_SYNC_REMOVAL_LIMIT: or('20%', percentage),
-  LEAGUE_SYNC_RUN_RETENTION: or('90d', duration(1_000)),
+  LEAGUE_SYNC_BASE_URL: baseUrl,
+  LEAGUE_SYNC_ALLOW_HTTP: withDefault('false', flag),
+  LEAGUE_SYNC_USERNAME: optional(anyText),
+  LEAGUE_SYNC_USERNAME_FILE: optional(anyText),
+  LEAGUE_SYNC_PASSWORD: optional(anyText),
+  LEAGUE_SYNC_PASSWORD_FILE: optional(anyText),
+  LEAGUE_SYNC_DATABASE: withDefault('data/leagues.db', path),
+  LEAGUE_SYNC_SCHEDULE: withDefault('*/5 * * * *', anyText),
+  LEAGUE_SYNC_PROFILE_SCHEDULE: withDefault('0 * * * *', anyText),
+  LEAGUE_SYNC_TIMEZONE: withDefault('UTC', timezone),
+  LEAGUE_SYNC_STATUS: withDefault('all', choice('all', 'active', 'inactive')),
+  LEAGUE_SYNC_LOGIN_LEEWAY: withDefault('5m', duration(0)),
+  LEAGUE_SYNC_ATTEMPT_TIMEOUT: withDefault('30s', duration(1, MAX_TIMEOUT_MS)),
+  LEAGUE_SYNC_RUN_TIMEOUT: withDefault('2m', duration(1, MAX_TIMEOUT_MS)),
+  LEAGUE_SYNC_MAX_BODY: withDefault('64MB', size),
+  LEAGUE_SYNC_REMOVAL_LIMIT: withDefault('20%', percentage),
+  LEAGUE_SYNC_RUN_RETENTION: withDefault('90d', duration(1_000)),
   LEAGUE_SYNC_STALE_AFTER: optional(duration(1_000)),
-  LEAGUE_SYNC_LISTEN: or('127.0.0.1:9464', listen),
-  LEAGUE_SYNC_HEARTBEAT_URL: optional(webAddress('https://hc-ping.com/your-uuid')),
-  LEAGUE_SYNC_HEARTBEAT_URL_FILE: optional(asIs),
+  LEAGUE_SYNC_LISTEN: withDefault('127.0.0.1:9464', listen),
+  LEAGUE_SYNC_HEARTBEAT_URL: optional(readHeartbeatUrl),
+  LEAGUE_SYNC_HEARTBEAT_URL_FILE: optional(anyText),
   LEAGUE_SYNC_PUBLISH: optional(path),
-  LEAGUE_SYNC_LOG_LEVEL: or('info', choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
+  LEAGUE_SYNC_LOG_LEVEL: withDefault('info', choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
   LEAGUE_SYNC_LOG_FORMAT: optional(choice('json', 'pretty')),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** Settings as they are written, by their names. */
+/** The text of each setting by its name. */
 export type Values = Readonly<Record<string, string>>;
-/** Settings as they are read. */
 export type ReadSettings = { readonly [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['read']> };
 
-/** Reads one setting. Throws a SettingsError. */
 export function readSetting<Name extends SettingName>(values: Values, name: Name): ReadSettings[Name] {
   return SETTINGS[name].read(values[name], name) as ReadSettings[Name];
 }
 
-/** What the work gives; undefined if it throws a SettingsError, whose faults are added to the others. */
-export function collect<T>(work: () => T, faults: Fault[]): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    faults.push(...error.faults);
-    return undefined;
+/** Calls all readers. Throws one SettingsError with the problems of all of them, without duplicates. */
+export function readAll<T extends Readonly<Record<string, () => unknown>>>(readers: T) {
+  const problems = new Map<string, Problem>();
+  const read: Record<string, unknown> = {};
+  for (const [name, reader] of Object.entries(readers)) {
+    try {
+      read[name] = reader();
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      for (const problem of error.problems) problems.set(formatProblem(problem), problem);
+    }
   }
+  if (problems.size > 0) throw new SettingsError([...problems.values()]);
+  return read as { readonly [Name in keyof T]: ReturnType<T[Name]> };
 }
 
-function or<T>(fallback: string, read: Read<T>): Setting<T> & { readonly fallback: string } {
+function withDefault<T>(fallback: string, read: Read<T>): Setting<T> & { readonly fallback: string } {
   return { fallback, read: (text = fallback, name) => read(text, name) };
 }
 
@@ -163,24 +156,15 @@ function optional<T>(read: Read<T>): Setting<T | undefined> {
   return { read: (text, name) => (text === undefined ? undefined : read(text, name)) };
 }
 
-function required<T>(read: Read<T>, what: string): Setting<T> {
-  return {
-    read: (text, name) => {
-      if (text === undefined) throw unusable(`${name}: is not set`, `set it to ${what}`);
-      return read(text, name);
-    },
-  };
-}
-
-/** A reader whose `parse` says undefined for what it cannot read. */
+/** `parse` returns undefined for what it cannot read. */
 function parsed<T>(parse: (text: string) => T | undefined, fix: string): Read<T> {
   return (text, name) => {
     const value = parse(text.trim());
-    if (value === undefined) throw unusable(`${name}: "${text}" cannot be used`, fix);
+    if (value === undefined) throw settingsError(`${name}: "${text}" cannot be used`, fix);
     return value;
   };
 }
 
-export function unusable(message: string, fix: string): SettingsError {
+export function settingsError(message: string, fix: string): SettingsError {
   return new SettingsError([{ message, fix }]);
 }

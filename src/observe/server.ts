@@ -3,34 +3,67 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { formatAddress, type ListenAddress } from '../config/settings.ts';
 import { codeOf, SettingsError } from '../errors.ts';
-import type { Answering } from './reply.ts';
 
-/** Where the page, the probes and the metrics are served. Disposing closes it, and every connection. */
-export type Door = AsyncDisposable & { readonly url: string };
+export type Request = {
+  readonly method: string;
+  /** Empty if the request has no valid URL. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+};
 
-/** Whoever has not sent a request by then, or its headers, only keeps a connection. */
+export type Response = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type Handler = (request: Request) => Response | Promise<Response>;
+
+export type Routes = Readonly<Record<string, Handler>>;
+
+export function textResponse(body: string, status = 200, headers: Response['headers'] = {}): Response {
+  return { status, headers: { 'Content-Type': 'text/plain; charset=UTF-8', ...headers }, body };
+}
+
+export function jsonResponse(value: unknown, status = 200): Response {
+  return { status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+}
+
+/** Limits for clients that hold a connection without sending a request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
-/** Whoever takes no byte of an answer between two looks, so far apart, keeps it in memory for nothing. */
+/** A client that reads no byte for so long only keeps the response in memory. */
 const STALLED_MS = 10_000;
-/** Far more than a browser, a few probes and a scraper need; the next one is turned away at once. */
-const MOST_CONNECTIONS = 512;
-/** On one connection. Browsers and scrapers wait for each answer. */
+/** Far more than a browser, a few probes and a scraper need. */
+const MAX_CONNECTIONS = 512;
+/** Requests that one connection may send before it reads an answer; browsers send one. */
 const MOST_UNANSWERED = 8;
-const LARGEST_HEADERS_BYTES = 16_384;
+const MAX_HEADERS_BYTES = 16_384;
 
-/** Begins to listen. Rejects with a SettingsError that names the address and the fix if that cannot be. */
-export async function openDoor(address: ListenAddress, answering: Answering): Promise<Door> {
+/**
+ * `handle` must never reject. Rejects with a SettingsError if it cannot listen on the address. Disposing closes all
+ * connections.
+ */
+export async function startServer(address: ListenAddress, handle: (request: Request) => Promise<Response>) {
   const options = {
-    maxHeaderSize: LARGEST_HEADERS_BYTES,
+    maxHeaderSize: MAX_HEADERS_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: HEADERS_TIMEOUT_MS,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
-  const server = createServer(options, refuseBursts(listenerOf(answering)));
-  server.maxConnections = MOST_CONNECTIONS;
+  const listener: RequestListener = async ({ method = '', url: target = '', headers: received }, response) => {
+    // The client has closed the connection.
+    response.on('error', () => undefined);
+    const url = URL.parse(target.startsWith('/') ? `http://${received.host || 'localhost'}${target}` : target);
+    const query = url?.searchParams ?? new URLSearchParams();
+    const { status, headers, body } = await handle({ method, path: url?.pathname ?? '', query });
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+    response.end(method === 'HEAD' ? undefined : body);
+  };
+  const server = createServer(options, refuseBursts(listener));
+  server.maxConnections = MAX_CONNECTIONS;
   server.timeout = STALLED_MS;
   try {
     await listen(server, address);
@@ -39,7 +72,32 @@ export async function openDoor(address: ListenAddress, answering: Answering): Pr
       { message: `LEAGUE_SYNC_LISTEN: ${explain(error, address)}`, fix: 'name another address, or off' },
     ]);
   }
-  return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
+  const { address: host, port } = server.address() as AddressInfo;
+  return {
+    url: `http://${formatAddress({ host, port })}`,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Cuts a connection that pipelines many requests: answering all of them would hold up polls and probes. */
+function refuseBursts(listener: RequestListener): RequestListener {
+  const unanswered = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    if (count > MOST_UNANSWERED) {
+      socket.destroy();
+      return;
+    }
+    unanswered.set(socket, count);
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    listener(request, response);
+  };
 }
 
 async function listen(server: Server, { host, port, orAnyPort = false }: ListenAddress): Promise<void> {
@@ -52,63 +110,12 @@ async function listen(server: Server, { host, port, orAnyPort = false }: ListenA
   }
 }
 
-function listenerOf(answering: Answering): RequestListener {
-  return async ({ method = '', url: target = '', headers: asked }, response) => {
-    // An answer to somebody who has gone is nobody's fault.
-    response.on('error', () => undefined);
-    const url = isHost(asked.host) ? URL.parse(target.startsWith('/') ? `http://localhost${target}` : target) : null;
-    const { status, headers, body } = await answering({
-      method,
-      path: url?.pathname ?? '',
-      query: url?.searchParams ?? new URLSearchParams(),
-      isGone: () => response.destroyed,
-    });
-    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
-    response.end(method === 'HEAD' ? undefined : body);
-  };
-}
-
-/** Whether it can be the name of a host, with a port or without one; old clients send none. */
-function isHost(sent = 'localhost'): boolean {
-  const url = URL.parse(`http://${sent}`);
-  return url !== null && url.href === `http://${url.host}/`;
-}
-
-/** Cuts off whoever sends a burst of requests on one connection: all would be answered, and perhaps none be read. */
-function refuseBursts(listener: RequestListener): RequestListener {
-  const unanswered = new WeakMap<Socket, number>();
-  return (request, response) => {
-    const { socket } = request;
-    const before = unanswered.get(socket) ?? 0;
-    if (before >= MOST_UNANSWERED) {
-      socket.destroy();
-      return;
-    }
-    unanswered.set(socket, before + 1);
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
-    listener(request, response);
-  };
-}
-
 function explain(error: unknown, address: ListenAddress): string {
-  const { host } = address;
   const where = formatAddress(address);
   const code = codeOf(error);
-  if (code === 'EADDRINUSE') return `another program has ${where} already`;
+  if (code === 'EADDRINUSE') return `another program already uses ${where}`;
   if (code === 'EACCES') return `this user may not listen on ${where}`;
-  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${host} has no address`;
-  return `${where} cannot be listened on (${code})`;
-}
-
-function urlOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${address.host}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${address.host} has no address`;
+  return `cannot listen on ${where} (${code})`;
 }

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type BrotliDecompress, createBrotliDecompress, createGunzip, type Gunzip } from 'node:zlib';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, ProxyAgent, request as send } from 'undici';
-import { type ProxyServer, throughProxy } from '../config/proxy.ts';
-import { formatDuration, formatSize } from '../duration.ts';
+import { describeProxy, type ProxyServer } from '../config/proxy.ts';
 import { ContractError, codeOf, RunError, TransportError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { unlessAborted } from '../race-abort.ts';
+import { formatDuration, formatSize } from '../time/duration.ts';
 import { describeNetworkError } from './network-error.ts';
 import { type HttpResponse, isSuccess, type ResponseHead } from './response.ts';
 
@@ -14,18 +14,18 @@ import { type HttpResponse, isSuccess, type ResponseHead } from './response.ts';
 export type HttpRequest = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** What messages call it. The address itself may be a secret. */
+  /** The request's name in messages, since its URL may be a secret. */
   readonly name: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly proxy?: ProxyServer | undefined;
-  /** Limit from connecting to the last byte of the body. */
+  /** From connecting to the last byte of the body. */
   readonly timeoutMs: number;
-  /** Limit of the body, after decompression. */
+  /** After decompression. */
   readonly maxBodyBytes: number;
-  /** The rest of a body beyond the limit is left unread, and is no failure. */
-  readonly cutsBody?: boolean;
-  /** Called as soon as the head of the response is there, whatever becomes of its body. */
+  /** Truncates a longer body, which is an error otherwise. */
+  readonly truncateBody?: boolean;
+  /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
 };
 
@@ -33,7 +33,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Sends one request and reads the whole response; never retries, never follows a redirect. Rejects with a
- * TransportError, a ContractError (body over the limit), or the reason of the signal that aborted it.
+ * TransportError, a ContractError (body too large), or the reason of the signal.
  */
 export async function sendRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   const { name, proxy, timeoutMs } = request;
@@ -41,42 +41,40 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
   const ended = AbortSignal.any([signal, timeout]);
   const dispatcher = createDispatcher(request);
   let head: ResponseHead | undefined;
-  const onHead = (arrived: ResponseHead): void => {
-    head = arrived;
-    request.onHead?.(arrived);
+  const onHead = (received: ResponseHead): void => {
+    head = received;
+    request.onHead?.(received);
   };
   try {
-    // undici hears of a signal only once a connection stands.
+    // undici ignores the signal until the connection is established.
     return await unlessAborted(exchange({ ...request, onHead }, dispatcher, ended), ended);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    // A failure is one whatever its body is, and what its head says has to be acted upon.
+    // The status and Retry-After of a failure count even without its body.
     if (head !== undefined && !isSuccess(head.status)) return { ...head, body: new Uint8Array() };
     const httpStatus = head?.status;
     if (timeout.aborted) {
-      const limit = `${formatDuration(timeoutMs)} (LEAGUE_SYNC_ATTEMPT_TIMEOUT)`;
-      throw new TransportError('timeout', true, `${name}${throughProxy(proxy)} took longer than ${limit}.`, {
-        httpStatus,
-      });
+      const message = `${name}${describeProxy(proxy)} took longer than ${formatDuration(timeoutMs)} (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`;
+      throw new TransportError('timeout', true, message, { httpStatus });
     }
     throw error instanceof RunError ? error : describeNetworkError(error, name, { httpStatus, proxy });
   } finally {
-    // Without waiting: what a connection does while it is being made cannot be hurried.
+    // Not awaited: undici waits for a connection that is being established.
     void dispatcher.destroy().catch(() => undefined);
   }
 }
 
-/** One for each request: a connection that waits between polls is a connection that dies between polls. */
+/** One per request: a connection would not survive the time between polls. */
 function createDispatcher({ proxy, timeoutMs }: HttpRequest): Dispatcher {
-  const common = {
+  const options = {
     pipelining: 0,
     allowH2: false,
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs) },
-    // The request's own limit covers both; undici's are per chunk and coarse.
+    // `timeoutMs` covers the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  return proxy === undefined ? new Agent(common) : new ProxyAgent({ ...common, uri: proxy.address });
+  return proxy === undefined ? new Agent(options) : new ProxyAgent({ ...options, uri: proxy.address });
 }
 
 async function exchange(request: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal): Promise<HttpResponse> {
@@ -91,25 +89,15 @@ async function exchange(request: HttpRequest, dispatcher: Dispatcher, signal: Ab
   const header = (name: string): string | undefined => {
     const value = response.headers[name];
     if (!Array.isArray(value)) return value;
-    return name === 'retry-after' ? value.join('\n') : value[0];
+    return name === 'retry-after' ? value.join(', ') : value[0];
   };
   const head = { status: response.statusCode, header };
   onHead?.(head);
   return { ...head, body: await readBody(response.body, request, head) };
 }
 
-type Decoder = Gunzip | BrotliDecompress;
-
-/** What a body is decoded by, for each coding that is asked for. */
-const DECODERS: ReadonlyMap<string, () => Decoder> = new Map<string, () => Decoder>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['br', createBrotliDecompress],
-]);
-
-/** Reads a body to its end, or as far as it is wanted; of one that is compressed, what it becomes is what counts. */
 async function readBody(body: Readable, request: HttpRequest, { status, header }: ResponseHead): Promise<Uint8Array> {
-  const { name, maxBodyBytes, cutsBody } = request;
+  const { name, maxBodyBytes, truncateBody } = request;
   const read = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -117,22 +105,22 @@ async function readBody(body: Readable, request: HttpRequest, { status, header }
       chunks.push(chunk);
       size += chunk.length;
       if (size <= maxBodyBytes) continue;
-      if (cutsBody) break;
-      const fix = 'raise LEAGUE_SYNC_MAX_BODY if that is right';
+      if (truncateBody) break;
+      const fix = 'raise LEAGUE_SYNC_MAX_BODY if this size is expected';
       const message = `The answer to ${name} is larger than ${formatSize(maxBodyBytes)}.`;
       throw new ContractError(message, { httpStatus: status, fix });
     }
     return Buffer.concat(chunks, Math.min(size, maxBodyBytes));
   };
-  const coding = header('content-encoding')?.trim().toLowerCase() ?? '';
-  if (coding === '' || coding === 'identity' || cutsBody) return read(body);
-  const decoder = DECODERS.get(coding)?.();
+  const encoding = header('content-encoding')?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity' || truncateBody) return read(body);
+  const decoder = encoding === 'gzip' ? createGunzip() : encoding === 'br' ? createBrotliDecompress() : undefined;
   if (decoder === undefined) {
-    const message = `The answer to ${name} has an encoding that was not asked for.`;
+    const message = `The answer to ${name} has an encoding that was not requested.`;
     throw new ContractError(message, { httpStatus: status });
   }
   return pipeline(body, decoder, read).catch((error: unknown) => {
-    // Nothing is no compressed form of anything, and is sent with this header all the same.
+    // Some servers send Content-Encoding with an empty body, which is not valid gzip or br.
     if (decoder.bytesWritten === 0 && codeOf(error) === 'Z_BUF_ERROR') return new Uint8Array();
     throw error;
   });

@@ -1,173 +1,148 @@
 import type { Scope } from '../config/config.ts';
-import { createDriftLog, type Drift } from '../drift.ts';
 import { ContractError } from '../errors.ts';
-import { type JsonText, LEAGUE_FIELDS, LEAGUES_ANSWER, type League } from '../interface.ts';
-import { canonicalJson, DEEPEST_JSON, isDeeperThan, isObject, type JsonObject, type JsonValue } from '../json.ts';
-import { contentHash } from '../league.ts';
-import { yieldToEventLoop } from '../yield.ts';
+import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
+import { type JsonText, LEAGUE_FIELDS, LEAGUES_RESPONSE, type League } from '../league/interface.ts';
+import {
+  canonicalJson,
+  isDeeperThan,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+} from '../league/json.ts';
+import { contentHash } from '../league/league.ts';
+import { yieldToEventLoop } from '../race-abort.ts';
 import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
 
-/** A league as received. */
 export type ReceivedLeague = {
   readonly leagueId: string;
   readonly league: League;
-  /** The same for two leagues exactly if they say the same. */
+  /** Of the content: equal hashes mean equal leagues. */
   readonly hash: string;
-  /** Place in the list, from 0. */
+  /** In the list, from 0. */
   readonly position: number;
 };
 
 /** An element of the list that cannot be stored. */
 export type Rejection = {
-  /** Null if it is unreadable: then it could be any league. */
+  /** Null if unreadable: then it could be any league. */
   readonly leagueId: string | null;
-  /** Place in the list, from 0. */
+  /** In the list, from 0. */
   readonly position: number;
   readonly problems: readonly Problem[];
   /** The element as canonical JSON. */
   readonly raw: JsonText;
 };
 
-/** What a leagues answer holds (interface, 4.3), validated element by element (contract, 5.2). */
+/** A leagues response (interface, 4.3), validated element by element (contract, 5.2). */
 export type LeagueList = {
   readonly received: number;
-  /** One of each league, by `league_id`. */
+  /** By `league_id`. */
   readonly leagues: ReadonlyMap<string, ReceivedLeague>;
-  /** One of each, by `raw`. */
+  /** Without duplicates (by `raw`). */
   readonly rejections: readonly Rejection[];
-  /** Elements that say the same as another one, stored or rejected. */
+  /** Elements with the same content as an earlier one, stored or rejected. */
   readonly duplicates: number;
   readonly drift: readonly Drift[];
 };
 
-/** So many elements take a few milliseconds. */
-const READ_AT_ONCE = 500;
+/** Takes a few milliseconds. */
+const BATCH_SIZE = 500;
 
 /**
- * Parses a leagues answer; `scope` is what was asked for. Throws a ContractError if it holds no list, or if more than
- * half of the list cannot be stored.
+ * Parses the response to a request with this scope. Throws a ContractError if there is no list, or if more than half of
+ * its elements cannot be stored.
  */
 export async function parseLeagues(body: JsonObject, scope: Scope, signal?: AbortSignal): Promise<LeagueList> {
-  const elements = body.leagues;
-  if (!isList(elements)) throw new ContractError('The leagues answer holds no list in "leagues".');
+  if (!Array.isArray(body.leagues)) throw new ContractError('The leagues answer has no list in "leagues".');
+  const elements: readonly JsonValue[] = body.leagues;
   const received = elements.length;
   const usable: ReceivedLeague[] = [];
   const rejections: Rejection[] = [];
   let rejected = 0;
   const drift = createDriftLog();
+  drift.add(unknownFields(body, LEAGUES_RESPONSE.shape, 'leagues'));
   for (const [position, element] of elements.entries()) {
-    if (position % READ_AT_ONCE === READ_AT_ONCE - 1) await yieldToEventLoop(signal);
-    const read = readElement(element, position, drift.note);
+    if (position % BATCH_SIZE === BATCH_SIZE - 1) await yieldToEventLoop(signal);
+    const read = readElement(element, position, drift);
     if (!('problems' in read)) {
       usable.push({ leagueId: read.league_id, league: read, hash: contentHash(read), position });
       continue;
     }
     rejected += 1;
-    // Beyond a half the list is refused, and millions of descriptions would take gigabytes.
+    // Only up to the limit of assertMostlyValid: millions of rejections would take gigabytes.
     if (rejections.length * 2 <= received) rejections.push(read);
   }
-  const leagues = indexLeagues(usable, rejections);
-  const contradictions = usable
-    .filter(({ leagueId }) => !leagues.has(leagueId))
-    .map(({ leagueId, position }) => contradiction(elements[position] ?? null, position, leagueId));
-  const all = [...rejections, ...contradictions].sort((a, b) => a.position - b.position);
-  assertMostlyUsable(rejected + contradictions.length, received, all);
-  const distinct = distinctRejections(all);
-  return {
-    received,
-    leagues,
-    rejections: distinct,
-    duplicates: received - leagues.size - distinct.length,
-    drift: [...drift.list(), ...describeDrift(body, leagues.values(), scope)],
-  };
+  const leagues = mergeDuplicates(usable, rejections);
+  const conflicts = usable.filter(({ leagueId }) => !leagues.has(leagueId));
+  for (const { position } of conflicts) rejections.push(reject(elements[position] ?? null, position, CONFLICT));
+  rejections.sort((a, b) => a.position - b.position);
+  assertMostlyValid(rejected + conflicts.length, received, rejections);
+  const distinct = [...Map.groupBy(rejections, ({ raw }) => raw).values()].flatMap((same) => same.slice(0, 1));
+  if (scope !== 'all' && leagues.values().some(({ league }) => league.status !== scope))
+    drift.add([{ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` }]);
+  const duplicates = received - leagues.size - distinct.length;
+  return { received, leagues, rejections: distinct, duplicates, drift: drift.list() };
 }
 
-/** Where an answer departs from the interface as a whole. */
-function describeDrift(body: JsonObject, leagues: Iterable<ReceivedLeague>, scope: Scope): readonly Drift[] {
-  const drift = unknownFields(body, Object.keys(LEAGUES_ANSWER.shape), 'leagues');
-  if (scope === 'all' || Iterator.from(leagues).every(({ league }) => league.status === scope)) return drift;
-  const detail = `not ${scope}, which was asked for`;
-  return [...drift, { field: 'leagues[].status', kind: 'unexpected-value', detail }];
-}
-
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
-function readElement(sent: JsonValue, position: number, note: (drift: readonly Drift[]) => void): League | Rejection {
-  const unfit = whyUnfit(sent);
-  if (unfit !== undefined) {
-    return reject(sent, position, [{ path: '', message: unfit }], {
-      league_id: readableId(sent),
-      note: `${unfit} to be kept`,
-    });
+function readElement(sent: JsonValue, position: number, driftLog: DriftLog): League | Rejection {
+  const excess = excessOf(sent);
+  if (excess !== undefined) {
+    const kept = { league_id: readableId(sent), note: `${excess} to be kept` };
+    return reject(sent, position, [{ path: '', message: excess }], kept);
   }
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
-  note(drift);
-  const all = values.league_id === '' ? [{ path: 'league_id', message: 'is empty' }, ...problems] : problems;
-  if (all.length > 0) return reject(sent, position, all);
-  // Every required field has a value of its column's type here, and every other one has it or null.
-  return values as League;
+  driftLog.add(drift);
+  if (values.league_id === '') problems.unshift({ path: 'league_id', message: 'is empty' });
+  // Without problems, each field has a value of its column's type, or null if it is optional.
+  return problems.length > 0 ? reject(sent, position, problems) : (values as League);
 }
 
-/** More fields than any league has; each row that speaks of the element would hold them all. */
-const MOST_FIELDS = 10_000;
+/** Far more fields than any league has, each of which would become part of `extra` and the feed. */
+const MAX_FIELDS = 10_000;
 
-function whyUnfit(sent: JsonValue): string | undefined {
-  if (isDeeperThan(sent, DEEPEST_JSON)) return 'is nested too deeply';
-  return isObject(sent) && Object.keys(sent).length > MOST_FIELDS ? 'has too many fields' : undefined;
+function excessOf(sent: JsonValue): string | undefined {
+  if (isDeeperThan(sent, MAX_JSON_DEPTH)) return 'is nested too deeply';
+  return isObject(sent) && Object.keys(sent).length > MAX_FIELDS ? 'has too many fields' : undefined;
 }
+
+const CONFLICT = [{ path: 'league_id', message: 'is sent more than once, with different content' }];
 
 function reject(sent: JsonValue, position: number, problems: readonly Problem[], kept = sent): Rejection {
   return { leagueId: readableId(sent), position, raw: canonicalJson(kept), problems };
 }
 
-/** The id of an element that cannot be stored; null if even that cannot be read. */
+/** The `league_id` of an element that cannot be stored; null if it is unreadable. */
 function readableId(sent: JsonValue): string | null {
-  const id = isObject(sent) && Object.hasOwn(sent, 'league_id') ? readText(sent.league_id)?.value : undefined;
-  return typeof id === 'string' && id !== '' ? id : null;
+  const id = isObject(sent) && Object.hasOwn(sent, 'league_id') ? readText(sent.league_id) : undefined;
+  return id || null;
 }
 
-/** One of each league, but none of which different things are said. */
-function indexLeagues(
-  usable: readonly ReceivedLeague[],
-  rejections: readonly Rejection[],
-): ReadonlyMap<string, ReceivedLeague> {
+/** Each league once, without those that are sent with different content or in an element that was rejected. */
+function mergeDuplicates(usable: readonly ReceivedLeague[], rejections: readonly Rejection[]) {
   const leagues = new Map<string, ReceivedLeague>();
-  const contradicted = new Set(rejections.map(({ leagueId }) => leagueId));
+  const conflicting = new Set(rejections.map(({ leagueId }) => leagueId));
   for (const league of usable) {
     const first = leagues.get(league.leagueId);
     if (first === undefined) leagues.set(league.leagueId, league);
-    else if (first.hash !== league.hash) contradicted.add(league.leagueId);
+    else if (first.hash !== league.hash) conflicting.add(league.leagueId);
   }
-  for (const leagueId of contradicted) if (leagueId !== null) leagues.delete(leagueId);
+  for (const leagueId of conflicting) leagues.delete(leagueId ?? '');
   return leagues;
 }
 
-function contradiction(sent: JsonValue, position: number, leagueId: string): Rejection {
-  const problems = [{ path: 'league_id', message: 'is sent more than once, with different content' }];
-  return { leagueId, position, raw: canonicalJson(sent), problems };
-}
+const REJECTIONS_SHOWN = 3;
 
-/** One of each: an element that is sent again is a duplicate, as one that can be stored is. */
-function distinctRejections(rejections: readonly Rejection[]): readonly Rejection[] {
-  const byContent = new Map<JsonText, Rejection>();
-  for (const rejection of rejections) if (!byContent.has(rejection.raw)) byContent.set(rejection.raw, rejection);
-  return [...byContent.values()];
-}
-
-/** How many elements a failure describes; the rest are counted. */
-const PROBLEMS_SHOWN = 3;
-
-function assertMostlyUsable(rejected: number, received: number, rejections: readonly Rejection[]): void {
+function assertMostlyValid(rejected: number, received: number, rejections: readonly Rejection[]): void {
   if (rejected * 2 <= received) return;
-  const shown = rejections.slice(0, PROBLEMS_SHOWN).map(describeRejection);
+  const shown = rejections.slice(0, REJECTIONS_SHOWN).map(describeRejection);
+  if (rejected > REJECTIONS_SHOWN) shown.push('…');
   throw new ContractError(
-    `${rejected} of ${received} leagues cannot be stored, more than half, so nothing was applied: ${shown.join('; ')}${rejected > PROBLEMS_SHOWN ? '; …' : ''}`,
+    `${rejected} of ${received} leagues cannot be stored, more than half, so nothing was applied: ${shown.join('; ')}`,
   );
 }
 
-function describeRejection({ position, problems }: Rejection): string {
+export function describeRejection({ position, problems }: Rejection): string {
   return `leagues[${position}] ${problems.map(({ path, message }) => `${path} ${message}`.trim()).join(', ')}`;
 }

@@ -1,124 +1,108 @@
 import type { Credentials } from '../config/credentials.ts';
-import type { Drift } from '../drift.ts';
 import { ContractError, CredentialsError, RetryAfterError, RunError, StatusError, toRunError } from '../errors.ts';
-import { LOGIN_RESULT } from '../interface.ts';
-import { type JsonObject, typeName } from '../json.ts';
-import { parseInstant } from '../time/timestamp.ts';
+import type { Drift } from '../league/drift.ts';
+import { LOGIN_RESPONSE } from '../league/interface.ts';
+import { type JsonObject, typeName } from '../league/json.ts';
+import { parseTimestamp } from '../time/clock.ts';
 import { unknownFields } from './coerce.ts';
-import { type HttpResponse, isTransient, readFailureDetails, readObject, serverClock } from './response.ts';
+import { type HttpResponse, isTransient, readFailureDetails, readObject, serverTime } from './response.ts';
 import type { Connection } from './service.ts';
 import { hasExpiredOnArrival, type Token } from './token.ts';
 
+/** `manual`: the command or SIGHUP of an operator. */
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
 
-/** One login as it is recorded: never a token. */
-export type LoginRecord = {
+/** A login as it is recorded: never a token. */
+export type LoginRecord = Partial<Pick<Token, 'expiresAt' | 'clockSkewMs'>> & {
   readonly at: number;
   readonly reason: LoginReason;
   readonly outcome: 'ok' | 'refused' | 'failed';
-  readonly expiresAt?: number | undefined;
-  readonly clockSkewMs?: number | undefined;
-  /** The token had expired, or all but, when it arrived. */
   readonly expiredOnArrival?: boolean;
-  /** Why it failed; undefined if the worker was stopped. */
+  /** Undefined after a success, or if the worker was stopped. */
   readonly error?: RunError | undefined;
   readonly errorMessage?: string;
 };
 
+export type LogIn = ReturnType<typeof createLogIn>;
+
 /**
- * Logs in, with the credentials as they are at this moment. Rejects with a CredentialsError if the service refuses them,
- * or if they cannot be read.
+ * Returns a function that makes one login. It rejects with a CredentialsError if the service refuses the credentials or
+ * they cannot be read. `onLogin` gets every login, unless a `Retry-After` prevented it.
  */
-export type LogIn = (reason: LoginReason, credentials: Credentials, signal: AbortSignal) => Promise<Token>;
-
-export type LoginOptions = Connection & {
-  /** Called once for every login that was tried. */
-  readonly onLogin: (login: LoginRecord) => void;
-};
-
-export function createLogIn(options: LoginOptions): LogIn {
-  const { clock, onLogin } = options;
-  return async (reason, credentials, signal) => {
-    const at = clock.now();
+export function createLogIn(connection: Connection, onLogin: (login: LoginRecord) => void) {
+  return async (reason: LoginReason, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
+    const login = { at: connection.clock.now(), reason };
     try {
-      const token = await requestToken(credentials, signal, options);
+      const token = await requestToken(credentials, signal, connection);
       const { expiresAt, clockSkewMs } = token;
-      const expiredOnArrival = hasExpiredOnArrival(token);
-      onLogin({ at, reason, outcome: 'ok', expiresAt, clockSkewMs, expiredOnArrival });
+      onLogin({ ...login, outcome: 'ok', expiresAt, clockSkewMs, expiredOnArrival: hasExpiredOnArrival(token) });
       return token;
     } catch (error) {
-      // Nothing was sent.
       if (error instanceof RetryAfterError) throw error;
       if (signal.aborted) {
-        const why = signal.reason instanceof RunError ? signal.reason : undefined;
-        onLogin({ at, reason, outcome: 'failed', error: why, errorMessage: describeEnd(signal.reason) });
+        const why = signal.reason instanceof Error ? ` ${signal.reason.message}` : '';
+        const cause = signal.reason instanceof RunError ? signal.reason : undefined;
+        onLogin({ ...login, outcome: 'failed', error: cause, errorMessage: `The login was interrupted.${why}` });
         throw error;
       }
       const failure = toRunError(error);
-      // A secret that cannot be read has not been refused by anybody: no answer, no refusal.
+      // Without a status, a secret was unreadable and nothing was sent.
       const isRefused = failure instanceof CredentialsError && failure.httpStatus !== undefined;
       const outcome = isRefused ? 'refused' : 'failed';
-      onLogin({ at, reason, outcome, error: failure, errorMessage: failure.message });
+      onLogin({ ...login, outcome, error: failure, errorMessage: failure.message });
       throw failure;
     }
   };
 }
 
-/** Why a login that was under way was cut short. */
-function describeEnd(reason: unknown): string {
-  return reason instanceof Error ? `The login was cut short. ${reason.message}` : 'The login was cut short.';
-}
-
-const PATH = '/players/v1/authenticate/login';
-
-async function requestToken(credentials: Credentials, signal: AbortSignal, options: Connection): Promise<Token> {
-  const { clock, secrets } = options;
+async function requestToken(credentials: Credentials, signal: AbortSignal, connection: Connection): Promise<Token> {
+  const { clock, secrets, transport } = connection;
   const { username, password } = credentials.read();
   const pair = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
   secrets.addCredentials(username, password, pair);
 
   const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
+  const path = '/players/v1/authenticate/login';
   const headers = { 'content-type': 'application/json', authorization: `Basic ${pair}` };
   const sent = JSON.stringify({ attribute: 'username' });
-  const response = await options.transport({ method: 'POST', path: PATH, headers, body: sent }, signal);
-  const body = await readObject(response);
-  assertSuccess(response, body, options);
-  const { data } = LOGIN_RESULT.safeParse(body);
+  const response = await transport({ method: 'POST', path, headers, body: sent }, signal);
+  const body = await readObject(response.body);
+  assertSuccess(response, body, connection);
+  const { data } = LOGIN_RESPONSE.safeParse(body);
   if (body === undefined || data === undefined) {
-    const message = 'The login succeeded, but its answer holds no access_token that can be sent.';
+    const message = 'The login succeeded, but its answer has no usable access_token.';
     throw new ContractError(message, { httpStatus: response.status });
   }
   secrets.addTokens(data.access_token, data.refresh_token ?? '');
-  const expiresAt = readExpiry(body, options);
-  const serverTime = serverClock(response);
+  const expiresAt = readExpiry(body, connection);
+  const serverNow = serverTime(response);
   return {
     accessToken: data.access_token,
     sentAt,
-    tookMs: clock.monotonic() - sentAt.monotonic,
+    loginDurationMs: clock.monotonic() - sentAt.monotonic,
     expiresAt,
-    lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (serverTime ?? sentAt.wall),
-    clockSkewMs: serverTime === undefined ? undefined : skewOf(serverTime, (sentAt.wall + clock.now()) / 2),
+    lifetimeMs: expiresAt === undefined ? undefined : expiresAt - (serverNow ?? sentAt.wall),
+    clockSkewMs: serverNow === undefined ? undefined : skewOf(serverNow, (sentAt.wall + clock.now()) / 2),
   };
 }
 
-/** The `Date` header counts whole seconds: no smaller difference can be told from none. */
-const CLOCK_STEP_MS = 1_000;
+/** The `Date` header has whole seconds: smaller differences are not measurable. */
+const DATE_RESOLUTION_MS = 1_000;
 
-/** How far (ms) the service's clock is ahead of ours; on average the truth lies in the middle of its second. */
-function skewOf(serverTime: number, now: number): number {
-  const skewMs = Math.round(serverTime + CLOCK_STEP_MS / 2 - now);
-  return Math.abs(skewMs) < CLOCK_STEP_MS ? 0 : skewMs;
+/** How far (ms) the service's clock is ahead of ours. */
+function skewOf(serverNow: number, now: number): number {
+  const skewMs = Math.round(serverNow + DATE_RESOLUTION_MS / 2 - now);
+  return Math.abs(skewMs) < DATE_RESOLUTION_MS ? 0 : skewMs;
 }
 
-/** Throws unless the login succeeded (contract, 4): what passes by itself is no refusal. */
-function assertSuccess(response: HttpResponse, body: JsonObject | undefined, options: Connection): void {
+/** Throws unless the login succeeded (contract, 4). */
+function assertSuccess(response: HttpResponse, body: JsonObject | undefined, connection: Connection): void {
   const { status } = response;
   const isDenied = status === 401 || status === 403;
   if (!isDenied && !isTransient(status) && body?.result === 'success') return;
-  const details = readFailureDetails(response, body, options);
-  if (isTransient(status)) {
+  const details = readFailureDetails(response, body, connection);
+  if (isTransient(status))
     throw new StatusError(true, `The service answered the login with status ${status}.`, details);
-  }
   if (isDenied || (body?.result === 'fail' && status !== 404)) {
     const fix = 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account';
     throw new CredentialsError(`The service refused the login (status ${status}).`, { ...details, fix });
@@ -127,19 +111,17 @@ function assertSuccess(response: HttpResponse, body: JsonObject | undefined, opt
   throw new CredentialsError(message, { ...details, fix: 'check LEAGUE_SYNC_BASE_URL' });
 }
 
-const FIELDS = Object.keys(LOGIN_RESULT.shape);
-
-/** The expiry that a login answer names, in ms; everything odd about the answer is noted as drift. */
+/** `expire_datetime` in ms, if readable. Adds the response's departures from the interface to the drift log. */
 function readExpiry(body: JsonObject, { drift, secrets }: Connection): number | undefined {
-  const note = (name: string, kind: Drift['kind'], detail: string): void =>
-    drift.note([{ field: `login.${name}`, kind, detail }]);
-  drift.note(unknownFields(body, FIELDS, 'login', secrets.scrub));
-  for (const name of FIELDS) if (body[name] === undefined) note(name, 'missing-field', 'absent for string');
+  const add = (name: string, kind: Drift['kind'], detail: string): void =>
+    drift.add([{ field: `login.${name}`, kind, detail }]);
+  drift.add(unknownFields(body, LOGIN_RESPONSE.shape, 'login', secrets.scrub));
+  for (const name of Object.keys(LOGIN_RESPONSE.shape))
+    if (body[name] === undefined) add(name, 'missing-field', 'absent for string');
   const { expire_datetime: sent } = body;
-  const expiresAt = typeof sent === 'string' ? parseInstant(sent) : undefined;
-  if (sent !== undefined && typeof sent !== 'string')
-    note('expire_datetime', 'wrong-type', `${typeName(sent)} for string`);
-  else if (sent !== undefined && expiresAt === undefined)
-    note('expire_datetime', 'unexpected-value', 'string that is no ISO 8601 instant');
+  if (sent === undefined) return undefined;
+  const expiresAt = typeof sent === 'string' ? parseTimestamp(sent) : undefined;
+  if (typeof sent !== 'string') add('expire_datetime', 'wrong-type', `${typeName(sent)} for string`);
+  else if (expiresAt === undefined) add('expire_datetime', 'unexpected-value', 'string that is no ISO 8601 instant');
   return expiresAt;
 }

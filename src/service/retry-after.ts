@@ -1,44 +1,34 @@
-import { type Clock, formatInstant } from '../clock.ts';
 import { RetryAfterError } from '../errors.ts';
-import { type HttpResponse, parseHttpDate, type ResponseHead, serverClock } from './response.ts';
+import { type Clock, formatTimestamp } from '../time/clock.ts';
+import { parseHttpDate, type ResponseHead, serverTime } from './response.ts';
 import type { Transport } from './service.ts';
 
-/** The time for which the service asked not to be sent anything (`Retry-After`). */
-export type RetryAfter = {
-  /** Instant (ms) at which it ends; 0 if there is none. */
-  readonly until: () => number;
-  readonly extend: (until: number) => void;
-};
+/** The time during which the service asked not to be called. */
+export type RetryAfter = ReturnType<typeof createRetryAfter>;
 
-/** One as it was written down: its end, and when it was on at the latest (ISO 8601). */
-type Recorded = { readonly until: string; readonly askedAt: string };
+/** Limits a service that asks for too much, and a stored `Retry-After` after a step of the clock. */
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** No service may silence the worker for longer, nor may a clock that has stepped back since. */
-const LONGEST_MS = 24 * 3_600_000;
-
-/** How much (ms) of a recorded one is left; not more than it was long, should the clock have been set back since. */
-export function remainingMs(recorded: Recorded | undefined, now: number): number {
-  if (recorded === undefined) return 0;
-  const [until, askedAt] = [Date.parse(recorded.until), Date.parse(recorded.askedAt)];
+/** The rest (ms) of a stored `Retry-After`; never more than its original length, in case the clock was set back. */
+export function remainingMs(stored: { readonly until: string; readonly askedAt: string } | undefined, now: number) {
+  if (stored === undefined) return 0;
+  const [until, askedAt] = [Date.parse(stored.until), Date.parse(stored.askedAt)];
   return Math.max(0, Math.min(until - now, until - askedAt));
 }
 
 /**
- * Lasts for `leftMs` from now, and for what the service asks for later; the wall clock may step meanwhile. `onExtend` is
- * called for every such request, so that it outlives the process.
+ * Begins with `initialMs`; `extend` prolongs it. Steps of the wall clock do not change its length. `onExtend` gets each
+ * new end (ms), so that it can be stored.
  */
-export function createRetryAfter(
-  clock: Clock,
-  leftMs = 0,
-  onExtend: (until: number) => void = () => undefined,
-): RetryAfter {
+export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until: number): void => undefined) {
   /** On the monotonic clock, in ms. */
-  let endsAt = clock.monotonic() + Math.min(leftMs, LONGEST_MS);
+  let endsAt = clock.monotonic() + Math.min(initialMs, MAX_RETRY_AFTER_MS);
   const msLeft = (): number => endsAt - clock.monotonic();
   return {
-    until: () => (msLeft() > 0 ? clock.now() + msLeft() : 0),
-    extend: (until) => {
-      const wantedMs = Math.min(until - clock.now(), LONGEST_MS);
+    /** Timestamp (ms) of its end; 0 if there is none. */
+    until: (): number => (msLeft() > 0 ? clock.now() + msLeft() : 0),
+    extend: (until: number): void => {
+      const wantedMs = Math.min(until - clock.now(), MAX_RETRY_AFTER_MS);
       if (wantedMs <= msLeft()) return;
       endsAt = clock.monotonic() + wantedMs;
       onExtend(until);
@@ -46,46 +36,37 @@ export function createRetryAfter(
   };
 }
 
-/**
- * A transport that sends nothing before the instant that the service's last `Retry-After` named. Until then it rejects
- * with a RetryAfterError that says when.
- */
+/** Rejects every request during a `Retry-After` with a RetryAfterError, and reads it from each response. */
 export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clock: Clock): Transport {
   return async (request, signal) => {
     const until = retryAfter.until();
     if (until > 0) {
-      const message = `The service asked not to be called before ${formatInstant(until)} (Retry-After); nothing is sent until then.`;
-      throw new RetryAfterError(message, until);
+      const message = `The service asked not to be called before ${formatTimestamp(until)} (Retry-After); nothing is sent until then.`;
+      throw new RetryAfterError(true, message, { notBefore: until });
     }
     let notBefore: number | undefined;
     const onHead = (head: ResponseHead): void => {
       notBefore = readRetryAfter(head, clock.now());
-      // At once, since the body of a failure may be long in coming; that of a success has to be read first.
+      // Do not wait for the body of a failure. Whether a 2xx is a failure depends on its body.
       if (notBefore !== undefined && head.status >= 300) retryAfter.extend(notBefore);
     };
     try {
-      const response: HttpResponse = await transport({ ...request, onHead }, signal);
-      return { ...response, notBefore };
+      return { ...(await transport({ ...request, onHead }, signal)), notBefore };
     } catch (error) {
-      // A success that does not come whole is none, either.
+      // A success whose body is incomplete is a failure, too.
       if (notBefore !== undefined) retryAfter.extend(notBefore);
       throw error;
     }
   };
 }
 
-/** The instant (ms, local clock) that a `Retry-After` names, the latest of several; undefined if none can be read. */
+/** The timestamp (ms, local clock) until which `Retry-After` asks to wait; undefined if no value of it can be read. */
 export function readRetryAfter(head: ResponseHead, now: number): number | undefined {
-  const clock = serverClock(head) ?? now;
-  const waits = (head.header('retry-after') ?? '').split('\n').flatMap((text) => readWaitMs(text.trim(), clock) ?? []);
-  const waitMs = Math.max(...waits);
-  return waitMs < 0 ? undefined : now + Math.min(waitMs, LONGEST_MS);
-}
-
-const SECONDS = /^\d+(?:\s*,\s*\d+)*$/;
-
-function readWaitMs(text: string, clock: number): number | undefined {
-  if (SECONDS.test(text)) return Math.max(...text.split(',').map(Number)) * 1_000;
-  const date = parseHttpDate(text);
-  return date === undefined ? undefined : date - clock;
+  const serverNow = serverTime(head) ?? now;
+  // A repeated header arrives joined with commas, and a date has a comma of its own, after the weekday.
+  const values = (head.header('retry-after') ?? '').split(/(?<!\b[A-Z][a-z]{2}|day),/).map((value) => value.trim());
+  const waits = values
+    .map((value) => (/^\d+$/.test(value) ? Number(value) * 1_000 : (parseHttpDate(value) ?? Number.NaN) - serverNow))
+    .filter((waitMs) => waitMs >= 0);
+  return waits.length === 0 ? undefined : now + Math.min(Math.max(...waits), MAX_RETRY_AFTER_MS);
 }

@@ -1,125 +1,116 @@
-import type { Clock } from '../clock.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { CredentialPair, Credentials } from '../config/credentials.ts';
 import { CredentialsError, RunError } from '../errors.ts';
 import { unlessAborted } from '../race-abort.ts';
-import { type Backoff, createBackoff, type Refusal, Refusals, type Resource } from './backoff.ts';
+import type { Clock } from '../time/clock.ts';
+import { type CredentialFailure, createBackoff, createCredentialBackoff, type Resource } from './backoff.ts';
 import type { LogIn, LoginReason } from './login.ts';
 import { startDeadline } from './retry.ts';
 import { hasExpired, hasExpiredOnArrival, msUntilDue, type Token } from './token.ts';
 
-/** A token for a request. */
-export type Grant = {
-  readonly token: Token;
-  /** The resource rejected the last fresh token, and has taken none since: a better one is not to be had. */
-  readonly isTrial: boolean;
-};
-
-export type SessionOptions = {
+type SessionOptions = {
   readonly logIn: LogIn;
   readonly credentials: Credentials;
   readonly clock: Clock;
   readonly random: () => number;
   readonly leewayMs: number;
-  /** How long one login may take. */
   readonly loginTimeoutMs: number;
-  /** Why the first login is made: the worker starts, or an operator asked for it. */
   readonly firstReason: LoginReason;
-  /** Ends the login that is under way. */
+  /** Aborts the login in progress. */
   readonly signal: AbortSignal;
 };
 
-/** After logins that failed the session tries by itself; polls that need a token ask for one sooner. */
-const RENEWAL_WAITS = { firstMs: 1_000, longestMs: 300_000 } as const;
-/** How often a rotated secret and a clock step are looked for. */
-const LOOK_AGAIN_MS = 10_000;
+/** How often a backoff looks for a changed secret, and a long wait for a step of the clock. */
+const RECHECK_MS = 10_000;
 
-/** A cached login, renewed before it expires. It knows nothing of HTTP. */
+/** A cached login, renewed before it expires. Independent of HTTP. */
 export class Session {
   private readonly options: SessionOptions;
-  private readonly refusals: Refusals;
-  private readonly failures: Backoff;
-  /** The fresh token that a resource rejected, until it takes another one. */
+  private readonly credentialBackoff: ReturnType<typeof createCredentialBackoff>;
+  /** After logins that failed for any other reason. */
+  private readonly renewalBackoff: ReturnType<typeof createBackoff>;
+  /** The fresh token that a resource rejected, until the resource accepts one. */
   private readonly rejected = new Map<Resource, Token>();
-  private held: Token | undefined;
-  private pending: Promise<Token> | undefined;
+  private cached: Token | undefined;
+  private pendingLogin: Promise<Token> | undefined;
   private nextReason: LoginReason;
-  /** Logins in a row that gave a token which had expired already. */
+  /** Logins in a row whose token had expired on arrival. */
   private expiredOnArrival = 0;
-  /** What the last login was made with, if it could be read. */
-  private lastPair: CredentialPair | undefined;
-  /** Aborts when the renewal has to look again before its wait is over. */
-  private awake = new AbortController();
+  /** Of the last login; undefined if they were unreadable. */
+  private lastCredentials: CredentialPair | undefined;
+  /** Aborted to make `keepRenewed` look again before its wait is over. */
+  private wakeUp = new AbortController();
 
   constructor(options: SessionOptions) {
     const { clock, random, firstReason } = options;
     this.options = options;
-    this.refusals = new Refusals(clock);
-    this.failures = createBackoff({ clock, random, ...RENEWAL_WAITS });
+    this.credentialBackoff = createCredentialBackoff(clock);
+    this.renewalBackoff = createBackoff(clock, { random, initialMs: 1_000, maxMs: 300_000 });
     this.nextReason = firstReason;
   }
 
   current(): Token | undefined {
-    return this.held;
+    return this.cached;
   }
 
   /**
-   * A token that the resource has not rejected, logging in if there is none; one login at a time. Rejects with a
-   * CredentialsError during a wait after a refusal, and else with the error of the login, or the signal's reason.
+   * A token that the resource has not rejected; logs in if there is none (single flight). If `isTrial`, the resource has
+   * rejected a fresh token already, and another login would not help. Rejects with a CredentialsError during the backoff
+   * after rejected credentials, otherwise with the error of the login or the signal's reason.
    */
-  async token(resource: Resource, signal: AbortSignal): Promise<Grant> {
+  async token(resource: Resource, signal: AbortSignal): Promise<{ readonly token: Token; readonly isTrial: boolean }> {
     signal.throwIfAborted();
-    const refusal = this.blockedBy(resource);
-    if (refusal !== undefined) throw refusal;
+    const blockedBy = this.blockedBy(resource);
+    if (blockedBy !== undefined) throw blockedBy;
     if (this.isRejected(resource)) this.nextReason = 'rejected-token';
-    const token = this.usable(resource) ?? (await unlessAborted(this.logIn(), signal));
+    const token = this.usableToken(resource) ?? (await unlessAborted(this.logIn(), signal));
     return { token, isTrial: this.rejected.has(resource) };
   }
 
-  /** The service took a request for the resource with a token of this session. */
-  accept(resource: Resource): void {
-    this.refusals.end(resource);
+  reportAccepted(resource: Resource): void {
+    this.credentialBackoff.succeed(resource);
     this.rejected.delete(resource);
   }
 
-  /** The service rejected this token: it is not given again. */
+  /** The service rejected this token: it is not used again. */
   discard(token: Token): void {
-    if (token !== this.held) return;
-    this.held = undefined;
+    if (token !== this.cached) return;
+    this.cached = undefined;
     this.nextReason = 'rejected-token';
   }
 
-  /** The resource rejected a fresh token too: logging in for it must wait. Gives the error back. */
+  /** The resource rejected a fresh token, too: the next login for it has to wait. Returns the error. */
   reportRejected(resource: Resource, token: Token, error: CredentialsError): CredentialsError {
     this.rejected.set(resource, token);
-    this.refusals.add(resource, error, this.lastPair);
+    this.credentialBackoff.fail(resource, error);
     return error;
   }
 
-  /** What speaks against asking for this resource now. */
+  /** Why the resource must not be requested now; undefined if it may be. */
   blockedBy(resource: Resource): CredentialsError | undefined {
-    const { refusals } = this;
-    return refusals.blockedBy(resource) ?? (this.usable(resource) ? undefined : refusals.blockedBy('login'));
+    const { credentialBackoff } = this;
+    const isTokenNeeded = this.usableToken(resource) === undefined;
+    return credentialBackoff.blockedBy(resource) ?? (isTokenNeeded ? credentialBackoff.blockedBy('login') : undefined);
   }
 
-  /** What is refused at present. */
-  refusal(): Refusal | undefined {
-    return this.refusals.current();
+  credentialFailure(): CredentialFailure | undefined {
+    return this.credentialBackoff.current();
   }
 
-  /** Forgets any wait after a refusal (SIGHUP). */
+  /** Ends the backoff after rejected credentials (SIGHUP). */
   retryNow(): void {
-    this.refusals.skipWaits();
-    if (this.held === undefined) this.nextReason = 'manual';
+    this.credentialBackoff.skipWaits();
+    if (this.cached === undefined) this.nextReason = 'manual';
   }
 
-  /** Renews the token before it expires, near a poll or not, until the signal aborts. */
+  /** Renews the token when it is due, independently of polls, until the signal aborts. */
   async keepRenewed(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.wake(), { once: true });
     while (!signal.aborted) {
       const waitMs = this.msUntilRenewal();
       if (waitMs > 0) {
         const { clock } = this.options;
-        await clock.sleep(Math.min(waitMs, LOOK_AGAIN_MS), this.awake.signal).catch(() => undefined);
+        await clock.sleep(Math.min(waitMs, RECHECK_MS), this.wakeUp.signal).catch(() => undefined);
         this.skipWaitsIfRotated();
       } else {
         await this.logIn().catch(() => undefined);
@@ -127,70 +118,72 @@ export class Session {
     }
   }
 
-  /** Settles when no login is under way. */
+  /** Resolves when no login is in progress. */
   async settled(): Promise<void> {
-    await this.pending?.catch(() => undefined);
+    await this.pendingLogin?.catch(() => undefined);
   }
 
   private isRejected(resource: Resource): boolean {
-    return this.held !== undefined && this.held === this.rejected.get(resource);
+    return this.cached !== undefined && this.cached === this.rejected.get(resource);
   }
 
-  private usable(resource: Resource): Token | undefined {
-    const isUsable = this.held && !hasExpired(this.held, this.options.clock) && !this.isRejected(resource);
-    return isUsable ? this.held : undefined;
+  private usableToken(resource: Resource): Token | undefined {
+    if (this.cached === undefined || hasExpired(this.cached, this.options.clock)) return undefined;
+    return this.isRejected(resource) ? undefined : this.cached;
   }
 
-  /** The login that is under way, or a new one. */
   private logIn(): Promise<Token> {
-    this.pending ??= this.logInAnew().finally(() => {
-      this.pending = undefined;
+    this.pendingLogin ??= this.startLogin().finally(() => {
+      this.pendingLogin = undefined;
       this.wake();
     });
-    return this.pending;
+    return this.pendingLogin;
   }
 
-  private async logInAnew(): Promise<Token> {
+  private async startLogin(): Promise<Token> {
     const { clock, logIn, loginTimeoutMs, signal } = this.options;
-    using deadline = startDeadline(this.options, loginTimeoutMs, signal);
+    using deadline = startDeadline(clock, loginTimeoutMs, signal);
     try {
-      this.held = await logIn(this.nextReason, { read: () => this.readPair() }, deadline.signal);
+      this.cached = await logIn(this.nextReason, { read: () => this.readCredentials() }, deadline.signal);
     } catch (error) {
-      if (error instanceof CredentialsError) this.refusals.add('login', error, this.lastPair);
-      else this.failures.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);
+      if (error instanceof CredentialsError) this.credentialBackoff.fail('login', error);
+      else this.renewalBackoff.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);
       throw error;
     }
-    this.expiredOnArrival = hasExpiredOnArrival(this.held) ? this.expiredOnArrival + 1 : 0;
+    this.expiredOnArrival = hasExpiredOnArrival(this.cached) ? this.expiredOnArrival + 1 : 0;
     this.nextReason = 'due';
-    this.refusals.end('login');
-    this.failures.reset();
-    return this.held;
+    this.credentialBackoff.succeed('login');
+    this.renewalBackoff.reset();
+    return this.cached;
   }
 
-  private readPair(): CredentialPair {
-    this.lastPair = undefined;
-    this.lastPair = this.options.credentials.read();
-    return this.lastPair;
+  private readCredentials(): CredentialPair {
+    const before = this.lastCredentials;
+    this.lastCredentials = undefined;
+    this.lastCredentials = this.options.credentials.read();
+    if (!isDeepStrictEqual(this.lastCredentials, before)) this.credentialBackoff.skipWaits();
+    return this.lastCredentials;
   }
 
   private msUntilRenewal(): number {
     const { clock, leewayMs } = this.options;
-    const dueMs = this.held === undefined ? 0 : msUntilDue(this.held, clock, leewayMs, this.expiredOnArrival);
-    return Math.max(dueMs, this.refusals.leftMs('login'), this.failures.leftMs());
+    const dueMs = this.cached === undefined ? 0 : msUntilDue(this.cached, clock, leewayMs, this.expiredOnArrival);
+    return Math.max(dueMs, this.credentialBackoff.remainingMs('login'), this.renewalBackoff.remainingMs());
   }
 
   private skipWaitsIfRotated(): void {
-    if (this.refusals.current() === undefined) return;
+    const { credentialBackoff, lastCredentials, options } = this;
+    if (credentialBackoff.current() === undefined) return;
     try {
-      this.refusals.skipWaits(this.options.credentials.read());
+      if (!isDeepStrictEqual(options.credentials.read(), lastCredentials)) credentialBackoff.skipWaits();
     } catch (error) {
-      // They cannot be read at present.
+      // The file may be unreadable while it is replaced.
       if (!(error instanceof RunError)) throw error;
     }
   }
 
   private wake(): void {
-    this.awake.abort();
-    this.awake = new AbortController();
+    this.wakeUp.abort();
+    this.wakeUp = new AbortController();
   }
 }

@@ -3,35 +3,33 @@ import { isObject, type JsonObject } from './endpoints.ts';
 const REMOVAL_SHARE = 0.06;
 const RETURN_SHARE = 0.06;
 const ADDITION_SHARE = 0.04;
-const MOST_CHANGES = 3;
-// A demo may be left running for weeks: its list neither runs dry nor grows for ever.
-const MOST_REMOVED = 5;
-const MOST_INVENTED = 50;
+const MAX_CHANGES = 3;
+// A demo may run for weeks, so the list must neither run empty nor grow without limit.
+const MAX_REMOVED = 5;
+const MAX_INVENTED = 50;
 
 const SEASON_TYPES = ['preseason', 'regular', 'playoffs'];
 const SPONSORED = ' presented by Example';
 
-/** A number from 0 to below 1, another at every call. */
 export type Random = () => number;
 
-/** Leagues that change over time: those listed, those that have left for now, and how many were made up. */
 type ChurnState = {
   readonly listed: readonly unknown[];
   readonly removed: readonly unknown[];
+  /** The number of leagues added so far. */
   readonly invented: number;
 };
 
-/** The state that churn starts from. */
 export function startChurn(leagues: readonly unknown[]): ChurnState {
   return { listed: [...leagues], removed: [], invented: 0 };
 }
 
-/** The state one step later. Mostly one to three leagues change; now and then one leaves, comes back or is new. */
+/** Usually changes one to three leagues; sometimes removes, restores or adds one. */
 export function churn(state: ChurnState, random: Random, now: number): ChurnState {
   const { listed, removed, invented } = state;
   const stamp = formatStamp(now, random);
   const roll = random();
-  if (roll < REMOVAL_SHARE && removed.length < MOST_REMOVED) {
+  if (roll < REMOVAL_SHARE && removed.length < MAX_REMOVED) {
     const leaving = pickIndex(listed.length, random);
     const left = listed.slice(leaving, leaving + 1);
     return { ...state, listed: listed.toSpliced(leaving, 1), removed: [...removed, ...left] };
@@ -41,17 +39,16 @@ export function churn(state: ChurnState, random: Random, now: number): ChurnStat
     const league = isObject(returning) ? { ...returning, last_update_datetime: stamp } : returning;
     return { ...state, listed: [...listed, league], removed: rest };
   }
-  if (roll > 1 - ADDITION_SHARE && invented < MOST_INVENTED) {
+  if (roll > 1 - ADDITION_SHARE && invented < MAX_INVENTED) {
     return { ...state, listed: [...listed, inventLeague(state, random, stamp)], invented: invented + 1 };
   }
-  const wanted = 1 + pickIndex(MOST_CHANGES, random);
+  const wanted = 1 + pickIndex(MAX_CHANGES, random);
   const chosen = new Set(Array.from({ length: wanted }, () => pickIndex(listed.length, random)));
   const change = (league: unknown, index: number) =>
     chosen.has(index) && isObject(league) ? changeLeague(league, random, stamp) : league;
   return { ...state, listed: listed.map(change) };
 }
 
-/** What may change in a league, one of them at a time. */
 const leagueChanges: readonly ((league: JsonObject, random: Random) => JsonObject)[] = [
   ({ priority }, random) => {
     const current = typeof priority === 'number' ? priority : 0;
@@ -75,34 +72,24 @@ function changeLeague(league: JsonObject, random: Random, stamp: string): JsonOb
 }
 
 function inventLeague({ listed, invented }: ChurnState, random: Random, stamp: string): JsonObject {
-  const suffix = pickIndex(2 ** 32, random)
-    .toString(16)
-    .padStart(8, '0');
+  const model = listed[pickIndex(listed.length, random)];
+  const number = String(invented + 1);
   return {
-    league_id: `5eed0000-0000-4000-8000-${String(invented + 1).padStart(4, '0')}${suffix}`,
-    league_name: `Invented League ${invented + 1}`,
-    sport: 'basketball',
-    league_image: `https://images.example.com/leagues/invented-${suffix}.png`,
-    priority: listed.length + 1,
-    status: 'active',
-    active_season_type: 'regular',
-    active_year: stamp.slice(0, 4),
-    external_id: `sr:${suffix}`,
-    default_markets: [],
-    default_tournaments: false,
-    rankings: false,
+    ...(isObject(model) ? model : {}),
+    league_id: `5eed0000-0000-4000-8000-${number.padStart(12, '0')}`,
+    league_name: `Invented League ${number}`,
     create_datetime: stamp,
     last_update_datetime: stamp,
   };
 }
 
-/** The list's own format, with microseconds and no zone: `2026-10-12T01:39:28.305503`. */
+/** The format of the bundled list, e.g. `2026-10-12T01:39:28.305503`. */
 function formatStamp(now: number, random: Random): string {
   const micros = String(pickIndex(1_000, random)).padStart(3, '0');
   return new Date(now).toISOString().replace('Z', micros);
 }
 
-/** The same numbers for the same seed (mulberry32), so that a rehearsal can be repeated. */
+/** The same sequence for the same seed (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {
@@ -113,12 +100,11 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** A whole number from 0 to below `limit`. */
+/** An integer from 0 to `limit - 1`. */
 export function pickIndex(limit: number, random: Random): number {
   return Math.floor(random() * limit);
 }
 
-/** The same items in a random order. */
 export function shuffleItems<Item>(items: readonly Item[], random: Random): Item[] {
   const ranked = items.map((item) => ({ item, rank: random() }));
   return ranked.toSorted((a, b) => a.rank - b.rank).map(({ item }) => item);

@@ -1,21 +1,18 @@
-import { type Answer, type Endpoint, failure } from './endpoints.ts';
+import { type Endpoint, failResponse, type SimulatedResponse, type TokenIssuer } from './endpoints.ts';
 import * as mutations from './mutations.ts';
-import type { TokenIssuer } from './tokens.ts';
 
-/** How long the fault `slow` holds an answer back. */
 export const SLOW_MS = 2_000;
+const EXPIRED_AGO_MS = 60_000;
 
 const HTML_PAGE = '<!doctype html>\n<html><body><h1>Welcome</h1><p>Please come back later.</p></body></html>\n';
 
-/** What a fault does. All faults that are on work together, in the table's order. */
+/** All active faults apply together, in the order of the table. */
 type Effect = {
-  /** The operations that it concerns; by default all of them, and every other path. */
+  /** Defaults to every path. */
   readonly at?: readonly Endpoint[];
-  /** Sent in place of what the service answers; of several, the first. */
-  readonly instead?: Answer;
-  /** Changes what is sent, whatever it comes from. */
+  /** Replaces the response of the service. The first active fault wins. */
+  readonly instead?: SimulatedResponse;
   readonly mutate?: mutations.Mutation;
-  /** Done at every switching on. */
   readonly onSwitchedOn?: (tokens: TokenIssuer) => void;
 };
 
@@ -23,55 +20,55 @@ const LOGIN: readonly Endpoint[] = ['login'];
 const PROFILE: readonly Endpoint[] = ['profile'];
 const DATA: readonly Endpoint[] = ['profile', 'leagues'];
 
-/** Every fault there is, in a sentence for `--help`. */
+/** For `--help`. */
 const descriptions = {
-  down: 'Every request is answered 503.',
-  'login-down': 'Logins are answered 503.',
-  'login-refused': 'Logins are answered 401, whatever the credentials.',
-  'revoke-tokens': 'Switching it on (again) revokes all tokens issued so far; new ones work.',
-  'rate-limit': 'Profile and leagues are answered 429 with Retry-After: 1.',
-  'long-pause': 'Every request is answered 503 with Retry-After: 600.',
-  'profile-forbidden': 'The profile is answered 403, whatever the token.',
-  redirect: 'Profile and leagues are answered 302 with an address of another origin.',
-  'always-401': 'Profile and leagues are answered 401, even with a fresh token.',
-  'result-fail': 'Profile and leagues are answered 200 with result=fail.',
-  'not-json': 'Profile and leagues are answered 200 with an HTML page.',
+  down: 'Every request gets 503.',
+  'login-down': 'Logins get 503.',
+  'login-refused': 'Logins get 401, even with the right credentials.',
+  'revoke-tokens': 'Each time it is switched on, revokes all tokens issued so far; new ones work.',
+  'rate-limit': 'Profile and leagues get 429 with Retry-After: 1.',
+  'long-pause': 'Every request gets 503 with Retry-After: 600.',
+  'profile-forbidden': 'The profile gets 403, even with a valid token.',
+  redirect: 'Profile and leagues get 302 to another origin.',
+  'always-401': 'Profile and leagues get 401, even with a fresh token.',
+  'result-fail': 'Profile and leagues get 200 with result=fail.',
+  'not-json': 'Profile and leagues get 200 with an HTML page.',
   'empty-list': 'The list of leagues is empty.',
   'drop-third': 'Every third league is left out.',
-  'bad-rows': 'Three leagues in ten are broken: without a name, with wrong types, not an object.',
-  'new-field': 'Every league carries a field that the interface does not name.',
-  duplicates: 'Every tenth league comes twice, and one comes again under another name.',
-  shuffle: 'Leagues, and the keys inside them, come in another order at every answer.',
-  etag: 'The list carries an ETag, and a client that has this version is answered 304.',
-  'born-expired': 'Logins say that the token expired a minute ago, though it works.',
-  'wrong-clock': 'Date, expire_datetime and timestamp are two hours ahead; tokens live as long as ever.',
-  slow: 'Every answer comes after 2 s.',
-  'cut-body': 'Answers to profile and leagues break off after half of the announced body.',
-  flapping: 'Every other request, by chance, is hung up on.',
+  'bad-rows': 'Three in ten leagues are broken: no name, wrong types, not an object.',
+  'new-field': 'Every league has a field that the interface does not name.',
+  duplicates: 'Every tenth league is sent twice; one other is sent again under another name.',
+  shuffle: 'Leagues and their keys come in random order.',
+  etag: 'The list has an ETag; a client that has this version gets 304.',
+  'born-expired': 'Logins say that the token expired a minute ago, but it works.',
+  'wrong-clock': 'Date, expire_datetime and timestamp are two hours ahead; tokens live as long as before.',
+  slow: 'Every response takes 2 s.',
+  'cut-body': 'Profile and leagues end after half of the announced body.',
+  flapping: 'Half of the requests, chosen at random, have their connection closed without a response.',
   hang: 'Every request is accepted and never answered.',
 };
 
 const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
-  down: { instead: failure(503, 'Service unavailable') },
-  'login-down': { at: LOGIN, instead: failure(503, 'Service unavailable') },
-  'login-refused': { at: LOGIN, instead: failure(401, 'Invalid username or password') },
+  down: { instead: failResponse(503, 'Service unavailable') },
+  'login-down': { at: LOGIN, instead: failResponse(503, 'Service unavailable') },
+  'login-refused': { at: LOGIN, instead: failResponse(401, 'Invalid username or password') },
   'revoke-tokens': { onSwitchedOn: (tokens) => tokens.revokeAll() },
-  'rate-limit': { at: DATA, instead: failure(429, 'Too many requests', { 'Retry-After': '1' }) },
-  'long-pause': { instead: failure(503, 'Down for maintenance', { 'Retry-After': '600' }) },
-  'profile-forbidden': { at: PROFILE, instead: failure(403, 'Not for this account') },
+  'rate-limit': { at: DATA, instead: failResponse(429, 'Too many requests', { 'Retry-After': '1' }) },
+  'long-pause': { instead: failResponse(503, 'Down for maintenance', { 'Retry-After': '600' }) },
+  'profile-forbidden': { at: PROFILE, instead: failResponse(403, 'Not for this account') },
   redirect: { at: DATA, instead: { status: 302, headers: { Location: 'https://elsewhere.example/login' } } },
-  'always-401': { at: DATA, instead: failure(401, 'Access token missing, unknown or expired') },
-  'result-fail': { at: DATA, instead: failure(200, 'Request failed') },
+  'always-401': { at: DATA, instead: failResponse(401, 'Access token missing, unknown or expired') },
+  'result-fail': { at: DATA, instead: failResponse(200, 'Request failed') },
   'not-json': { at: DATA, instead: { status: 200, body: HTML_PAGE } },
-  'empty-list': { mutate: mutations.emptyList },
-  'drop-third': { mutate: mutations.dropThird },
+  'empty-list': { mutate: mutations.mutateList(() => []) },
+  'drop-third': { mutate: mutations.mutateList((leagues) => leagues.filter((_, index) => index % 3 !== 2)) },
   'bad-rows': { mutate: mutations.breakRows },
-  'new-field': { mutate: mutations.addField },
+  'new-field': { mutate: mutations.mutateLeagues((league) => ({ ...league, broadcast_partner: 'Example TV' })) },
   duplicates: { mutate: mutations.duplicateSome },
   shuffle: { mutate: mutations.shuffleLeagues },
-  etag: { mutate: mutations.tagList },
-  'born-expired': { mutate: mutations.tellExpired },
-  'wrong-clock': { mutate: mutations.tellWrongTime },
+  etag: { mutate: mutations.addEtag },
+  'born-expired': { mutate: mutations.mutateTimes(['expire_datetime'], (_, { now }) => now - EXPIRED_AGO_MS) },
+  'wrong-clock': { mutate: mutations.setWrongClock },
   slow: { mutate: (answer) => ({ ...answer, delayMs: SLOW_MS }) },
   'cut-body': { at: DATA, mutate: (answer) => ({ ...answer, delivery: 'cut' }) },
   flapping: { mutate: (answer, { random }) => (random() < 0.5 ? { ...answer, delivery: 'hung-up' } : answer) },
@@ -85,28 +82,52 @@ export const faults = Object.entries(descriptions).map(([name, description]) => 
 
 export type FaultSwitches = ReturnType<typeof createFaultSwitches>;
 
-/** Holds which faults are on. */
-export function createFaultSwitches(tokens: TokenIssuer) {
+type OnSwitched = (active: readonly string[]) => void;
+
+/** Throws a RangeError for an unknown fault. */
+export function createFaultSwitches(initial: readonly string[], tokens: TokenIssuer, onSwitched: OnSwitched) {
   const on = new Set<string>();
   const activeFaults = () => faults.filter(({ name }) => on.has(name));
+  const active = () => activeFaults().map(({ name }) => name);
+  const put = (name: string, wanted: boolean) => {
+    const fault = faults.find((known) => known.name === name);
+    if (fault === undefined)
+      throw new RangeError(`unknown fault ${name}; known: ${Object.keys(descriptions).join(', ')}`);
+    on[wanted ? 'add' : 'delete'](name);
+    if (wanted) fault.onSwitchedOn?.(tokens);
+  };
+  for (const name of initial) put(name, true);
   return {
-    /** Throws a RangeError, naming the known faults, if there is no such fault. */
+    active,
     set(name: string, wanted: boolean): void {
-      const fault = faults.find((known) => known.name === name);
-      if (fault === undefined) {
-        throw new RangeError(`no fault is called ${name}; known: ${Object.keys(descriptions).join(', ')}`);
-      }
-      on[wanted ? 'add' : 'delete'](name);
-      if (wanted) fault.onSwitchedOn?.(tokens);
+      put(name, wanted);
+      onSwitched(active());
     },
-    clear: () => on.clear(),
-    /** The names of the faults that are on, in the table's order. */
-    active: () => activeFaults().map(({ name }) => name),
-    /** What the service answers after every fault that is on has had its way with it. */
-    answer(endpoint: Endpoint, serve: () => Answer, context: mutations.Context): Answer {
+    clear(): void {
+      on.clear();
+      onSwitched([]);
+    },
+    respond(endpoint: Endpoint, serve: () => SimulatedResponse, context: mutations.Context): SimulatedResponse {
       const concerned = activeFaults().filter(({ at }) => at?.includes(endpoint) ?? true);
-      const answer = concerned.find(({ instead }) => instead !== undefined)?.instead ?? serve();
-      return concerned.reduce((mutated, { mutate }) => mutate?.(mutated, context) ?? mutated, answer);
+      const response = concerned.find(({ instead }) => instead !== undefined)?.instead ?? serve();
+      return concerned.reduce((mutated, { mutate }) => mutate?.(mutated, context) ?? mutated, response);
     },
   };
+}
+
+/** `GET` and `DELETE /_faults`, `PUT` and `DELETE /_faults/NAME`; undefined for every other path. */
+export function respondToControl(method: string, path: string, switches: FaultSwitches): SimulatedResponse | undefined {
+  const name = path.startsWith('/_faults/') ? path.slice('/_faults/'.length) : undefined;
+  if (name === undefined && path !== '/_faults') return undefined;
+  const allowed = name === undefined ? ['GET', 'DELETE'] : ['PUT', 'DELETE'];
+  const list = allowed.join(', ');
+  if (!allowed.includes(method)) return failResponse(405, `Use ${list} here`, { Allow: list });
+  if (method === 'GET') {
+    const known = Object.entries(descriptions).map(([name, description]) => ({ name, description }));
+    return { status: 200, body: { active: switches.active(), known } };
+  }
+  if (name === undefined) switches.clear();
+  else if (Object.hasOwn(descriptions, name)) switches.set(name, method === 'PUT');
+  else return failResponse(404, `Unknown fault ${name}; GET /_faults lists all`);
+  return { status: 204 };
 }

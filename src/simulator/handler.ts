@@ -1,105 +1,95 @@
-import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from './churn.ts';
-import { answerControl, type Controls } from './control.ts';
-import { type Answer, answerRequest, checkAuthorization, failure, findEndpoint, type Service } from './endpoints.ts';
+import { checkAuthorization, findEndpoint, respond, type Service, type SimulatedResponse } from './endpoints.ts';
+import { type FaultSwitches, respondToControl } from './faults.ts';
 
-const MOST_BODY_BYTES = 64 * 1024;
+type Authorization = ReturnType<typeof checkAuthorization>;
 
-const malformedStatuses: ReadonlyMap<unknown, number> = new Map([
-  ['HPE_HEADER_OVERFLOW', 431],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
-]);
+/** A received request, without tokens and passwords. */
+export type LoggedRequest = {
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** Undefined until the response, and if the connection was cut, hangs or was closed by the client. */
+  status: number | undefined;
+  readonly token: Authorization['token'];
+  /** Undefined unless the request is a login. */
+  readonly basic: Authorization['basic'] | undefined;
+};
 
-type HandlerParts = Controls & { readonly service: Service; readonly random: Random };
+type HandlerParts = {
+  readonly service: Service;
+  readonly switches: FaultSwitches;
+  readonly random: Random;
+  /** The request log, oldest first. */
+  readonly requests: LoggedRequest[];
+  /** Called once for each request when its status is known. */
+  readonly onRequest: (request: LoggedRequest) => void;
+};
 
-/** Takes each request from its arrival to its answer: control paths first, then faults, then the service. */
+// A demo may run for weeks.
+const MAX_REQUESTS = 10_000;
+
+/** Control paths come first, then faults, then the service. */
 export function createHandler(parts: HandlerParts): RequestListener {
   return (request, response) => {
-    const control = answerControl(request.method ?? '', readTarget(request).path, parts);
+    const control = respondToControl(request.method ?? '', readTarget(request).path, parts.switches);
     if (control === undefined) void serve(request, response, parts);
     else send(control, response, parts.service.now());
   };
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, parts: HandlerParts): Promise<void> {
-  const { service, log, switches, random } = parts;
+  const { service, switches, random, requests, onRequest } = parts;
   const { method = '', url = '', headers } = request;
   const target = readTarget(request);
   const endpoint = findEndpoint(target.path);
   const { token, basic } = checkAuthorization(headers.authorization, service);
-  const isLogin = endpoint === 'login';
-  const settle = log.begin({ at: service.now(), method, path: url, token, basic: isLogin ? basic : undefined });
+  const outcome = endpoint === 'login' ? basic : undefined;
+  const logged: LoggedRequest = { at: service.now(), method, path: url, status: undefined, token, basic: outcome };
+  requests.push(logged);
+  if (requests.length > MAX_REQUESTS) requests.shift();
   try {
-    const body = await readBody(request);
-    const received = { method, ...target, token, basic, contentType: headers['content-type'], body };
+    const contentType = headers['content-type'];
+    const received = { method, ...target, token, basic, contentType, body: await text(request) };
     const context = { now: service.now(), random, ifNoneMatch: headers['if-none-match'] };
-    const answer = switches.answer(endpoint, () => answerRequest(received, service), context);
+    const answer = switches.respond(endpoint, () => respond(received, service), context);
     await waitWhileOpen(answer, response);
-    settle(answer.delivery === undefined ? answer.status : undefined);
+    if (answer.delivery === undefined) logged.status = answer.status;
     send(answer, response, service.now());
   } catch {
-    // The client left in mid-request, which must not end the process.
-    settle(undefined);
+    // The client closed the connection; an unhandled rejection would end the process.
     response.destroy();
+  } finally {
+    onRequest(logged);
   }
 }
 
 function readTarget({ url = '' }: IncomingMessage): { path: string; query: URLSearchParams } {
-  // A proxy sends the whole address, everyone else the path, and `*` or garbage is neither.
+  // Proxies send an absolute URL, other clients a path; `*` and garbage are neither.
   const target = URL.parse(url.startsWith('/') ? `http://simulator${url}` : url);
   return { path: target?.pathname ?? url, query: target?.searchParams ?? new URLSearchParams() };
 }
 
-/** Resolves with undefined for a body over the limit, rejects if the client leaves in mid-body. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    // What follows is still read, and dropped: a client that is cut off while sending never sees its 413.
-    if (size > MOST_BODY_BYTES) resolve(undefined);
-    else chunks.push(chunk);
-  });
-  request.once('end', () => resolve(Buffer.concat(chunks).toString()));
-  request.on('error', reject);
-  return promise;
-}
-
-/** Rejects if the client leaves during the delay. */
-async function waitWhileOpen({ delayMs, delivery }: Answer, response: ServerResponse): Promise<void> {
+/** Rejects if the client disconnects during the delay. */
+async function waitWhileOpen({ delayMs, delivery }: SimulatedResponse, response: ServerResponse): Promise<void> {
   if (delayMs === undefined || delivery === 'never' || delivery === 'hung-up') return;
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   await sleep(delayMs, undefined, { signal: closed.signal });
 }
 
-function send(answer: Answer, response: ServerResponse, now: number): void {
-  const { status, delivery, clockAheadMs = 0 } = answer;
+function send(answer: SimulatedResponse, response: ServerResponse, now: number): void {
+  const { status, headers, body, delivery, clockAheadMs = 0 } = answer;
   if (delivery === 'never') return;
   if (delivery === 'hung-up') return void response.destroy();
-  const { bytes, headers } = encodeBody(answer.body);
-  response.writeHead(status, { Date: new Date(now + clockAheadMs).toUTCString(), ...headers, ...answer.headers });
+  const isPage = typeof body === 'string';
+  const bytes = Buffer.from(isPage ? body : body === undefined ? '' : JSON.stringify(body));
+  const type = isPage ? 'text/html; charset=utf-8' : 'application/json';
+  const content = body === undefined ? {} : { 'Content-Type': type, 'Content-Length': String(bytes.length) };
+  response.writeHead(status, { Date: new Date(now + clockAheadMs).toUTCString(), ...content, ...headers });
   if (delivery === 'cut') response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
   else response.end(bytes);
-}
-
-/** Answers what node could not read as HTTP, then ends the connection. */
-export function refuseMalformed(error: Error, socket: Duplex): void {
-  if (!socket.writable) return void socket.destroy();
-  const status = malformedStatuses.get('code' in error ? error.code : undefined) ?? 400;
-  const reason = STATUS_CODES[status] ?? '';
-  const { bytes, headers } = encodeBody(failure(status, reason).body);
-  const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${bytes}`, () => socket.destroy());
-}
-
-function encodeBody(body: Answer['body']): { bytes: Buffer; headers: Record<string, string> } {
-  if (body === undefined) return { bytes: Buffer.alloc(0), headers: {} };
-  const isPage = typeof body === 'string';
-  const bytes = Buffer.from(isPage ? body : JSON.stringify(body));
-  const type = isPage ? 'text/html; charset=utf-8' : 'application/json';
-  return { bytes, headers: { 'Content-Type': type, 'Content-Length': String(bytes.length) } };
 }

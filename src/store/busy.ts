@@ -1,48 +1,47 @@
-import type { Clock } from '../clock.ts';
 import { DatabaseError, StoppedError } from '../errors.ts';
+import type { Clock } from '../time/clock.ts';
 
 /**
- * Does synchronous database work as soon as no other program is in the way, without ever stopping the process.
- * Rejects with what the work threw; with the busy error when patience ends, or when a signal that is a deadline ends the
- * wait, since the other program is why the time was not enough; with the StoppedError of a signal that is a stop.
+ * Does synchronous database work, and retries while another program has the database locked. Rejects with the busy error
+ * if a deadline in `signal` ends the wait, and with the StoppedError if a stop does.
  */
-export type Patience = <T>(work: () => T, signal?: AbortSignal) => Promise<T>;
+export type RetryWhileBusy = <T>(work: () => T, signal?: AbortSignal) => Promise<T>;
 
-const LOOK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 const LONG_WAIT_MS = 2_000;
-const LONGEST_WAIT_MS = 60_000;
-/** All waits together after the worker was told to stop: it has 10 s in all. */
-const LONGEST_WAIT_WHEN_STOPPING_MS = 3_000;
+const MAX_WAIT_MS = 60_000;
+/** For all waits after the stop signal, since the worker must exit within 10 s. */
+const MAX_WAIT_WHEN_STOPPING_MS = 3_000;
 
-/** `onLongWait` is told, once in each wait, that it has become one that somebody might wonder about. */
-export function createPatience(
+/** Calls `onLongWait` once per wait that exceeds 2 s. */
+export function createRetryWhileBusy(
   clock: Clock,
   stop: AbortSignal,
   onLongWait: (error: DatabaseError) => void = () => undefined,
-): Patience {
+): RetryWhileBusy {
   let stoppingUntil = Number.POSITIVE_INFINITY;
-  const limitStopping = (): void => {
-    stoppingUntil = clock.monotonic() + LONGEST_WAIT_WHEN_STOPPING_MS;
+  const limitWait = (): void => {
+    stoppingUntil = clock.monotonic() + MAX_WAIT_WHEN_STOPPING_MS;
   };
-  if (stop.aborted) limitStopping();
-  else stop.addEventListener('abort', limitStopping, { once: true });
+  if (stop.aborted) limitWait();
+  else stop.addEventListener('abort', limitWait, { once: true });
 
   return async (work, signal) => {
-    let begun: number | undefined;
-    let told = false;
+    let startedAt: number | undefined;
+    let isReported = false;
     for (;;) {
       try {
         return work();
       } catch (error) {
         const now = clock.monotonic();
-        begun ??= now;
-        const over = now >= Math.min(begun + LONGEST_WAIT_MS, stoppingUntil);
-        if (!(error instanceof DatabaseError) || !error.busy || over) throw error;
-        if (!told && now >= begun + LONG_WAIT_MS) {
-          told = true;
+        startedAt ??= now;
+        const isOver = now >= Math.min(startedAt + MAX_WAIT_MS, stoppingUntil);
+        if (!(error instanceof DatabaseError) || !error.busy || isOver) throw error;
+        if (!isReported && now >= startedAt + LONG_WAIT_MS) {
+          isReported = true;
           onLongWait(error);
         }
-        await clock.sleep(LOOK_AGAIN_MS, signal).catch((reason: unknown) => {
+        await clock.sleep(RETRY_MS, signal).catch((reason: unknown) => {
           throw reason instanceof StoppedError ? reason : error;
         });
       }

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   closeSync,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -14,174 +12,159 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, UsageError } from '../errors.ts';
-import { explained, toDatabaseError } from './database-error.ts';
+import { compareCopy } from './copy-origin.ts';
+import { explainErrors, toDatabaseError } from './database-error.ts';
 import { makeFolders } from './database-file.ts';
-import { isOutdated, kinshipOf } from './origin.ts';
 
-/** Those who may read the database may read its copies, and nobody else. */
-const READING = 0o444;
-const WRITING = 0o222;
-const GROUP = 0o070;
-const OWNER = 0o600;
-const OLD_PART_MS = 600_000;
-/** What the file system, or SQLite about a file that it writes, says; anything else is about the database itself. */
-const ABOUT_TARGET = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
-/** What a file system says that does not know what is asked of it: permissions, a second name, the sync of a folder. */
-const UNKNOWN_THERE = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
+const READ_BITS = 0o444;
+const WRITE_BITS = 0o222;
+const GROUP_BITS = 0o070;
+const OWNER_READ_WRITE = 0o600;
+const STALE_TEMP_MS = 600_000;
+/** Errors about the file that is written; any other is about the database. */
+const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
+/** Errors of file systems without permissions, hard links, or fsync of a folder. */
+const UNSUPPORTED = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
 
 /**
- * Writes a copy of the whole database as it is at this instant: one file, without a WAL beside it, that is on disk when
- * this returns. `target` must not exist. Blocks for as long as the disk takes. Throws a DatabaseError.
+ * Copies the database to `target`, which must not exist: one file without a WAL, fsynced. Blocks for as long as the disk
+ * takes. Throws a DatabaseError.
  */
 export function writeCopy(db: Database.Database, target: string): void {
-  let made = false;
+  // SQLite accepts an empty file, so the copy has its permissions before it has any content.
+  explainErrors(target, () => writeFileSync(target, '', { flag: 'wx', mode: OWNER_READ_WRITE }), 'copy');
   try {
-    // An empty file counts as none, so nobody may ever read more of it than of the database.
-    const fd = openSync(target, 'wx', OWNER);
-    made = true;
-    try {
-      copyPermissions(fd, db.name);
-    } finally {
-      closeSync(fd);
-    }
+    copyPermissions(target, db.name);
     db.prepare('VACUUM INTO ?').run(target);
     syncToDisk(target);
   } catch (error) {
-    if (made) removeCopy(target);
-    throw ABOUT_TARGET.test(codeOf(error)) ? toDatabaseError(error, target, 'copy') : toDatabaseError(error, db.name);
+    removeCopy(target);
+    throw TARGET_ERRORS.test(codeOf(error)) ? toDatabaseError(error, target, 'copy') : toDatabaseError(error, db.name);
   }
 }
 
-/** Lets those read a file who may read the other. */
-function copyPermissions(fd: number, path: string): void {
+/** Lets only users read the copy who may read the database. */
+function copyPermissions(copy: string, path: string): void {
   const { mode, gid } = statSync(path);
-  // If the copy cannot be given the group, no group may read it. A sandbox may forbid to give the group that it has, too.
-  const hasGroup = fstatSync(fd).gid === gid || ignoreUnsupported(() => fchownSync(fd, -1, gid));
-  const forReaders = mode & READING & (hasGroup ? ~0 : ~GROUP);
-  ignoreUnsupported(() => fchmodSync(fd, forReaders | OWNER));
+  // A copy with another group gets no group permissions. A sandbox may deny chown even to the present group.
+  const hasGroup = statSync(copy).gid === gid || ifSupported(() => chownSync(copy, -1, gid));
+  const forReaders = mode & READ_BITS & (hasGroup ? ~0 : ~GROUP_BITS);
+  ifSupported(() => chmodSync(copy, forReaders | OWNER_READ_WRITE));
 }
 
-/**
- * Where a copy is made that takes the place of an earlier one: beside it, under a name that is nobody else's, another
- * each time.
- */
-export function partOf(target: string): string {
-  return join(dirname(target), `${partPrefix(target)}${randomUUID()}`);
+/** A unique path beside `target`, for a copy that will replace it. */
+export function tempPath(target: string): string {
+  return join(dirname(target), `${tempPrefix(target)}${randomUUID()}`);
 }
 
-const partPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
+const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
-/** What killed processes have left is removed by the next; one that copies writes all the time. */
-function removeOldParts(target: string): void {
+/** Removes what killed processes left behind. A copy in progress is written to all the time. */
+function removeStaleTempFiles(target: string): void {
   const folder = dirname(target);
-  for (const name of readdirSync(folder).filter((found) => found.startsWith(partPrefix(target)))) {
+  for (const name of readdirSync(folder).filter((found) => found.startsWith(tempPrefix(target)))) {
     const found = statSync(join(folder, name), { throwIfNoEntry: false });
-    if (found !== undefined && found.mtimeMs < Date.now() - OLD_PART_MS) rmSync(join(folder, name), { force: true });
+    if (found !== undefined && found.mtimeMs < Date.now() - STALE_TEMP_MS) rmSync(join(folder, name), { force: true });
   }
 }
 
-/** Removes a copy that was begun, and the journal that SQLite keeps while it writes one. Throws a DatabaseError. */
+/** Removes an unfinished copy and its journal. Throws a DatabaseError. */
 export function removeCopy(target: string): void {
   const remove = (file: string): void => rmSync(file, { force: true });
-  explained(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
+  explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/**
- * Which copies of a database may be replaced: those of an `earlier` state; or `published` ones that have diverged as
- * well, as they do when the database is restored.
- */
+/** Which copies may be replaced: of an `earlier` state only, or also `published` ones that diverged in a restore. */
 export type Replaceable = 'earlier' | 'published';
 
-export type ReplaceOptions = {
-  /** Where the copy is made before it takes its place. */
+type ReplaceOptions = {
+  /** The copy's path before it is renamed. */
   readonly part: string;
   readonly replaceable: Replaceable;
+  /** If the process that wanted the copy has ended, the target may have a newer copy by now and is not replaced. */
+  readonly isParentAlive: () => boolean;
 };
 
-/**
- * Makes a copy at `target`, at once, over an earlier one. It is dated by the instant that it shows. Throws a
- * DatabaseError, and leaves what is there, where that is anything else.
- */
-export function replaceCopy(db: Database.Database, target: string, { part, replaceable }: ReplaceOptions): void {
+/** Replaces the copy at `target`, if any; its mtime is when the copying began. Throws a DatabaseError. */
+export function replaceCopy(db: Database.Database, target: string, options: ReplaceOptions): void {
+  const { part, replaceable, isParentAlive } = options;
   const replace = (): void => {
-    refuseReplacing(target, db.name, replaceable);
+    assertReplaceable(target, db.name, replaceable);
     makeFolders(dirname(target));
-    removeOldParts(target);
+    removeStaleTempFiles(target);
     const at = new Date();
     writeCopy(db, part);
-    ignoreUnsupported(() => utimesSync(part, at, at));
-    ignoreUnsupported(() => chmodSync(part, statSync(part).mode & READING));
-    refuseReplacing(target, db.name, replaceable);
-    if (isOutdated(part, target, db.name)) return;
+    ifSupported(() => utimesSync(part, at, at));
+    ifSupported(() => chmodSync(part, statSync(part).mode & READ_BITS));
+    assertReplaceable(target, db.name, replaceable);
+    if (!isParentAlive()) return;
     renameSync(part, target);
-    ignoreUnsupported(() => syncToDisk(dirname(target)));
+    ifSupported(() => syncToDisk(dirname(target)));
   };
   try {
-    explained(target, replace, 'copy');
+    explainErrors(target, replace, 'copy');
   } finally {
     removeCopy(part);
   }
 }
 
-/** Throws a DatabaseError where something is at `target` that is no such copy of the database at `path`. */
-export function refuseReplacing(target: string, path: string, replaceable: Replaceable): void {
-  if (!isThere(target)) return;
-  const kinship = kinshipOf(target, path);
-  if (kinship === 'earlier' || (kinship === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
-  const what = kinship === 'foreign' ? 'is no copy of the database' : 'holds what is not in the database';
-  throw new DatabaseError(`What is at ${target} ${what} ${path}, and is left as it is.`, {
-    fix: 'move it away, or name another place',
-  });
+/** Throws a DatabaseError if something other than a replaceable copy of the database at `path` is at `target`. */
+export function assertReplaceable(target: string, path: string, replaceable: Replaceable): void {
+  if (!exists(target)) return;
+  const state = compareCopy(target, path);
+  if (state === 'earlier' || (state === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
+  const what = state === 'foreign' ? 'is not a copy of the database' : 'has data that is not in the database';
+  const fix = 'move it away, or choose another path';
+  throw new DatabaseError(`${target} ${what} ${path} and is left as it is.`, { fix });
 }
 
-/** Published copies are not: that tells them from a database that was made from a copy and went on by itself. */
+/** Published copies are not writable, unlike a database that was made from a copy. */
 export function isWritable(target: string): boolean {
-  return (statSync(target).mode & WRITING) !== 0;
+  return (statSync(target).mode & WRITE_BITS) !== 0;
 }
 
-/** Gives the copy its name. Throws a UsageError where something has that name, and a DatabaseError. */
-export function nameCopy(copy: string, target: string): void {
+/** Renames the copy to `target`. Throws a UsageError if `target` exists, or a DatabaseError. */
+export function publishNoReplace(copy: string, target: string): void {
+  const linkOrRename = (): void => {
+    assertAbsent(target);
+    try {
+      // Unlike a rename, a link never replaces a file.
+      linkSync(copy, target);
+    } catch (error) {
+      assertAbsent(target);
+      if (!UNSUPPORTED.test(codeOf(error))) throw error;
+      renameSync(copy, target);
+    }
+    ifSupported(() => syncToDisk(dirname(target)));
+  };
   try {
-    explained(target, () => linkOrRename(copy, target), 'copy');
+    explainErrors(target, linkOrRename, 'copy');
   } finally {
     rmSync(copy, { force: true });
   }
 }
 
-/** A second name, unlike a new one, fails where something has come into being there meanwhile. */
-function linkOrRename(copy: string, target: string): void {
-  refuseExisting(target);
-  try {
-    linkSync(copy, target);
-  } catch (error) {
-    refuseExisting(target);
-    if (!UNKNOWN_THERE.test(codeOf(error))) throw error;
-    renameSync(copy, target);
-  }
-  ignoreUnsupported(() => syncToDisk(dirname(target)));
+export function assertAbsent(target: string): void {
+  if (exists(target)) throw new UsageError(`${target} already exists; choose a path that does not.`);
 }
 
-/** Throws a UsageError where something is at `target`, and a DatabaseError. */
-export function refuseExisting(target: string): void {
-  if (isThere(target)) throw new UsageError(`There is something at ${target} already; name a path where nothing is.`);
+/** True for a dangling link as well. Throws a DatabaseError. */
+export function exists(target: string): boolean {
+  return explainErrors(target, () => lstatSync(target, { throwIfNoEntry: false }) !== undefined, 'copy');
 }
 
-/** Whether anything has this name, a link that leads nowhere included. */
-export function isThere(target: string): boolean {
-  return explained(target, () => lstatSync(target, { throwIfNoEntry: false }) !== undefined, 'copy');
-}
-
-/** Does what some file systems do not know, and says whether this one did. */
-function ignoreUnsupported(work: () => void): boolean {
+/** Returns false if the file system does not support the operation. */
+function ifSupported(work: () => void): boolean {
   try {
     work();
     return true;
   } catch (error) {
-    if (UNKNOWN_THERE.test(codeOf(error))) return false;
+    if (UNSUPPORTED.test(codeOf(error))) return false;
     throw error;
   }
 }

@@ -1,34 +1,31 @@
 import type Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { type ColumnType, type ObjectDescription, splitDescription, TABLES, VIEWS } from './description.ts';
+import { TABLES, VIEWS } from './column-docs.ts';
 import { dataDictionary } from './schema.ts';
 
-/** A row of `data_dictionary`; without a column it describes the table or view itself. */
 type DictionaryRow = typeof dataDictionary.$inferSelect;
 
-/** The whole dictionary, as this version of the program knows it. */
 export function dictionaryRows(): readonly DictionaryRow[] {
-  const tables = Object.entries(TABLES).flatMap(([name, described]) => rowsOf(name, 'table', described));
-  const views = Object.entries(VIEWS).flatMap(([name, described]) => rowsOf(name, 'view', described));
-  return [...tables, ...views];
+  return [...rowsOf('table', TABLES), ...rowsOf('view', VIEWS)];
 }
 
-function rowsOf(
-  object: string,
-  object_type: 'table' | 'view',
-  { description, columns }: ObjectDescription,
-): readonly DictionaryRow[] {
-  const itself = { object, object_type, position: 0, column_name: null, type: null, nullable: null, description };
-  const ofColumns = Object.entries(columns).map(([column_name, described], index): DictionaryRow => {
-    const [type, text] = splitDescription(described);
-    const [plain, nullable] = [type.replace('?', '') as ColumnType, type.endsWith('?')];
-    return { object, object_type, position: index + 1, column_name, type: plain, nullable, description: text };
+function rowsOf(object_type: 'table' | 'view', docs: string): readonly DictionaryRow[] {
+  const blocks = docs.trim().split('\n\n');
+  return blocks.flatMap((block) => {
+    const [head = '', ...columns] = block.split('\n');
+    const [object = '', description = ''] = head.split(/: (.*)/);
+    const toRow = (line: string, index: number): DictionaryRow => {
+      const [, column_name = '', type, mark, meaning = ''] = /^ {2}(\w+) (\w+)(\??): (.*)$/.exec(line) ?? [];
+      const column = { column_name, type: type as DictionaryRow['type'], nullable: mark === '?', description: meaning };
+      return { object, object_type, position: index + 1, ...column };
+    };
+    const own = { object, object_type, position: 0, column_name: null, type: null, nullable: null, description };
+    return [own, ...columns.map(toRow)];
   });
-  return [itself, ...ofColumns];
 }
 
-/** Brings the dictionary inside the database up to date; writes nothing where it is. */
+/** Rewrites the dictionary in the database if it is outdated. */
 export function describeDatabase(client: Database.Database): void {
   const db = drizzle({ client });
   const wanted = dictionaryRows();

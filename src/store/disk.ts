@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { explained } from './database-error.ts';
+import { explainErrors } from './database-error.ts';
 
-/** File systems that reach over a network, or may, by the number by which Linux calls each. */
-const NETWORKED: ReadonlyMap<number, string> = new Map([
+/** By Linux's magic numbers. FUSE is often remote. */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
   [0xff534d42, 'CIFS'],
@@ -19,43 +19,33 @@ const NETWORKED: ReadonlyMap<number, string> = new Map([
   [0x65735546, 'FUSE'],
 ]);
 
-/** The network file system that a folder lies on; undefined if it is a local one, or if that cannot be told. */
-export function networkFileSystemOf(
-  folder: string,
-  typeOf = (path: string): number => statfsSync(path).type,
-): string | undefined {
-  // Other systems number them otherwise.
+/** The folder's network file system; undefined if it is local or unknown. */
+export function networkFileSystemOf(folder: string): string | undefined {
   if (platform() !== 'linux') return undefined;
   try {
-    return NETWORKED.get(typeOf(folder) >>> 0);
+    return NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0);
   } catch {
-    // What is wrong with the folder is said when it is used.
+    // Opening the database reports errors of the folder.
     return undefined;
   }
 }
 
-/** What this user has left on the disk of a folder, in bytes and in files. Throws what the file system says. */
-export function roomIn(folder: string): { readonly bytes: number; readonly files: number } {
+/** What this user may still write. Throws the file system's error. */
+export function freeSpace(folder: string): { readonly bytes: number; readonly files: number } {
   const { bavail, bsize, files, ffree } = statfsSync(folder);
   // Some file systems do not count files.
   return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
 }
 
-/**
- * The folder that a file lies in, or the nearest one above it if that has still to be made. Throws a DatabaseError
- * if this user could not write the file or make it there.
- */
+/** The nearest existing folder above a file. Throws a DatabaseError if this user could not write the file or make it. */
 export function findWritableFolder(path: string, what: 'database' | 'copy' = 'database'): string {
-  return explained(
-    path,
-    () => {
-      let folder = dirname(resolve(path));
-      while (!existsSync(folder)) folder = dirname(folder);
-      // With the dot, so that a file in the place of a folder is told from one.
-      accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
-      if (what === 'database' && existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
-      return folder;
-    },
-    what,
-  );
+  const find = (): string => {
+    let folder = dirname(resolve(path));
+    while (!existsSync(folder)) folder = dirname(folder);
+    // With the dot, a file in place of a folder is an error.
+    accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
+    if (what === 'database' && existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+    return folder;
+  };
+  return explainErrors(path, find, what);
 }

@@ -1,76 +1,32 @@
-import type { LeagueList, Rejection } from '../service/leagues.ts';
-import type { Hold, HoldRows } from '../store/tables/held-removals.ts';
-import type { LeagueRows } from '../store/tables/leagues.ts';
+import type { Config } from '../config/config.ts';
+import type { JsonText, League } from '../league/interface.ts';
+import { changedMembersJson } from '../league/league.ts';
+import type { LeagueList, ReceivedLeague } from '../service/leagues.ts';
+import type { Snapshot } from '../store/queries/overview.ts';
+import type { Hold } from '../store/tables/held-removals.ts';
+import type { StoredLeague } from '../store/tables/leagues.ts';
 import type { RunScope } from '../store/tables/runs.ts';
-import { type ChangeSet, reconcile } from './reconcile.ts';
-import { decideRemovals, explainHold, type Removals } from './removal.ts';
-import type { RunCounts } from './report.ts';
-
-/** What is stored, as far as a plan needs it: a poll reads it in its transaction, a dry run from a read-only file. */
-export type Snapshot = {
-  readonly leagues: Pick<LeagueRows, 'index' | 'load' | 'joinedSince'>;
-  readonly holds: Pick<HoldRows, 'all'>;
-};
-
-export type PlanRules = {
-  readonly scope: RunScope;
-  /** Share of the listed leagues, 0 to 1, above which removals are held. */
-  readonly removalLimit: number;
-};
 
 /** Everything that a poll of the leagues would write. */
-export type Plan = {
-  readonly outcome: 'changed' | 'unchanged' | 'held';
-  readonly counts: RunCounts;
-  readonly changes: ChangeSet;
-  readonly removals: Removals;
-  /** Why removals are held, in words; undefined if none are. */
-  readonly heldBecause: string | undefined;
-  readonly holds: HoldChanges;
-  readonly rejections: readonly Rejection[];
-};
+export type Plan = ReturnType<typeof planPoll>;
 
-/** Which removals begin to be held, and which no longer are. */
-export type HoldChanges = {
-  readonly begun: readonly string[];
-  readonly ended: readonly string[];
-  /** Since when the guard has been holding without a break, if it does already. */
-  readonly guardSince: string | undefined;
-};
-
-/** Compares the list with what is stored. Writes nothing. */
-export function planPoll({ leagues, holds }: Snapshot, list: LeagueList, { scope, removalLimit }: PlanRules): Plan {
+export function planPoll(
+  { leagues, holds }: Snapshot,
+  list: LeagueList,
+  { scope, removalLimit: limit }: Pick<Config, 'scope' | 'removalLimit'>,
+) {
   const held = holds.all();
-  const guardSince = findGuardSince(held);
+  const waiting = [...held.values()].filter((hold) => !hold.accepted);
+  const guardSince = waiting.map((hold) => hold.guardSince).toSorted()[0];
   const stored = leagues.index();
   const changes = reconcile(stored, list.leagues, leagues.load);
   const removals = decideRemovals(stored, list, {
     scope,
-    limit: removalLimit,
+    limit,
     accepted: new Set([...held].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId)),
     joined: () => (guardSince === undefined ? new Set() : leagues.joinedSince(guardSince, scope)),
   });
-  const counts = countPlan(changes, removals, list);
-  const wrote = counts.added + counts.changed + counts.restored + counts.removed > 0;
-  return {
-    outcome: counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged',
-    counts,
-    changes,
-    removals,
-    heldBecause: explainHold(removals, list, removalLimit),
-    holds: { ...planHolds(held, removals, list), guardSince },
-    rejections: list.rejections,
-  };
-}
-
-/** Since when the guard has been holding without a break; undefined if nothing waits for an operator. */
-function findGuardSince(held: ReadonlyMap<string, Hold>): string | undefined {
-  const waiting = [...held.values()].filter((hold) => !hold.accepted);
-  return waiting.map((hold) => hold.guardSince).toSorted()[0];
-}
-
-function countPlan(changes: ChangeSet, { removed, held }: Removals, list: LeagueList): RunCounts {
-  return {
+  const counts = {
     received: list.received,
     added: changes.added.length,
     changed: changes.changed.length,
@@ -78,16 +34,129 @@ function countPlan(changes: ChangeSet, { removed, held }: Removals, list: League
     restored: changes.restored.length,
     rejected: list.rejections.length,
     duplicates: list.duplicates,
-    removed: removed.length,
-    held: held.length,
+    removed: removals.removed.length,
+    held: removals.held.length,
+  };
+  const wrote = counts.added + counts.changed + counts.restored + counts.removed > 0;
+  const outcome: 'changed' | 'unchanged' | 'held' = counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged';
+  return {
+    outcome,
+    counts,
+    changes,
+    removals,
+    heldBecause: removals.held.length === 0 ? undefined : explainHold(list, limit),
+    /** Removals that begin and cease to be held, and since when any have been. */
+    holds: { ...planHolds(held, removals, list), guardSince },
+    rejections: list.rejections,
   };
 }
 
-/** A hold ends when its league is listed again, even unusably, or when its removal is applied. */
+/** A hold ends when its league is listed again, even if rejected, or when its removal is applied. */
 function planHolds(known: ReadonlyMap<string, Hold>, { removed, held }: Removals, list: LeagueList) {
   const over = new Set([...removed, ...list.rejections.map(({ leagueId }) => leagueId)]);
   return {
     begun: held.filter((leagueId) => !known.has(leagueId)),
     ended: [...known.keys()].filter((leagueId) => over.has(leagueId) || list.leagues.has(leagueId)),
   };
+}
+
+/** `before` has the old values of the fields that differ, such as `{"name":"NFL"}`. */
+export type Difference = { readonly before: JsonText; readonly after: ReceivedLeague };
+
+/** Everything but removals that makes the stored leagues equal to the received ones. */
+export type ChangeSet = ReturnType<typeof reconcile>;
+
+/** Pure. `load` reads a whole stored league, and is called only if its hash differs. The order of leagues does not matter. */
+export function reconcile(
+  stored: ReadonlyMap<string, StoredLeague>,
+  received: ReadonlyMap<string, ReceivedLeague>,
+  load: (leagueId: string) => League,
+) {
+  const added: ReceivedLeague[] = [];
+  const changed: Difference[] = [];
+  /** Removed before. */
+  const restored: Difference[] = [];
+  /** Same content, but the hash is of another program version. */
+  const rehashed: ReceivedLeague[] = [];
+  let unchanged = 0;
+  for (const [leagueId, after] of received) {
+    const row = stored.get(leagueId);
+    if (row === undefined) {
+      added.push(after);
+      continue;
+    }
+    if (!row.removed && row.hash === after.hash) {
+      unchanged += 1;
+      continue;
+    }
+    const before = changedMembersJson(load(leagueId), after.league);
+    if (row.removed) restored.push({ before, after });
+    else if (before !== '{}') changed.push({ before, after });
+    else {
+      rehashed.push(after);
+      unchanged += 1;
+    }
+  }
+  return { added, changed, restored, rehashed, unchanged };
+}
+
+export type RemovalRules = {
+  readonly scope: RunScope;
+  /** Share (0 to 1) of the live rows in scope above which removals are held. */
+  readonly limit: number;
+  /** Held removals that an operator accepted. */
+  readonly accepted: ReadonlySet<string>;
+  /** Leagues that came into scope since removals have been held. Called only if needed. */
+  readonly joined: () => ReadonlySet<string>;
+};
+
+type Removals = { readonly removed: readonly string[]; readonly held: readonly string[] };
+
+/** In a short list a share means little. */
+const ALWAYS_ALLOWED = 5;
+/** 0.29 * 100 is 28.999999999999996, and 29 is not more than 29 %. */
+const ROUNDING = 1e-6;
+
+/**
+ * Pure. A filtered list says nothing about rows whose last known status is another one. A rejected element with a
+ * readable id is not missing.
+ */
+export function decideRemovals(
+  stored: ReadonlyMap<string, StoredLeague>,
+  list: LeagueList,
+  { scope, limit, accepted, joined }: RemovalRules,
+): Removals {
+  const rejectedIds = new Set(list.rejections.map((rejection) => rejection.leagueId));
+  const live: string[] = [];
+  const missing: string[] = [];
+  for (const [leagueId, row] of stored) {
+    if (row.removed || (scope !== 'all' && row.status !== scope)) continue;
+    const isMissing = !list.leagues.has(leagueId) && !rejectedIds.has(leagueId);
+    if (isMissing) missing.push(leagueId);
+    // Accepted removals do not count; an acceptance ends if the league is listed again.
+    if (!isMissing || !accepted.has(leagueId)) live.push(leagueId);
+  }
+  // An element without a readable id could be any of the missing leagues.
+  if (rejectedIds.has(null)) return { removed: [], held: missing };
+
+  const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
+  const isTooMuch = (of: number): boolean => waiting.length > limit * of + ROUNDING;
+  // Leagues that joined since must not make the share smaller, or the next equal list would pass what is held now.
+  const withoutJoined = (): number => {
+    const since = joined();
+    return live.filter((leagueId) => !since.has(leagueId)).length;
+  };
+  const tooMany = waiting.length > ALWAYS_ALLOWED && (isTooMuch(live.length) || isTooMuch(withoutJoined()));
+  if (waiting.length > 0 && (list.received === 0 || tooMany)) {
+    return { removed: missing.filter((leagueId) => accepted.has(leagueId)), held: waiting };
+  }
+  return { removed: missing, held: [] };
+}
+
+function explainHold(list: LeagueList, limit: number): string {
+  const hasUnreadable = list.rejections.some(({ leagueId }) => leagueId === null);
+  if (hasUnreadable) return 'elements without a readable league_id could be any of the missing leagues';
+  if (list.received === 0) return 'the list is empty';
+  const share = Number((limit * 100).toFixed(6));
+  return `more than ${ALWAYS_ALLOWED}, and more than ${share}% of those listed, would go at once`;
 }

@@ -1,15 +1,14 @@
-import type { Drift } from '../drift.ts';
-import { formatDuration } from '../duration.ts';
-import type { RunError } from '../errors.ts';
+import { type RunError, toRunError } from '../errors.ts';
+import type { Drift } from '../league/drift.ts';
+import type { Log } from '../log.ts';
 import type { Rejection } from '../service/leagues.ts';
+import type { LoginRecord } from '../service/login.ts';
 import type { RunKind, Trigger } from '../store/tables/runs.ts';
-
-/** What a run did; the six after `received` add up to it. */
-export type RunCounts = Readonly<Record<(typeof COUNTED)[number] | 'received', number>>;
+import { formatDuration } from '../time/duration.ts';
 
 const COUNTED = ['added', 'changed', 'restored', 'removed', 'unchanged', 'rejected', 'duplicates', 'held'] as const;
 
-export const NO_COUNTS: RunCounts = {
+export const NO_COUNTS = {
   received: 0,
   added: 0,
   changed: 0,
@@ -21,39 +20,37 @@ export const NO_COUNTS: RunCounts = {
   held: 0,
 };
 
-/** How a run ended. */
+export type RunCounts = Readonly<typeof NO_COUNTS>;
+
 export type RunReport = {
-  /** Its row in `runs`; null if none could be written. */
+  /** Null if its row could not be written. */
   readonly runId: number | null;
   readonly kind: RunKind;
   readonly trigger: Trigger;
   readonly outcome: 'changed' | 'unchanged' | 'held' | 'failed' | 'interrupted';
   readonly durationMs: number;
-  /** The instant that a good run is filed under. */
+  /** Of a good run: the timestamp of its writes. */
   readonly finishedAt?: string;
-  /** Requests for the leagues or the profile. */
   readonly attempts: number;
-  /** Of the last request, where it was answered. */
   readonly httpStatus: number | undefined;
   readonly counts: RunCounts;
-  /** Whether it changed anything in the database but its own row. */
+  /** Whether it changed anything but its own row. */
   readonly wrote: boolean;
-  /** Why removals are held, where they are. */
   readonly heldBecause?: string | undefined;
-  /** What no run before it had found: rows of `drift` and `rejected_leagues` that it added or reopened. */
-  readonly news?: { readonly drift: readonly Drift[]; readonly rejections: readonly Rejection[] };
-  /** Why it failed, or why even its end could not be recorded. */
+  /** Rows of `drift` and `rejected_leagues` that it added or reopened. */
+  readonly newFindings?: { readonly drift: readonly Drift[]; readonly rejections: readonly Rejection[] };
+  /** Why it failed, or why its end could not be recorded. */
   readonly error?: RunError;
-  /** The service asked for a pause that reaches past the run: a run is to follow as soon as it ends. */
-  readonly putOff: boolean;
+  /** A Retry-After outlasts the run: a catch-up must follow when it ends. */
+  readonly postponed: boolean;
 };
 
-/** The fields of a run's line in the log, under the names that the columns of `runs` have. */
+/** The log fields of a run, named like the columns of `runs`. */
 export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, durationMs }: RunReport) {
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
-/** A run in one line of words. What is unchanged is the rest, and is left out: the line is to fit a terminal. */
+/** One line, without the unchanged ones so that it fits a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)` */
 export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
   const what = kind === 'leagues' && applied ? `: ${describeCounts({ ...counts, unchanged: 0 }, httpStatus)}` : '';
@@ -61,9 +58,41 @@ export function describeReport({ kind, outcome, counts, durationMs, heldBecause,
   return `${kind}: ${outcome}${what} (${formatDuration(durationMs)})${why}`;
 }
 
-/** What a poll received and what became of it, in words. */
+/** For example `124 received, 1 added, 3 changed`. */
 export function describeCounts(counts: RunCounts, httpStatus: number | null | undefined): string {
   if (httpStatus === 304) return 'the service says that the list is the same';
   const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
   return [`${counts.received} received`, ...parts].join(', ');
 }
+
+export type WorkerEvent =
+  /** A login was sent, with any outcome. */
+  | { readonly type: 'login'; readonly login: LoginRecord }
+  /** A first load of very many leagues is about to be written. */
+  | { readonly type: 'firstLoad'; readonly received: number }
+  | { readonly type: 'runStarted'; readonly kind: RunKind }
+  | { readonly type: 'runEnded'; readonly report: RunReport };
+
+/** Called synchronously, in the order of subscription. */
+export type Listener = (event: WorkerEvent) => void;
+
+/** `emit` never throws: it logs a listener's error and calls the others. */
+export function createEvents(log: Log) {
+  const listeners: Listener[] = [];
+  const emit: Listener = (event) => {
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        log.error({ err: toRunError(error), event: event.type }, `handling the event ${event.type} failed`);
+      }
+    }
+  };
+  /** Skips listeners that are not configured. */
+  const subscribe = (...added: (Listener | undefined)[]): void => {
+    listeners.push(...added.filter((listener) => listener !== undefined));
+  };
+  return { emit, subscribe };
+}
+
+export type Events = ReturnType<typeof createEvents>;

@@ -1,69 +1,52 @@
-import { PLAIN, type Terminal, type Tone, visible } from './style.ts';
-import { paintCell, widthOf } from './text.ts';
+import { escapeControls, PLAIN, type Terminal, type Tone } from './style.ts';
+import { formatCell, widthOf } from './text.ts';
 
-/** What stands in a table, and what its colour says. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 const GAP = '  ';
-/** Cells are not cut below this; a terminal that is narrower still breaks the lines. */
-const LEAST_WIDTH = 6;
-/** What is left of a column that is cut first: the beginning of an id. */
-const LEAST_FIRST = 9;
+/** A terminal too narrow for this wraps the lines. */
+const MIN_WIDTH = 6;
+/** Of the column that shrinks first: enough to recognise an id. */
+const MIN_FIRST_WIDTH = 9;
 
 /**
- * Lays rows out in columns under their names. At a terminal the longest cells are cut until the lines fit, those of the
- * column `cutFirst` (from 0) before all others. Control characters are shown as what they are, not obeyed.
+ * Aligns rows in columns below their names, with control characters escaped. At a terminal the widest columns shrink until
+ * the lines fit; `shrinkFirst` is the index of a column that shrinks before all others.
  */
 export function formatTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
   { columns: width, paint }: Terminal = PLAIN,
-  cutFirst?: number,
+  shrinkFirst = -1,
 ): string {
-  const heading: readonly Cell[] = columns.map((text) => ({ text, tone: 'faint' }));
-  const lines = [heading, ...rows].map((row) => row.map((cell) => visible(textOf(cell))));
-  const widths = narrow(narrowOne(widthsOf(lines), width, cutFirst), width);
-  const layOut = (line: readonly string[], row: readonly Cell[]): string => {
-    const cells = line.map((text, index) => paintCell(text, toneOf(row[index] ?? ''), widths[index] ?? 0, paint));
-    return cells.join(GAP).trimEnd();
-  };
-  return lines.map((line, index) => layOut(line, index === 0 ? heading : (rows[index - 1] ?? []))).join('\n');
+  const heading = columns.map((text): Cell => ({ text, tone: 'faint' }));
+  const lines = [heading, ...rows].map((row) => row.map(cellOf));
+  const natural = columns.map((_, index) =>
+    lines.reduce((most, line) => Math.max(most, widthOf(line[index]?.text ?? '')), 0),
+  );
+  const widths = shrinkColumns(natural, width - GAP.length * (columns.length - 1), shrinkFirst);
+  return lines
+    .map((line) => line.map(({ text, tone }, index) => formatCell(text, tone, widths[index] ?? 0, paint)).join(GAP))
+    .map((line) => line.trimEnd())
+    .join('\n');
 }
 
-function textOf(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.text;
+function cellOf(cell: Cell) {
+  const { text, tone } = typeof cell === 'string' ? { text: cell, tone: 'plain' as const } : cell;
+  return { text: escapeControls(text), tone };
 }
 
-function toneOf(cell: Cell): Tone {
-  return typeof cell === 'string' ? 'plain' : cell.tone;
-}
-
-function widthsOf(lines: readonly (readonly string[])[]): readonly number[] {
-  const widths: number[] = [];
-  for (const line of lines) {
-    for (const [index, cell] of line.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell));
-  }
-  return widths;
-}
-
-function narrowOne(widths: readonly number[], width: number, index: number | undefined): readonly number[] {
-  const natural = widths[index ?? -1];
-  if (index === undefined || natural === undefined) return widths;
-  const excess = Math.max(0, sum(widths) - roomIn(widths, width));
-  return widths.with(index, Math.max(Math.min(natural, LEAST_FIRST), natural - excess));
-}
-
-/** Without the gaps between the columns. */
-function roomIn(widths: readonly number[], width: number): number {
-  return width - GAP.length * (widths.length - 1);
-}
-
-/** The widest columns give way first, all to the same width. */
-function narrow(widths: readonly number[], width: number): readonly number[] {
-  const room = roomIn(widths, width);
-  const narrowed = (most: number): readonly number[] => widths.map((natural) => Math.min(natural, most));
+/** After `shrinkFirst` the widest columns shrink, all to the same width. */
+function shrinkColumns(natural: readonly number[], room: number, shrinkFirst: number): readonly number[] {
+  const first = natural[shrinkFirst];
+  const excess = Math.max(0, sum(natural) - room);
+  const widths =
+    first === undefined
+      ? natural
+      : natural.with(shrinkFirst, Math.max(Math.min(first, MIN_FIRST_WIDTH), first - excess));
+  const narrowed = (most: number): readonly number[] => widths.map((width) => Math.min(width, most));
   let most = Math.max(...widths);
-  while (most > LEAST_WIDTH && sum(narrowed(most)) > room) most -= 1;
+  while (most > MIN_WIDTH && sum(narrowed(most)) > room) most -= 1;
   return narrowed(most);
 }
 

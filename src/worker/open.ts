@@ -1,69 +1,58 @@
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { formatInstant, systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
+import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
-import { type RetryAfter, remainingMs } from '../service/retry-after.ts';
+import { remainingMs } from '../service/retry-after.ts';
 import { connect, createTransport, openService } from '../service/service.ts';
-import type { Session } from '../service/session.ts';
 import { prepareFolder } from '../store/database-file.ts';
 import { networkFileSystemOf } from '../store/disk.ts';
 import { acquireLock, type Lock } from '../store/lock.ts';
-import { openStore, type Store } from '../store/store.ts';
-import type { Listener } from '../sync/events.ts';
-import type { RunTools } from '../sync/run.ts';
-import type { Copy } from './copier.ts';
-import { createLoginRecorder } from './login-recorder.ts';
-import { createPublisher, type Publisher } from './publisher.ts';
+import { type CloseResult, openStore, type Store } from '../store/store.ts';
+import type { Listener } from '../sync/report.ts';
+import type { RunDeps } from '../sync/run.ts';
+import { formatTimestamp, systemClock } from '../time/clock.ts';
+import type { CopyDatabase } from './copy-process.ts';
+import { Publisher } from './publisher.ts';
 
-/** Everything that a worker holds, or a command that polls once: the lock, the database, the session. */
-export type WorkerResources = AsyncDisposable & {
-  readonly tools: RunTools;
-  readonly store: Store;
-  readonly session: Session;
-  readonly retryAfter: RetryAfter;
-  /** Undefined if no copy is wanted. */
-  readonly publisher: Publisher | undefined;
-  /** Runs that an earlier worker left unfinished, now marked `interrupted`. */
-  readonly interrupted: number;
-};
+/** What `run`, and a command that polls once, hold: the lock, the database, the session. */
+export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 
 export type OpenOptions = {
   readonly log: Log;
   readonly pid: number;
   readonly firstReason: LoginReason;
   readonly signal: AbortSignal;
-  /** Makes the copies that are published, and the one before an upgrade. */
-  readonly copy: Copy;
-  /** A demo marks the database that it makes as its own; any other worker removes that mark. */
+  readonly copy: CopyDatabase;
+  /** Marks a new database as a demo's; any other worker removes that mark. */
   readonly isDemo?: boolean;
-  /** Done under the lock, before the database is opened, which may take long; disposed of last. */
-  readonly onLocked?: () => Promise<AsyncDisposable>;
-  /** Is told of every login and run, and of the closed database. */
+  /** Called under the lock before the database is opened, which may take long. The result is disposed of last. */
+  readonly onLocked?: () => Promise<AsyncDisposable | undefined>;
   readonly emit: Listener;
+  readonly onClosed?: (result: CloseResult) => void;
 };
 
 /**
- * Takes the lock, opens the database and the session. Throws a LockedError or a DatabaseError. Disposing closes it all in
- * the opposite order and leaves one file that read-only tools can open.
+ * Takes the lock, opens the database and the session. Rejects with a LockedError or a DatabaseError. Disposing closes
+ * all in reverse order and leaves one file that read-only tools can open.
  */
-export async function openWorker(config: Config, options: OpenOptions): Promise<WorkerResources> {
-  const { log, pid, signal, emit } = options;
+export async function openWorker(config: Config, options: OpenOptions) {
+  const { log, pid, emit } = options;
   await using stack = new AsyncDisposableStack();
   const path = prepareFolder(config.database);
-  const lock = stack.use(acquireLock(path, { pid, host: hostname(), since: formatInstant(systemClock.now()) }));
-  warnOfNetwork(path, log);
-  if (options.onLocked !== undefined) stack.use(await options.onLocked());
+  const lock = stack.use(acquireLock(path, { pid, host: hostname(), since: formatTimestamp(systemClock.now()) }));
+  warnIfOnNetwork(path, log);
+  stack.use(await options.onLocked?.());
   const store = stack.use(await openDatabase(path, lock, options));
-  const interrupted = await writeFirst(store, options);
-  // Above the store: a copy under way is a reader, and the last one to leave leaves one file.
-  const publisher = stack.use(publisherOf(store, config, options));
+  const interrupted = await prepareRows(store, options);
+  // Closed before the store: while a copy reads the database, closing cannot remove the WAL.
+  const publisher = stack.use(createPublisher(store, config, options));
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
-  const last = store.read(() => store.runs.lastPause(fingerprint));
+  const last = store.read(() => store.runs.lastRetryAfter(fingerprint));
   const connection = connect(createTransport(config), {
     retryAfterLeftMs: remainingMs(last, systemClock.now()),
     onRetryAfter: recorder.recordRetryAfter,
@@ -72,14 +61,15 @@ export async function openWorker(config: Config, options: OpenOptions): Promise<
     recorder.recordLogin(login);
     emit({ type: 'login', login });
   };
-  const service = stack.use(openService(config, connection, { firstReason: options.firstReason, signal, onLogin }));
+  const service = stack.use(openService(config, connection, { ...options, onLogin }));
   const { client, drift, secrets, clock, session, retryAfter } = service;
   const { scope, removalLimit, runTimeoutMs } = config;
-  const programVersion = findPackage().version;
-  const settings = { scope, removalLimit, runTimeoutMs, fingerprint, programVersion };
+  const settings = { scope, removalLimit, runTimeoutMs, fingerprint, programVersion: findPackage().version };
+  const pausedUntil = retryAfter.until;
+  const deps: RunDeps = { store, client, drift, clock, ...settings, scrub: secrets.scrub, pausedUntil, emit };
   const opened = stack.move();
   return {
-    tools: { store, client, drift, clock, ...settings, scrub: secrets.scrub, pausedUntil: retryAfter.until, emit },
+    deps,
     store,
     session,
     retryAfter,
@@ -89,12 +79,12 @@ export async function openWorker(config: Config, options: OpenOptions): Promise<
   };
 }
 
-function warnOfNetwork(path: string, log: Log): void {
+function warnIfOnNetwork(path: string, log: Log): void {
   const network = networkFileSystemOf(dirname(path));
   if (network === undefined) return;
   log.warn(
     { network },
-    `${path} lies on a network file system (${network}), where SQLite cannot be relied upon: put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines`,
+    `${path} lies on a network file system (${network}), where SQLite is not reliable: put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines`,
   );
 }
 
@@ -104,32 +94,63 @@ async function openDatabase(path: string, lock: Lock, options: OpenOptions): Pro
     migrations: findPackage().migrations,
     clock: systemClock,
     stop,
-    keepCopy: async (upgrade) => {
-      log.info(upgrade, `the schema of the database is an older one: first it is copied, as it is, to ${upgrade.copy}`);
+    copyBeforeUpgrade: async (upgrade) => {
+      log.info(upgrade, `the database has an older schema: copying it to ${upgrade.copy} before the upgrade`);
       await copy(path, upgrade.copy, { replace: 'earlier', signal: stop });
     },
     onLongWait: ({ message }) => log.warn({ database: path }, `waiting, for at most a minute: ${message}`),
     lock,
     isDemo: options.isDemo ?? false,
-    onClosed: (result) => options.emit({ type: 'closed', result }),
+    onClosed: options.onClosed ?? (() => undefined),
   });
   const { upgrade } = store;
-  // A warning, since you may want to remove the copy.
+  // A warning, so that you notice the copy and can delete it.
   if (upgrade !== undefined)
-    log.warn(upgrade, `the schema of the database was brought up to date; as it was, it is kept at ${upgrade.copy}`);
+    log.warn(upgrade, `the schema of the database was upgraded; the old database is kept at ${upgrade.copy}`);
   return store;
 }
 
-function publisherOf(store: Store, { publish: target }: Config, options: OpenOptions): Publisher | undefined {
+function createPublisher(store: Store, { publish: target }: Config, options: OpenOptions): Publisher | undefined {
   if (target === undefined) return undefined;
   const { copy, log, signal: stop } = options;
   const changedAt = store.read(store.runs.lastChangedAt);
-  return createPublisher({ path: store.path, changedAt, target, copy, clock: systemClock, log, stop });
+  return new Publisher({ path: store.path, changedAt, target, copy, clock: systemClock, log, stop });
 }
 
-/** Gives how many runs an earlier worker left unfinished. */
-function writeFirst(store: Store, { signal, isDemo = false }: OpenOptions): Promise<number> {
-  const foundAt = formatInstant(systemClock.now());
+/** Writes rows in the background. Disposing waits for them. */
+export function createLoginRecorder(store: Store, fingerprint: string, log: Log) {
+  let writing: Promise<void> = Promise.resolve();
+  const write = (what: string, change: () => void): void => {
+    writing = writing
+      .then(() => store.write(change))
+      .catch((error: unknown) =>
+        log.error({ err: toRunError(error) }, `${what} could not be recorded in the database`),
+      );
+  };
+  return {
+    recordLogin: ({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage, error }: LoginRecord): void => {
+      const row = {
+        at: formatTimestamp(at),
+        outcome,
+        reason,
+        expires_at: expiresAt === undefined ? null : formatTimestamp(expiresAt),
+        clock_skew_ms: clockSkewMs ?? null,
+        error_message: errorMessage ?? null,
+        not_before: error?.notBefore === undefined ? null : formatTimestamp(error.notBefore),
+        fingerprint,
+      };
+      write(`a login (${reason}, ${outcome})`, () => store.logins.add(row));
+    },
+    /** Writes the end (ms) of a Retry-After that came between two runs; runs write their own. */
+    recordRetryAfter: (until: number): void =>
+      write('a Retry-After', () => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until))),
+    [Symbol.asyncDispose]: (): Promise<void> => writing,
+  };
+}
+
+/** Returns how many unfinished runs of an earlier worker it marked `interrupted`. */
+function prepareRows(store: Store, { signal, isDemo = false }: OpenOptions): Promise<number> {
+  const foundAt = formatTimestamp(systemClock.now());
   const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${foundAt}.`;
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();

@@ -1,135 +1,111 @@
 import { statSync } from 'node:fs';
-import type { Clock } from '../clock.ts';
-import { CutShortError, type RunError, toRunError } from '../errors.ts';
+import { CopyKilledError, type RunError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { isWritable } from '../store/copy.ts';
-import { kinshipOf } from '../store/origin.ts';
-import type { Listener } from '../sync/events.ts';
-import type { Copy } from './copier.ts';
-
-/** Keeps a copy of the database for readers elsewhere. Never delays or fails a poll; a failure is logged, and tried again. */
-export type Publisher = AsyncDisposable & {
-  /** Rebuilds the copy after a run that changed something. */
-  readonly note: Listener;
-  /** Rebuilds the copy if there is none, or an old one. */
-  readonly look: () => void;
-  /** Why the last copy could not be made; undefined if it was made, or none was tried. */
-  readonly failure: () => RunError | undefined;
-};
+import { compareCopy } from '../store/copy-origin.ts';
+import type { Listener } from '../sync/report.ts';
+import type { Clock } from '../time/clock.ts';
+import type { CopyDatabase } from './copy-process.ts';
 
 export type PublisherOptions = {
-  /** The database. */
   readonly path: string;
-  /** When it was last changed by a run, before this worker; its copy has to be younger. */
+  /** When a run last changed the database before this start: an older copy is out of date. */
   readonly changedAt: string | undefined;
-  /** Where its copy goes. */
   readonly target: string;
-  readonly copy: Copy;
+  readonly copy: CopyDatabase;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborts when the worker is to end. */
   readonly stop: AbortSignal;
 };
 
-const OLDEST_MS = 3_600_000;
+const MAX_AGE_MS = 3_600_000;
 const RETRY_MS = 60_000;
-/** What the last poll changed may still be copied; a worker that stops has no time for more. */
+/** After a stop, time to copy what the last poll changed. */
 const GRACE_MS = 3_000;
 
-export function createPublisher(options: PublisherOptions): Publisher {
-  const { clock, stop } = options;
-  const grace = createGrace(clock, stop);
-  const attempts = createAttempts(options, grace.signal);
-  let due = dueIn(clock, OLDEST_MS - ageOf(options, clock.now()));
-  let isWanted = false;
-  let publishing: Promise<void> | undefined;
+/** Keeps a copy of the database for readers elsewhere. Never delays or fails a poll: failures are logged and retried. */
+export class Publisher implements AsyncDisposable {
+  /** Of the last attempt, if it failed. */
+  failure: RunError | undefined;
+  private readonly options: PublisherOptions;
+  private readonly graceOver = new AbortController();
+  private readonly disposed = new AbortController();
+  /** On the monotonic clock, in ms. */
+  private dueAt: number;
+  private isWanted = false;
+  private publishing: Promise<void> | undefined;
 
-  const drain = async (): Promise<void> => {
-    while (isWanted && !grace.signal.aborted) {
-      isWanted = false;
-      const next = dueIn(clock, OLDEST_MS);
-      due = (await attempts.publish()) ? next : dueIn(clock, RETRY_MS);
+  constructor(options: PublisherOptions) {
+    const { clock, stop } = options;
+    this.options = options;
+    this.dueAt = clock.monotonic() + MAX_AGE_MS - ageOf(options, clock.now());
+    const endGrace = (): void => this.graceOver.abort();
+    const startGrace = () => clock.sleep(GRACE_MS, this.disposed.signal).then(endGrace, () => undefined);
+    if (stop.aborted) startGrace();
+    else stop.addEventListener('abort', startGrace, { once: true });
+  }
+
+  readonly onEvent: Listener = (event) => {
+    if (event.type === 'runEnded' && event.report.wrote) this.request();
+  };
+
+  refreshIfDue(): void {
+    if (this.publishing === undefined && this.options.clock.monotonic() >= this.dueAt) this.request();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.publishing;
+    this.disposed.abort();
+  }
+
+  /** Requests during a copy are merged into one more copy. */
+  private request(): void {
+    this.isWanted = true;
+    this.publishing ??= this.drain();
+  }
+
+  private async drain(): Promise<void> {
+    const { clock } = this.options;
+    while (this.isWanted && !this.graceOver.signal.aborted) {
+      this.isWanted = false;
+      const startedAt = clock.monotonic();
+      this.dueAt = (await this.publish()) ? startedAt + MAX_AGE_MS : clock.monotonic() + RETRY_MS;
     }
-    publishing = undefined;
-  };
-  // Changes during a copy are in the next one, however many they are.
-  const request = (): void => {
-    isWanted = true;
-    publishing ??= drain();
-  };
-  return {
-    note: (event) => {
-      if (event.type === 'runEnded' && event.report.wrote) request();
-    },
-    look: () => {
-      if (publishing === undefined && due()) request();
-    },
-    failure: attempts.failure,
-    [Symbol.asyncDispose]: async () => {
-      await publishing;
-      grace.end();
-    },
-  };
+    this.publishing = undefined;
+  }
+
+  /** Resolves to whether the copy was made; never rejects. */
+  private async publish(): Promise<boolean> {
+    const { path, target, copy, log, stop } = this.options;
+    const { signal } = this.graceOver;
+    try {
+      await copy(path, target, { replace: 'published', signal });
+      if (this.failure !== undefined) log.info({ target }, 'the published copy is made again');
+      else log.debug({ target }, 'the copy was published');
+      this.failure = undefined;
+      return true;
+    } catch (error) {
+      // systemd stops the copy process together with the worker.
+      if (signal.aborted || (stop.aborted && error instanceof CopyKilledError)) return false;
+      const found = toRunError(error);
+      if (found.message !== this.failure?.message)
+        log.warn({ err: found, target }, 'the published copy could not be made');
+      this.failure = found;
+      return false;
+    }
+  }
 }
 
-/** Whether the time is over, by either clock: one may step, the other stands still in a suspended machine. */
-function dueIn(clock: Clock, ms: number): () => boolean {
-  const [wall, monotonic] = [clock.now() + ms, clock.monotonic() + ms];
-  return () => clock.now() >= wall || clock.monotonic() >= monotonic;
-}
-
-/** Its signal aborts some time after `stop`, unless it has ended by then. */
-function createGrace(clock: Clock, stop: AbortSignal) {
-  const over = new AbortController();
-  const ended = new AbortController();
-  const start = (): void => {
-    clock.sleep(GRACE_MS, ended.signal).then(
-      () => over.abort(),
-      () => undefined,
-    );
-  };
-  if (stop.aborted) start();
-  else stop.addEventListener('abort', start, { once: true });
-  return { signal: over.signal, end: () => ended.abort() };
-}
-
-/** Makes the copy and puts it into its place. */
-function createAttempts({ path, target, copy, log, stop }: PublisherOptions, signal: AbortSignal) {
-  let failure: RunError | undefined;
-  return {
-    failure: () => failure,
-    /** Says whether the copy was made; never rejects. */
-    publish: async (): Promise<boolean> => {
-      try {
-        await copy(path, target, { replace: 'published', signal });
-        if (failure !== undefined) log.info({ target }, 'the published copy is made again');
-        else log.debug({ target }, 'the copy was published');
-        failure = undefined;
-        return true;
-      } catch (error) {
-        // A supervisor that ends the worker may end its processes, too.
-        if (signal.aborted || (stop.aborted && error instanceof CutShortError)) return false;
-        const found = toRunError(error);
-        // The same failure is logged once, not at every try.
-        if (found.message !== failure?.message)
-          log.warn({ err: found, target }, 'the published copy could not be made');
-        failure = found;
-        return false;
-      }
-    },
-  };
-}
-
-/** Infinite if there is no copy of the present state, or what does not look like one, so that it is rebuilt at once. */
+/** Infinite if the copy is missing or out of date. */
 function ageOf({ path, target, changedAt }: PublisherOptions, now: number): number {
   try {
     const { mtimeMs } = statSync(target);
     const isLate = changedAt !== undefined && mtimeMs < Date.parse(changedAt);
-    // A clock that has stepped back since makes none young, nor does a database that was restored.
-    const isPresent = mtimeMs <= now && !isLate && !isWritable(target) && kinshipOf(target, path) === 'earlier';
-    if (isPresent) return now - mtimeMs;
+    // The clock may have been set back, and the database may have been restored from a backup.
+    const isCurrent = mtimeMs <= now && !isLate && !isWritable(target) && compareCopy(target, path) === 'earlier';
+    if (isCurrent) return now - mtimeMs;
   } catch {
-    // The copying process says what is wrong there.
+    // The copy process will report it.
   }
   return Number.POSITIVE_INFINITY;
 }

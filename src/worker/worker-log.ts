@@ -1,59 +1,92 @@
 import { basename } from 'node:path';
-import type { Clock } from '../clock.ts';
-import { formatDuration } from '../duration.ts';
+import { RunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { LoginReason, LoginRecord } from '../service/login.ts';
 import type { CloseResult } from '../store/store.ts';
-import type { Listener } from '../sync/events.ts';
-import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
-import { createLoginLog } from './login-log.ts';
-import { logNews } from './news-log.ts';
-import { createStreak, fingerprintOf } from './streak.ts';
+import { describeReport, fieldsOf, type Listener, type RunReport } from '../sync/report.ts';
+import { type Clock, formatSecond, formatTimestamp } from '../time/clock.ts';
+import { formatDuration } from '../time/duration.ts';
+import { logNewFindings } from './findings-log.ts';
 
-/** Logs what happens in a worker. */
 export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) => string): Listener {
-  const logins = createLoginLog(log, clock);
-  const runs = createRunLog(log, clock);
+  const logLogin = createLoginLog(log, clock);
+  const logRun = createRunLog(log, clock);
   return (event) => {
-    if (event.type === 'login') logins(event.login);
-    else if (event.type === 'firstLoad') logFirstLoad(log, event.received);
+    if (event.type === 'login') logLogin(event.login);
+    else if (event.type === 'firstLoad')
+      log.info(
+        { kind: 'leagues', received: event.received },
+        `leagues: first load of ${event.received} leagues; this may take some seconds, and probes wait meanwhile`,
+      );
     else if (event.type === 'runEnded') {
-      runs(event.report);
-      logNews(log, event.report, scrub);
+      logRun(event.report);
+      logNewFindings(log, event.report, scrub);
     }
   };
 }
 
+/** Failures in a row of one kind of run, or of logins. */
+function createStreak(clock: Clock, noun: string) {
+  const known = new Set<string>();
+  let count = 0;
+  let since = 0;
+  let sinceMonotonic = 0;
+  let lastMessage: string | undefined;
+  const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return {
+    /** `isNew`: the streak had no such failure yet. `isRepeated`: the last one had the same message. */
+    add: (error: RunError) => {
+      if (count === 0) [since, sinceMonotonic] = [clock.now(), clock.monotonic()];
+      count += 1;
+      // During a backoff the error wraps the one that caused it.
+      const { kind, httpStatus, fix } = error.cause instanceof RunError ? error.cause : error;
+      const fingerprint = JSON.stringify([kind, httpStatus, fix]);
+      const result = { isNew: !known.has(fingerprint), isRepeated: error.message === lastMessage };
+      known.add(fingerprint);
+      lastMessage = error.message;
+      return result;
+    },
+    count: () => count,
+    describe: () => `${countText()} since ${formatSecond(since)}`,
+    /** Ends the streak. Returns a suffix for the message that logs the recovery; empty if there was no failure. */
+    end: (): string => {
+      const duration = formatDuration(clock.monotonic() - sinceMonotonic);
+      const suffix = count === 0 ? '' : `; recovered after ${countText()} in ${duration}`;
+      known.clear();
+      count = 0;
+      lastMessage = undefined;
+      return suffix;
+    },
+  };
+}
+
 /**
- * One line for each run. A failure is logged in full when it is new, and then at widening intervals with how many there
- * have been; the lines of the polls between are short. The first good poll says what it ended. Removals that stay held
- * are logged alike.
+ * One line for each run. Of a streak, the first failure of each kind is logged in full, the others briefly; the next
+ * good run says what has ended. Held removals are a warning once.
  */
 export function createRunLog(log: Log, clock: Clock): (report: RunReport) => void {
-  const failing = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
-  const holding = createStreak(clock, 'poll');
-  const lastMessage = new Map<RunReport['kind'], string | undefined>();
+  const streaks = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
+  let lastHold: string | undefined;
 
-  const logFailure = (report: RunReport, error: NonNullable<RunReport['error']>): void => {
+  const logFailure = (report: RunReport, error: RunError): void => {
     const { kind, durationMs } = report;
-    const streak = failing[kind];
-    const loudness = streak.add(fingerprintOf(error));
+    const streak = streaks[kind];
+    const { isNew, isRepeated } = streak.add(error);
     const line = { ...fieldsOf(report), failures: streak.count(), error_kind: error.kind };
-    if (loudness === 'known') {
-      const how = lastMessage.get(kind) === error.message ? 'failed as before' : `failed: ${error.message}`;
+    if (isNew) log.warn({ ...line, err: error }, `${kind}: failed. ${error.message}`);
+    else {
+      const how = isRepeated ? 'failed as before' : `failed: ${error.message}`;
       log.info(line, `${kind}: ${how} (${formatDuration(durationMs)}); ${streak.describe()}`);
-    } else {
-      const again = loudness === 'new' ? '' : ` again; ${streak.describe()}`;
-      log.warn({ ...line, err: error }, `${kind}: failed${again}. ${error.message}`);
     }
   };
   const logSuccess = (report: RunReport): void => {
     const { kind, outcome, counts, heldBecause } = report;
-    const ended = failing[kind].end();
-    const text = describeReport(report) + (ended === undefined ? '' : `; recovered after ${ended}`);
-    const isNewHold = outcome === 'held' && holding.add(`${counts.held} ${heldBecause}`) !== 'known';
-    if (kind === 'leagues' && outcome !== 'held') holding.end();
-    if (isNewHold) log.warn(fieldsOf(report), `${text}; league-sync accept-removals shows them`);
+    const text = describeReport(report) + streaks[kind].end();
+    const hold = outcome === 'held' ? `${counts.held} ${heldBecause}` : undefined;
+    if (hold !== undefined && hold !== lastHold)
+      log.warn(fieldsOf(report), `${text}; league-sync accept-removals shows them`);
     else log.info(fieldsOf(report), text);
+    if (kind === 'leagues') lastHold = hold;
   };
   return (report) => {
     const { kind, outcome, error } = report;
@@ -62,38 +95,66 @@ export function createRunLog(log: Log, clock: Clock): (report: RunReport) => voi
       log.warn({ ...fieldsOf(report), err: error }, `${kind}: ${outcome}. ${error.message}`);
     else if (outcome === 'interrupted') log.info(fieldsOf(report), describeReport(report));
     else logSuccess(report);
-    lastMessage.set(kind, error?.message);
   };
 }
 
-/** The worker is silent for a while; the line of the run says when that is over. */
-function logFirstLoad(log: Log, received: number): void {
-  log.info(
-    { kind: 'leagues', received },
-    `leagues: first load of ${received} leagues; this may take some seconds, and probes wait meanwhile`,
-  );
+/** Logs every successful login, and of a streak the first failure of each kind. */
+export function createLoginLog(log: Log, clock: Clock): (login: LoginRecord) => void {
+  const streak = createStreak(clock, 'failed login');
+  let hasFailed = false;
+  return (login) => {
+    const { reason, outcome, error, errorMessage = '' } = login;
+    // A transient failure is retried at once, which usually succeeds.
+    const mayPass = error === undefined || (error.retryable && !hasFailed);
+    hasFailed = outcome !== 'ok';
+    if (outcome === 'ok') return logSuccessfulLogin(log, login, streak.end());
+    const level = !mayPass && streak.add(error).isNew ? 'warn' : 'debug';
+    const line = { reason, outcome, failures: streak.count(), err: error };
+    log[level](line, `login ${outcome} (${reason}): ${errorMessage}`);
+  };
 }
 
-/** Runs that an earlier worker left without an end: it was killed, crashed, or lost its power. */
-export function logInterrupted(log: Log, runs: number): void {
-  if (runs === 0) return;
-  log.warn({ runs }, `marked ${runs} unfinished run${runs === 1 ? '' : 's'} of an earlier worker as interrupted`);
+const LARGE_SKEW_MS = 60_000;
+
+const LOGGED_IN: Readonly<Record<LoginReason, string>> = {
+  start: 'logged in (start)',
+  manual: 'logged in (manual)',
+  due: 'token renewed',
+  'rejected-token': 'logged in again (token rejected)',
+};
+
+function logSuccessfulLogin(log: Log, login: LoginRecord, recovery: string): void {
+  const { reason, outcome, expiresAt, clockSkewMs = 0, expiredOnArrival } = login;
+  const said = LOGGED_IN[reason];
+  const expires_at = expiresAt === undefined ? null : formatTimestamp(expiresAt);
+  const line = { reason, outcome, expires_at, clock_skew_ms: login.clockSkewMs };
+  if (expiresAt === undefined) {
+    log.warn(line, `${said}, but the service sent no readable expire_datetime; renewed every 30 minutes${recovery}`);
+    return;
+  }
+  const at = formatSecond(expiresAt);
+  const expires = `${reason === 'due' ? 'expires' : 'token expires'} ${at}`;
+  if (expiredOnArrival)
+    log.warn(line, `${said}, but the token has expired already (${at}); it is used until it is rejected${recovery}`);
+  else if (Math.abs(clockSkewMs) > LARGE_SKEW_MS) {
+    const skew = `${formatDuration(Math.abs(clockSkewMs))} ${clockSkewMs > 0 ? 'ahead of' : 'behind'} this machine's`;
+    log.warn(
+      line,
+      `${said}; ${expires}; the service's clock is ${skew}, and is the one that counts for tokens${recovery}`,
+    );
+  } else log.info(line, `${said}; ${expires}${recovery}`);
 }
 
-/** The last line of a worker: what you may rely on after you stopped it. */
-export function logClosed(log: Log, result: CloseResult | undefined): void {
-  const isWhole = result === undefined || (result.files !== 'not-ours' && !result.isIncomplete);
-  log[isWhole ? 'info' : 'warn'](describeClosed(result));
-}
-
-function describeClosed(result: CloseResult | undefined): string {
-  if (result === undefined) return 'stopped before the database was open';
-  const { path, files, isIncomplete } = result;
+/** The last line of a worker: what you can rely on after the stop. */
+export function logClosed(log: Log, result: CloseResult | undefined) {
+  if (result === undefined) return log.info('stopped before the database was open');
+  const { path, files, hasUnsavedRun } = result;
   if (files === 'not-ours')
-    return `stopped; ${path} was deleted or replaced while the worker ran, and was left as it is`;
-  const wal = `${basename(path)}-wal is left beside it`;
-  // What kept the end of the run from being written, such as a full disk, keeps the WAL as well.
-  if (isIncomplete)
-    return `stopped; the leagues are saved in ${path}, but the end of the last run could not be written${files === 'one-file' ? '' : `; ${wal}`}`;
-  return `stopped; all data saved in ${path}${files === 'one-file' ? '' : `; another program has it open, so ${wal}`}`;
+    return log.warn(`stopped; ${path} was deleted or replaced while the worker ran, and was left as it is`);
+  const wal = files === 'one-file' ? '' : `${basename(path)}-wal is left beside it`;
+  if (hasUnsavedRun)
+    log.warn(
+      `stopped; the leagues are saved in ${path}, but the end of the last run could not be written${wal && `; ${wal}`}`,
+    );
+  else log.info(`stopped; all data saved in ${path}${wal && `; another program has it open, so ${wal}`}`);
 }

@@ -1,5 +1,5 @@
 # What the rings that run containers share; to be sourced. Builds the image with buildah and runs it with podman, both
-# in a store of this run alone, so that nothing of it is left and two runs do not meet. Needs root on a Debian-like
+# in a store for this run only, so that nothing of it is left and two runs do not conflict. Needs root on a Debian-like
 # machine, and `npm ci` done before.
 # shellcheck shell=bash
 
@@ -92,7 +92,7 @@ start_service() { # start_service NAME [ARGUMENT…]
 service_answers() { engine logs "$1" 2>&1 | grep '"url"' >/dev/null; }
 
 # One whose network another one shares is refused until that one is removed, whichever podman tries first; what holds a
-# pod goes with the pod alone.
+# pod goes only with the pod.
 end_containers() {
   [[ -v engine_options ]] || return 0
   engine pod rm --force --all >/dev/null 2>&1

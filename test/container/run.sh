@@ -107,7 +107,7 @@ keeps_its_compiled_code() {
   grep -q 'Permission denied' "$work/kept"
 }
 
-# A label that nobody keeps up would be wrong from the next release on.
+# A label that is not maintained would be wrong from the next release on.
 refuses_another_version() {
   builder build --format docker --layers --isolation chroot --pull-never --build-arg "BASE=$base" \
     --build-arg VERSION=9.9.9 --target build "$checkout" >"$work/refused" 2>&1 && return 1
@@ -117,7 +117,7 @@ refuses_another_version() {
 has_an_arm64_addon() {
   file "$project/node_modules/better-sqlite3/prebuilds/linux-arm64.node" | tee "$work/kind"
   grep -q 'ELF 64-bit.*ARM aarch64' "$work/kind"
-  # Whatever is named for one kind of machine alone would be missing on the other.
+  # A path named for only one kind of machine would be missing on the other.
   grep -v '^#' "$project/Dockerfile" >"$work/instructions"
   finds_nothing -nE 'amd64|x64|x86|arm64|aarch64' "$work/instructions"
 }
@@ -184,7 +184,7 @@ notices_a_frozen_worker() {
   kill -CONT "$process"
   return "$code"
 }
-# Where the door never opened: the same network, and nobody there.
+# With the status server off: the same network, and nothing listens.
 is_unhealthy_without_a_worker() {
   local code=0
   engine run --rm "${narrow[@]}" "$image" status --probe || code=$?
@@ -270,6 +270,6 @@ check 'another container with another user reads the database on a read-only mou
 check 'every line of the log is JSON' logs_json
 check 'SIGTERM ends the worker with exit code 0' ends_well
 check 'one file is left on the volume' only_the_database_is_left
-check 'an unwritable volume ends it with exit code 74 and the mend' refuses_an_unwritable_volume
+check 'an unwritable volume ends it with exit code 74 and the fix' refuses_an_unwritable_volume
 echo "the image adds $(added_kb) KB to its base"
 summarize

@@ -22,7 +22,7 @@ end_ring() {
   end_containers
 }
 
-# A network of this run alone: its bridges, addresses and published ports meet nobody else's.
+# A network for this run only: its bridges, addresses and published ports cannot conflict with others.
 make_network() {
   : >"$work/network"
   unshare --net="$work/network" ip link set lo up
@@ -56,7 +56,7 @@ lay_out_compose() {
   chown 10001:10001 "$work/compose/secrets"/*
 }
 
-# The simulated service listens at 127.0.0.1 of its container alone; this lets the others in.
+# The simulated service listens only at 127.0.0.1 of its container; this lets the others in.
 open_service() {
   engine run --detach --name service --read-only "$image" simulate >/dev/null
   within 20 service_answers service
@@ -182,7 +182,7 @@ is_backed_up_in_its_pod() {
   engine exec "$worker" league-sync backup /data/backup.db && engine exec "$worker" cat /data/backup.db >"$work/pod.db" &&
     [[ $(sqlite3 "$work/pod.db" 'SELECT count(*) FROM leagues') == 124 ]] && sqlite3 "$work/pod.db" 'CREATE TABLE mark (x)'
 }
-# The mark is in the backup alone.
+# The mark is only in the backup.
 is_restored_by_a_pod() {
   local shell=league-sync-restore-shell
   sed -e "s|image: league-sync:.*|image: $image|" "$restorer" >"$work/restorer.yaml"
@@ -221,12 +221,12 @@ worker=${compose_project}_worker_1
 check 'compose starts the worker' starts_by_compose
 check 'a reader under another user finds the published copy' show_log_if_not "$worker" within 30 has_published
 check 'the worker is healthy' engine healthcheck run "$worker"
-check 'the page is open to this machine alone' is_open_to_this_machine_alone
+check 'the page is open only to this machine' is_open_to_this_machine_alone
 check 'the worker has a read-only root, a limit of memory, and no capabilities' is_narrow
 check 'no secret stands in the settings of the container' keeps_secrets_out_of_its_settings
 check 'compose stops the worker with exit code 0' stops_by_compose
 check 'a new container goes on with the volume of the old one' goes_on_after_an_upgrade
-run_section 'Worker of Compose' by_compose
+run_section 'Compose worker' by_compose
 check_claims
 compose down --volumes >/dev/null 2>&1
 

@@ -67,7 +67,7 @@ as_written() {
     'docker start '*) within 30 worker_has_leagues && is_restored ;;
     *' kill --signal HUP '*) within 10 has_polled_by_hand ;;
     *'FROM freshness"') says '^last_success_at' && says ' 124 ' ;;
-    *) echo "nobody knows what should come of it" && return 1 ;;
+    *) echo "no expected result is known" && return 1 ;;
   esac
 }
 
@@ -103,7 +103,7 @@ by_compose() {
     # What was published before is there still; the start after it brings it up to date.
     *restored.db*) read_published ;;
     *' start '*) within 30 has_published && ! composed_polled_by_hand ;;
-    *) echo "nobody knows what should come of it" && return 1 ;;
+    *) echo "no expected result is known" && return 1 ;;
   esac
 }
 composed_polled_by_hand() {

@@ -12,7 +12,7 @@ export function makeClone(project: string, folder: string): string {
   return folder;
 }
 
-/** A clone with what `npm ci` made in another one. The packages are those of the other: nobody writes into them. */
+/** A clone with what `npm ci` made in another one. The packages are shared with the other one and never written. */
 export function copyInstalled(project: string, installed: string, folder: string): string {
   makeClone(project, folder);
   symlinkSync(join(installed, 'node_modules'), join(folder, 'node_modules'));
@@ -26,7 +26,7 @@ export function readDocuments(clone: string): ReadonlyMap<string, string> {
   return new Map(files.map((file) => [file, readFileSync(join(clone, file), 'utf8')]));
 }
 
-/** The environment of somebody who has just come to this machine. */
+/** The environment of a new user of this machine. */
 export function newcomer(home: string): Environment {
   const path = (process.env.PATH ?? '').split(':').filter((folder) => !folder.endsWith('node_modules/.bin'));
   return { PATH: path.join(':'), HOME: home, LANG: 'C.UTF-8', TERM: 'xterm', USER: 'root', SHELL: '/bin/bash' };

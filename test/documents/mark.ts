@@ -1,4 +1,4 @@
-/** How a command block or an output is to be treated, as the comment before it says. */
+/** How to treat a command block or an output, from the comment before it. */
 export type Mark = {
   /** Why it is not run, or not compared. */
   readonly reason?: string;
@@ -7,7 +7,7 @@ export type Mark = {
   readonly terminal: string;
   /** Runs in a terminal of its own for as long as the block. */
   readonly beside?: string;
-  /** Run before the block, whatever they exit with. */
+  /** Run before the block; their exit codes do not matter. */
   readonly after: readonly string[];
   /** Exit code of the block's last command. */
   readonly exits: number;
@@ -26,7 +26,7 @@ export function readComment(line: string): string | undefined {
   return COMMENT.exec(line)?.groups?.words;
 }
 
-/** What the words of a comment mean; undefined where they mean nothing. README.md explains them. */
+/** What the words of a comment mean; undefined if they mean nothing. README.md explains them. */
 export function readMark(words: string): Mark | undefined {
   const reason = /^not run: (\S.*)$/.exec(words)?.[1];
   if (reason !== undefined) return { ...PLAIN, reason };

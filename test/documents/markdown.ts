@@ -40,7 +40,7 @@ export function readDocument(file: string, text: string): Document {
     const mark = markBefore(lines, fence, faults);
     const before = fences.find(({ end }) => end === fence.line - 1);
     if (!TOLD.includes(fence.label) && fence.label !== SHELL)
-      faults.push({ line: fence.line, text: `nobody knows what a block of "${fence.label}" is` });
+      faults.push({ line: fence.line, text: `unknown kind of block: "${fence.label}"` });
     if (fence.label === SHELL) {
       steps.push({ kind: 'commands', line: fence.line, mark, commands: splitCommands(fence.lines, fence.line + 1) });
     } else if (fence.label === '' && before?.label !== 'sql') {
@@ -86,7 +86,7 @@ function markBefore(lines: readonly string[], { line }: Fence, faults: Line[]): 
   const words = readComment(lines[line - 2] ?? '');
   if (words === undefined) return PLAIN;
   const mark = readMark(words);
-  if (mark === undefined) faults.push({ line: line - 1, text: `nobody knows what the comment "${words}" means` });
+  if (mark === undefined) faults.push({ line: line - 1, text: `unknown comment: "${words}"` });
   return mark ?? PLAIN;
 }
 

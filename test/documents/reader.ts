@@ -1,13 +1,13 @@
 import { fetchBy } from './clone.ts';
 import { isFetching, isLasting, withoutComment } from './command.ts';
-import { createDesk, type Desk } from './desk.ts';
 import type { Mark } from './mark.ts';
 import type { Commands, Line, Output } from './markdown.ts';
+import { differences, linesOf, missingFrom, tableDifferences } from './normalize.ts';
 import type { Report } from './report.ts';
-import type { Room } from './room.ts';
+import type { Room } from './sandbox.ts';
 import { type Ended, eventually } from './screen.ts';
 import { fillSettings } from './settings.ts';
-import { differences, linesOf, missingFrom, tableDifferences } from './shape.ts';
+import { createDesk, type Desk } from './terminals.ts';
 
 /** Who does what one document says. */
 export type Reader = {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { copyInstalled, fetchBy, makeClone, newcomer, readDocuments, withRegistry } from './clone.ts';
 import { isFetching, withoutComment } from './command.ts';
 import { type Document, type Output, readDocument, type Step } from './markdown.ts';
-import { lookUp } from './named.ts';
 import { createReader, type Reader } from './reader.ts';
+import { lookUp } from './references.ts';
 import { createReport, type Report } from './report.ts';
-import { faultOfReason } from './ring.ts';
-import { openRoom } from './room.ts';
+import { openRoom } from './sandbox.ts';
+import { faultOfReason } from './skip-reason.ts';
 
 // Runs what the documents of HEAD tell their readers to run: `run.ts WORK_FOLDER [DOCUMENT…]`; run.sh calls it.
 
@@ -22,7 +22,7 @@ const env = newcomer(home);
 const fetching = withRegistry(env);
 
 const installed = makeClone(project, join(work, 'installed'));
-// Meanwhile whoever follows the README installs for himself.
+// Meanwhile the reader of the README runs an installation of their own.
 const installing = fetchBy('npm ci', installed, fetching, INSTALL_LIMIT_MS);
 const database = join(work, 'schema.db');
 execFileSync('cp', [globSync(join(installed, 'test/fixtures/schema-*.db')).sort(bySchema).at(-1) ?? '', database]);
@@ -91,7 +91,7 @@ async function follow(document: Document, report: Report): Promise<void> {
   await reader.end();
 }
 
-/** Whether the document is for somebody who has a clone and nothing else. */
+/** Whether the document is for readers who have only a clone. */
 function installsItself({ steps }: Document): boolean {
   return steps.some(
     (step) =>

@@ -12,7 +12,7 @@ export function fillSettings(clone: string): void {
   writeFileSync(path, fillIn(readFileSync(path, 'utf8'), readme));
 }
 
-/** An example of `.env` with the settings that a README names. Throws where either does not have them. */
+/** An example of `.env` with the settings that a README names. Throws if either does not have them. */
 export function fillIn(example: string, readme: string): string {
   const { groups } = SIMULATED.exec(readme.replaceAll(/\s+/g, ' ')) ?? {};
   if (groups === undefined) throw new Error('the README does not say how to reach the simulated service');

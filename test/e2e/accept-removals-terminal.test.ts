@@ -43,11 +43,11 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
       const env = { ...bench.env, TERM: 'xterm' };
       const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env, columns });
       await terminal.waitForPrompt('Remove all 44 leagues, including the 24 not shown, with the next poll? [y/N] ');
-      expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held for `);
+      expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held: `);
       const [head, empty, names, ...rows] = linesOf(terminal.screen());
-      expect(head).toMatch(/^44 removals held for \d+ (ms|s): 43 soccer, 1 horse racing$/);
-      expect([empty, names?.trimEnd()]).toEqual(['', expect.stringMatching(/^league +sport +league_id$/)]);
-      expect(rows[0]).toMatch(/^The Well Known l10 League with a Name Th.* {2}soccer +l10-5d49.*…$/);
+      expect(head).toMatch(/^44 removals held: 43 soccer, 1 horse racing$/);
+      expect([empty, names?.trimEnd()]).toEqual(['', expect.stringMatching(/^league +sport +held since +league_id$/)]);
+      expect(rows[0]).toMatch(/^The Well Known l10 .* {2}soccer +(just now|\d+ s ago) +l10-5d49.*…$/);
       expect(rows.slice(0, 20).filter((row) => !row.startsWith('The ') || row.length > columns)).toEqual([]);
       expect(rows.slice(20, 22)).toEqual(['… and 24 more; league-sync accept-removals | cat lists all', '']);
       terminal.type('y\n');
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('ends with 130 on Ctrl-C, and accepts nothing', async () => {
+  it('exits 130 on Ctrl-C, and accepts nothing', async () => {
     const bench = await setUpHeld();
     const before = fingerprint(bench.folder);
     const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
     expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
-  it('asks nobody who would not see the question', async () => {
+  it('does not ask if stdout is not the terminal', async () => {
     const bench = await setUpHeld();
     const after = '> shown.txt; echo "exit $?"';
     const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env, after });
@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
     expect(acceptedIn(bench)).toEqual([]);
   });
 
-  it('accepts what was shown: not what was released and held anew before the answer, nor what came after', async () => {
+  it('accepts only what was shown: nothing that was released and held again, or added, before the answer', async () => {
     const bench = await setUpHeld();
     const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
     await terminal.waitForPrompt(QUESTION);

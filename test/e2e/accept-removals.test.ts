@@ -10,12 +10,13 @@ import { PROGRAM, type RunningProgram, runProgram } from '../support/program.ts'
 import { makeLeague } from '../support/service.ts';
 
 const HELD = 3;
-const SHOW_ONLY = '7 removals held; league-sync accept-removals --yes accepts them';
+const SHOW_ONLY =
+  '7 removals held; league-sync accept-removals --yes accepts them: the next poll applies them, unless their leagues are listed again';
 const ACCEPTED = '7 removals accepted: the next poll applies them, unless their leagues are listed again';
 /** Longer than the program waits inside SQLite, so that it has to look again. */
 const LOCKED_MS = 2_300;
 const MOMENT_MS = 300;
-const NOBODY = 65_534;
+const NOBODY_ID = 65_534;
 
 function filesOf({ database }: SimulatedBench): readonly string[] {
   return readdirSync(dirname(database));
@@ -45,7 +46,7 @@ async function expectEnd(command: RunningProgram, code: number, lastLine: string
 }
 
 describe('accept-removals', { timeout: 60_000 }, () => {
-  it('says so where no removal is held', async () => {
+  it('says so if no removal is held', async () => {
     const bench = await setUp({ leagues: makeLeagues(1, 3) });
     expect((await bench.run(['sync'])).code).toBe(0);
     const before = fingerprint(bench.folder);
@@ -59,7 +60,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('exits 74 where there is no database, and makes none', async () => {
+  it('exits 74 without a database, and creates none', async () => {
     const cwd = makeFolder();
     for (const args of [[], ['--yes']]) {
       const { code, stdout, stderr } = await runProgram(['accept-removals', ...args], { cwd });
@@ -69,26 +70,26 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('in a pipe shows the removals that are held, writes nothing and exits 3', async () => {
+  it('in a pipe shows the held removals, writes nothing and exits 3', async () => {
     const bench = await setUpHeld();
     const before = fingerprint(bench.folder);
     const { code, stdout, stderr } = await bench.run(['accept-removals'], {}, { into: 'cat' });
     expect({ code, stderr }).toEqual({ code: HELD, stderr: '' });
     const [row] = bench.rows('SELECT held_since FROM held_removals');
     expect(stdout.trimEnd().split('\n')).toEqual([
-      `7 removals held since ${String(row?.held_since)}: 7 soccer`,
+      '7 removals held: 7 soccer',
       '',
-      'league      sport   league_id',
+      `league      sport   ${'held since'.padEnd(24)}  league_id`,
       ...leagueIds(4, 10)
         .toSorted()
-        .map((id) => `${`League ${id}`.padEnd(10)}  soccer  ${id}`),
+        .map((id) => `${`League ${id}`.padEnd(10)}  soccer  ${row?.held_since}  ${id}`),
       '',
       SHOW_ONLY,
     ]);
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('in a pipe shows all of them, each with its instant where these differ, and counts a few sports', async () => {
+  it('in a pipe shows all of them, each with its timestamp, and counts a few sports', async () => {
     const bench = await setUpHeld(48, 4);
     const db = new Database(bench.database);
     const sports = ['golf', 'mma', 'golf', 'rugby', 'tennis', 'darts', 'chess', 'judo'];
@@ -98,9 +99,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     db.close();
     const { stdout } = await bench.run(['accept-removals']);
     const [head, , columns, first, ...rest] = stdout.trimEnd().split('\n');
-    expect(head).toBe(
-      '44 removals held, the first since 2026-11-20T12:00:00.000Z: 36 soccer, 2 golf, 1 mma, 1 rugby, 1 tennis, 1 darts, 2 of other sports',
-    );
+    expect(head).toBe('44 removals held: 36 soccer, 2 golf, 1 mma, 1 rugby, 1 tennis, 1 darts, 2 of other sports');
     expect(columns).toMatch(/^league +sport +held since +league_id$/);
     expect(first).toMatch(/^League l48 +soccer +2026-11-20T12:00:00.000Z +l48$/);
     expect(rest.filter((line) => line.startsWith('League '))).toHaveLength(43);
@@ -140,7 +139,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(bench.rows('SELECT * FROM held_removals')).toEqual([]);
   });
 
-  it('says of what is accepted already that it is, and leaves it as it is', async () => {
+  it('reports removals that are accepted already, and does not change them', async () => {
     const bench = await setUpHeld();
     await bench.run(['accept-removals', '--yes']);
     const before = fingerprint(bench.folder);
@@ -159,7 +158,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     await poll(bench, [], HELD);
     const { code, stdout } = await bench.run(['accept-removals']);
     expect(code).toBe(HELD);
-    expect(stdout).toMatch(/^20 removals held since .*: 20 soccer\n\nleague /);
+    expect(stdout).toMatch(/^20 removals held: 20 soccer\n\nleague /);
     expect(waitingIn(bench)).toEqual(leagueIds(1, 20));
     expect(removedIn(bench)).toEqual(leagueIds(21, 40));
   });
@@ -198,7 +197,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(removedIn(bench)).toEqual(leagueIds(22, 36));
   });
 
-  it('ends for a league that is listed again, and has to be said anew when it vanishes anew', async () => {
+  it('expires for a league that is listed again, and must be repeated if it disappears again', async () => {
     const bench = await setUpHeld();
     await bench.run(['accept-removals', '--yes']);
     await poll(bench, makeLeagues(1, 10), 0);
@@ -329,7 +328,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
   it.skipIf(!canRunAsAnother()).each([
     ['file', 0o444, 0o777],
     ['folder', 0o666, 0o555],
-  ])('exits 74 for a user who may not write the %s, with its path and the mend', async (_, file, folder) => {
+  ])('exits 74 for a user who may not write the %s, with its path and the fix', async (_, file, folder) => {
     const bench = await setUpHeld();
     chmodSync(bench.folder, 0o755);
     chmodSync(dirname(bench.database), folder);
@@ -375,13 +374,13 @@ describe('status', { timeout: 60_000 }, () => {
   });
 });
 
-/** Whoever may write everything is of no use here; the program has to be readable by others, too. */
+/** Root ignores file permissions, so this needs another user, who must be able to read the program. */
 function canRunAsAnother(): boolean {
   return process.platform === 'linux' && runAsAnother(['--version'], '').status === 0;
 }
 
 function runAsAnother(args: readonly string[], database: string) {
-  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const user = process.getuid?.() === 0 ? { uid: NOBODY_ID, gid: NOBODY_ID } : {};
   const env = { PATH: process.env.PATH, LEAGUE_SYNC_DATABASE: database };
   return spawnSync(process.execPath, [PROGRAM, ...args], { cwd: '/', env, encoding: 'utf8', ...user });
 }

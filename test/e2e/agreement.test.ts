@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp } from '../support/bench.ts';
-import { NO_MOUNT } from '../support/copying.ts';
-import { waitForReadiness } from '../support/door.ts';
+import { NO_MOUNT } from '../support/copy-process.ts';
 import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/fake-clock.ts';
 import { fillDisk, setUpDisk } from '../support/full-disk.ts';
 import { serve } from '../support/page.ts';
 import { type Environment, eventually, type RunningProgram } from '../support/program.ts';
 import { scrape } from '../support/scrape.ts';
+import { waitForReadiness } from '../support/status-server.ts';
 
 /** A worker in some state, or what it left. */
 type Stage = {

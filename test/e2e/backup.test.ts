@@ -24,11 +24,11 @@ import {
   NO_OTHER_USER,
   pad,
   picture,
-} from '../support/copying.ts';
+} from '../support/copy-process.ts';
 import { ask, dump } from '../support/database.ts';
 import { missingStrace } from '../support/syscall.ts';
 
-/** The copying process stands still meanwhile, so that nobody who waits for it ends at all. */
+/** The copy process is stopped meanwhile, so that waiting for it would never end. */
 const AT_ONCE_MS = 2_000;
 const NOWHERE = 'http://127.0.0.1:9';
 
@@ -76,7 +76,7 @@ describe('a backup', () => {
     },
   );
 
-  it('has no name that ends as a folder, nor none', async () => {
+  it('refuses an empty name, and one that ends with a slash', async () => {
     const bench = await setUpFilled();
     for (const name of ['copies/', '']) expect((await bench.run(['backup', name])).code).toBe(64);
     expect(readdirSync(bench.folder)).toEqual(['data']);
@@ -108,7 +108,7 @@ describe('a backup', () => {
     expect(readdirSync(bench.folder).sort()).toEqual(['1.db', '2.db', '3.db', '4.db', 'data']);
   });
 
-  it('holds what a killed worker had stored, and leaves the log beside the database as it is', async () => {
+  it('contains what a killed worker had stored, and does not change the WAL', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
@@ -130,7 +130,7 @@ describe('a backup', () => {
     expect(readdirSync(copy.folder)).toEqual(['copy.db']);
   });
 
-  it('can be read by another user from a folder that nobody may write', async ({ skip }) => {
+  it('can be read by another user from a read-only folder', async ({ skip }) => {
     if (!isRoot) return skip(NO_OTHER_USER);
     const bench = await setUpFilled();
     const folder = join(bench.folder, 'shared');
@@ -144,7 +144,7 @@ describe('a backup', () => {
   });
 });
 
-describe('whatever is at the path already', () => {
+describe('at a path that exists already', () => {
   const inTheWay: Readonly<Record<string, (file: string, database: string) => void>> = {
     'a file': (file) => writeFileSync(file, 'Dear diary'),
     'an empty file': (file) => writeFileSync(file, ''),
@@ -155,7 +155,7 @@ describe('whatever is at the path already', () => {
     'another name of the database': (file, database) => linkSync(database, file),
   };
 
-  it.each(Object.entries(inTheWay))('%s is left as it is, with 64', async (_, make) => {
+  it.each(Object.entries(inTheWay))('%s is not changed; exit code 64', async (_, make) => {
     const bench = await setUpFilled();
     make(join(bench.folder, 'copy.db'), bench.database);
     const before = picture(bench.folder);
@@ -165,7 +165,7 @@ describe('whatever is at the path already', () => {
     expect(picture(bench.folder)).toEqual(before);
   });
 
-  it('the database itself is left as it is, with 64', async () => {
+  it('that is the database itself is not changed; exit code 64', async () => {
     const bench = await setUpFilled();
     const before = picture(bench.folder);
     expect((await bench.run(['backup', 'data/leagues.db'])).code).toBe(64);
@@ -173,7 +173,7 @@ describe('whatever is at the path already', () => {
   });
 });
 
-describe('a backup that cannot be made', () => {
+describe('a failing backup', () => {
   it('for want of the folder exits 64 and makes none', async () => {
     const bench = await setUpFilled();
     const before = picture(bench.folder);
@@ -189,7 +189,7 @@ describe('a backup that cannot be made', () => {
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
-  it('of another application’s database exits 74 and leaves it as it is', async () => {
+  it('of another application’s database exits 74 and does not change it', async () => {
     const bench = setUpFor(NOWHERE);
     mkdirSync(dirname(bench.database));
     const db = new Database(bench.database);
@@ -201,7 +201,7 @@ describe('a backup that cannot be made', () => {
     expect(picture(bench.folder)).toEqual(before);
   });
 
-  it('for want of permission exits 74, names the path and the mend, and leaves nothing', async ({ skip }) => {
+  it('for lack of permission exits 74, names the path and the fix, and leaves nothing', async ({ skip }) => {
     const bench = await setUpFilled();
     const folder = mountDisk(join(bench.folder, 'disk'), 'ro');
     if (folder === undefined) return skip(NO_MOUNT);
@@ -209,11 +209,11 @@ describe('a backup that cannot be made', () => {
     const { code, stderr } = await bench.run(['backup', file]);
     expect(code).toBe(74);
     expect(stderr).toContain(file);
-    expect(stderr).toMatch(/read-only file system .*; mount that writable/);
+    expect(stderr).toMatch(/read-only file system .*; remount it read-write/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('for want of space exits 74, names the path and the mend, and leaves nothing', async ({ skip }) => {
+  it('for lack of space exits 74, names the path and the fix, and leaves nothing', async ({ skip }) => {
     const bench = await setUpFilled();
     const folder = mountDisk(join(bench.folder, 'disk'), 'size=128k');
     if (folder === undefined) return skip(NO_MOUNT);
@@ -242,7 +242,7 @@ describe('who may read a backup', () => {
     expect(modeOf(join(bench.folder, 'copy.db'))).toBe(expected);
   });
 
-  it('is the group as well where a sandbox forbids to give files away', async ({ skip }) => {
+  it('is the group as well if a sandbox denies chown', async ({ skip }) => {
     skip(missingStrace() !== undefined, missingStrace());
     const bench = await setUpFilled();
     chmodSync(bench.database, 0o640);
@@ -252,7 +252,7 @@ describe('who may read a backup', () => {
     expect(modeOf(join(bench.folder, 'copy.db'))).toBe('640');
   });
 
-  it('is nobody else while it is being made', async () => {
+  it('is only this user while it is being written', async () => {
     const bench = await setUpLarge();
     chmodSync(bench.database, 0o600);
     dropUmask();
@@ -303,7 +303,7 @@ describe('a backup in the middle of which', () => {
     const backup = bench.start(['backup', 'copies/copy.db']);
     (await freezeCopy(backup.pid, bench.copies)).kill();
     const { code, stderr } = await backup.waitForExit();
-    expect([code, stderr]).toEqual([74, expect.stringContaining('was cut short from outside')]);
+    expect([code, stderr]).toEqual([74, expect.stringContaining('the copy process was killed')]);
     expect(readdirSync(bench.copies).filter(isCopy)).toEqual([]);
   });
 
@@ -315,6 +315,20 @@ describe('a backup in the middle of which', () => {
     else backup.send(signal);
     await backup.waitForExit();
     expect(readdirSync(bench.copies)).toEqual([]);
+  });
+
+  it.each([
+    ['a backup', []],
+    ['a published copy', ['--published', '--part', 'copies/copy.part']],
+  ])('the process that wanted %s has ended leaves nothing', async (_, more) => {
+    const bench = await setUpFilled();
+    const copies = join(bench.folder, 'copies');
+    mkdirSync(copies);
+    const args = (parent: number) => ['copy', ...more, '--parent', String(parent), bench.database, 'copies/copy.db'];
+    expect((await bench.run(args(1))).code).toBe(0);
+    expect(readdirSync(copies)).toEqual([]);
+    expect((await bench.run(args(process.pid))).code).toBe(0);
+    expect(readdirSync(copies)).toEqual(['copy.db']);
   });
 
   it('the worker goes on polling comes to its end, with the state as it was when it began', async () => {

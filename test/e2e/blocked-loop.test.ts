@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { EVERY_SECOND, leagueRequests, setUp } from '../support/bench.ts';
 
 const BLOCKER = join(import.meta.dirname, '../support/block-loop.cjs');
-/** Several slots, and longer than a slot may be late. */
+/** Several scheduled times, and longer than the scheduler's tolerance. */
 const BLOCKED_MS = 4_500;
 const SLOT_MS = 1_000;
 const POLLS_AFTER = 2;
 
-it('a worker whose loop was blocked makes up once for the slots that it missed, and goes on in step', async () => {
+it('a worker whose loop was blocked makes up once for the runs that it missed, and returns to the schedule', async () => {
   const bench = await setUp();
   const worker = bench.start(['run'], {
     LEAGUE_SYNC_SCHEDULE: EVERY_SECOND,
@@ -25,9 +25,9 @@ it('a worker whose loop was blocked makes up once for the slots that it missed, 
   const turnedMs = performance.now() - blockedAt - BLOCKED_MS;
   expect((await worker.stop()).code).toBe(0);
 
-  // The one that made up for the rest; and at each end one that a slot may have brought at that very moment.
+  // The catch-up run, and possibly a scheduled run at each end of the interval.
   expect(leagueRequests(bench.simulator).length - before).toBeLessThanOrEqual(turnedMs / SLOT_MS + 3);
-  // A slot is late after two seconds, so on a busy machine another one may be; never the next one that was missed.
+  // A run counts as late after two seconds, so a busy machine may cause one more catch-up, but never one per missed run.
   const madeUp = bench.rows("SELECT started_at AS at FROM runs WHERE trigger = 'catch-up' ORDER BY id");
   const instants = madeUp.map(({ at }) => Date.parse(String(at)));
   for (const [index, at] of instants.slice(1).entries()) {

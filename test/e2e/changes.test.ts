@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { EVERY_SECOND, makeFolder, setUpFor } from '../support/bench.ts';
 import { ask, type Row } from '../support/database.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
 import { startAtTerminal } from '../support/terminal.ts';
-import { openBench, wallClock } from '../support/workplace.ts';
+import { openBench, wallClock } from '../support/worker-resources.ts';
 
 /** A database in a working directory of its own, and nothing else. */
 type Feed = {
@@ -87,7 +87,7 @@ const LIFE = [
 ];
 
 describe('changes', { timeout: 60_000 }, () => {
-  it('tells in a line each what was added, changed, removed and restored', async () => {
+  it('prints one line for each added, changed, removed and restored league', async () => {
     const { show } = await makeFeed(...LIFE);
     expect(linesOf(await show())).toEqual([
       '     1  2026-11-20T12:00:00.000Z  added     First League (l1)',
@@ -185,14 +185,14 @@ describe('changes', { timeout: 60_000 }, () => {
   it.each([
     ['as text', []],
     ['as JSON', ['--json']],
-  ])('ends well %s when its reader has seen enough', async (_, form) => {
+  ])('exits 0 %s when its reader closes the pipe', async (_, form) => {
     const { show } = await makeLongFeed(5_000, 100);
     const exit = await show(['--since', '0', ...form], { into: 'head -n 1' });
     expect(linesOf(exit)).toHaveLength(1);
     expect(exit.stdout).toMatch(/^ *(\{"seq":)?1\b/);
   });
 
-  it('gives every change once and whole while a worker goes on adding to them', async () => {
+  it('prints every change once and complete while a worker adds more', async () => {
     const leagues = 700;
     const { url } = await startService(({ endpoint }, nth) =>
       endpoint === 'login'
@@ -235,14 +235,14 @@ describe('changes', { timeout: 60_000 }, () => {
     expect(linesOf(await show(['--json', '--league', `id${evil}`]))).toHaveLength(1);
   });
 
-  it('cuts long values, and says so', async () => {
+  it('truncates long values, with an ellipsis', async () => {
     const { show } = await makeFeed([makeLeague('l1')], [makeLeague('l1', { city: 'x'.repeat(1_000) })]);
     expect(linesOf(await show(['--limit', '1']))).toEqual([
       `     2  2026-11-20T12:01:00.000Z  changed   League l1 (l1): city null -> "${'x'.repeat(59)}…`,
     ]);
   });
 
-  it('takes an instant without a zone, and a date, for UTC in every time zone', async () => {
+  it('reads a time without a zone, and a date, as UTC in every time zone', async () => {
     const { show } = await makeFeed(...LIFE);
     for (const TZ of ['America/New_York', 'Asia/Kolkata']) {
       expect(await seqsSince('2026-11-20T12:05:00', TZ), TZ).toEqual([8]);
@@ -274,7 +274,7 @@ describe('changes', { timeout: 60_000 }, () => {
     expect((await runProgram(['changes', ...args.split(' ')], { cwd: makeFolder() })).code).toBe(64);
   });
 
-  it('exits 74 where there is no database, and makes none', async () => {
+  it('exits 74 without a database, and creates none', async () => {
     const cwd = makeFolder();
     const { code, stdout, stderr } = await runProgram(['changes'], { cwd });
     expect({ code, stdout }).toEqual({ code: 74, stdout: '' });

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { formatSize } from '../../src/duration.ts';
+import { formatSize } from '../../src/time/duration.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { runCheck, told, troubles } from '../support/checking.ts';
-import { mountDisk, NO_MOUNT, picture } from '../support/copying.ts';
+import { runCheck, told, troubles } from '../support/check-command.ts';
+import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
 import { remount, setUpDisk } from '../support/full-disk.ts';
 import { openPort } from '../support/port.ts';
 
@@ -21,7 +21,7 @@ const SPOILT: readonly (readonly [string, (path: string) => void, string])[] = [
   ['of a newer version', (path) => alter(path, 'PRAGMA user_version = 99'), 'use that version'],
   ['that is a text', (path) => writeFileSync(path, 'Dear diary.\n'.repeat(100)), 'name another file, or restore'],
   ['whose pages are damaged', spoilPages, 'restore a backup, or rescue what is left'],
-  ['that is damaged where nobody looks', spoilDictionary, 'restore a backup, or rescue what is left'],
+  ['that is damaged in a part that is not read', spoilDictionary, 'restore a backup, or rescue what is left'],
   ['that is a folder', replaceByFolder, 'name a file for the database'],
 ];
 
@@ -34,22 +34,22 @@ describe('check of a database', () => {
     expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
     expect(told(checked, 'database')).toContain(fix);
     expect(picture(bench.folder)).toEqual(before);
-    // Nobody can say whether the service has asked for a pause.
+    // A Retry-After of the service cannot be read.
     expect(bench.simulator.requests).toHaveLength(asked);
   });
 
-  it.each(['-journal', 'wal'])('that a reader would have to write to (%s) is not looked into', async (what) => {
+  it.each(['-journal', 'wal'])('that a reader would have to write to (%s) is not inspected', async (what) => {
     const bench = await setUpSynced();
     if (what === 'wal') markWal(bench.database);
     else writeFileSync(`${bench.database}-journal`, Buffer.alloc(512, 1));
     const before = picture(bench.folder);
     const checked = await runCheck(bench, { LEAGUE_SYNC_PUBLISH: 'copy.db' });
     expect(troubles(checked)).toEqual(['warn database', NOT_ASKED, NOT_ASKED]);
-    expect(told(checked, 'database')).toContain('start the worker, which puts that in order');
+    expect(told(checked, 'database')).toContain('start the worker, which recovers it');
     expect(picture(bench.folder)).toEqual(before);
   });
 
-  it('that another program holds for itself warns', async () => {
+  it('that another program has locked warns', async () => {
     const bench = await setUpSynced();
     const db = new Database(bench.database);
     onTestFinished(() => void db.close());
@@ -59,7 +59,7 @@ describe('check of a database', () => {
     expect(told(checked, 'database')).toContain('wait for that program, or end it');
   });
 
-  it.each([248, 252])('whose name of %i characters leaves no room for the files beside it fails', async (length) => {
+  it.each([248, 252])('whose name of %i characters leaves no room for its sidecar files fails', async (length) => {
     const bench = await setUp();
     const path = 'x'.repeat(length);
     writeFileSync(join(bench.folder, path), 'x');
@@ -68,7 +68,7 @@ describe('check of a database', () => {
     expect(told(checked, 'listen')).toContain('any free port');
   });
 
-  it('whose folder cannot be made fails', async () => {
+  it('whose folder cannot be created fails', async () => {
     const bench = await setUp();
     writeFileSync(join(bench.folder, 'data'), 'no folder');
     const checked = await runCheck(bench);
@@ -78,7 +78,7 @@ describe('check of a database', () => {
 });
 
 describe('check of the size of a database', () => {
-  /** Writes with a reader that keeps the log from being begun anew. */
+  /** Writes while a reader prevents the WAL from restarting. */
   async function growLog(rows: number) {
     const bench = await setUpSynced();
     const db = new Database(bench.database);
@@ -91,13 +91,13 @@ describe('check of the size of a database', () => {
     return { bench, size: statSync(bench.database).size + statSync(`${bench.database}-wal`).size };
   }
 
-  it('counts the write-ahead log, and names it if it is notable', async () => {
+  it('includes the WAL in the size and names it if it is large', async () => {
     const { bench, size } = await growLog(20);
     const said = told(await runCheck(bench), 'database');
     expect(said).toMatch(new RegExp(`^ok .* sound, ${formatSize(size)} \\(2\\S* MB of it in the write-ahead log\\)`));
   });
 
-  it('warns of a log that does not shrink', async () => {
+  it('warns of a WAL that does not shrink', async () => {
     const { bench } = await growLog(700);
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['warn database']);
@@ -106,7 +106,7 @@ describe('check of the size of a database', () => {
 });
 
 describe('check of a disk', () => {
-  it('that is nearly full fails, and one with little room warns', async ({ skip }) => {
+  it('fails if it is nearly full and warns if space is low', async ({ skip }) => {
     const full = await setUpDisk();
     if (full === undefined) return skip(NO_MOUNT);
     const checked = await runCheck(full);
@@ -128,48 +128,48 @@ describe('check of a disk', () => {
     remount(bench, 'ro');
     const checked = await runCheck(bench);
     expect(troubles(checked)).toContain('fail disk');
-    expect(told(checked, 'disk')).toContain('(EROFS) -> mount that writable, or name a place on another one');
+    expect(told(checked, 'disk')).toContain('(EROFS) -> remount it read-write, or choose a path on another one');
   });
 });
 
-it('check of a database that is read-only in a folder that is not fails', async ({ skip }) => {
+it('check of a read-only database in a writable folder fails', async ({ skip }) => {
   const bench = await setUpDisk();
   if (bench === undefined) return skip(NO_MOUNT);
   await bench.run(['sync']);
   execFileSync(MOUNT, ['--bind', bench.database, bench.database]);
   onTestFinished(() => void execFileSync(UNMOUNT, ['-l', bench.database]));
   execFileSync(MOUNT, ['-o', 'remount,bind,ro', bench.database]);
-  expect(told(await runCheck(bench), 'disk')).toContain('(EROFS) -> mount that writable');
+  expect(told(await runCheck(bench), 'disk')).toContain('(EROFS) -> remount it read-write');
 });
 
-describe('check of what the worker serves besides', () => {
-  it('finds a copy in its place, and something else that is in the way', async () => {
+describe('check of the published copy, the status page and the heartbeat', () => {
+  it('accepts a published copy and rejects another file at its path', async () => {
     const bench = await setUpSynced();
     const copy = join(bench.folder, 'copy.db');
     const env = { LEAGUE_SYNC_PUBLISH: copy };
-    expect(told(await runCheck(bench, env), 'publish')).toContain('is not there yet');
+    expect(told(await runCheck(bench, env), 'publish')).toContain('does not exist yet');
     await bench.run(['backup', copy]);
     expect(told(await runCheck(bench, env), 'publish')).toMatch(/is a copy, made (just now|\d+ s ago)/);
-    writeFileSync(copy, 'somebody needs this');
+    writeFileSync(copy, 'keep this file');
     const checked = await runCheck(bench, env);
     expect(troubles(checked)).toEqual(['fail publish']);
-    expect(told(checked, 'publish')).toContain('-> move it away, or name another place');
+    expect(told(checked, 'publish')).toContain('-> move it away, or choose another path');
   });
 
-  it('finds another program at the address of the status page, and an address of another machine', async () => {
+  it('fails if the port is taken or the address belongs to another machine', async () => {
     const bench = await setUp();
     const { port } = await openPort(createServer((socket) => socket.end('no worker\n')));
     const taken = await runCheck(bench, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
     expect(troubles(taken)).toEqual(['fail listen']);
     expect(told(taken, 'listen')).toContain(
-      `another program has 127.0.0.1:${port} already -> name another address, or off`,
+      `another program already uses 127.0.0.1:${port} -> name another address, or off`,
     );
     const elsewhere = await runCheck(bench, { LEAGUE_SYNC_LISTEN: '192.0.2.1:9464' });
     expect(troubles(elsewhere)).toEqual(['fail listen']);
     expect(told(elsewhere, 'listen')).toContain('this machine has no address 192.0.2.1');
   });
 
-  it('connects to the heartbeat and sends it nothing; one that cannot be reached is a warning', async () => {
+  it('connects to the heartbeat without a request, and warns if it is unreachable', async () => {
     const bench = await setUp();
     const heard: string[] = [];
     const { port } = await openPort(createServer((socket) => socket.on('data', (text) => heard.push(String(text)))));

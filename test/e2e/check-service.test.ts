@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
-import { runCheck, told, troubles } from '../support/checking.ts';
+import { runCheck, told, troubles } from '../support/check-command.ts';
 import { startProxy } from '../support/proxy.ts';
 import { grantLogin, listLeagues, makeLeague, type Reply, startService } from '../support/service.ts';
 
-/** Nobody may listen here but the system itself, and it does not. */
-const NOBODY = 'http://127.0.0.1:1';
+/** Only root may listen on this port, and does not. */
+const UNREACHABLE = 'http://127.0.0.1:1';
 const AFTER_WAY = ['warn skipped'];
 
 describe('check of a service', () => {
@@ -18,18 +18,18 @@ describe('check of a service', () => {
   });
 
   it('that refuses connections', async () => {
-    const checked = await runCheck(setUpFor(NOBODY));
+    const checked = await runCheck(setUpFor(UNREACHABLE));
     expect(troubles(checked)).toEqual(['fail connection', ...AFTER_WAY]);
     expect(told(checked, 'connection')).toMatch(
-      /127\.0\.0\.1:1 .*refused.*\(ECONNREFUSED\) -> check LEAGUE_SYNC_BASE_URL, and whether the service is running/,
+      /127\.0\.0\.1:1 .*refused.*\(ECONNREFUSED\) -> check LEAGUE_SYNC_BASE_URL, and that the service is running/,
     );
   });
 
   it('behind a proxy that refuses connections names the proxy', async () => {
     const bench = setUpFor('https://service.example.test');
-    const checked = await runCheck(bench, { https_proxy: NOBODY });
+    const checked = await runCheck(bench, { https_proxy: UNREACHABLE });
     expect(troubles(checked)).toEqual(['fail connection', ...AFTER_WAY]);
-    expect(told(checked, 'connection')).toContain(`through the proxy ${NOBODY} (https_proxy) failed: `);
+    expect(told(checked, 'connection')).toContain(`through the proxy ${UNREACHABLE} (https_proxy) failed: `);
   });
 
   it('behind a proxy that works', async () => {
@@ -45,9 +45,14 @@ describe('check of a service', () => {
     ['login-refused', 'fail login', 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD', AFTER_WAY],
     ['login-down', 'fail login', 'ask the operator of the service', AFTER_WAY],
     ['born-expired', 'warn login', 'ask the operator of the service', []],
-    ['wrong-clock', 'warn clock', "behind the service's, which is the one that counts for tokens -> set the clock", []],
+    [
+      'wrong-clock',
+      'warn clock',
+      "behind the service's, which is the one that counts for tokens -> correct the wrong clock",
+      [],
+    ],
     ['bad-rows', 'warn leagues', 'tell the operator of the service', ['warn interface']],
-    ['new-field', 'warn interface', 'and all that can be kept is kept: ', []],
+    ['new-field', 'warn interface', '1 departure from it, all values that can be kept are kept: ', []],
     ['cut-body', 'fail leagues', 'ask the operator of the service', []],
   ])('with the fault %s says %s and the fix, after one try', async (fault, trouble, fix, after) => {
     const { simulator, ...bench } = await setUp({ faults: [fault] });
@@ -70,7 +75,7 @@ describe('check of a service', () => {
     expect(told(checked, 'leagues')).toContain(fix);
   });
 
-  it('that forbids the profile: a failure where it is polled, else a warning', async () => {
+  it('that forbids the profile fails if it is polled, otherwise warns', async () => {
     const bench = await setUp({ faults: ['profile-forbidden'] });
     const polled = await runCheck(bench, { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *' });
     expect(troubles(polled)).toEqual(['fail profile']);
@@ -81,18 +86,16 @@ describe('check of a service', () => {
   it('that logs in without a token', async () => {
     const checked = await checkScripted({ body: { ...loginBody(), access_token: undefined } });
     expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
-    expect(told(checked, 'login')).toContain(
-      'holds no access_token that can be sent -> ask the operator of the service',
-    );
+    expect(told(checked, 'login')).toContain('has no usable access_token -> ask the operator of the service');
   });
 
-  it('that says no readable expiry', async () => {
+  it('that sends no readable expiry', async () => {
     const checked = await checkScripted({ body: { ...loginBody(), expire_datetime: 'soon' } });
     expect(troubles(checked)).toEqual(['warn login', 'warn interface']);
     expect(told(checked, 'interface')).toContain('login.expire_datetime unexpected-value');
   });
 
-  it('most of whose leagues cannot be stored', async () => {
+  it('that sends mostly invalid leagues', async () => {
     const leagues = [{ league_id: 'b; c' }, { league_id: 'd' }, makeLeague('a')];
     const checked = await checkScripted(grantLogin('the-one-token'), leagues);
     expect(troubles(checked)).toEqual(['fail leagues']);
@@ -112,7 +115,7 @@ describe('check of a service', () => {
     expect(told(checked, 'next poll')).toContain('league-sync accept-removals');
   });
 
-  it('that asked an earlier run for a pause is sent nothing', async () => {
+  it('that sent Retry-After to an earlier run gets no request', async () => {
     const bench = await setUp({ faults: ['long-pause'] });
     expect((await bench.run(['sync'])).code).toBe(1);
     bench.simulator.setFault('long-pause', false);
@@ -123,7 +126,7 @@ describe('check of a service', () => {
     expect(bench.simulator.requests).toHaveLength(before);
   });
 
-  it('that asks for a pause meanwhile is sent nothing more', async () => {
+  it('that sends Retry-After during the check gets no further request', async () => {
     const bench = await setUp({ faults: ['rate-limit'] });
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['warn profile', 'warn service']);

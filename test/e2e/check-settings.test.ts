@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder, PASSWORD, setUp } from '../support/bench.ts';
-import { runCheck, told, troubles } from '../support/checking.ts';
+import { runCheck, told, troubles } from '../support/check-command.ts';
 import { runProgram } from '../support/program.ts';
 
-/** Each of these alone is a fault, and what is to be done about it. */
+/** Each of these is an error on its own, with its fix. */
 const FAULTY: readonly (readonly [string, string, string])[] = [
   ['LEAGUE_SYNC_BASE_URL', 'api.example.com', 'write one such as https://api.example.com'],
   ['LEAGUE_SYNC_BASE_URL', 'http://api.example.com', 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true'],
@@ -48,7 +48,7 @@ describe('check of settings', () => {
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
-  it('that have many faults has a line for each, and looks at the database all the same', async () => {
+  it('reports each problem in a line and still checks the database', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     const faulty = { LEAGUE_SYNC_SCHEDULE: 'x', LEAGUE_SYNC_MAX_BODY: 'y', LEAGUE_SYNC_USERNAME: '' };
@@ -58,14 +58,14 @@ describe('check of settings', () => {
     expect(told(checked, 'database')).toContain('ok ');
   });
 
-  it('of which a secret file is missing fails before anything is sent', async () => {
+  it('fails before any request if a secret file is missing', async () => {
     const bench = await setUp();
     const checked = await runCheck(bench, { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORD_FILE: '/nowhere/password' });
     expect(told(checked, 'settings')).toMatch(/cannot be read \(ENOENT\).* -> check its path and permissions/);
     expect(bench.simulator.requests).toEqual([]);
   });
 
-  it('of which one is misspelt warns, with the nearest name, and goes on', async () => {
+  it('warns of a misspelt name with the nearest one, and continues', async () => {
     const bench = await setUp();
     const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDUEL: '* * * * *' });
     expect(troubles(checked)).toEqual(['warn settings']);
@@ -73,21 +73,21 @@ describe('check of settings', () => {
     expect(told(checked, 'leagues')).toContain('124 received');
   });
 
-  it('that are required and misspelt has a failure and a hint', async () => {
+  it('fails with a hint if a required name is misspelt', async () => {
     const bench = await setUp();
     const checked = await runCheck(bench, { LEAGUE_SYNC_PASSWORD: '', LEAGUE_SYNC_PASSWORT: PASSWORD });
     expect(troubles(checked)).toEqual(['fail settings', 'warn settings', 'warn skipped']);
   });
 
-  it('in a .env that cannot be read fails and names it', async () => {
+  it('fails and names an unreadable .env', async () => {
     const bench = await setUp();
     mkdirSync(join(bench.folder, '.env'));
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['fail settings', 'warn skipped']);
-    expect(told(checked, 'settings')).toMatch(/\.env: is no ordinary file -> remove it/);
+    expect(told(checked, 'settings')).toMatch(/\.env: is not a regular file -> remove it/);
   });
 
-  it('of which none is set says what to do at a first start', async () => {
+  it('gives advice for a first start if none is set', async () => {
     const cwd = makeFolder();
     const { code, stdout } = await runProgram(['check'], { cwd });
     expect(code).toBe(1);
@@ -95,7 +95,7 @@ describe('check of settings', () => {
     expect(stdout).toMatch(/^3 ok, 1 warning, 3 failures$/m);
   });
 
-  it('that contradict each other warns, and goes on', async () => {
+  it('warns of contradictory settings, and continues', async () => {
     const bench = await setUp();
     const odd = { LEAGUE_SYNC_STALE_AFTER: '2m', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '5m' };
     const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDULE: '*/5 * * * *', ...odd });
@@ -105,7 +105,7 @@ describe('check of settings', () => {
     expect(told(checked, 'leagues')).toContain('124 received');
   });
 
-  it('in a .env with lines that mean nothing warns of each by its number, and goes on', async () => {
+  it('warns of .env lines without effect by number, and continues', async () => {
     const bench = await setUp();
     writeFileSync(join(bench.folder, '.env'), `# mine\nexport\nleague_sync_password=${PASSWORD}\n`);
     const checked = await runCheck(bench);
@@ -114,16 +114,9 @@ describe('check of settings', () => {
     expect(told(checked, 'settings')).toContain('.env, line 3: league_sync_password is not a setting');
   });
 
-  it('in a .env are those that it looks at', async () => {
+  it('reads .env', async () => {
     const bench = await setUp();
     writeFileSync(join(bench.folder, '.env'), 'LEAGUE_SYNC_REMOVAL_LIMIT=many\n');
     expect(told(await runCheck(bench), 'settings')).toContain('LEAGUE_SYNC_REMOVAL_LIMIT');
-  });
-
-  it('with a file of certificates that is not there warns', async () => {
-    const bench = await setUp();
-    const { stdout, code } = await bench.run(['check'], { NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem' });
-    expect(code).toBe(0);
-    expect(stdout).toContain('NODE_EXTRA_CA_CERTS: the file /nowhere/ca.pem cannot be read (ENOENT) -> check its path');
   });
 });

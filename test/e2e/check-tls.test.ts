@@ -7,13 +7,17 @@ import {
   makeSelfSigned,
   noCertificates,
 } from '../support/certificate.ts';
-import { runCheck, told, troubles } from '../support/checking.ts';
+import { runCheck, told, troubles } from '../support/check-command.ts';
 import { startSilence, startTls } from '../support/tls-service.ts';
 
 const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };
 
 const BAD: readonly (readonly [string, (authority: Authority) => Certificate, string])[] = [
-  ['signed by itself', () => makeSelfSigned(HERE.names), 'name its authority in NODE_EXTRA_CA_CERTS'],
+  [
+    'signed by itself',
+    () => makeSelfSigned(HERE.names),
+    'set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority',
+  ],
   [
     'that has expired',
     (authority) => authority.issue({ ...HERE, from: -3, until: -1 }),
@@ -30,7 +34,7 @@ const BAD: readonly (readonly [string, (authority: Authority) => Certificate, st
 describe('check of a service over TLS', () => {
   beforeEach(({ skip }) => skip(noCertificates() !== undefined, noCertificates()));
 
-  it.each(BAD)('with a certificate %s fails, says nothing to it, and names the fix', async (_, make, fix) => {
+  it.each(BAD)('with a certificate %s fails without a request and names the fix', async (_, make, fix) => {
     const { simulator } = await setUp();
     const authority = makeAuthority();
     const { port } = await startTls(simulator.url, make(authority));
@@ -65,7 +69,7 @@ describe('check of a service over TLS', () => {
     expect(told(checked, 'tls')).toContain('check whether LEAGUE_SYNC_BASE_URL should begin with http');
   });
 
-  it('that never completes the handshake is given up at the limit of an attempt', async () => {
+  it('that never completes the handshake fails at the attempt timeout', async () => {
     const { port } = await startSilence();
     const checked = await runCheck(setUpFor(`https://localhost:${port}`), { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms' });
     expect(troubles(checked)).toEqual(['fail tls', 'warn skipped']);

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { countLogins, setUp } from '../support/bench.ts';
-import { runCheck, told, troubles } from '../support/checking.ts';
-import { picture } from '../support/copying.ts';
+import { runCheck, told, troubles } from '../support/check-command.ts';
+import { picture } from '../support/copy-process.ts';
 import { dump } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { missingStrace } from '../support/syscall.ts';
@@ -18,8 +18,8 @@ const NAMES = ['settings', 'polls', 'database', 'lock', 'disk', 'listen', 'name'
 ]);
 const ESCAPE = '\u001b[';
 
-describe('check of a healthy set-up', () => {
-  it('says ok of each thing in a line with its figures, exits 0 and asks once for each thing', async () => {
+describe('check of a healthy setup', () => {
+  it('prints an ok line for each check, exits 0 and sends each request once', async () => {
     const bench = await setUp();
     expect((await bench.run(['sync'])).code).toBe(0);
     const before = bench.simulator.requests.length;
@@ -44,21 +44,23 @@ describe('check of a healthy set-up', () => {
   it('names the next five polls', async () => {
     const bench = await setUp();
     const checked = await runCheck(bench, { LEAGUE_SYNC_SCHEDULE: '*/20 * * * *', LEAGUE_SYNC_TIMEZONE: 'Asia/Tokyo' });
-    const slots = [...told(checked, 'polls').matchAll(/\d\d:([024]0)[, ]/g)].map(([, minute]) => Number(minute));
-    expect(slots).toHaveLength(5);
-    expect(slots.slice(1).map((minute, index) => (minute - (slots[index] ?? 0) + 60) % 60)).toEqual([20, 20, 20, 20]);
+    const minutes = [...told(checked, 'polls').matchAll(/\d\d:([024]0)[, ]/g)].map(([, minute]) => Number(minute));
+    expect(minutes).toHaveLength(5);
+    expect(minutes.slice(1).map((minute, index) => (minute - (minutes[index] ?? 0) + 60) % 60)).toEqual([
+      20, 20, 20, 20,
+    ]);
     expect(told(checked, 'polls')).toContain(' UTC ("*/20 * * * *", Asia/Tokyo); profile off');
   });
 
-  it('makes nothing where there is no database yet', async () => {
+  it('creates nothing if there is no database yet', async () => {
     const bench = await setUp();
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual([]);
-    expect(told(checked, 'database')).toContain('is not there yet; the first poll makes it');
+    expect(told(checked, 'database')).toContain('does not exist yet; the first poll creates it');
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
-  it('leaves every file as it is, and records no login', async () => {
+  it('changes no file and records no login', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     const before = [picture(bench.folder), dump(bench.database)];
@@ -67,7 +69,7 @@ describe('check of a healthy set-up', () => {
     expect(countLogins(bench.simulator)).toBe(2);
   });
 
-  it('opens the database to read alone, and no other file below its folder', async ({ skip }) => {
+  it('opens only the database in its folder, read-only', async ({ skip }) => {
     skip(missingStrace() !== undefined, missingStrace());
     const bench = await setUp();
     await bench.run(['sync']);
@@ -83,7 +85,7 @@ describe('check of a healthy set-up', () => {
 });
 
 describe('check while a worker runs', () => {
-  it('says who holds the lock, knows the status page for its own, and neither takes nor writes anything', async () => {
+  it('names the lock holder, recognizes the status page, and writes nothing', async () => {
     const bench = await setUp();
     const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' });
     const { url } = await worker.waitForLog((line) => typeof line.url === 'string');
@@ -100,7 +102,7 @@ describe('check while a worker runs', () => {
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });
 
-  it('takes another program for none of its pages', async () => {
+  it('does not take another program for the status page', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
@@ -108,7 +110,7 @@ describe('check while a worker runs', () => {
     expect(troubles(checked)).toEqual(['fail listen']);
   });
 
-  it('takes the lock of one that was killed for what it is', async () => {
+  it('recognizes the lock of a killed worker', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
@@ -134,7 +136,7 @@ describe('check at a terminal', () => {
     expect(terminal.screen().includes(ESCAPE)).toBe(colored);
   });
 
-  it('wraps at words, has each fix on a line of its own, and counts at the end', async () => {
+  it('wraps at words, prints each fix on its own line, and counts at the end', async () => {
     const bench = await setUp({ faults: ['wrong-clock', 'profile-forbidden'] });
     const env = { ...bench.env, LEAGUE_SYNC_PROFILE_SCHEDULE: '0 * * * *', NO_COLOR: '1' };
     const terminal = startAtTerminal('check', { cwd: bench.folder, env, columns: 80 });
@@ -145,11 +147,11 @@ describe('check at a terminal', () => {
     // Its figure may be 2 h or 120 min, and so may be where the line breaks.
     expect(lines[clock]).toMatch(/^warn {2}clock {7}this machine's is .* behind the service's, which is the( one)?$/);
     expect(lines[clock + 1]).toMatch(/^ {18}(one )?that counts for tokens$/);
-    expect(lines[clock + 2]).toBe('                  → set the clock that is wrong, and have it kept right (NTP)');
+    expect(lines[clock + 2]).toBe('                  → correct the wrong clock and synchronize it (NTP)');
     expect(lines.at(-1)).toMatch(/^\d+ ok, 1 warning, 1 failure$/);
   });
 
-  it('ends at Ctrl-C while the service keeps it waiting', async () => {
+  it('ends at Ctrl-C during a request', async () => {
     const bench = await setUp({ faults: ['hang'] });
     const check = bench.start(['check']);
     await eventually('it asks', () => bench.simulator.requests.length > 0);

@@ -27,7 +27,7 @@ describe('a clock that is far off', () => {
     const seconds = (performance.now() - startedAt) / 1_000;
     expect((await worker.stop()).code).toBe(0);
 
-    // One at start, one a slot, and one that makes up for what a step ahead left out.
+    // One at start, one per scheduled time, and one catch-up run after a step ahead.
     expect(leagueRequests(bench.simulator).length).toBeLessThanOrEqual(seconds + 1 + steps.length);
     expect(countLogins(bench.simulator)).toBeLessThanOrEqual(1 + steps.length);
     expect(bench.rows("SELECT id FROM runs WHERE outcome NOT IN ('changed', 'unchanged', 'interrupted')")).toEqual([]);

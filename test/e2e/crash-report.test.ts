@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { type Exit, eventually, type RunningProgram } from '../support/program.ts';
-import { spellingsOf } from '../support/spelling.ts';
+import { spellingsOf } from '../support/secret-encodings.ts';
 
 const USERNAME = 'canary-name';
 const PASSWORD = 'canary-password-4711';
@@ -14,7 +14,7 @@ const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`].flatMap((secret) => [...sp
 const REPORTS = '--report-on-signal --report-on-fatalerror --report-uncaught-exception';
 /** More than the program needs, and soon used up. */
 const HEAP = '--max-old-space-size=64';
-/** What goes wrong on SIGUSR1, which Node itself leaves alone as soon as somebody listens to it. */
+/** What goes wrong on SIGUSR1, which Node itself leaves alone as soon as a listener is added. */
 const FAULTS = {
   exception: "throw new Error('a fault')",
   rejection: "void Promise.reject(new Error('a fault'))",
@@ -74,15 +74,12 @@ describe('a diagnostic report of Node', () => {
     expect(SECRETS.filter((secret) => reports.join('\n').includes(secret))).toEqual([]);
   });
 
-  it.each(['exception', 'rejection'] as const)(
-    'is not written where the program catches it itself: %s',
-    async (fault) => {
-      const { exit, reports } = await crash(fault, byFault);
-      expect(exit.code).toBe(1);
-      expect(exit.stderr).toContain('a fault');
-      expect(reports).toEqual([]);
-    },
-  );
+  it.each(['exception', 'rejection'] as const)('is not written if the program catches it itself: %s', async (fault) => {
+    const { exit, reports } = await crash(fault, byFault);
+    expect(exit.code).toBe(1);
+    expect(exit.stderr).toContain('a fault');
+    expect(reports).toEqual([]);
+  });
 
   it('is not written on SIGABRT', async () => {
     const { exit, reports } = await crash('exception', (worker) => worker.stop('SIGABRT'));
@@ -91,15 +88,15 @@ describe('a diagnostic report of Node', () => {
   });
 });
 
-/** What whoever looks for a fault switches on; the bench itself sees to it that no stream and no file holds a secret. */
+/** Diagnostic options; the bench itself checks that no stream and no file holds a secret. */
 const TRACES: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
   ['NODE_DEBUG', { NODE_DEBUG: '*' }, /^NET \d+: /m],
-  ['NODE_DEBUG for HTTP alone', { NODE_DEBUG: 'http,https,net,tls,undici,fetch' }, /^NET \d+: /m],
+  ['NODE_DEBUG for HTTP only', { NODE_DEBUG: 'http,https,net,tls,undici,fetch' }, /^NET \d+: /m],
   ['--trace-env', { NODE_OPTIONS: '--trace-env' }, /LEAGUE_SYNC_PASSWORD/],
   ['--inspect', { NODE_OPTIONS: '--inspect=127.0.0.1:0' }, /Debugger listening/],
 ];
 
-it('a worker that gets SIGUSR1 opens no debugger, and goes on', async () => {
+it('a worker that gets SIGUSR1 opens no debugger and keeps running', async () => {
   const bench = await setUp({ username: USERNAME, password: PASSWORD });
   const worker = bench.start(['run'], settingsOf(bench));
   await worker.waitForPoll('changed');
@@ -111,8 +108,8 @@ it('a worker that gets SIGUSR1 opens no debugger, and goes on', async () => {
   expect(stderr).not.toContain('Debugger');
 });
 
-describe('no secret is said', () => {
-  it.each(TRACES)('where %s is set', async (_name, env, sign) => {
+describe('no secret is printed', () => {
+  it.each(TRACES)('if %s is set', async (_name, env, sign) => {
     const bench = await setUp({ username: USERNAME, password: PASSWORD });
     const { code, stdout, stderr } = await bench.run(['sync'], { ...settingsOf(bench), ...env });
     expect(code).toBe(0);

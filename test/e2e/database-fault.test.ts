@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
-import { readiness, waitForReadiness } from '../support/door.ts';
 import { holdForWriting } from '../support/other-writer.ts';
 import { serve } from '../support/page.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
+import { readiness, waitForReadiness } from '../support/status-server.ts';
 
 const SECOND = 1_000;
 const RUN_TIMEOUT = 2 * SECOND;
-/** Less than another program is waited for where nobody has set a time, and far more than a busy machine adds. */
+/** Less than the default busy timeout, and far more than a busy machine adds. */
 const SOON = 20 * SECOND;
 const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back .*\.$/;
 const RESTART = /^The WAL .* was deleted or replaced while the worker ran; nothing new is written; restart the worker/;
@@ -25,7 +25,7 @@ function moveAway({ database }: SimulatedBench): () => void {
   };
 }
 
-/** Another database takes the place: what it holds is nobody's business. */
+/** Another database takes its place; its contents do not matter. */
 function replace(bench: SimulatedBench): () => void {
   const back = moveAway(bench);
   const other = new Database(bench.database);
@@ -82,7 +82,7 @@ describe('a database that is', () => {
       RESTART,
     ],
   ] as const)(
-    '%s is told of at once by page, probe, status and metrics, though no poll is near; and so is its return',
+    '%s is reported at once by page, probe, status and metrics, though no poll is near; and so is its return',
     async (_, harm, headline, message) => {
       const { bench, worker, url, ask, metric } = await start();
       const back = harm(bench);
@@ -126,7 +126,7 @@ describe('a database that is', () => {
     expect(await readiness(url)).toEqual([503, ['database']]);
     back();
     expect(await readiness(url)).toEqual([200, []]);
-    // A run that could not even begin is in the log alone.
+    // A run that could not even begin is only in the log.
     expect(bench.rows("SELECT id FROM runs WHERE outcome = 'failed'")).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND } from '../support/bench.ts';
-import { leaveDemo, type Place, runDemo, setUpPlace, treeOf } from '../support/demo-place.ts';
+import { leaveDemo, type Place, runDemo, setUpPlace, treeOf } from '../support/demo-path.ts';
 
 /** A worker that was killed as soon as it had opened the database: its service answers nothing. */
 async function killAtOpening(place: Place): Promise<void> {
@@ -200,13 +200,13 @@ describe('what a demo did not make', () => {
     expect(treeOf(place.folder)).toEqual(before);
   });
 
-  it('is refused with 74 behind a pipe in the place of its log, for which nobody waits', async () => {
+  it('is refused with 74 if a FIFO is in the place of its log, without waiting for a reader', async () => {
     const place = await setUpPlace();
     await leaveDemo(place, 'SIGTERM');
     mkdirSync(`${place.database}-wal`);
     const before = treeOf(place.folder);
     const { code, stderr } = await runDemo(place);
-    expect([code, stderr]).toEqual([74, expect.stringContaining('leagues.db-wal is no ordinary file')]);
+    expect([code, stderr]).toEqual([74, expect.stringContaining('leagues.db-wal is not a regular file')]);
     expect(treeOf(place.folder)).toEqual(before);
   });
 });

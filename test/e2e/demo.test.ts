@@ -26,7 +26,7 @@ async function takePagePort(): Promise<Server | undefined> {
 }
 
 describe('demo', () => {
-  it('shows all of it until it is stopped, whatever the settings, and keeps its database', async () => {
+  it('runs until it is stopped, ignores the settings and keeps its database', async () => {
     const cwd = makeFolder();
     mkdirSync(join(cwd, '.env'));
     const env = {
@@ -74,7 +74,7 @@ describe('demo', () => {
     expect(spoken).toHaveLength(polls.reduce((sum, { count }) => sum + Math.min(count, 5), 0));
   });
 
-  it('ends with 0 when it is stopped or its time is over, and begins anew each time', async () => {
+  it('exits 0 when it is stopped or --for is over, and starts empty each time', async () => {
     const cwd = makeFolder();
     const database = join(cwd, 'demo-data', 'leagues.db');
     const first = startProgram(['demo'], { cwd });
@@ -86,7 +86,7 @@ describe('demo', () => {
     expect(ask(database, 'SELECT started_at FROM runs WHERE id = 1')[0]?.started_at).not.toBe(before?.started_at);
   });
 
-  it('lasts when it is told to last longer than a timer can count', async () => {
+  it('runs on with a --for beyond the limit of setTimeout', async () => {
     const demo = startProgram(['demo', '--for', '60d'], { cwd: makeFolder() });
     await demo.waitForPoll('changed');
     await demo.waitForPoll();
@@ -102,7 +102,7 @@ describe('demo', () => {
 });
 
 describe('the page of a demo', () => {
-  it(`is at port ${PAGE_PORT} where that is free`, async (context) => {
+  it(`is at port ${PAGE_PORT} if that is free`, async (context) => {
     // Other tests have demos, too: they keep the port for seconds.
     for (let look = 0; look < 30; look += 1) {
       const server = await takePagePort();
@@ -118,7 +118,7 @@ describe('the page of a demo', () => {
     else throw new Error(`no demo took port ${PAGE_PORT}, though it is free`);
   });
 
-  it('is at another port where a program has that one', async () => {
+  it('takes another port if a program has that one', async () => {
     await takePagePort();
     const demo = startProgram(['demo'], { cwd: makeFolder() });
     await demo.waitForPoll('changed');

@@ -1,28 +1,28 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NO_MOUNT } from '../support/copying.ts';
+import { NO_MOUNT } from '../support/copy-process.ts';
 import { askSqlite3 } from '../support/database.ts';
-import * as happen from '../support/disk-absence.ts';
+import * as happen from '../support/disk-loss.ts';
 import { type DiskBench, expectFailedPoll, PUT_BACK, startWorker, tableOf } from '../support/full-disk.ts';
 import type { RunningProgram } from '../support/program.ts';
 import { missingStrace } from '../support/syscall.ts';
 import { expectSound } from '../support/syscall-check.ts';
 
-type Case = { readonly happen: happen.Happen; readonly mend: RegExp };
+type Case = { readonly happen: happen.Happen; readonly fix: RegExp };
 
 const CASES: Readonly<Record<string, Case>> = {
-  'is full': { happen: happen.fillUp, mend: /the disk is full .*; free some space\.$/ },
-  'cannot be written': { happen: happen.failCalls('pwrite64', 'EIO'), mend: /; check the disk\.$/ },
+  'is full': { happen: happen.fillUp, fix: /the disk is full .*; free some space\.$/ },
+  'cannot be written': { happen: happen.failCalls('pwrite64', 'EIO'), fix: /; check the disk\.$/ },
   'has been made read-only by its kernel': {
     happen: happen.failCalls('pwrite64', 'EROFS'),
-    mend: /; check the disk\.$/,
+    fix: /; check the disk\.$/,
   },
-  'keeps nothing': { happen: happen.failCalls('fsync', 'EIO'), mend: /; check the disk\.$/ },
-  'has lost the file': { happen: happen.moveFile, mend: PUT_BACK },
-  'has lost the folder': { happen: happen.moveFolder, mend: PUT_BACK },
-  'is unmounted': { happen: happen.unmount, mend: PUT_BACK },
-  'is covered by another one': { happen: happen.mountOver, mend: PUT_BACK },
+  'keeps nothing': { happen: happen.failCalls('fsync', 'EIO'), fix: /; check the disk\.$/ },
+  'has lost the file': { happen: happen.moveFile, fix: PUT_BACK },
+  'has lost the folder': { happen: happen.moveFolder, fix: PUT_BACK },
+  'is unmounted': { happen: happen.unmount, fix: PUT_BACK },
+  'is covered by another one': { happen: happen.mountOver, fix: PUT_BACK },
 };
 
 const READING = [['status'], ['query', 'SELECT 1'], ['changes'], ['accept-removals']] as const;
@@ -54,7 +54,7 @@ async function expectCatchesUp(bench: DiskBench, worker: RunningProgram, before:
 describe('a worker whose disk', () => {
   it.for(Object.entries(CASES))(
     '%s says what to do at each poll, makes no file, leaves the old data, and goes on by itself after',
-    async ([, { happen, mend }], { skip }) => {
+    async ([, { happen, fix }], { skip }) => {
       skip(missingStrace() !== undefined, missingStrace());
       const started = await startWorker();
       if (started === undefined) return skip(NO_MOUNT);
@@ -62,7 +62,7 @@ describe('a worker whose disk', () => {
       const before = tableOf(bench);
       const trouble = await happen(bench, worker);
       bench.change();
-      for (let failures = 0; failures < 2; failures += 1) await expectFailedPoll(bench, worker, mend);
+      for (let failures = 0; failures < 2; failures += 1) await expectFailedPoll(bench, worker, fix);
       await expectReaders(bench, trouble, before);
       await trouble.pass();
       await expectCatchesUp(bench, worker, before);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
+import { addBlockingTrigger, dropBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
 import { askSqlite3, dump, type Row } from '../support/database.ts';
-import { clearTheWay, ENDLESS, isWritten, putInTheWay } from '../support/obstacle.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
 
@@ -10,7 +10,7 @@ const ODD = [makeLeague('odd', { nickname: 'a new field' })];
 const LISTED = 125;
 const HELD = 42;
 /** A port that nothing listens on. */
-const NOBODY = 'http://127.0.0.1:1';
+const UNREACHABLE = 'http://127.0.0.1:1';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -58,7 +58,7 @@ async function waitWithinRequest({ simulator }: SimulatedBench, worker: RunningP
 }
 
 async function waitWithinTransaction({ database, simulator }: SimulatedBench, worker: RunningProgram): Promise<void> {
-  putInTheWay(database, { on: 'INSERT ON league_changes', when: "NEW.league_id = 'odd'" }, ENDLESS);
+  addBlockingTrigger(database, { on: 'INSERT ON league_changes', when: "NEW.league_id = 'odd'" }, ENDLESS);
   const before = leagueRequests(simulator).length;
   worker.send('SIGHUP');
   await eventually('the request is answered', () => leagueRequests(simulator)[before]?.status === 200);
@@ -75,16 +75,16 @@ async function expectNext(bench: SimulatedBench): Promise<void> {
 }
 
 describe('a poll leaves no trace but its row, and the next one makes up for it,', () => {
-  it('where nothing listens', async () => {
+  it('when nothing listens', async () => {
     const bench = await setUpHistory();
     const before = stored(bench);
-    expect((await bench.run(['sync'], { LEAGUE_SYNC_BASE_URL: NOBODY })).code).toBe(1);
+    expect((await bench.run(['sync'], { LEAGUE_SYNC_BASE_URL: UNREACHABLE })).code).toBe(1);
     expect(stored(bench)).toEqual(before);
     expect(outcomes(bench)).toEqual([{ outcome: 'failed', error_kind: 'network' }]);
     await expectNext(bench);
   });
 
-  it('where the worker is stopped within the request', async () => {
+  it('when the worker is stopped within the request', async () => {
     const bench = await setUpHistory();
     const before = stored(bench);
     const worker = await startIdle(bench);
@@ -106,7 +106,7 @@ describe('a poll leaves no trace but its row, and the next one makes up for it,'
     expect((await worker.stop('SIGKILL')).signal).toBe('SIGKILL');
     expect(stored(bench)).toEqual(before);
     expect(outcomes(bench)).toEqual([{ outcome: 'running', error_kind: null }]);
-    if (wait === waitWithinTransaction) clearTheWay(bench.database);
+    if (wait === waitWithinTransaction) dropBlockingTrigger(bench.database);
     await expectNext(bench);
     expect(outcomes(bench)).toEqual([
       { outcome: 'interrupted', error_kind: null },
@@ -114,16 +114,16 @@ describe('a poll leaves no trace but its row, and the next one makes up for it,'
     ]);
   });
 
-  it('where SQLite fails at the last league and the worker stays up', async () => {
+  it('when SQLite fails at the last league and the worker stays up', async () => {
     const bench = await setUpHistory();
     const before = stored(bench);
     const worker = await startIdle(bench);
     const occasion = { on: 'INSERT ON league_changes', when: "NEW.league_id = 'odd'" };
-    putInTheWay(bench.database, occasion, "RAISE(ABORT, 'in the way')");
+    addBlockingTrigger(bench.database, occasion, "RAISE(ABORT, 'in the way')");
     worker.send('SIGHUP');
     await worker.waitForPoll('failed');
     expect(stored(bench)).toEqual(before);
-    clearTheWay(bench.database);
+    dropBlockingTrigger(bench.database);
     worker.send('SIGHUP');
     await worker.waitForPoll('changed');
     expect(outcomes(bench)).toEqual([

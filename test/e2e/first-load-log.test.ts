@@ -4,7 +4,7 @@ import type { LogLine } from '../support/program.ts';
 import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
 
 const MANY = 10_001;
-/** Past the next slot, whenever it is. */
+/** Past the next scheduled time, whenever that is. */
 const SLOW_MS = 1_500;
 const INFO = 30;
 
@@ -12,7 +12,7 @@ function isSkip({ msg }: LogLine): boolean {
   return String(msg).startsWith('leagues: skipped');
 }
 
-it('a first load of many leagues says so before and after, and slots that pass meanwhile are no warning', async () => {
+it('a first load of many leagues is logged before and after, and runs skipped meanwhile cause no warning', async () => {
   const leagues = Array.from({ length: MANY }, (_, index) => makeLeague(`id-${index}`));
   const service = await startService(({ endpoint }, nth) =>
     endpoint === 'login' ? grantLogin('only-token') : { ...listLeagues(leagues), delayMs: nth === 1 ? SLOW_MS : 0 },

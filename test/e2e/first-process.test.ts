@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { holdForWriting } from '../support/other-writer.ts';
-import { childrenOf } from '../support/soak-look.ts';
+import { childrenOf } from '../support/soak-sample.ts';
 import { expectInOrder, LONGEST_STOP_MS, STOPPING } from '../support/stopping.ts';
 
 /** Runs the program as a container does: as process 1, to which the kernel delivers no signal that it does not ask for. */

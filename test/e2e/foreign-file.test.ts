@@ -75,7 +75,7 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
     },
   );
 
-  it('the write-ahead database of another application is refused with 74 by whatever would write it', async () => {
+  it('the write-ahead database of another application is refused with 74 by every command that writes', async () => {
     const bench = await setUpWith((path) => makeForeign(path, 'wal'));
     await expectRefusals(bench, WRITING);
   });
@@ -87,14 +87,14 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
     await expectRefusals(bench, [...WRITING, ...READING]);
   });
 
-  it('a database whose pages are damaged is named by whatever reads it, with 74', async () => {
+  it('a database whose pages are damaged is reported by every command that reads it, with 74', async () => {
     const bench = await setUpAltered((db) =>
       damage(db, "UPDATE sqlite_schema SET rootpage = 3 WHERE name IN ('leagues', 'runs')"),
     );
     await expectRefusals(bench, READING);
   });
 
-  it('a database of a newer version is refused with 74 by whatever would write it, and left as it is', async () => {
+  it('a database of a newer version is refused with 74 by every command that writes, and left as it is', async () => {
     const bench = await setUpAltered((db) => db.pragma('user_version = 1000'));
     await expectRefusals(bench, [...WRITING, 'sync --dry-run']);
   });
@@ -124,7 +124,7 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
   });
 
   it.each([...WRITING, ...READING])(
-    'a pipe or a device is refused with 74 by %s, which waits for nobody',
+    'a pipe or a device is refused with 74 by %s, which does not wait for it',
     async (command) => {
       const bench = await setUpWith((path) => {
         execFileSync('mkfifo', [path]);
@@ -135,7 +135,7 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
         const { code, stderr } = await bench.run(args, { LEAGUE_SYNC_DATABASE: database });
         expect([code, stderr]).toEqual([
           74,
-          expect.stringMatching(/is no ordinary file; name a file for the database/),
+          expect.stringMatching(/is not a regular file; name a file for the database/),
         ]);
       }
       rmSync(bench.database);
@@ -145,7 +145,7 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
 
 describe('what lies in the place of a file beside the database', { timeout: 60_000 }, () => {
   it.each(['-wal', '-shm', '-journal', '.lock'])(
-    'a pipe at %s is refused, and nobody waits for it',
+    'a pipe at %s is refused without waiting for it',
     async (companion) => {
       const bench = await setUpWith(() => undefined);
       expect((await bench.run(['sync'])).code).toBe(0);
@@ -153,14 +153,14 @@ describe('what lies in the place of a file beside the database', { timeout: 60_0
       const { code, stderr } = await bench.run(['sync']);
       expect([code, stderr]).toEqual([
         74,
-        expect.stringMatching(/is no ordinary file, and SQLite needs one there; remove it/),
+        expect.stringMatching(/is not a regular file, but SQLite needs one there; remove it/),
       ]);
       expect((await bench.run(['status'])).code).toBe(companion === '.lock' ? 0 : 74);
     },
   );
 
   it.each(['a folder', 'a link'])(
-    '%s at the lock is refused, named by check, and leads nobody astray',
+    '%s in place of the lock file is refused and named by check, and writes nothing elsewhere',
     async (what) => {
       const bench = await setUpWith(() => undefined);
       expect((await bench.run(['sync'])).code).toBe(0);
@@ -169,7 +169,7 @@ describe('what lies in the place of a file beside the database', { timeout: 60_0
       const before = fingerprint(bench.folder);
       expect((await bench.run(['sync'])).code).toBe(74);
       const { code, stdout } = await bench.run(['check']);
-      expect([code, stdout]).toEqual([1, expect.stringMatching(/fail .*leagues\.db\.lock is no ordinary file/)]);
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/fail .*leagues\.db\.lock is not a regular file/)]);
       expect(fingerprint(bench.folder)).toEqual(before);
     },
   );

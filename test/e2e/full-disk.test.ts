@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MOUNT } from '../support/copying.ts';
+import { NO_MOUNT } from '../support/copy-process.ts';
 import { fingerprint } from '../support/database.ts';
 import { outlastFullDisk, remount, setUpDisk, startOnDisk } from '../support/full-disk.ts';
 
@@ -26,7 +26,7 @@ describe('a disk of 2 MB', () => {
       expect(code).toBe(74);
       expect(stderr).toContain(bench.disk);
       expect(stderr).toContain(
-        'lies on a read-only file system (SQLITE_CANTOPEN, EROFS); mount that writable, or name a place on another one.',
+        'is on a read-only file system (SQLITE_CANTOPEN, EROFS); remount it read-write, or choose a path on another one.',
       );
       expect(fingerprint(bench.disk)).toEqual(before);
       remount(bench, 'rw');

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { OUTSIDERS } from '../support/outsider.ts';
+import { OUTSIDERS } from '../support/read-only-client.ts';
 
 const RESTARTS = 5;
 /** Enough for the other reader to be under way. */

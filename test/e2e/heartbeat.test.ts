@@ -74,7 +74,7 @@ describe('the worker with a heartbeat', () => {
     expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'interrupted' }]);
   });
 
-  it('polls and stops as ever where the monitoring service hangs', async () => {
+  it('polls and stops as ever if the monitoring service hangs', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
     monitoring.reply(hang());
     const worker = bench.start(['run'], env);
@@ -87,7 +87,7 @@ describe('the worker with a heartbeat', () => {
     expect(monitoring.told()).toEqual(['GET /start']);
   });
 
-  it('says once that nobody listens, and names the host alone', async () => {
+  it('says once that nothing listens, and names only the host', async () => {
     const { bench, env } = await setUpHeartbeat();
     const address = 'http://127.0.0.1:1/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
     const worker = bench.start(['run'], { ...env, LEAGUE_SYNC_HEARTBEAT_URL: address });
@@ -105,7 +105,7 @@ describe('the worker with a heartbeat', () => {
     });
   });
 
-  it('reads its address from a file, anew for each message, and says once that it cannot', async () => {
+  it('re-reads its URL from a file for each ping, and says once if it cannot', async () => {
     const { bench, monitoring } = await setUpHeartbeat();
     const file = join(bench.folder, 'heartbeat');
     writeFileSync(file, `${monitoring.url}\n`);
@@ -114,9 +114,8 @@ describe('the worker with a heartbeat', () => {
     expect(monitoring.told()).toEqual(['GET /start', 'GET /']);
     rmSync(file);
     worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
-    worker.send('SIGHUP');
     const { msg } = await worker.waitForLog(({ msg }) => String(msg).includes('heartbeat does not get through'));
+    await worker.waitForPoll('unchanged');
     const reason = `LEAGUE_SYNC_HEARTBEAT_URL_FILE: the file ${file} cannot be read (ENOENT)`;
     expect(msg).toBe(`the heartbeat does not get through to 127.0.0.1:${monitoring.port} (${reason})`);
     writeFileSync(file, `http://127.0.0.1:${monitoring.port}/another-check-4711\n`);
@@ -129,7 +128,7 @@ describe('the worker with a heartbeat', () => {
   it.each([
     ['is not there', undefined, 'cannot be read (ENOENT)'],
     ['is empty', '\n', 'is empty'],
-    ['holds no address', 'canary-uuid', 'is not an address'],
+    ['holds no address', 'canary-uuid', 'is not a URL'],
   ])('does not start if the file of its address %s', async (_, content, said) => {
     const bench = await setUp();
     if (content !== undefined) writeFileSync(join(bench.folder, 'heartbeat'), content);

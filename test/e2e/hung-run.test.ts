@@ -45,7 +45,7 @@ describe('a run that hangs', () => {
     ['on a service that accepts and never answers', 'leagues', hang(), leaguesAnswer([])],
     ['on a body of one byte a second', 'leagues', trickle(1_000), leaguesAnswer([])],
     ['on a login that is never answered', 'login', hang(), granted()],
-  ])('%s is ended by its own deadline, and the next slot is polled', async (_how, kind, reply, good) => {
+  ])('%s is ended by its own deadline, and the next scheduled poll takes place', async (_how, kind, reply, good) => {
     const service = await startService();
     const hung = watched(reply);
     service.script(kind, hung.given, good);

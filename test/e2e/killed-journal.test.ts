@@ -2,8 +2,8 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder, setUp } from '../support/bench.ts';
-import { OUTSIDERS } from '../support/outsider.ts';
 import { runProgram } from '../support/program.ts';
+import { OUTSIDERS } from '../support/read-only-client.ts';
 import { missingStrace } from '../support/syscall.ts';
 
 const [ANOTHER_USER] = OUTSIDERS;

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { ask } from '../support/database.ts';
-import { OUTSIDERS } from '../support/outsider.ts';
+import { OUTSIDERS } from '../support/read-only-client.ts';
 import { missingStrace } from '../support/syscall.ts';
 
 const [ANOTHER_USER] = OUTSIDERS;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { makeFolder } from '../support/bench.ts';
-import { missingReader } from '../support/kill-look.ts';
 import type { Moment } from '../support/kill-moment.ts';
 import { playRound } from '../support/kill-round.ts';
+import { missingReader } from '../support/kill-snapshot.ts';
 import { createTally, describeTally } from '../support/kill-tally.ts';
 
 // A sample of what test/endurance does with many more kills.

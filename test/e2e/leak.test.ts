@@ -7,8 +7,8 @@ import { grantLogin, listLeagues, makeLeague, startService } from '../support/se
 const TOKEN = 'token-of-this-test';
 const REFRESH = 'renewal-of-this-test';
 /** Known from nothing but a request, as a password that was rotated twice. */
-const SENT = { password: 'rotated-long-ago', token: 'issued-by-somebody' };
-/** The part of a heartbeat's address that nobody may know. */
+const SENT = { password: 'rotated-long-ago', token: 'issued-by-someone' };
+/** The secret part of a heartbeat URL. */
 const CHECK = 'check-of-this-test';
 const PAIR = `${USERNAME}:${PASSWORD}`;
 
@@ -38,7 +38,7 @@ const SECRETS = [
   ['the address of the heartbeat', CHECK],
 ] as const;
 
-/** Each is tried with a word that is no secret, too: it is the secret alone that fails a test. */
+/** Each is tried with a word that is no secret, too: only the secret fails a test. */
 const WAYS: readonly (readonly [string, (bench: Bench, word: string) => unknown])[] = [
   ['says on stdout', (bench, word) => bench.run(['query', `SELECT '${word}' AS said`])],
   ['says on stderr', (bench, word) => bench.run(['query', `SELECT "${word}"`])],

@@ -18,7 +18,7 @@ const OUTLETS = [
 ] as const;
 
 describe.skipIf(!existsSync('/dev/full'))('a worker', () => {
-  it.each(OUTLETS)('%s keeps polling, and ends cleanly with 0 when it is stopped', async (_, redirection) => {
+  it.each(OUTLETS)('%s keeps polling, and exits 0 when stopped', async (_, redirection) => {
     const bench = await setUp();
     const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND }, { through: withStreams(redirection) });
     await eventually('it has polled some times', () => leagueRequests(bench.simulator).length >= 3);
@@ -39,7 +39,7 @@ describe.skipIf(!existsSync('/dev/full'))('sync', () => {
     ['without any stream', '<&- >&- 2>&-', 0],
     ['with no room for stderr, its log', '2>/dev/full', 0],
     ['with no room for stdout, its result, and stderr', '>/dev/full 2>&1', 1],
-  ])('%s (%s) stores the poll and ends with %i', async (_, redirection, expected) => {
+  ])('%s (%s) stores the poll and exits %i', async (_, redirection, expected) => {
     const bench = await setUp();
     const { code } = await bench.run(['sync'], {}, { through: withStreams(redirection) });
     expect(code).toBe(expected);

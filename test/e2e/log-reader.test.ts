@@ -12,7 +12,7 @@ const LONGEST_STOP_MS = 10_000;
 describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
   const settings = { LEAGUE_SYNC_LOG_FORMAT: format, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
 
-  it('to a FIFO that nobody reads keeps polling, and ends in time when it is stopped', async () => {
+  it('to a FIFO without a reader keeps polling, and stops in time', async () => {
     const bench = await setUp();
     const worker = bench.start(['run'], settings, { stdout: openFullFifo() });
     await eventually('it has polled some times', () => leagueRequests(bench.simulator).length >= 3);
@@ -22,7 +22,7 @@ describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });
 
-  it('to a reader that goes away keeps polling, and ends well when it is stopped', async () => {
+  it('to a reader that closes the pipe keeps polling, and exits 0 when stopped', async () => {
     const bench = await setUp();
     const path = makeFifo();
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -37,8 +37,8 @@ describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
 /** It has nothing left to do but to print a line. */
 const ENDING_MS = 4_000;
 
-describe('sync whose result nobody takes', () => {
-  it('has stored the poll, and ends at once on the second signal', async () => {
+describe('sync with a stuck reader', () => {
+  it('has stored the poll, and exits at once on the second signal', async () => {
     const bench = await setUp();
     const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
     await eventually('the poll is stored', () => isStored(bench));
@@ -49,7 +49,7 @@ describe('sync whose result nobody takes', () => {
   });
 
   // It waits for its reader, for ever, and holds the lock of the database meanwhile.
-  it('ends on the first signal', async () => {
+  it('exits on the first signal', async () => {
     const bench = await setUp();
     const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
     await eventually('the poll is stored', () => isStored(bench));

@@ -6,7 +6,7 @@ import type { LogLine } from '../support/program.ts';
 import { failed, startScriptedService } from '../support/scripted-service.ts';
 
 const SELDOM = '0 0 29 2 *';
-/** The line of a run, unlike that of a slot that was skipped, or of what a run found. */
+/** The line of a run, not of a skipped run or of a run's findings. */
 const isRun = (line: LogLine): boolean => 'run_id' in line && 'outcome' in line;
 const COUNTS = ['received', 'added', 'changed', 'unchanged', 'restored', 'rejected', 'duplicates', 'removed', 'held'];
 const COLUMNS = ['kind', 'trigger', 'outcome', 'attempts', ...COUNTS];
@@ -16,7 +16,7 @@ function pick(line: LogLine, names: readonly string[]): LogLine {
 }
 
 describe('the log of a worker', () => {
-  // Whatever it logs, a name that is not snake_case fails the test (test/support/log-names.ts).
+  // A logged name that is not snake_case fails the test (test/support/log-names.ts).
   it('says of each run what its row says, under the same names, and explains each of them', async () => {
     const bench = await setUp();
     const env = { LEAGUE_SYNC_LOG_LEVEL: 'trace', LEAGUE_SYNC_PROFILE_SCHEDULE: SELDOM };

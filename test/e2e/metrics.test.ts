@@ -116,7 +116,7 @@ describe('the metrics of a worker', () => {
     expect(refused.value('league_sync_last_success_timestamp_seconds', { kind: 'leagues' })).toBeUndefined();
   });
 
-  it('begin anew with the process, but for what the database knows', async () => {
+  it('start from zero with the process, except for what the database knows', async () => {
     const bench = await setUp();
     const { first, worker, afterPoll } = await startPolled(bench);
     bench.simulator.setFault('not-json', true);
@@ -126,11 +126,11 @@ describe('the metrics of a worker', () => {
     bench.simulator.setFault('hang', true);
     const second = await start(bench);
     await second.worker.waitForLog((line) => String(line.msg).startsWith('worker started'));
-    const anew = await scrape(second.door);
-    expect(anew.value('league_sync_runs_total', { kind: 'leagues', outcome: 'changed' })).toBe(0);
-    expect(anew.value('league_sync_consecutive_failures')).toBe(1);
+    const restarted = await scrape(second.door);
+    expect(restarted.value('league_sync_runs_total', { kind: 'leagues', outcome: 'changed' })).toBe(0);
+    expect(restarted.value('league_sync_consecutive_failures')).toBe(1);
     for (const kind of ['leagues', 'profile']) {
-      const [before, after] = [first, anew].map((found) =>
+      const [before, after] = [first, restarted].map((found) =>
         found.value('league_sync_last_success_timestamp_seconds', { kind }),
       );
       expect(Math.abs((before ?? 0) - (after ?? 0))).toBeLessThan(2);

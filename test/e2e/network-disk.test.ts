@@ -36,7 +36,7 @@ describe('a database on a network file system', () => {
     },
   );
 
-  it('is not warned of where it is a local one', async () => {
+  it('is not warned of if it is a local one', async () => {
     const bench = await setUp();
     const { code, stderr } = await bench.run(['sync']);
     expect(code, stderr).toBe(0);

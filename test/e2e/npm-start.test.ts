@@ -9,7 +9,7 @@ import { watchProgram } from '../support/leak.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 
-it('hands a signal to npm start on to the worker, which ends cleanly', async () => {
+it('npm start passes a signal on to the worker, which stops cleanly', async () => {
   await using service = await startSimulator();
   const folder = makeFolder();
   const env = {
@@ -32,7 +32,7 @@ it('hands a signal to npm start on to the worker, which ends cleanly', async () 
     try {
       process.kill(-(npm.pid ?? 0), 'SIGKILL');
     } catch {
-      // Nobody is left, as it should be.
+      // No process is left, as it should be.
     }
   });
   for await (const chunk of npm.stdout) {

@@ -6,7 +6,7 @@ import { grantLogin, listLeagues, makeLeague, startService } from '../support/se
 const SLOW_MS = 3_000;
 const POLLS = 3;
 
-it('polls never overlap when the service is slower than the schedule, and skipped slots are said', async () => {
+it('polls never overlap when the service is slower than the schedule, and skipped runs are logged', async () => {
   const service = await startService(({ endpoint }) =>
     endpoint === 'login' ? grantLogin('only-token') : { ...listLeagues([makeLeague('a')]), delayMs: SLOW_MS },
   );

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { EVERY_SECOND, makeFolder } from '../support/bench.ts';
 import { ask } from '../support/database.ts';
 import { startProgram } from '../support/program.ts';
-import { pollChange, published, setUpPublishing } from '../support/publishing.ts';
+import { pollChange, published, setUpPublishing } from '../support/publish-setup.ts';
 
 /** A program that may write, and only reads: the last one to close a database takes its log away. */
 function readAsMayWrite(path: string): void {

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp } from '../support/bench.ts';
 import { expectAccessible, expectFits, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
-import { readiness } from '../support/door.ts';
 import { makeFakeClock, missingFaketime, runUnder } from '../support/fake-clock.ts';
 import { serve } from '../support/page.ts';
+import { readiness } from '../support/status-server.ts';
 
 beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
 
@@ -25,7 +25,7 @@ async function look(page: Page) {
 }
 
 describe('the page', () => {
-  it('of a first start is neutral while the first poll is not over, and red once one has failed', async () => {
+  it('is neutral during the first poll and red once it has failed', async () => {
     const bench = await setUp({ faults: ['hang'] });
     const { worker, url } = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '5s' });
     const { page, expectQuiet } = await openTab(url);
@@ -48,7 +48,7 @@ describe('the page', () => {
     expectQuiet();
   });
 
-  it('says how old the data is where the service refuses the credentials, and that nobody is logged in', async () => {
+  it('shows the age of the data and no session if the credentials are refused', async () => {
     const bench = await setUp();
     const { worker, url } = await serve(bench);
     await worker.waitForPoll('changed');
@@ -72,7 +72,7 @@ describe('the page', () => {
     expectQuiet();
   });
 
-  it('says that a token has expired, in red, and not that somebody is logged in', async () => {
+  it('shows an expired token in red instead of a session', async () => {
     const bench = await setUp({ tokenLifeMs: 3_000, faults: ['wrong-clock'] });
     const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
     const { worker, url } = await serve(bench, env);
@@ -95,7 +95,7 @@ describe('the page', () => {
     expectQuiet();
   });
 
-  it('says until when the service asked for a pause, and how old the data is', async () => {
+  it('shows the end of a Retry-After and the age of the data', async () => {
     const bench = await setUp();
     const { worker, url } = await serve(bench);
     await worker.waitForPoll('changed');
@@ -111,7 +111,7 @@ describe('the page', () => {
     expectQuiet();
   });
 
-  it('makes no data young by a clock that was set back, and nothing past into something to come', async ({ skip }) => {
+  it('shows correct ages after the clock was set back', async ({ skip }) => {
     const why = missingFaketime();
     skip(why !== undefined, why);
     const bench = await setUp();
@@ -131,7 +131,7 @@ describe('the page', () => {
     expectQuiet();
   });
 
-  it('has the first label of the polls stand under the first bar, and draws the places of those that were not', async () => {
+  it('puts the first label of the polls under the first bar, after placeholders', async () => {
     const bench = await setUp();
     const { worker, url } = await serve(bench);
     await worker.waitForPoll();

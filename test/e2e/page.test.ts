@@ -10,7 +10,7 @@ import {
   takePicture,
 } from '../support/browser.ts';
 import { serve, serveLeagues } from '../support/page.ts';
-import { makeLeague, makeLeagues } from '../support/workplace.ts';
+import { makeLeague, makeLeagues } from '../support/worker-resources.ts';
 
 const EVERY_LOOK = Object.keys(LOOKS) as readonly Look[];
 const MANY = 20_000;
@@ -29,7 +29,7 @@ const HOSTILE: readonly (readonly [id: string, name: string])[] = [
 beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
 
 describe('the status page', () => {
-  it.each(EVERY_LOOK)('shows the real leagues (%s), fits, and keeps nobody out', async (look) => {
+  it.each(EVERY_LOOK)('shows the real leagues (%s), fits, and is accessible', async (look) => {
     const { worker, url } = await serve(await setUp());
     await worker.waitForPoll();
     const { page, expectQuiet } = await openTab(url, LOOKS[look]);
@@ -44,7 +44,7 @@ describe('the status page', () => {
     expectQuiet();
   });
 
-  it('without any league says so', async () => {
+  it('says so if there are no leagues', async () => {
     const { url } = await serveLeagues([]);
     const { page, expectQuiet } = await openTab(url);
     await page.goto('/');
@@ -69,7 +69,7 @@ describe('the status page', () => {
     expectQuiet();
   });
 
-  it('shows names that mean harm as what they are', async () => {
+  it('shows malicious names as plain text', async () => {
     const { url } = await serveLeagues(
       HOSTILE.map(([id, name]) => makeLeague(id, { league_name: name, sport: name.slice(0, 300) })),
     );

@@ -4,9 +4,9 @@ import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder, setUp } from '../support/bench.ts';
-import { startOpen } from '../support/door.ts';
 import { openPort } from '../support/port.ts';
 import { type Exit, runProgram } from '../support/program.ts';
+import { startListeningWorker } from '../support/status-server.ts';
 
 /** Five seconds, and a start on a busy machine. */
 const LONGEST_MS = 15_000;
@@ -23,8 +23,8 @@ async function openImpostor(status: number, body: string): Promise<number> {
 }
 
 describe('status --probe', () => {
-  it('exits 0 with one line where the worker turns, and needs no other setting and no database', async () => {
-    const { port, worker } = await startOpen(await setUp());
+  it('exits 0 with one line if the worker is responsive, and needs no other setting and no database', async () => {
+    const { port, worker } = await startListeningWorker(await setUp());
     const cwd = makeFolder();
     expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({
       code: 0,
@@ -35,7 +35,7 @@ describe('status --probe', () => {
     await worker.stop();
     expect(await probe(`127.0.0.1:${port}`)).toMatchObject({
       code: 1,
-      stdout: `http://127.0.0.1:${port}/livez is not listened on; no worker is running there\n`,
+      stdout: `http://127.0.0.1:${port}/livez refused the connection; no worker is running there\n`,
     });
   });
 
@@ -44,7 +44,7 @@ describe('status --probe', () => {
     ['[::]', '[::1]'],
   ])('asks a worker that listens on %s at %s', async (all, loopback) => {
     const bench = await setUp();
-    const { port } = await startOpen(bench, { LEAGUE_SYNC_LISTEN: `${all}:0` });
+    const { port } = await startListeningWorker(bench, { LEAGUE_SYNC_LISTEN: `${all}:0` });
     const { code, stdout } = await probe(`${all}:${port}`);
     expect([code, stdout]).toEqual([0, `http://${loopback}:${port}/livez is live\n`]);
   });
@@ -58,14 +58,14 @@ describe('status --probe', () => {
   });
 
   it('does not look into a .env for what the environment says', async () => {
-    const { port } = await startOpen(await setUp());
+    const { port } = await startListeningWorker(await setUp());
     const cwd = makeFolder();
     mkdirSync(join(cwd, '.env'));
     expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({ code: 0, stderr: '' });
     expect(await runProgram(['status', '--probe'], { cwd, env: {} })).toMatchObject({ code: 78 });
   });
 
-  it('refuses an address that is none with 78', async () => {
+  it('refuses an invalid address with 78', async () => {
     const { code, stderr } = await probe('here');
     expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_LISTEN: "here" cannot be used')]);
   });
@@ -87,7 +87,7 @@ describe('status --probe', () => {
   it.each([
     ['never answers', ''],
     ['never ends its answer', 'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"live'],
-  ])('waits five seconds for one that %s', async (_, says) => {
+  ])('waits five seconds for a server that %s', async (_, says) => {
     const { port } = await openPort(createSocketServer((socket) => socket.write(says)));
     const askedAt = performance.now();
     const { code, stdout } = await probe(`127.0.0.1:${port}`);

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Bench, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
-import { type FrozenCopy, freezeCopy, pad } from '../support/copying.ts';
+import { type FrozenCopy, freezeCopy, pad } from '../support/copy-process.ts';
 import type { Environment } from '../support/program.ts';
-import { spellingsOf } from '../support/spelling.ts';
+import { spellingsOf } from '../support/secret-encodings.ts';
 
 const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`].flatMap((secret) => [...spellingsOf(secret)]);
 

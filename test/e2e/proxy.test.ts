@@ -6,7 +6,7 @@ import { type Environment, eventually } from '../support/program.ts';
 import { type Conduct, type ProxyServer, startProxy } from '../support/proxy.ts';
 import { startTls } from '../support/tls-service.ts';
 
-/** A host that nobody but the proxy knows. */
+/** A host that only the proxy can resolve. */
 const HOST = 'service.example.test';
 const ADDRESS = { http: `http://${HOST}`, https: `https://${HOST}` };
 const LOGIN = '/players/v1/authenticate/login';
@@ -30,7 +30,7 @@ type Office = {
   readonly leagues: number;
 };
 
-/** A service that only a proxy can reach, and a program that is told of no proxy yet. */
+/** A service that only a proxy can reach, and a program without proxy settings. */
 async function startOffice(scheme: 'http' | 'https', conduct?: (nth: number) => Conduct): Promise<Office> {
   const { simulator } = await setUp();
   const authority = scheme === 'https' ? makeAuthority() : undefined;
@@ -77,7 +77,7 @@ describe('loopback is never proxied', () => {
     expect(proxy.connections()).toBe(0);
   });
 
-  it.each(['nonsense', 'ftp://127.0.0.1:1'])('also where the variables hold %s', async (value) => {
+  it.each(['nonsense', 'ftp://127.0.0.1:1'])('also if the variables hold %s', async (value) => {
     const bench = await setUp();
     expect((await bench.run(['sync'], everywhere(value))).code).toBe(0);
   });
@@ -100,7 +100,7 @@ describe('a service over plain HTTP beyond a proxy', () => {
     expectNoSecret(office.bench, exit, PROXY_SECRETS);
   });
 
-  it.each(['break', 'cut', 502] as const)('is asked four times where the proxy does this: %s', async (conduct) => {
+  it.each(['break', 'cut', 502] as const)('is asked four times if the proxy does this: %s', async (conduct) => {
     const { bench, proxy, logins } = await startOffice('http', () => conduct);
     const failed = await failToSync(bench, { http_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
     expect(failed).toMatchObject({ code: 1, kind: conduct === 502 ? 'status' : 'network' });
@@ -110,7 +110,7 @@ describe('a service over plain HTTP beyond a proxy', () => {
     expect(logins()).toBe(conduct === 'cut' ? 4 : 0);
   });
 
-  it('is given up at the limit of an attempt where the proxy never answers', async () => {
+  it('is given up at the limit of an attempt if the proxy never answers', async () => {
     const { bench, proxy } = await startOffice('http', () => 'hang');
     const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms', ...SHORT_RUN };
     const failed = await failToSync(bench, { ...limits, http_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
@@ -124,7 +124,7 @@ describe('a service over plain HTTP beyond a proxy', () => {
     expectAllLeagues(office);
   });
 
-  it('is asked once where the proxy wants another password, which is said', async () => {
+  it('is asked once if the proxy wants another password, which is reported', async () => {
     const { bench, proxy } = await startOffice('http', () => 407);
     const failed = await failToSync(bench, { http_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
     expect(failed).toMatchObject({ code: 1, kind: 'network', logins: [failed.message] });
@@ -153,16 +153,16 @@ describe('a service over TLS beyond a proxy', () => {
     },
   );
 
-  it('is told nothing where its certificate is not trusted, although the proxy is', async () => {
+  it('is sent nothing if its certificate is not trusted, although that of the proxy is', async () => {
     const { bench, proxy, logins } = await startOffice('https');
     const failed = await failToSync(bench, { NODE_EXTRA_CA_CERTS: '', https_proxy: proxy.url });
     expect(failed).toMatchObject({ code: 1, kind: 'network', logins: [failed.message] });
-    expect(failed.message).toContain('name its authority in NODE_EXTRA_CA_CERTS');
+    expect(failed.message).toContain('set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority');
     expect(proxy.asked).toHaveLength(1);
     expect(logins()).toBe(0);
   });
 
-  it.each(['break', 'cut', 502] as const)('is asked four times where the proxy does this: %s', async (conduct) => {
+  it.each(['break', 'cut', 502] as const)('is asked four times if the proxy does this: %s', async (conduct) => {
     const { bench, proxy, logins } = await startOffice('https', () => conduct);
     const failed = await failToSync(bench, { https_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
     expect(failed).toMatchObject({ code: 1, kind: 'network' });
@@ -180,7 +180,7 @@ describe('a service over TLS beyond a proxy', () => {
     expectAllLeagues(office);
   });
 
-  it.each([403, 407, 502])('names the proxy, and its status %i, where that refuses', async (status) => {
+  it.each([403, 407, 502])('names the proxy, and its status %i, if that refuses', async (status) => {
     const { bench, proxy } = await startOffice('https', () => status);
     const env = { https_proxy: withPassword(proxy.url), ...SHORT_RUN };
     const { message } = await failToSync(bench, env, PROXY_SECRETS);
@@ -188,13 +188,13 @@ describe('a service over TLS beyond a proxy', () => {
     expect(message).toContain('https_proxy');
   });
 
-  it.each([403, 407])('is asked once where the proxy refuses with %i', async (status) => {
+  it.each([403, 407])('is asked once if the proxy refuses with %i', async (status) => {
     const { bench, proxy } = await startOffice('https', () => status);
     const failed = await failToSync(bench, { https_proxy: proxy.url });
     expect(failed.logins).toHaveLength(1);
   });
 
-  it('is given up at the limit of an attempt where the proxy never answers', async () => {
+  it('is given up at the limit of an attempt if the proxy never answers', async () => {
     const { bench, proxy } = await startOffice('https', () => 'hang');
     const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms', LEAGUE_SYNC_RUN_TIMEOUT: '1s' };
     const sync = bench.start(['sync'], { ...limits, https_proxy: proxy.url });
@@ -203,7 +203,7 @@ describe('a service over TLS beyond a proxy', () => {
     expect(bench.rows('SELECT error_message FROM logins')[0]?.error_message).toContain('took longer than 300 ms');
   });
 
-  it('does not keep a worker from stopping where the proxy never answers', async () => {
+  it('does not keep a worker from stopping if the proxy never answers', async () => {
     const { bench, proxy } = await startOffice('https', () => 'hang');
     const worker = bench.start(['run'], { https_proxy: proxy.url });
     await eventually('the proxy is asked', () => proxy.asked.length > 0);
@@ -298,7 +298,7 @@ async function syncUnless(name: string, value: string) {
   return { exit, proxy, logins: countLogins(simulator) };
 }
 
-describe('a proxy variable that no proxy can be made of', () => {
+describe('an invalid proxy variable', () => {
   const UNUSABLE = [
     'nonsense',
     `http://clerk:${PROXY_PASSWORD}@127.0.0.1:99999`,

@@ -17,10 +17,17 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
-import { askAsOther, expectWholeState, isRoot, NO_OTHER_USER, picture } from '../support/copying.ts';
+import { askAsOther, expectWholeState, isRoot, NO_OTHER_USER, picture } from '../support/copy-process.ts';
 import { ask, dump } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
-import { countLeagues, identify, pollChange, published, setUpPublishing, startFresh } from '../support/publishing.ts';
+import {
+  countLeagues,
+  identify,
+  pollChange,
+  published,
+  setUpPublishing,
+  startFresh,
+} from '../support/publish-setup.ts';
 import { makeLeague } from '../support/service.ts';
 
 const execute = promisify(execFile);
@@ -36,7 +43,7 @@ describe('the published copy', () => {
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
-  it('is made at start where it is missing, though no poll changes anything', async () => {
+  it('is made at start if it is missing, though no poll changes anything', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
     rmSync(bench.shared, { recursive: true });
@@ -46,7 +53,7 @@ describe('the published copy', () => {
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
-  it('is replaced at start where it is older than an hour, and stays where it is not', async () => {
+  it('is replaced at start if it is older than an hour, and otherwise kept', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
     const young = identify(bench.copy);
@@ -75,7 +82,7 @@ describe('the published copy', () => {
     expect(identify(bench.copy)).toEqual(second);
   });
 
-  it('is whole at every instant for a reader that looks all the time', async () => {
+  it('is complete at every moment for a reader that reads all the time', async () => {
     const bench = await setUpPublishing(20);
     const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await eventually(
@@ -96,7 +103,7 @@ describe('the published copy', () => {
     expectWholeState(bench.copy);
   });
 
-  it('can be written by nobody, and read by nobody who may not read the database', async () => {
+  it('is read-only, and readable only by those who may read the database', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
     const umask = process.umask(0);
@@ -116,7 +123,7 @@ describe('the published copy', () => {
     }
   });
 
-  it('can be read by another user from a folder that nobody may write', async ({ skip }) => {
+  it('can be read by another user from a read-only folder', async ({ skip }) => {
     if (!isRoot) return skip(NO_OTHER_USER);
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
@@ -181,7 +188,7 @@ describe('after the database was restored from a backup', () => {
     return bench;
   }
 
-  it('the copy is made anew at start, and shows the restored state', async () => {
+  it('the copy is rebuilt at start, and shows the restored state', async () => {
     const bench = await setUpRestored();
     bench.simulator.setFault('not-json', true);
     const worker = bench.start(['run']);
@@ -193,7 +200,7 @@ describe('after the database was restored from a backup', () => {
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
-  it('the copy is made anew by sync, though its poll changes nothing', async () => {
+  it('the copy is rebuilt by sync, though its poll changes nothing', async () => {
     const bench = await setUpRestored();
     bench.simulator.setLeagues([makeLeague('l0')]);
     const { stdout, stderr } = await bench.run(['sync']);
@@ -201,7 +208,7 @@ describe('after the database was restored from a backup', () => {
     expect(dump(bench.copy)).toEqual(dump(bench.database));
   });
 
-  it('the copy is made anew though the database has gone on since, beyond what the copy holds', async () => {
+  it('the copy is rebuilt although the database is already newer than the copy', async () => {
     const bench = await setUpRestored();
     for (let polls = 0; polls < 3; polls += 1) {
       bench.change();
@@ -211,9 +218,9 @@ describe('after the database was restored from a backup', () => {
     expect(dump(bench.copy)).toEqual(dump(bench.database));
   });
 
-  it('check says of the copy that the next start replaces it', async () => {
+  it('check says that the copy can be replaced', async () => {
     const bench = await setUpRestored();
-    expect((await bench.run(['check'])).stdout).toMatch(/^ok {4}publish .*before the database was restored/m);
+    expect((await bench.run(['check'])).stdout).toMatch(/^ok {4}publish .*copy\.db is a copy/m);
   });
 });
 
@@ -233,7 +240,7 @@ describe('a worker that is stopped right after a change', () => {
 });
 
 describe('a poll without any change of a league', () => {
-  it('is published where it releases what was held, and where it meets what cannot be stored', async () => {
+  it('is published if it releases held removals, and if it finds leagues that cannot be stored', async () => {
     const bench = await setUpPublishing();
     const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => makeLeague(id));
     const counts = 'SELECT held_removals, open_rejections FROM freshness';
@@ -276,7 +283,7 @@ describe('LEAGUE_SYNC_PUBLISH', () => {
     ['data/leagues.db.lock-journal', ''],
     ['data/leagues.db-journal', ''],
     ['data/leagues.db.schema-1', ''],
-  ])('set to %s is refused with 78 where the database is %s', async (publish, database) => {
+  ])('set to %s is refused with 78 if the database is %s', async (publish, database) => {
     const bench = setUpFor('http://127.0.0.1:9');
     const settings = { LEAGUE_SYNC_PUBLISH: publish, LEAGUE_SYNC_DATABASE: database };
     for (const command of ['run', 'sync']) {

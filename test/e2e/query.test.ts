@@ -121,7 +121,7 @@ describe('query', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('prints CSV with a header, and quotes where they are needed', async () => {
+  it('prints CSV with a header, and quotes only if needed', async () => {
     const bench = await setUpStored();
     const { code, stdout } = await bench.run(['query', '--format', 'csv', VALUES.replace('NULL AS missing,', '')]);
     expect(code).toBe(0);
@@ -147,7 +147,7 @@ describe('query', { timeout: 60_000 }, () => {
     },
   );
 
-  it.each(Object.keys(LONG_ANSWER))('ends well as %s when its reader has seen enough', async (format) => {
+  it.each(Object.keys(LONG_ANSWER))('exits 0 as %s when its reader closes the pipe', async (format) => {
     const bench = await setUpStored();
     const { code, stdout, stderr } = await bench.run(['query', '--format', format, LONG], {}, { into: 'head -n 1' });
     expect(code).toBe(0);
@@ -180,13 +180,13 @@ describe('query', { timeout: 60_000 }, () => {
     expect(JSON.parse(stdout)).toHaveLength(124);
   });
 
-  it('runs whatever only reads', async () => {
+  it('runs every kind of read-only statement', async () => {
     const bench = await setUpStored();
     const codes = await exitCodes(bench, READING);
     expect([...codes].filter(([, code]) => code !== 0)).toEqual([]);
   });
 
-  it('refuses everything else with 64, and every file stays as it is', async () => {
+  it('refuses everything else with 64, and changes no file', async () => {
     const bench = await setUpStored();
     const before = fingerprint(bench.folder);
     const codes = await exitCodes(bench, REFUSED);
@@ -214,7 +214,7 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it.each([['query', 'SELECT 1'], ['status']])(
-    'exits 74 where there is no database, and makes none (%s)',
+    'exits 74 without a database, and creates none (%s)',
     async (...args) => {
       const bench = await setUp();
       const { code, stderr } = await bench.run(args);

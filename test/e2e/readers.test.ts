@@ -3,21 +3,21 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { clearTheWay, ENDLESS, isWritten, putInTheWay } from '../support/obstacle.ts';
-import { OUTSIDERS, type Outsider } from '../support/outsider.ts';
+import { addBlockingTrigger, dropBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
+import { OUTSIDERS, type ReadOnlyClient } from '../support/read-only-client.ts';
 
 const LEAGUES = 124;
 const CHANGING_POLLS = 5;
 
-/** When the leagues changed, which is one instant, and when the last poll that changed them ended, which is the same. */
+/** When the leagues changed, which is one timestamp, and when the last poll that changed them ended, which is the same. */
 const VERSION = `SELECT count(*) AS leagues, min(changed_at) AS oldest, max(changed_at) AS newest,
   (SELECT finished_at FROM runs WHERE outcome = 'changed' ORDER BY id DESC LIMIT 1) AS polled FROM leagues`;
 
 type Listed = { readonly league_id: string; readonly league_name: string };
 
 /** A bench in a folder that everybody may look into and only its owner may write. */
-async function openToAll({ skip }: TestContext, outsider: Outsider): Promise<SimulatedBench> {
+async function openToAll({ skip }: TestContext, outsider: ReadOnlyClient): Promise<SimulatedBench> {
   const bench = await setUp();
   const data = dirname(bench.database);
   mkdirSync(data);
@@ -28,7 +28,7 @@ async function openToAll({ skip }: TestContext, outsider: Outsider): Promise<Sim
 }
 
 /** What an outsider finds, next to what the service sent. */
-async function look({ database, simulator }: SimulatedBench, outsider: Outsider) {
+async function look({ database, simulator }: SimulatedBench, outsider: ReadOnlyClient) {
   const rows = await outsider.ask(
     database,
     `SELECT league_id, league_name, (SELECT integrity_check FROM pragma_integrity_check) AS integrity,
@@ -44,7 +44,7 @@ async function look({ database, simulator }: SimulatedBench, outsider: Outsider)
   return { found: rows, sent: sent.toSorted((a, b) => (a.league_id < b.league_id ? -1 : 1)) };
 }
 
-async function expectAll(bench: SimulatedBench, outsider: Outsider): Promise<void> {
+async function expectAll(bench: SimulatedBench, outsider: ReadOnlyClient): Promise<void> {
   const { found, sent } = await look(bench, outsider);
   expect(found).toHaveLength(LEAGUES);
   expect(found).toEqual(sent);
@@ -66,7 +66,7 @@ async function waitWithinRequest({ simulator }: SimulatedBench, worker: RunningP
 
 /** Brings the worker into the middle of the transaction that applies a poll, never to come out of it. */
 async function waitWithinTransaction(bench: SimulatedBench, worker: RunningProgram): Promise<void> {
-  putInTheWay(bench.database, { on: 'INSERT ON league_changes' }, ENDLESS);
+  addBlockingTrigger(bench.database, { on: 'INSERT ON league_changes' }, ENDLESS);
   const before = leagueRequests(bench.simulator).length;
   rename(bench, 'of a poll that is never applied');
   worker.send('SIGHUP');
@@ -153,7 +153,7 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
     expect((await look(bench, outsider)).found).toEqual(sent);
     await worker.stop('SIGKILL');
     expect((await look(bench, outsider)).found).toEqual(sent);
-    clearTheWay(bench.database);
+    dropBlockingTrigger(bench.database);
     await expectAllOfNext(bench, outsider, 'changed');
   });
 
@@ -172,8 +172,8 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
   });
 });
 
-/** Starts the worker anew and looks while it runs, after a poll of it, and after its end. */
-async function expectAllOfNext(bench: SimulatedBench, outsider: Outsider, outcome: string): Promise<void> {
+/** Restarts the worker and checks while it runs, after a poll, and after its end. */
+async function expectAllOfNext(bench: SimulatedBench, outsider: ReadOnlyClient, outcome: string): Promise<void> {
   const worker = bench.start(['run']);
   await worker.waitForLog((line) => String(line.msg).startsWith('worker started'));
   expect((await look(bench, outsider)).found).toHaveLength(LEAGUES);

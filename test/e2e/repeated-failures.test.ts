@@ -26,7 +26,7 @@ describe('a worker whose service fails', () => {
     expect(bench.rows("SELECT count(*) AS n FROM runs WHERE outcome = 'failed'")).toEqual([{ n: polls.length }]);
   });
 
-  it('does not take for a failure that nothing is sent in a pause', async () => {
+  it('does not count polls postponed by Retry-After as failures', async () => {
     await using service = await startScriptedService();
     service.script('login', failed(429, { 'retry-after': '600' }));
     const bench = setUpFor(service.url);

@@ -128,24 +128,21 @@ describe('status', () => {
 });
 
 describe.skipIf(!existsSync('/dev/full'))('an output that has no room', () => {
-  it.each(['status', 'changes', 'sync', 'profile'])(
-    'ends %s with 1, and with the work done that it came for',
-    async (command) => {
-      const bench = await setUp();
-      await bench.run(['sync']);
-      const full = openSync('/dev/full', 'w');
-      onTestFinished(() => closeSync(full));
-      const exit = await startProgram([command], { cwd: bench.folder, env: bench.env, stdout: full }).waitForExit();
-      expect(exit.code).toBe(1);
-      expect(exit.stderr).toContain(
-        'league-sync: The output could not be written (ENOSPC); send it where there is room.',
-      );
-      expect(exit.stderr).not.toContain('    at ');
-      const runs = command === 'sync' || command === 'profile' ? 2 : 1;
-      expect(bench.rows("SELECT count(*) AS n FROM runs WHERE outcome IN ('changed', 'unchanged')")).toEqual([
-        { n: runs },
-      ]);
-      expect(readdirSync(dirname(bench.database)).filter((name) => /-wal$|-shm$|\.lock$/.test(name))).toEqual([]);
-    },
-  );
+  it.each(['status', 'changes', 'sync', 'profile'])('lets %s exit 1 after finishing its work', async (command) => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const exit = await startProgram([command], { cwd: bench.folder, env: bench.env, stdout: full }).waitForExit();
+    expect(exit.code).toBe(1);
+    expect(exit.stderr).toContain(
+      'league-sync: The output could not be written (ENOSPC); redirect it to a place with free space.',
+    );
+    expect(exit.stderr).not.toContain('    at ');
+    const runs = command === 'sync' || command === 'profile' ? 2 : 1;
+    expect(bench.rows("SELECT count(*) AS n FROM runs WHERE outcome IN ('changed', 'unchanged')")).toEqual([
+      { n: runs },
+    ]);
+    expect(readdirSync(dirname(bench.database)).filter((name) => /-wal$|-shm$|\.lock$/.test(name))).toEqual([]);
+  });
 });

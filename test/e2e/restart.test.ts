@@ -33,7 +33,7 @@ it('a restart in another scope, or after a poll that failed, polls at once', asy
   const other = await setUp({ faults: ['not-json'] });
   expect((await other.run(['sync'])).code).toBe(1);
   other.simulator.setFault('not-json', false);
-  const mended = other.start(['run']);
-  await mended.waitForPoll('changed');
-  expect((await mended.stop()).code).toBe(0);
+  const restarted = other.start(['run']);
+  await restarted.waitForPoll('changed');
+  expect((await restarted.stop()).code).toBe(0);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
-import { freezeCopy, pad } from '../support/copying.ts';
+import { addBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
+import { freezeCopy, pad } from '../support/copy-process.ts';
 import { askSqlite3 } from '../support/database.ts';
-import { ENDLESS, isWritten, putInTheWay } from '../support/obstacle.ts';
 import { holdForWriting, isLocked } from '../support/other-writer.ts';
 import { type Exit, eventually, type RunningProgram } from '../support/program.ts';
-import { pollChange, setUpPublishing, startFresh } from '../support/publishing.ts';
+import { pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
 import { STOPPING } from '../support/stopping.ts';
 
 /** What waits for something after the first signal waits for three seconds. */
@@ -25,7 +25,7 @@ function expectSound(database: string): void {
   expect(isLocked(database)).toBe(false);
 }
 
-describe('a second signal ends at once', () => {
+describe('a second signal exits at once', () => {
   it.each([
     ['SIGTERM', 'SIGINT', 130],
     ['SIGINT', 'SIGTERM', 143],
@@ -64,7 +64,7 @@ describe('a second signal ends at once', () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
-    putInTheWay(bench.database, { on: 'UPDATE ON leagues' }, ENDLESS);
+    addBlockingTrigger(bench.database, { on: 'UPDATE ON leagues' }, ENDLESS);
     bench.simulator.setLeagues(bench.simulator.leagues().slice(1));
     worker.send('SIGHUP');
     await eventually('the request is answered', () => leagueRequests(bench.simulator)[1]?.status === 200);

@@ -6,7 +6,7 @@ import { eventually } from '../support/program.ts';
 import { grantLogin, listLeagues, makeLeague, type Seen, startService } from '../support/service.ts';
 
 describe('a secret file', () => {
-  it('is read anew at every login', async () => {
+  it('is re-read at every login', async () => {
     const service = await startService(({ endpoint }, nth) =>
       endpoint === 'login' ? grantLogin(`token-no-${nth}`, 3_000) : listLeagues([makeLeague('a')]),
     );

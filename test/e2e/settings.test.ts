@@ -7,7 +7,7 @@ import { startAtTerminal } from '../support/terminal.ts';
 
 const REQUIRED = ['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD'];
 
-/** Each of these alone makes the settings unusable. */
+/** Each of these makes the settings invalid on its own. */
 const FAULTY = {
   LEAGUE_SYNC_SCHEDULE: 'every now and then',
   LEAGUE_SYNC_PROFILE_SCHEDULE: '99 * * * *',
@@ -49,7 +49,7 @@ describe('settings', () => {
     expect((await runProgram(['sync'], { cwd })).stderr).toMatch(/^To start: write these settings into \.env;/m);
   });
 
-  it('that are missing fit a terminal, with each fix on a line of its own', async () => {
+  it('that are missing fit a terminal, with each fix on its own line', async () => {
     const terminal = startAtTerminal('sync', { cwd: makeFolder(), env: { NO_COLOR: '1' }, columns: 80 });
     expect(await terminal.waitForExit()).toBe(78);
     const lines = terminal.screen().trimEnd().split(/\r?\n/);
@@ -84,7 +84,7 @@ describe('settings', () => {
     for (const name of REQUIRED) expect(stderr).toContain(name);
   });
 
-  it('that are faulty are all named at once, before any request and any file', async () => {
+  it('that are invalid are all named at once, before any request or file', async () => {
     const bench = await setUp();
     const { code, stderr } = await bench.run(['run'], FAULTY);
     expect(code).toBe(78);
@@ -144,7 +144,7 @@ describe('settings', () => {
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
-  it('may name a base URL with a path and a slash at its end', async () => {
+  it('may have a base URL with a path and a trailing slash', async () => {
     const bench = await setUp();
     const { code } = await bench.run(['sync'], { LEAGUE_SYNC_BASE_URL: `${bench.simulator.url}/` });
     expect(code).toBe(0);
@@ -168,7 +168,7 @@ describe('a .env file', () => {
     expect((await runProgram(['status'], { cwd })).code).toBe(0);
   });
 
-  it('gives way to the environment, name by name', async () => {
+  it('yields to the environment name by name', async () => {
     const bench = await setUp();
     writeFileSync(
       join(bench.folder, '.env'),
@@ -195,7 +195,7 @@ describe('a .env file', () => {
     expect((await bench.run(['sync'])).code).toBe(0);
   });
 
-  it('with lines that mean nothing is warned of, by every command, with their numbers and no value', async () => {
+  it('with lines without effect causes warnings with line numbers and no values', async () => {
     const bench = await setUp();
     writeFileSync(join(bench.folder, '.env'), `LEAGUE_SYNC_PASSWORD ${PASSWORD}\nleague_sync_status=active\n`);
     for (const command of ['sync', 'status']) {
@@ -211,7 +211,18 @@ describe('a .env file', () => {
     }
   });
 
-  it('that cannot be read ends the program with 78 and its name', async () => {
+  it('with an unknown name causes a warning without its value', async () => {
+    const bench = await setUp();
+    writeFileSync(join(bench.folder, '.env'), `LEAGUE_SYNC_PASWORD=${PASSWORD}\n`);
+    for (const command of ['sync', 'status']) {
+      const { code, stderr } = await bench.run([command]);
+      expect(code).toBe(0);
+      expect(stderr).toContain('LEAGUE_SYNC_PASWORD: is not a setting and is ignored -> rename it (did you mean');
+      expect(stderr).not.toContain(PASSWORD);
+    }
+  });
+
+  it('that cannot be read ends the program with 78', async () => {
     const bench = await setUp();
     mkdirSync(join(bench.folder, '.env'));
     const { code, stderr } = await bench.run(['sync']);

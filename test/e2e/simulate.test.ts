@@ -13,7 +13,7 @@ async function simulate(...args: string[]): Promise<Started> {
   return { program, url: String(url) };
 }
 
-/** As somebody with curl would: the status, and the body as JSON. */
+/** As curl would: the status, and the body as JSON. */
 async function call(address: string, init: RequestInit = {}) {
   const response = await fetch(address, init);
   const text = await response.text();
@@ -34,7 +34,7 @@ async function listLeagues(url: string, pair = 'player:secret-password', query =
 }
 
 describe('simulate', () => {
-  it('logs in, lists 124 leagues, filters them by status, and ends with 0 when it is stopped', async () => {
+  it('logs in, lists 124 leagues, filters them by status, and exits 0 when stopped', async () => {
     const { program, url } = await simulate();
     expect((await listLeagues(url)).body.leagues).toHaveLength(124);
     const active = await listLeagues(url, undefined, '?status=active');
@@ -45,9 +45,9 @@ describe('simulate', () => {
   });
 
   it('refuses wrong credentials and missing tokens with 401 and result=fail', async () => {
-    const { url } = await simulate('--username', 'somebody', '--password', 'something');
-    expect(await logIn(url, 'somebody:else')).toMatchObject({ status: 401, body: { result: 'fail' } });
-    expect(await logIn(url, 'somebody:something')).toMatchObject({ status: 200, body: { result: 'success' } });
+    const { url } = await simulate('--username', 'someone', '--password', 'something');
+    expect(await logIn(url, 'someone:else')).toMatchObject({ status: 401, body: { result: 'fail' } });
+    expect(await logIn(url, 'someone:something')).toMatchObject({ status: 200, body: { result: 'success' } });
     expect(await call(`${url}/events/v1/leagues/`)).toMatchObject({ status: 401, body: { result: 'fail' } });
   });
 
@@ -82,7 +82,7 @@ describe('simulate', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('exits 64 and says so when its port is taken', async () => {
+  it('exits 64 and names the port if it is taken', async () => {
     const { url } = await simulate();
     const { code, stderr } = await runProgram(['simulate', '--port', new URL(url).port], { cwd: makeFolder() });
     expect(code).toBe(64);

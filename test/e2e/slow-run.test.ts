@@ -4,7 +4,7 @@ import type { LogLine } from '../support/program.ts';
 import { expectNoOverlap, startSlowOnce } from '../support/slow-service.ts';
 
 const SLOT_MS = 1_000;
-/** Several slots, and longer than a slot may be late. */
+/** Several scheduled times, and longer than the scheduler's tolerance. */
 const SLOW_MS = 3_500;
 const POLLS_AFTER = 3;
 
@@ -12,7 +12,7 @@ function isSkip({ msg }: LogLine): boolean {
   return /skipped: the first poll is still going on/.test(String(msg));
 }
 
-it('a run that outlasts several slots has each of them skipped and said, none made up, and the next one polled', async () => {
+it('scheduled runs during a long run are skipped and logged, not made up, and the next one takes place', async () => {
   const { url, polls } = await startSlowOnce(SLOW_MS);
   const bench = setUpFor(url);
   const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
@@ -23,7 +23,7 @@ it('a run that outlasts several slots has each of them skipped and said, none ma
   expect((await worker.stop()).code).toBe(0);
 
   expect(worker.log().filter(isSkip).length).toBeGreaterThanOrEqual(1);
-  // Slots made up for would come at once, one after the other.
+  // Catch-up runs would come at once, one after the other.
   expect(polls().length - 1).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
   expectNoOverlap(polls());
 });

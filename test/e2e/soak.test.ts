@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SEED, soak } from '../support/soak.ts';
-import { expectHoldsNoMore, NO_COUNT } from '../support/soak-look.ts';
+import { expectHoldsNoMore, NO_COUNT } from '../support/soak-sample.ts';
 
 it(`a worker that polls 150 times through faults by chance (TEST_SEED=${SEED}) ends with the files and timers that it had after 40`, async ({
   skip,

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Status } from '../../src/observe/status.ts';
+import type { describeStatus } from '../../src/observe/status.ts';
 import { setUp } from '../support/bench.ts';
 import { serve } from '../support/page.ts';
 
@@ -29,7 +29,8 @@ async function startPolled() {
   const bench = await setUp();
   const served = await serve(bench, { LEAGUE_SYNC_LOG_LEVEL: 'trace' });
   await served.worker.waitForPoll();
-  const ask = async (): Promise<Status> => (await fetch(`${served.url}/status.json`)).json() as Promise<Status>;
+  const ask = async (): Promise<ReturnType<typeof describeStatus>> =>
+    (await fetch(`${served.url}/status.json`)).json() as Promise<ReturnType<typeof describeStatus>>;
   return { ...served, simulator: bench.simulator, ask };
 }
 
@@ -73,7 +74,7 @@ describe('/status.json', () => {
   });
 });
 
-it('whatever is served holds no secret', async () => {
+it('no response contains a secret', async () => {
   const { bench, url } = await startPolled();
   const answers = await Promise.all(PATHS.map(async (path) => (await fetch(url + path)).text()));
   expect(answers.every((answer) => answer.length > 0)).toBe(true);

@@ -2,9 +2,9 @@ import { hostname } from 'node:os';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { waitForReadiness } from '../support/door.ts';
 import { serve } from '../support/page.ts';
 import { type Environment, eventually } from '../support/program.ts';
+import { waitForReadiness } from '../support/status-server.ts';
 
 type Verdict = {
   readonly state: string;
@@ -68,7 +68,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
   it.each([
     ['login-refused', 'The service refuses the credentials', ['credentials-refused', 'no-good-poll']],
     ['down', 'No poll has succeeded yet', ['no-good-poll']],
-  ])('is that of /readyz where no poll was ever good (%s)', async (fault, headline, reasons) => {
+  ])('is that of /readyz if no poll has succeeded (%s)', async (fault, headline, reasons) => {
     const bench = await setUp({ faults: [fault] });
     const { worker, url } = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
     await worker.waitForPoll('failed');
@@ -144,7 +144,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     expect((await bench.run(['status'])).stdout).toContain('It was locked.');
   });
 
-  it('makes --fail-if-stale exit 1 for stale data alone', async () => {
+  it('makes --fail-if-stale exit 1 only for stale data', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     expect(await judgeByExit(bench)).toMatchObject({ code: 0, first: expect.stringMatching(/^● up to date · /) });
@@ -177,13 +177,13 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     for (const [name, value] of Object.entries(env))
       expect(warnings).toContainEqual(expect.stringContaining(`${name}: "${value}" cannot be used`));
     write(bench, `UPDATE runs SET started_at = '${LONG_AGO}', finished_at = '${LONG_AGO}'`);
-    // Three slots of five minutes, and the run timeout.
+    // Three missed polls at five-minute intervals, plus the run timeout.
     expect((await bench.run(['status'], env)).stdout).toMatch(/data counts as stale after 17 min\.$/m);
   });
 });
 
 describe('a token', { timeout: 60_000 }, () => {
-  it('is told of only while a worker runs that can hold it', async () => {
+  it('is shown only while a worker runs that can hold it', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     const told = async () => {
@@ -216,7 +216,9 @@ describe('a token', { timeout: 60_000 }, () => {
     db.close();
     const { stdout } = await bench.run(['status']);
     expect(stdout).toMatch(/^token expires +2.*Z \(in (59|60) min\)$/m);
-    expect(stdout).toMatch(/^worker +said to be process 1 on not-.*; only that host can tell whether it still runs$/m);
+    expect(stdout).toMatch(
+      /^worker +process 1 on not-.*, by the lock file; only that host can tell whether it still runs$/m,
+    );
     expect(stdout).not.toContain('no worker runs');
   });
 });

@@ -31,7 +31,7 @@ describe('status', () => {
     const bench = await setUp();
     await bench.run(['sync']);
     expect((await bench.run(['status'])).stdout).toMatch(
-      /^● up to date .*\n {2}no worker runs: nothing new is fetched until one is started with league-sync run\n\ndatabase/,
+      /^● up to date .*\n {2}no worker runs: nothing new is fetched until you start one with league-sync run\n\ndatabase/,
     );
     const worker = bench.start(['run']);
     await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
@@ -73,21 +73,21 @@ describe('status', () => {
     expect(stdout).toMatch(/^failed polls +2 since the last good one: The answer to GET .+$/m);
   });
 
-  it('says until when the service asked to be left alone, while that is not over', async () => {
+  it('shows the end of a pending Retry-After', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     const until = inAn(HOUR);
     write(bench, 'UPDATE runs SET not_before = ?', until);
     expect((await bench.run(['status'])).stdout).toMatch(
-      new RegExp(`^pause +ends ${until.slice(0, 16)}.*Z \\(in \\d+ min\\); the service asked for it$`, 'm'),
+      new RegExp(`^Retry-After +no requests until ${until.slice(0, 16)}.*Z \\(in \\d+ min\\)$`, 'm'),
     );
     expect(JSON.parse((await bench.run(['status', '--json'])).stdout).paused_until).toMatch(until.slice(0, 16));
     write(bench, 'UPDATE runs SET not_before = ?', inAn(-HOUR));
-    expect((await bench.run(['status'])).stdout).not.toContain('pause');
+    expect((await bench.run(['status'])).stdout).not.toContain('Retry-After');
     expect(JSON.parse((await bench.run(['status', '--json'])).stdout).paused_until).toBe(null);
   });
 
-  it('says how old the published copy is, where one is wanted', async () => {
+  it('shows the age of the published copy if one is configured', async () => {
     const bench = await setUp();
     const env = { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' };
     await bench.run(['sync']);
@@ -141,7 +141,7 @@ describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
     expect(text).not.toMatch(/\d{4}-\d\d-\d\dT/);
   });
 
-  it('a wide one has the instants, a narrow one how long ago they were', async () => {
+  it('a wide one shows timestamps, a narrow one only ages', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     expect(await show(bench, 'changes --limit 1', 140)).toMatch(/^124 {2}2\S+Z {2}(just now|\d+ s ago) /);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
-import { freezeCopy, pad } from '../support/copying.ts';
-import { isWritten } from '../support/obstacle.ts';
+import { isWritten } from '../support/blocking-trigger.ts';
+import { freezeCopy, pad } from '../support/copy-process.ts';
 import { eventually, readLines } from '../support/program.ts';
-import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publishing.ts';
+import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
 import { grantLogin, listLeagues, makeLeague, type Reply, type Service, startService } from '../support/service.ts';
 import { expectCleanStop, expectInOrder, STOPPING, wordsOf } from '../support/stopping.ts';
 
@@ -74,7 +74,7 @@ describe('a worker that is stopped', () => {
     expect(bench.rows(RUNS)).toMatchObject([{ outcome: 'interrupted', http_status: 503 }]);
   });
 
-  it('in a pause that the service asked for, and that the run sits out, keeps the end of it', async () => {
+  it('during a Retry-After that the run waits out keeps its end', async () => {
     const { bench, service } = await serve(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '60' } }));
     const worker = bench.start(['run']);
     await eventually('an attempt has failed', () => answered(service) === 1);
@@ -87,7 +87,7 @@ describe('a worker that is stopped', () => {
     expect(bench.rows('SELECT not_before > finished_at AS kept FROM runs')).toEqual([{ kept: 1 }]);
   });
 
-  it('in a pause that the service asked for, and that no run sits out, does not wait for its end', async () => {
+  it('during a Retry-After that no run waits out does not wait for its end', async () => {
     const bench = await setUp({ faults: ['long-pause'] });
     const worker = bench.start(['run']);
     await worker.waitForPoll('failed');

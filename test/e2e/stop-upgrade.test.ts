@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { pad } from '../support/copying.ts';
+import { isWritten } from '../support/blocking-trigger.ts';
+import { pad } from '../support/copy-process.ts';
 import { ask, askSqlite3 } from '../support/database.ts';
 import { makeLaterVersion, PRESENT_SCHEMA } from '../support/later-version.ts';
-import { isWritten } from '../support/obstacle.ts';
 import { eventually } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 

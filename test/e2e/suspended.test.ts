@@ -3,17 +3,17 @@ import { leagueRequests, setUp } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
 
 const SLOT_MS = 2_000;
-/** Several slots, and longer than a slot may be late. */
+/** Several scheduled times, and longer than the scheduler's tolerance. */
 const SUSPENDED_MS = 7_000;
 
-it('a worker whose process was stopped makes up once for the slots that it missed, and goes on in step', async () => {
+it('a worker whose process was stopped makes up once for the runs that it missed, and returns to the schedule', async () => {
   const bench = await setUp();
   const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *' });
   await worker.waitForPoll('changed');
   await worker.waitForPoll('unchanged');
   worker.send('SIGSTOP');
   const stoppedAt = performance.now();
-  await eventually('it has missed several slots', () => performance.now() - stoppedAt > SUSPENDED_MS);
+  await eventually('it has missed several runs', () => performance.now() - stoppedAt > SUSPENDED_MS);
   const polls = leagueRequests(bench.simulator).length;
   worker.send('SIGCONT');
   await worker.waitForPoll('unchanged');
@@ -23,7 +23,7 @@ it('a worker whose process was stopped makes up once for the slots that it misse
 
   const triggers = bench.rows('SELECT trigger FROM runs ORDER BY id').map(({ trigger }) => trigger);
   expect(triggers.filter((trigger) => trigger === 'catch-up')).toEqual(['catch-up']);
-  // The next one comes at its slot, at most one later, and not for each that was missed.
+  // The next run comes at its scheduled time, or at most one later, and not once per missed run.
   expect((next?.at ?? 0) - (made?.at ?? 0)).toBeLessThanOrEqual(2 * SLOT_MS);
   expect(bench.rows("SELECT id FROM runs WHERE outcome NOT IN ('changed', 'unchanged', 'interrupted')")).toEqual([]);
 });

@@ -36,7 +36,7 @@ describe('sync', () => {
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });
 
-  it('logs on stderr what it did where a level is set', async () => {
+  it('logs what it did to stderr if a level is set', async () => {
     const bench = await setUp();
     const { stderr } = await bench.run(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
     expect(readLines(stderr)).toMatchObject([
@@ -89,7 +89,7 @@ describe('sync', () => {
     expect(bench.simulator.requests.length - seenBefore).toBe(4);
   });
 
-  it('exits 1 where nothing answers', async () => {
+  it('exits 1 if nothing answers', async () => {
     const bench = await setUp();
     await bench.simulator.close();
     expect((await bench.run(['sync'])).code).toBe(1);
@@ -142,7 +142,7 @@ describe('sync', () => {
 });
 
 describe('sync --dry-run', () => {
-  it('makes no database and no folder where there is none', async () => {
+  it('creates neither a database nor a folder', async () => {
     const bench = await setUp();
     const { code, stdout } = await bench.run(['sync', '--dry-run']);
     expect(code).toBe(0);
@@ -150,7 +150,7 @@ describe('sync --dry-run', () => {
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
-  it('leaves an empty file where it finds one', async () => {
+  it('does not change an empty file', async () => {
     const bench = await setUp();
     mkdirSync(dirname(bench.database));
     writeFileSync(bench.database, '');
@@ -159,7 +159,7 @@ describe('sync --dry-run', () => {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('prints what would be added, changed and removed, and leaves every byte as it is', async () => {
+  it('prints what would be added, changed and removed, and changes no byte', async () => {
     const bench = await setUpInStep();
     moveOn(bench);
     const before = fingerprint(bench.folder);
@@ -175,7 +175,7 @@ describe('sync --dry-run', () => {
     ]);
   });
 
-  it('tells old and new values as changes does of the poll that follows', async () => {
+  it('prints old and new values like changes does after the poll', async () => {
     const bench = await setUp({ leagues: [makeLeague('l1'), makeLeague('l2', { rankings: false, priority: 1.5 })] });
     await bench.run(['sync']);
     const numbers = { create_datetime: 9_007_199_254_740_991, default_markets: [{ a: 1.0 }, 'x'], odd: { deep: [1] } };

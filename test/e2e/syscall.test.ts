@@ -19,7 +19,7 @@ const SAMPLE: Readonly<Record<Start, readonly Injection[]>> = {
   'the log of a killed worker': [{ call: 'fsync', error: 'EIO', nth: 4, upTo: 'once' }],
 };
 
-describe('a sync whose calls to the disk fail ends as documented, tells the truth, and the next one mends it', () => {
+describe('a sync whose disk calls fail ends as documented, reports what it did, and the next one recovers', () => {
   it.for(STARTS)('from %s', async (start, { skip }) => {
     const missing = missingStrace();
     skip(missing !== undefined, missing);

@@ -22,46 +22,46 @@ type Bad = {
   readonly trusted: boolean;
   readonly code: string;
   /** What the operator is told to do. */
-  readonly mend: string;
+  readonly fix: string;
 };
 
 const BAD: Readonly<Record<string, Bad>> = {
-  'of an authority that nobody here trusts': {
+  'of an authority that is not trusted': {
     certificate: (authority) => authority.issue(HERE),
     trusted: false,
     code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    mend: 'NODE_EXTRA_CA_CERTS',
+    fix: 'NODE_EXTRA_CA_CERTS',
   },
   'signed by itself': {
     certificate: () => makeSelfSigned(HERE.names),
     trusted: true,
     code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    mend: 'NODE_EXTRA_CA_CERTS',
+    fix: 'NODE_EXTRA_CA_CERTS',
   },
   'that has expired': {
     certificate: (authority) => authority.issue({ ...HERE, from: -3, until: -1 }),
     trusted: true,
     code: 'CERT_HAS_EXPIRED',
-    mend: 'renew it',
+    fix: 'renew it',
   },
   'that is not valid yet': {
     certificate: (authority) => authority.issue({ ...HERE, from: 1, until: 3 }),
     trusted: true,
     code: 'CERT_NOT_YET_VALID',
-    mend: 'check the clock of this machine',
+    fix: 'check the clock of this machine',
   },
   'for another host name': {
     certificate: (authority) => authority.issue({ names: 'DNS:other.example.test' }),
     trusted: true,
     code: 'ERR_TLS_CERT_ALTNAME_INVALID',
-    mend: 'check LEAGUE_SYNC_BASE_URL',
+    fix: 'check LEAGUE_SYNC_BASE_URL',
   },
 };
 
 describe('a service over TLS', () => {
   beforeEach(({ skip }) => skip(noCertificates() !== undefined, noCertificates()));
 
-  it('is synced from where its authority is named in NODE_EXTRA_CA_CERTS', async () => {
+  it('is synced from if its authority is named in NODE_EXTRA_CA_CERTS', async () => {
     const { simulator } = await setUp();
     const authority = makeAuthority();
     const { port } = await startTls(simulator.url, authority.issue(HERE));
@@ -83,7 +83,7 @@ describe('a service over TLS', () => {
     const failed = await failToSync(setUpFor(address), bad.trusted ? { NODE_EXTRA_CA_CERTS: authority.file } : {});
     expect(failed).toMatchObject({ code: 1, kind: 'network', logins: [failed.message] });
     expect(failed.message).toContain(`POST ${address}${LOGIN} failed: its TLS certificate `);
-    expect(failed.message).toContain(bad.mend);
+    expect(failed.message).toContain(bad.fix);
     expect(failed.message).toContain(`(${bad.code}); `);
     expect(failed.stderr).toContain(`league-sync: ${failed.message}`);
     expect(front.connections()).toBe(1);
@@ -135,7 +135,7 @@ describe('a service over TLS', () => {
   );
 });
 
-/** A service over TLS that sends whoever asks for this on to another one, which would answer. */
+/** A service over TLS that redirects requests for this path to another one, which would answer. */
 async function startRedirecting(what: 'login' | 'leagues', scheme: 'http' | 'https') {
   const { simulator } = await setUp();
   const authority = makeAuthority();
@@ -157,7 +157,7 @@ async function startRedirecting(what: 'login' | 'leagues', scheme: 'http' | 'htt
 }
 
 describe('an https address', () => {
-  it('of a service that speaks plain HTTP is asked once, and the mend is named', async () => {
+  it('of a service that speaks plain HTTP is asked once, and the fix is named', async () => {
     const { simulator } = await setUp();
     const failed = await failToSync(setUpFor(simulator.url.replace('http:', 'https:')), {});
     expect(failed).toMatchObject({ code: 1, kind: 'network', logins: [failed.message] });
@@ -165,7 +165,7 @@ describe('an https address', () => {
     expect(countLogins(simulator)).toBe(0);
   });
 
-  it('where nobody completes the handshake is given up at the limit of an attempt', async () => {
+  it('whose handshake is never completed is given up at the limit of an attempt', async () => {
     const silence = await startSilence();
     const address = `https://localhost:${silence.port}`;
     const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms', LEAGUE_SYNC_RUN_TIMEOUT: '3s' };
@@ -176,7 +176,7 @@ describe('an https address', () => {
     expect(silence.connections()).toBeLessThanOrEqual(4);
   });
 
-  it('where nobody completes the handshake does not keep a worker from stopping', async () => {
+  it('whose handshake is never completed does not keep a worker from stopping', async () => {
     const silence = await startSilence();
     const worker = setUpFor(`https://localhost:${silence.port}`).start(['run']);
     await eventually('it connects', () => silence.connections() > 0);

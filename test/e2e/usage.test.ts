@@ -18,7 +18,7 @@ function majorVersion(node: string): number {
 }
 
 describe('the program', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8'));
     expect(await runProgram(['--version'], { cwd: makeFolder() })).toMatchObject({
       code: 0,
@@ -68,7 +68,7 @@ describe('the program', () => {
     ['stauts', 'error: there is no command "stauts"\n(Did you mean status?)\n(see league-sync --help)\n'],
     ['nonsense', 'error: there is no command "nonsense"\n(see league-sync --help)\n'],
     ['copi', 'error: there is no command "copi"\n(see league-sync --help)\n'],
-  ])('called as "%s" names the command that is near, if one is', async (word, said) => {
+  ])('called as "%s" suggests the closest command, if there is one', async (word, said) => {
     expect((await runProgram([word], { cwd: makeFolder() })).stderr).toBe(said);
   });
 

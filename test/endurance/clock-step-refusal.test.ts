@@ -3,7 +3,7 @@ import { type Bench, EVERY_SECOND, setUp } from '../support/bench.ts';
 import { makeFakeClock, missingFaketime, runUnder, TWO_HOURS_MS } from '../support/fake-clock.ts';
 
 const WAIT_MS = 60_000;
-/** Instants in the log may be this old by the time that they are looked at. */
+/** Timestamps in the log may be this old when they are checked. */
 const LATE_MS = 10_000;
 const OFFSETS = [
   ['+2h', TWO_HOURS_MS],
@@ -33,7 +33,7 @@ it('refused credentials are not tried again before the minute is over, however t
   expect(bench.simulator.requests).toHaveLength(1);
 });
 
-/** The instant that the message of the last failed run promises, in ms. */
+/** The timestamp that the message of the last failed run promises, in ms. */
 function nextTry({ rows }: Bench): number {
   const [run] = rows("SELECT error_message FROM runs WHERE outcome = 'failed' ORDER BY id DESC LIMIT 1");
   const message = String(run?.error_message);

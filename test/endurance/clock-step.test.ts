@@ -25,7 +25,7 @@ describe('a clock that is set while the worker runs', () => {
     { offset: '+2h', lifeMs: HOUR_MS, logins: 2 },
     { offset: '-2h', lifeMs: HOUR_MS, logins: 1 },
   ])(
-    'by $offset and right again: tokens of $lifeMs ms stay alive, polls go on, nobody is hammered',
+    'by $offset and right again: tokens of $lifeMs ms stay alive, polls go on, the service is not hammered',
     async ({ offset, lifeMs, logins }) => {
       const bench = await setUp({ tokenLifeMs: lifeMs });
       const clock = makeFakeClock(bench.folder, '+0');
@@ -40,7 +40,7 @@ describe('a clock that is set while the worker runs', () => {
       const { requests } = bench.simulator;
       const polls = leagueRequests(bench.simulator).length;
       expect(requests.filter((seen) => seen.status !== undefined && seen.status !== 200)).toEqual([]);
-      // One at start, one a slot, and one that makes up for what a step ahead left out; the watch may begin in a slot.
+      // One at start, one per scheduled time, one catch-up run after a step ahead; the watch may begin at a scheduled time.
       expect(polls).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 3);
       if (logins === undefined) {
         // None sooner than after half of a life, but the one after a step ahead.
@@ -56,7 +56,7 @@ describe('a clock that is set while the worker runs', () => {
     },
   );
 
-  it('past two slots makes them up once, and set back again polls neither at once nor twice', async () => {
+  it('past two scheduled times makes up once, and set back again polls neither at once nor twice', async () => {
     const bench = await setUp();
     const clock = makeFakeClock(bench.folder, '+0');
     const worker = runUnder(clock, bench, { LEAGUE_SYNC_SCHEDULE: everyHourFrom(Date.now() + 40 * MINUTE_MS) });
@@ -78,7 +78,7 @@ describe('a clock that is set while the worker runs', () => {
     expect(countLogins(bench.simulator)).toBe(2);
   });
 
-  it('back lets no instant in the database run back, and no restart take a poll of the future for a young one', async () => {
+  it('back makes no timestamp in the database go backwards, and no restart take a future poll for a recent one', async () => {
     const bench = await setUp({ leagues: [makeLeague('a')] });
     const clock = makeFakeClock(bench.folder, '+2h');
     const worker = runUnder(clock, bench);
@@ -122,7 +122,7 @@ describe('a clock that is set while the worker runs', () => {
   });
 });
 
-describe('a pause that the service asked for, in seconds', () => {
+describe('a Retry-After in seconds', () => {
   const PAUSE_S = 5;
   /** Far less than two hours, and more than a busy machine adds. */
   const LATEST_MS = 15_000;
@@ -152,7 +152,7 @@ describe('a pause that the service asked for, in seconds', () => {
   });
 });
 
-/** A schedule of two slots a day, the first one in the minute of this instant and the second one an hour later. */
+/** A schedule with two runs a day, the first in the minute of this timestamp and the second an hour later. */
 function everyHourFrom(instant: number): string {
   const at = new Date(instant);
   const hour = at.getUTCHours();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MOUNT } from '../support/copying.ts';
-import * as harm from '../support/disk-harm.ts';
+import { NO_MOUNT } from '../support/copy-process.ts';
+import * as harm from '../support/disk-faults.ts';
 import {
   type CommandName,
   EVERY,
@@ -10,12 +10,12 @@ import {
   READING,
   setUpPlace,
   WORKING,
-} from '../support/disk-place.ts';
+} from '../support/disk-setup.ts';
 import { missingStrace } from '../support/syscall.ts';
 
 type Condition = {
   readonly harm: harm.Harm;
-  /** Which commands are refused, and what each of them says is to be done. */
+  /** Which commands are refused, and the fix that each of them names. */
   readonly refused: Refusals;
   readonly served: readonly CommandName[];
 };
@@ -24,9 +24,9 @@ type Refusals = readonly (readonly [readonly CommandName[], RegExp])[];
 const BESIDE = ['accept-removals'] as const;
 const NO_DATABASE: Refusals[number] = [[...READING, ...BESIDE], /There is no database at .*; set LEAGUE_SYNC_DATABASE/];
 const WANTS_PERMISSION = /; give this user write permission on the file and its folder\.$/;
-const READ_ONLY = /lies on a read-only file system .*; mount that writable/;
+const READ_ONLY = /is on a read-only file system .*; remount it read-write/;
 const MAY_BE_READ = /cannot be read .*; give this user permission to read it/;
-const IS_DAMAGED: Refusals = [[EVERY, /is damaged .*; keep it aside and restore a backup, or rescue .*"\.recover"/]];
+const IS_DAMAGED: Refusals = [[EVERY, /is damaged .*; set it aside and restore a backup, or rescue .*"\.recover"/]];
 const IS_NO_DATABASE: Refusals = [[EVERY, /is not an SQLite database .*; name another file, or restore this one/]];
 const CHECK_DISK = /; check the disk\.$/;
 
@@ -132,11 +132,11 @@ describe('a start on', () => {
       const place = await setUpPlace();
       if (place === undefined) return skip(NO_MOUNT);
       const harmed = condition.harm(place);
-      for (const [commands, mend] of condition.refused)
-        for (const command of commands) await expectRefusal(place, command, harmed, mend);
+      for (const [commands, fix] of condition.refused)
+        for (const command of commands) await expectRefusal(place, command, harmed, fix);
       for (const command of condition.served) await expectService(place, command, harmed);
-      if (harmed.mend === undefined) return expect(condition.served).toEqual([]);
-      harmed.mend();
+      if (harmed.undo === undefined) return expect(condition.served).toEqual([]);
+      harmed.undo();
       await expectGoesOn(place);
     },
   );

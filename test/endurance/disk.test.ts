@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MOUNT } from '../support/copying.ts';
+import { NO_MOUNT } from '../support/copy-process.ts';
 import { outlastFullDisk, setUpDisk, startOnDisk } from '../support/full-disk.ts';
 import { missingStrace } from '../support/syscall.ts';
 import { setUpSyscalls } from '../support/syscall-bench.ts';
@@ -8,12 +8,12 @@ import { countWorkerCalls, outlast } from '../support/syscall-worker.ts';
 
 /** Room for so many pages: a poll of the whole list wants more. */
 const PAGES = [0, 1, 2, 3, 5, 8, 13, 20];
-/** Calls that fail one after the other: enough for one or two polls, and for whatever the worker tries after those. */
+/** Calls that fail one after the other: enough for one or two polls, and for what the worker tries after them. */
 const IN_A_ROW = 3;
 
 describe('a worker on a disk of 2 MB that fills up and is freed', () => {
   // A disk for each, since every list makes the feed longer.
-  it.each(PAGES)('is not restarted and catches up, where there was room for %i pages', async (pages) => {
+  it.each(PAGES)('is not restarted and catches up, if there was room for %i pages', async (pages) => {
     const bench = await setUpDisk();
     if (bench === undefined) throw new Error(NO_MOUNT);
     const worker = await startOnDisk(bench);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeFolder } from '../support/bench.ts';
-import { missingReader } from '../support/kill-look.ts';
 import { playRound } from '../support/kill-round.ts';
+import { missingReader } from '../support/kill-snapshot.ts';
 import { createTally, describeTally } from '../support/kill-tally.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);

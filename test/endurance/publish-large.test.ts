@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, USERNAME } from '../support/bench.ts';
-import { type FrozenCopy, freezeCopy, pad } from '../support/copying.ts';
+import { type FrozenCopy, freezeCopy, pad } from '../support/copy-process.ts';
 import { ask } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import {
@@ -14,7 +14,7 @@ import {
   pollChange,
   setUpPublishing,
   startFresh,
-} from '../support/publishing.ts';
+} from '../support/publish-setup.ts';
 
 /** What the contract allows a stop to take. */
 const LONGEST_STOP_MS = 10_000;
@@ -70,7 +70,7 @@ describe('while a large database is being copied', () => {
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
-  it('a kill of the worker does no harm: the next one publishes, whatever the copying process still does', async () => {
+  it('a kill of the worker does no harm: the next one publishes, even if the old copy process still runs', async () => {
     const { worker, copying, ...bench } = await startCopying();
     const before = identify(bench.copy);
     await worker.stop('SIGKILL');

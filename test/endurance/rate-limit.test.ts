@@ -5,12 +5,12 @@ import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
 /** What the simulated service asks for. */
 const RETRY_AFTER_MS = 1_000;
-/** Both sides round the instants that they compare. */
+/** Both sides round the timestamps that they compare. */
 const CLOCK_ROUNDING_MS = 5;
 /** Long enough for a third run to show. */
 const WATCHED_MS = 4_000;
 
-it('a run that fails at a rate limit is followed by one at the end of the pause, and by none after that', async () => {
+it('a run that fails at a rate limit is followed by one at the end of the Retry-After, and by none after that', async () => {
   const bench = await setUp({ faults: ['rate-limit'] });
   const worker = bench.start(['run']);
   expect(await worker.waitForPoll()).toMatchObject({ outcome: 'failed', attempts: 4 });
@@ -25,7 +25,7 @@ it('a run that fails at a rate limit is followed by one at the end of the pause,
   expect(bench.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: 2 }]);
 });
 
-it('a pause that a run waits out is kept to by the next worker where the first one is killed', async () => {
+it('a Retry-After that a run waits out is obeyed by the next worker if the first one is killed', async () => {
   const PAUSE_MS = 6_000;
   const times: number[] = [];
   const service = await startService(({ endpoint }, nth) => {

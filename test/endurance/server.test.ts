@@ -1,17 +1,16 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { replyText } from '../../src/observe/reply.ts';
-import { openDoor } from '../../src/observe/server.ts';
+import { startServer, textResponse } from '../../src/observe/server.ts';
 
 /** More than the kernel keeps for a reader that takes nothing. */
 const LARGE_BYTES = 64_000_000;
 /** Longer than such a reader is waited for: Node looks twice before it takes a connection for stalled. */
 const PATIENCE_MS = 23_000;
 
-it('whoever takes no byte of an answer for long is dropped', async () => {
-  const answering = async () => replyText('x'.repeat(LARGE_BYTES));
-  await using door = await openDoor({ host: '127.0.0.1', port: 0 }, answering);
+it('a client that reads no byte of a response for long is disconnected', async () => {
+  const answering = async () => textResponse('x'.repeat(LARGE_BYTES));
+  await using door = await startServer({ host: '127.0.0.1', port: 0 }, answering);
   const socket = connect(Number(new URL(door.url).port), '127.0.0.1');
   onTestFinished(() => {
     socket.destroy();

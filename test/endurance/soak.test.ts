@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ask } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { SEED, type Soak, soak } from '../support/soak.ts';
-import { childrenOf, expectHoldsNoMore, type Look } from '../support/soak-look.ts';
+import { childrenOf, expectHoldsNoMore, type Look } from '../support/soak-sample.ts';
 
 const MB = 2 ** 20;
 /** Until then, code is compiled and caches fill. */

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { leagueRequests } from '../support/bench.ts';
-import { freezeCopy, pad } from '../support/copying.ts';
+import { freezeCopy, pad } from '../support/copy-process.ts';
 import { openFullFifo } from '../support/fifo.ts';
 import { holdForWriting } from '../support/other-writer.ts';
 import { eventually } from '../support/program.ts';
-import { setUpPublishing } from '../support/publishing.ts';
+import { setUpPublishing } from '../support/publish-setup.ts';
 import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
 
-it('a worker that is stopped behind another writer, a copy that does not get on and a log that nobody reads ends in time', async () => {
+it('a worker that is stopped behind another writer, a stalled copy and a log that is not read ends in time', async () => {
   const bench = await setUpPublishing();
   expect((await bench.run(['sync'])).code).toBe(0);
   pad(bench.database);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { pad } from '../support/copying.ts';
+import { pad } from '../support/copy-process.ts';
 import { makeLaterVersion } from '../support/later-version.ts';
 import { eventually } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';

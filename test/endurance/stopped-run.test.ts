@@ -29,7 +29,7 @@ it('a run in which the process is stopped for longer than it may last is ended, 
   // Its answer may be read before its time is looked at; if not, it was the time that ended it.
   if (first?.outcome !== 'changed') expect(first).toMatchObject({ outcome: 'failed', error_kind: 'timeout' });
   expect(second?.trigger).toBe('catch-up');
-  // Six slots were missed; made up for one by one, they would come at once.
+  // Six runs were missed; made up for one by one, they would come at once.
   expect(polls().length - known).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
   expectNoOverlap(polls());
 });

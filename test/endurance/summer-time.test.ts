@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
 import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/fake-clock.ts';
-import { walkSlots } from '../support/slot-walk.ts';
+import { walkSchedule } from '../support/schedule-walk.ts';
 
 beforeAll(() => {
   const why = missingFaketime();
@@ -20,10 +20,10 @@ it.each<[string, string, string, string, string]>([
   ['in the hour left out', NEW_YORK, '30 2 * * *', '2026-03-08', '06:50 07:30'],
   ['in the hour that comes twice, the first time', BERLIN, '30 2 * * *', '2026-10-25', '00:20 00:30'],
   ['where the change is half an hour', 'Australia/Lord_Howe', '15 * * * *', '2026-04-04', '14:05 14:15 15:45 16:45'],
-])('a worker in a zone with summer time polls at each slot once %s (%s, "%s", %s)', async (...walk) => {
+])('a worker in a zone with DST polls once at each scheduled time %s (%s, "%s", %s)', async (...walk) => {
   const [, timezone, expression, day, times] = walk;
-  const [from = '', ...slots] = times.split(' ').map((time) => `${day}T${time}:00Z`);
-  await walkSlots({ timezone, expression, from, slots });
+  const [from = '', ...scheduled] = times.split(' ').map((time) => `${day}T${time}:00Z`);
+  await walkSchedule({ timezone, expression, from, times: scheduled });
 });
 
 it.each([

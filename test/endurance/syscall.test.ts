@@ -15,8 +15,8 @@ const SWEEPS = STARTS.flatMap((start) =>
   CALLS.flatMap((call) => ERRORS.flatMap((error) => EXTENTS.map((upTo) => ({ start, call, error, upTo })))),
 );
 
-describe('a sync whose n-th call fails tells the truth, and the next one mends what it left', () => {
-  it.each(SWEEPS)('from $start, where $call says $error $upTo', async ({ start, call, error, upTo }) => {
+describe('a sync whose n-th call fails reports what it did, and the next one recovers', () => {
+  it.each(SWEEPS)('from $start, when $call fails with $error $upTo', async ({ start, call, error, upTo }) => {
     expect(missingStrace()).toBeUndefined();
     const bench = await setUpSyscalls(start);
     const count = bench.counts.get(call) ?? 0;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
-import { type OpenWorker, openLine, startOpen } from '../support/door.ts';
+import { type OpenWorker, openLine, startListeningWorker } from '../support/status-server.ts';
 
 const HOST = 'Host: 127.0.0.1\r\n\r\n';
 const STACK = /^\s+at |node:internal|\.cjs:/m;
@@ -11,10 +11,10 @@ type Served = OpenWorker & { readonly bench: SimulatedBench };
 /** A worker that polls every second. */
 async function startServed(): Promise<Served> {
   const bench = await setUp();
-  return { bench, ...(await startOpen(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND })) };
+  return { bench, ...(await startListeningWorker(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND })) };
 }
 
-/** The worker turns, its polls go on, and nobody was told anything of a fault. */
+/** The worker is responsive, its polls go on, and no error was reported. */
 async function expectUndisturbed({ bench, worker, url }: Served): Promise<void> {
   expect((await fetch(`${url}/livez`)).status).toBe(200);
   await worker.waitForPoll('unchanged');

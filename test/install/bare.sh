@@ -41,7 +41,7 @@ is_an_ordinary_user() {
   as_user sh -c '! touch /usr/local/bin/mark'
 }
 is_node() { [[ $(as_user node --version) == "v$1."* && $(as_user npm --version) == "$2."* ]]; }
-# None is ever deleted, so those of the first poll stay countable whatever the demo adds and removes after it.
+# None is ever deleted, so those of the first poll stay countable even when the demo adds and removes some later.
 demo_stored_all() {
   as_user env LEAGUE_SYNC_DATABASE=demo-data/leagues.db npx --no -- league-sync query --format csv \
     'SELECT count(*) AS leagues FROM leagues WHERE first_seen_at = (SELECT min(first_seen_at) FROM leagues)' |
@@ -68,7 +68,7 @@ mapfile -t questions < <(bash "$here/fences.sh" "$project/README.md" 'Ask the da
 
 check 'Node 20 and npm 11 are there' is_node 20 11
 check 'neither Python nor a compiler nor git is there' shows_nothing_else
-check 'whoever runs the commands is an ordinary user' is_an_ordinary_user
+check 'the commands run as an ordinary user' is_an_ordinary_user
 check 'the README has one command to try' test "$command" == 'npm ci && npm run demo'
 check "${command% && *}" as_user bash -euc "${command% && *}"
 check "${command#* && }" goes_on "${command#* && }"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lays out a Debian 12 root with one Node and one npm and nothing else that a minimal Debian lacks:
-# `debian-root.sh FOLDER NODE_VERSION NPM_VERSION`. Made from Debian's and npm's packages alone, so that it can be had
+# `debian-root.sh FOLDER NODE_VERSION NPM_VERSION`. Made only from Debian's and npm's packages, so that it can be had
 # where no image registry can be reached. Both versions may be a major one.
 set -euo pipefail
 

@@ -9,7 +9,7 @@ lay_out_root() {
 }
 
 # in_root ROOT [--user NAME] COMMAND… - in mount and process namespaces with which all that it starts ends; as root, or
-# as somebody who cannot become it.
+# as a user who cannot become root.
 in_root() {
   local root=$1 home=/root path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin become=()
   shift

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Folder, makeFolder } from '../support/workplace.ts';
+import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 const SCRIPT = resolve('scripts/check-release.ts');
 const CHANGELOG =
@@ -16,7 +16,7 @@ function write(file: string, content: string): void {
 }
 
 function git(...words: readonly string[]): void {
-  const who = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com'];
+  const who = ['-c', 'user.name=Someone', '-c', 'user.email=someone@example.com'];
   execFileSync('git', [...who, ...words], { cwd: folder.path });
 }
 
@@ -106,7 +106,7 @@ describe('a release', () => {
     expect(check()).toEqual({ status: 1, faults: expect.stringMatching(fault) });
   });
 
-  it('is refused where what was released before cannot be looked at', () => {
+  it('is refused if the previous release cannot be read', () => {
     git('tag', '--delete', 'v0.1.0');
     expect(check()).toEqual({
       status: 1,
@@ -114,7 +114,7 @@ describe('a release', () => {
     });
   });
 
-  it('is refused under the tag of another version, or where something is left to say or to commit', () => {
+  it('is refused under the tag of another version, or with unreleased notes or uncommitted files', () => {
     expect(check('v0.3.0').faults).toMatch(/the tag v0\.3\.0 is not v0\.2\.0/);
     write('CHANGELOG.md', CHANGELOG.replace('Unreleased\n', 'Unreleased\n\n- Something.\n'));
     expect(check()).toEqual(FINE);

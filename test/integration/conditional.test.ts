@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { describeReport } from '../../src/sync/report.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import {
   failed,
   leaguesAnswer,
@@ -20,7 +20,7 @@ import {
   openBench,
   wallClock,
   withDatabase,
-} from '../support/workplace.ts';
+} from '../support/worker-resources.ts';
 
 const ETAG = '"v1"';
 const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';
@@ -96,7 +96,7 @@ describe('what stands for a version of the list', () => {
     });
   });
 
-  it('is forgotten where the service sends another list', async () => {
+  it('is forgotten if the service sends another list', async () => {
     await withBench(async ({ service, bench }) => {
       service.script(
         'leagues',
@@ -135,7 +135,7 @@ describe('what stands for a version of the list', () => {
 
 describe('nothing is asked on conditions', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
-    ['another account', { USERNAME: 'somebody-else' }],
+    ['another account', { USERNAME: 'someone-else' }],
     ['another scope', { STATUS: 'active' }],
   ])('by %s', async (_, settings) => {
     await withBench(async (stage) => {
@@ -205,7 +205,7 @@ describe('nothing is asked on conditions', () => {
     );
   });
 
-  it('where what came cannot be sent, nor is it ever sent for the profile', async () => {
+  it('if it is too long for a header, and never for the profile', async () => {
     await withBench(async ({ service, bench }) => {
       service.script('leagues', listWith(makeLeagues(2), { etag: `"${'x'.repeat(2_000)}"` }));
       await bench.poll();

@@ -5,7 +5,7 @@ import { readOverview } from '../../src/store/queries/overview.ts';
 import { runQuery } from '../../src/store/queries/sql.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { thrownBy } from '../support/unit-error.ts';
-import { type Folder, makeFolder, makeLeagues, openBench, withDatabase } from '../support/workplace.ts';
+import { type Folder, makeFolder, makeLeagues, openBench, withDatabase } from '../support/worker-resources.ts';
 
 /** A database with leagues in it, at rest. */
 async function fill(folder: Folder): Promise<string> {
@@ -42,7 +42,7 @@ describe.each(READS)('%s', (_, read) => {
     expect(String(error)).toMatch(/is damaged/);
   });
 
-  it('of a database whose leagues alone are damaged is a DatabaseError, too', async () => {
+  it('of a database with damage only in its leagues is a DatabaseError, too', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
     const roots = withDatabase(path, (db) =>

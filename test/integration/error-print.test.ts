@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTransport } from '../../src/service/service.ts';
 import { printEverything } from '../support/error-print.ts';
-import { spellingsOf } from '../support/spelling.ts';
+import { spellingsOf } from '../support/secret-encodings.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 
 const TOKEN = 'canary-token-4711';
@@ -13,7 +13,7 @@ function namesSecret(text: string): boolean {
   return [...spellingsOf(TOKEN)].some((spelling) => text.includes(spelling));
 }
 
-/** A service that answers whatever it is sent with these bytes. */
+/** A service that answers every request with these bytes. */
 async function startRawService(answer: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -58,7 +58,7 @@ describe('a search of all that can be printed of an error finds a secret', () =>
     expect(namesSecret(printEverything(error))).toBe(true);
   });
 
-  it('and none where there is none', () => {
+  it('and none if there is none', () => {
     expect(namesSecret(printEverything(new Error('a', { cause: new AggregateError([hidden.message]) })))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clearTheWay, type Occasion, putInTheWay } from '../support/obstacle.ts';
+import { addBlockingTrigger, dropBlockingTrigger, type Occasion } from '../support/blocking-trigger.ts';
 import {
   cut,
   failed,
@@ -20,7 +20,7 @@ import {
   makeLeagues,
   openBench,
   type Row,
-} from '../support/workplace.ts';
+} from '../support/worker-resources.ts';
 
 type Setting = { readonly service: ScriptedService; readonly bench: Bench };
 
@@ -73,7 +73,7 @@ function stored({ path }: Bench): Readonly<Record<string, readonly Row[]>> {
 }
 
 /** A poll that must fail and leave everything as it is, then one that makes up for it. */
-async function expectNoTrace({ service, bench }: Setting, kind: string, mend: () => void): Promise<void> {
+async function expectNoTrace({ service, bench }: Setting, kind: string, recover: () => void): Promise<void> {
   const before = stored(bench);
   const runs = bench.rows('SELECT * FROM runs ORDER BY id');
   expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind } });
@@ -81,7 +81,7 @@ async function expectNoTrace({ service, bench }: Setting, kind: string, mend: ()
   const [run, ...earlier] = bench.rows('SELECT * FROM runs ORDER BY id DESC');
   expect(run).toMatchObject({ outcome: 'failed', error_kind: kind, received: 0, added: 0, changed: 0, held: 0 });
   expect(earlier.toReversed()).toEqual(runs);
-  mend();
+  recover();
   await expectNext({ service, bench });
 }
 
@@ -95,7 +95,7 @@ async function expectNext({ service, bench }: Setting): Promise<void> {
   });
 }
 
-describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, where the service', () => {
+describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, when the service', () => {
   it.each<[string, string, readonly Reply[], Readonly<Record<string, string>>]>([
     ['breaks the connection', 'network', [reset()], {}],
     ['never answers', 'timeout', [hang()], SHORT],
@@ -120,7 +120,7 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
   });
 });
 
-describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, where SQLite', () => {
+describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, when SQLite', () => {
   const LAST_CHANGED = `l${CHANGED + 1}`;
   it.each<[string, Occasion]>([
     ['updates a league', { on: 'UPDATE ON leagues', when: `NEW.league_id = '${LAST_CHANGED}'` }],
@@ -136,8 +136,8 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
   ])('fails when the poll %s', async (_, occasion) => {
     await withHistory(async (setting) => {
       setting.service.script('leagues', NEXT_ANSWER);
-      putInTheWay(setting.bench.path, occasion, "RAISE(ABORT, 'in the way')");
-      await expectNoTrace(setting, 'database', () => clearTheWay(setting.bench.path));
+      addBlockingTrigger(setting.bench.path, occasion, "RAISE(ABORT, 'in the way')");
+      await expectNoTrace(setting, 'database', () => dropBlockingTrigger(setting.bench.path));
     });
   });
 
@@ -145,8 +145,8 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
     await withHistory(async (setting) => {
       setting.service.script('leagues', NEXT_ANSWER);
       const occasion = { on: 'INSERT ON league_changes', when: `NEW.league_id = '${LAST_CHANGED}'` };
-      putInTheWay(setting.bench.path, occasion, `RAISE(${form}, 'in the way')`);
-      await expectNoTrace(setting, 'database', () => clearTheWay(setting.bench.path));
+      addBlockingTrigger(setting.bench.path, occasion, `RAISE(${form}, 'in the way')`);
+      await expectNoTrace(setting, 'database', () => dropBlockingTrigger(setting.bench.path));
     });
   });
 });

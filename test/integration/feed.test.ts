@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Host } from '../../src/commands/host.ts';
+import type { ProcessIO } from '../../src/commands/process.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { createProgram } from '../../src/program.ts';
 import { withReader } from '../../src/store/connection.ts';
-import { findStretch, readFeed } from '../../src/store/queries/feed.ts';
+import { findRange, readFeed } from '../../src/store/queries/feed.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
-import { type Folder, makeFolder, openBench, readRows, withDatabase } from '../support/workplace.ts';
+import { type Folder, makeFolder, openBench, readRows, withDatabase } from '../support/worker-resources.ts';
 
 /** Two leagues in turn; ten changes a poll, a poll a second, from a minute before midnight. */
 const CHANGES = 1_200;
@@ -52,7 +52,7 @@ function describeChange(seq: number) {
 /** What the command line prints, line by line, without a process. */
 async function showChanges(path: string, ...args: readonly string[]): Promise<readonly string[]> {
   const printed: string[] = [];
-  const host: Host = {
+  const host: ProcessIO = {
     pid: 1,
     program: [],
     environment: {},
@@ -65,7 +65,7 @@ async function showChanges(path: string, ...args: readonly string[]): Promise<re
     terminal: undefined,
     readInput: async () => '',
     isAlive: () => false,
-    warn: () => undefined,
+    warn: async () => undefined,
     openLog: () => Promise.reject(new Error('this command has no log')),
     stop: new AbortController().signal,
     onHangup: () => undefined,
@@ -142,9 +142,9 @@ const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['--league l1 --since 1 --limit 550', range(3, 1_101, 2)],
   ['--league l0 --since 2026-11-21', range(602, 1_200, 2)],
   ['--league l0 --since 2026-11-21T00:00:59Z --limit 2', [1_192, 1_194]],
-  ['--league nobody', []],
+  ['--league unknown', []],
   ['--league L1', []],
-  ['--league nobody --since 0', []],
+  ['--league unknown --since 0', []],
 ];
 
 describe('changes', () => {
@@ -161,7 +161,7 @@ describe('changes', () => {
     }
   });
 
-  it('reads an instant that is written with a space', async () => {
+  it('reads a timestamp that is written with a space', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
     for (const instant of ['2026-11-21 00:00:59', '2026-11-21 00:00:59.000Z', '2026-11-21 01:00:59 +01:00']) {
@@ -179,7 +179,7 @@ describe('changes', () => {
   });
 
   it.each([1, 7, 499, 500, 501])(
-    'tells a script that goes on behind the last line, %i at a time, every change once',
+    'gives a script that continues after the last line, %i at a time, every change once',
     async (most) => {
       using folder = makeFolder();
       const path = await makeFeed(folder);
@@ -197,15 +197,15 @@ describe('changes', () => {
 });
 
 describe('the feed', () => {
-  it('is read in pages, and between them anybody can write', async () => {
+  it('is read in pages, and other programs can write between them', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
     const pages: number[] = [];
     for (const page of readFeed(
       path,
-      withReader(path, (db) => findStretch(db, { afterSeq: 0 })),
+      withReader(path, (db) => findRange(db, { afterSeq: 0 })),
       {
-        most: Number.POSITIVE_INFINITY,
+        limit: Number.POSITIVE_INFINITY,
         fields: true,
       },
     )) {
@@ -217,25 +217,25 @@ describe('the feed', () => {
     expect(readRows(path, 'SELECT max(seq) AS last FROM league_changes')).toEqual([{ last: CHANGES + pages.length }]);
   });
 
-  it('ends where it ended when the reading began, however it grows meanwhile', async () => {
+  it('ends where it ended when the reading began, even if it grows', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
     for (const start of [{ afterSeq: 0 }, { sinceAt: '2026-11-20T00:00:00.000Z' }, { newest: CHANGES }]) {
       const last = Number(readRows(path, 'SELECT max(seq) AS last FROM league_changes')[0]?.last);
-      const stretch = withReader(path, (db) => findStretch(db, start));
+      const range = withReader(path, (db) => findRange(db, start));
       append(path, [CHANGES]);
-      const entries = [...readFeed(path, stretch, { most: Number.POSITIVE_INFINITY, fields: true })].flat();
+      const entries = [...readFeed(path, range, { limit: Number.POSITIVE_INFINITY, fields: true })].flat();
       expect(entries.at(-1)?.seq).toBe(last);
       expect(new Set(entries.map(({ seq }) => seq)).size).toBe(entries.length);
     }
   });
 
-  it('has its beginning fixed as well: what comes meanwhile moves no newest ones out', async () => {
+  it('has a fixed beginning as well: changes during the reading do not move it', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
-    const stretch = withReader(path, (db) => findStretch(db, { newest: 3 }, 'l0'));
+    const range = withReader(path, (db) => findRange(db, { newest: 3 }, 'l0'));
     append(path, [2, 4, 6]);
-    const entries = [...readFeed(path, stretch, { most: 3, fields: true })].flat();
+    const entries = [...readFeed(path, range, { limit: 3, fields: true })].flat();
     expect(entries.map(({ seq }) => seq)).toEqual([1_196, 1_198, 1_200]);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
-import { pollLeagues } from '../../src/sync/leagues.ts';
+import { pollLeagues } from '../../src/sync/poll.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { failed, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, makeLeague, openBench, type Row, readExactRows, wallClock } from '../support/workplace.ts';
+import { makeFolder, makeLeague, openBench, type Row, readExactRows, wallClock } from '../support/worker-resources.ts';
 
 const POLLS = 60;
 const IDS = Array.from({ length: 14 }, (_, index) => `l${index}`);
@@ -147,7 +147,7 @@ async function simulate(seed: number) {
     now += world.pick([0, 1, 1_000, 300_000, -500, -86_400_000]);
     const scope = world.pick(['all', 'all', 'all', 'active', 'inactive'] as const);
     service.script('leagues', world.answer(scope));
-    const report = await pollLeagues({ ...bench.tools, scope }, 'schedule', new AbortController().signal);
+    const report = await pollLeagues({ ...bench.deps, scope }, 'schedule', new AbortController().signal);
     const at = String(read('SELECT finished_at FROM runs ORDER BY id DESC LIMIT 1')[0]?.finished_at);
     states.push({ at, outcome: report.outcome, table: statesOf() });
     // A refusal would make the next polls wait for a minute.

@@ -5,7 +5,7 @@ import { openPort } from '../support/port.ts';
 
 const LIMIT = 8;
 
-type Wanted = { readonly cutsBody?: boolean };
+type Wanted = { readonly truncateBody?: boolean };
 
 /** What comes back of this. */
 async function ask(listener: RequestListener, wanted: Wanted = {}): Promise<string> {
@@ -49,7 +49,7 @@ it('an empty body is one', async () => {
 it.each([{}, { 'content-length': '9' }])('a body over the limit is refused (%j)', async (headers) => {
   await expect(ask(sending(['abcd', 'efgh', 'i'], headers))).rejects.toMatchObject({
     kind: 'contract',
-    message: 'The answer to GET / is larger than 8 B; raise LEAGUE_SYNC_MAX_BODY if that is right.',
+    message: 'The answer to GET / is larger than 8 B; raise LEAGUE_SYNC_MAX_BODY if this size is expected.',
   });
 });
 
@@ -58,6 +58,6 @@ it('no more is read of a body than shows that it is too large', async () => {
 });
 
 it('a body of which the beginning is enough is cut at the limit', async () => {
-  expect(await ask(endless, { cutsBody: true })).toBe('xxxxxxxx');
-  expect(await ask(sending(['ab']), { cutsBody: true })).toBe('ab');
+  expect(await ask(endless, { truncateBody: true })).toBe('xxxxxxxx');
+  expect(await ask(sending(['ab']), { truncateBody: true })).toBe('ab');
 });

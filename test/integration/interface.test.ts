@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { LEAGUE_FIELDS } from '../../src/interface.ts';
+import { LEAGUE_FIELDS } from '../../src/league/interface.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 
 // What docs/interface.md shows is what the simulated service takes and answers.
@@ -36,7 +36,7 @@ async function takeToken(simulator: Simulator): Promise<string> {
   return String(Object(answer).access_token);
 }
 
-/** The value with what differs each time replaced: tokens and instants of today. */
+/** The value with what differs each time replaced: tokens and today's timestamps. */
 function shapeOf(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, one: unknown) =>
     /^(access_token|refresh_token|expire_datetime|timestamp)$/.test(key) ? `<${key}>` : one,

@@ -5,7 +5,7 @@ import { type BenchMaker, createBenchMaker } from '../support/model-bench.ts';
 import { playSteps } from '../support/model-life.ts';
 
 const SEED = process.env.TEST_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.TEST_SEED);
-/** A run takes some 20 ms alone, and many times that where other tests share the processors. */
+/** A run takes some 20 ms on its own, and many times that if other tests share the processors. */
 const LONGEST_MS = 600_000;
 
 const LIMITS = [20, 20, 0, 10, 29, 50, 75, 100];
@@ -50,7 +50,7 @@ describe(`a history of polls by chance (TEST_SEED=${SEED})`, () => {
     ['a few leagues', FEW, 1_000],
     ['so many leagues that the guard acts', MANY, 600],
   ])(
-    'of %s leaves what a model made from the contract alone expects',
+    'of %s leaves what a model made only from the contract expects',
     { timeout: LONGEST_MS },
     async (_, shape, numRuns) => {
       const witnessed = await playHistories(shape, numRuns);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { RunError, StoppedError } from '../../src/errors.ts';
-import { createPing, type Message } from '../../src/observe/heartbeat.ts';
+import { createHealthchecksClient, type PingMessage } from '../../src/observe/heartbeat.ts';
 import { findPackage } from '../../src/package.ts';
 import { CHECK_ID, startMonitoring } from '../support/monitoring.ts';
 import { startProxy } from '../support/proxy.ts';
 import { hang, type Reply, reset } from '../support/scripted-service.ts';
 
-const START: Message = { kind: 'start', runId: 'run-1' };
-const SUCCESS: Message = { kind: 'success', runId: 'run-1' };
-const FAIL: Message = { kind: 'fail', runId: 'run-1', text: 'network: nobody answered, größtenteils' };
+const START: PingMessage = { kind: 'start', runId: 'run-1' };
+const SUCCESS: PingMessage = { kind: 'success', runId: 'run-1' };
+const FAIL: PingMessage = { kind: 'fail', runId: 'run-1', text: 'network: no answer, größtenteils' };
 
 type Way = {
   readonly url: string;
@@ -18,9 +18,9 @@ type Way = {
 };
 
 /** Undefined if the message got through, else what the error says. */
-async function send(message: Message, { url, signal, proxy, timeoutMs = 60_000 }: Way) {
+async function send(message: PingMessage, { url, signal, proxy, timeoutMs = 60_000 }: Way) {
   const through = proxy === undefined ? undefined : { address: proxy, variable: 'http_proxy', label: 'the proxy' };
-  const ping = createPing(() => ({ url: new URL(url), proxy: through }), timeoutMs);
+  const ping = createHealthchecksClient(() => ({ url: new URL(url), proxy: through }), timeoutMs);
   return ping(message, signal ?? new AbortController().signal).catch((error: unknown) => {
     if (!(error instanceof RunError)) throw error;
     return { what: error.message, passes: error.retryable };
@@ -94,7 +94,7 @@ describe('a message to the monitoring service', () => {
   });
 
   it.each([
-    ['where nobody listens', 'http://127.0.0.1:1', 'ECONNREFUSED'],
+    ['when nothing listens', 'http://127.0.0.1:1', 'ECONNREFUSED'],
     ['whose host is none', 'http://name.invalid', /^(ENOTFOUND|EAI_AGAIN)$/],
   ])('to an address %s fails without naming it', async (_name, origin, what) => {
     const fault = await send(START, { url: `${origin}/${CHECK_ID}` });
@@ -106,13 +106,13 @@ describe('a message to the monitoring service', () => {
     expect(fault).toEqual({ what: 'ECONNREFUSED through the proxy the proxy', passes: true });
   });
 
-  it('that nobody answers fails when its time is up', async () => {
+  it('that is not answered fails when its time is up', async () => {
     const { url, reply } = await startMonitoring();
     reply(hang());
     expect(await send(START, { url, timeoutMs: 250 })).toEqual({ what: 'no answer within 250 ms', passes: true });
   });
 
-  it('that nobody answers ends at once where it is cut off', async () => {
+  it('that is not answered ends at once if it is aborted', async () => {
     const { url, reply } = await startMonitoring();
     const stop = new AbortController();
     reply(() => stop.abort(new StoppedError()));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
 import {
   type Bench,
@@ -14,7 +14,7 @@ import {
   readExactRows,
   wallClock,
   withDatabase,
-} from '../support/workplace.ts';
+} from '../support/worker-resources.ts';
 
 /** One poll that is answered with these elements. */
 async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
@@ -170,7 +170,7 @@ describe('an unchanged poll', () => {
       'a number is written in another way',
       [FULL, JSON.stringify(makeLeague('plain')).replace('"priority":3', '"priority":3.0')],
     ],
-  ])('is one where %s', async (_, list) => {
+  ])('is one if %s', async (_, list) => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });
@@ -290,7 +290,7 @@ describe('a league that leaves the list', () => {
   });
 });
 
-describe('the instant of a run', () => {
+describe('the timestamp of a run', () => {
   it('is one in every row that the run writes', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
@@ -312,7 +312,7 @@ describe('the instant of a run', () => {
     expect(instants).toEqual([{ at }]);
   });
 
-  it('is later than the one before, whatever the clock does', async () => {
+  it('is later than the one before, even if the clock is set back', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     const start = Date.UTC(2026, 10, 20, 12);
@@ -362,7 +362,7 @@ describe('a failed poll', () => {
     expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({ outcome: 'unchanged' });
   });
 
-  it('where more than half of the elements cannot be stored applies none of them and names the first', async () => {
+  it('with more than half of the elements rejected applies none of them and names the first', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });
@@ -373,7 +373,7 @@ describe('a failed poll', () => {
     expect(bench.rows('SELECT count(*) AS n FROM rejected_leagues')).toEqual([{ n: 0 }]);
   });
 
-  it('is not one where just half of the elements cannot be stored', async () => {
+  it('is not one if just half of the elements are rejected', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });
@@ -429,7 +429,7 @@ describe('readers and writers at the same time', () => {
     reader.close();
   });
 
-  it('where another program writes for a while, the poll waits for it and the event loop does not', async () => {
+  it('while another program writes, the poll waits for it and the event loop does not', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });

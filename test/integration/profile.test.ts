@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { json, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, dumpTables, makeFolder, openBench } from '../support/workplace.ts';
+import { type Bench, dumpTables, makeFolder, openBench } from '../support/worker-resources.ts';
 
 const PLAYER = {
   player_id: 'p1',
@@ -109,7 +109,7 @@ describe('the profile', () => {
     });
   });
 
-  it('with the id alone is enough', async () => {
+  it('with only an id is enough', async () => {
     await withBench(async (service, bench) => {
       expect(await pollWith(service, bench, { player_id: 'p' }, {})).toMatchObject({ outcome: 'changed' });
       expect(bench.rows('SELECT username, premium_items FROM players')).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openTestStore } from '../support/store.ts';
-import { makeFolder, readRows, withDatabase } from '../support/workplace.ts';
+import { makeFolder, readRows, withDatabase } from '../support/worker-resources.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
 const LIMIT = '2026-01-01T00:00:00.000Z';
@@ -93,7 +93,7 @@ describe('pruning', () => {
     expect((await prune([changed, changed, { ...changed, at: NEW }, recent])).runs).toEqual([3, 4]);
   });
 
-  it('keeps a run whose pause is not over, and one that is going on', async () => {
+  it('keeps a run whose Retry-After is not over, and one in progress', async () => {
     const paused = { ...failure, not_before: '2100-01-01T00:00:00.000Z' };
     const over = { ...failure, not_before: OLD };
     expect((await prune([paused, over, { outcome: 'running' }, recent])).runs).toEqual([1, 3, 4]);

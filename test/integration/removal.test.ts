@@ -9,7 +9,7 @@ import {
   makeLeagues,
   openBench,
   withDatabase,
-} from '../support/workplace.ts';
+} from '../support/worker-resources.ts';
 
 async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
   service.script('leagues', leaguesAnswer(elements));
@@ -24,9 +24,9 @@ async function pollScope(folder: Folder, service: ScriptedService, scope: string
 }
 
 /** As `accept-removals` does it. */
-function acceptAll(bench: Bench): void {
+function accept(bench: Bench, which = 'accepted_at IS NULL'): void {
   withDatabase(bench.path, (db) =>
-    db.exec("UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE accepted_at IS NULL"),
+    db.exec(`UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE ${which}`),
   );
 }
 
@@ -70,7 +70,7 @@ describe('the guard', () => {
     expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'held', counts: { added: 30, held: 6 } });
     expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'held', counts: { held: 6, removed: 0 } });
     expect(removedIds(bench)).toEqual([]);
-    acceptAll(bench);
+    accept(bench);
     expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'changed', counts: { removed: 6 } });
   });
 
@@ -99,7 +99,7 @@ describe('the guard', () => {
     });
   });
 
-  it('holds even a single removal where the list is empty', async () => {
+  it('holds even a single removal if the list is empty', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });
@@ -136,6 +136,22 @@ describe('the guard', () => {
     });
     expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({ outcome: 'held', counts: { held: 6 } });
     expect(bench.rows('SELECT * FROM held_removals ORDER BY held_since, league_id')).toEqual(held);
+  });
+
+  it('holds the rest of a list of which an accepted part came back, however often it comes', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url, settings: { REMOVAL_LIMIT: '30%' } });
+    await pollWith(service, bench, makeLeagues(40));
+    await pollWith(service, bench, makeLeagues(20));
+    accept(bench, "league_id > 'l30'");
+    await pollWith(service, bench, makeLeagues(20));
+    expect(removedIds(bench)).toHaveLength(10);
+    // Ten of thirty are missing now; with the ten that came back they would be ten of forty.
+    for (const restored of [10, 0]) {
+      const back = [...makeLeagues(20), ...makeLeagues(40).slice(30)];
+      expect(await pollWith(service, bench, back)).toMatchObject({ outcome: 'held', counts: { restored, held: 10 } });
+    }
   });
 
   it('lets go of a league that is listed again', async () => {
@@ -194,7 +210,7 @@ describe('accepted removals', () => {
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, makeLeagues(3));
-    acceptAll(bench);
+    accept(bench);
     expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({
       outcome: 'changed',
       counts: { removed: 7, held: 0 },
@@ -209,7 +225,7 @@ describe('accepted removals', () => {
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(2));
     await pollWith(service, bench, []);
-    acceptAll(bench);
+    accept(bench);
     expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'changed', counts: { removed: 2, held: 0 } });
   });
 
@@ -219,7 +235,7 @@ describe('accepted removals', () => {
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(36));
     await pollWith(service, bench, makeLeagues(26));
-    acceptAll(bench);
+    accept(bench);
     const report = await pollWith(service, bench, makeLeagues(20));
     expect(report).toMatchObject({ outcome: 'held', counts: { removed: 10, held: 6 } });
     expect(heldIds(bench)).toEqual(['l21', 'l22', 'l23', 'l24', 'l25', 'l26']);
@@ -252,7 +268,7 @@ describe('accepted removals', () => {
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(36));
     await pollWith(service, bench, makeLeagues(26));
-    acceptAll(bench);
+    accept(bench);
     const back = [...makeLeagues(36)].slice(7);
     expect(await pollWith(service, bench, back)).toMatchObject({ outcome: 'changed', counts: { removed: 7, held: 0 } });
   });
@@ -263,7 +279,7 @@ describe('accepted removals', () => {
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(40));
     await pollWith(service, bench, makeLeagues(30));
-    acceptAll(bench);
+    accept(bench);
     const few = await pollWith(service, bench, makeLeagues(25));
     expect(few).toMatchObject({ outcome: 'changed', counts: { removed: 15, held: 0 } });
   });
@@ -274,7 +290,7 @@ describe('accepted removals', () => {
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, makeLeagues(3));
-    acceptAll(bench);
+    accept(bench);
     await pollWith(service, bench, makeLeagues(10));
     expect(heldIds(bench)).toEqual([]);
     expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({
@@ -289,7 +305,7 @@ describe('accepted removals', () => {
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, makeLeagues(3));
-    acceptAll(bench);
+    accept(bench);
     service.script('leagues', { status: 404 });
     await bench.poll();
     expect(bench.rows('SELECT count(accepted_at) AS n FROM held_removals')).toEqual([{ n: 7 }]);
@@ -341,7 +357,7 @@ describe('a filtered answer', () => {
     expect(rows('SELECT league_id FROM held_removals ORDER BY 1')).toEqual([{ league_id: 'i1' }, { league_id: 'i2' }]);
   });
 
-  it('that is empty is unchanged where nothing of its status is live', async () => {
+  it('that is empty is unchanged if nothing of its status is live', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await pollScope(folder, service, 'all', active);

@@ -21,7 +21,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
       }
       const stepsOn = STEPS / 2;
       expect(count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + stepsOn);
-      // A slot that was stepped over is made up once; of both kinds.
+      // A scheduled run that was stepped over is made up once; one for each kind.
       expect(count('leagues')).toBeLessThanOrEqual(pollsAnHour(everyMs) + stepsOn);
       expect(count('profile')).toBeLessThanOrEqual(PROFILES_AN_HOUR + stepsOn);
       expect(Math.max(...gaps(goodPolls()))).toBeLessThanOrEqual(everyMs + RUN_MS);
@@ -32,7 +32,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
   it.each([
     ['a day ahead', DAY],
     ['a day behind', -DAY],
-  ])('that is set %s for good misses no slot, and logs in once more at most', async (_way, step) => {
+  ])('that stays set %s misses no scheduled run, and logs in at most once more', async (_way, step) => {
     await play({ everyMs }, usual, async ({ world, count, dead, goodPolls }) => {
       await world.advance(10 * MINUTE);
       world.stepWall(step);
@@ -51,7 +51,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
     // Unavoidable: the worker cannot know. The token is rejected, replaced, and the request repeated once.
     ['no clock knows of', [], { deadSent: 1, madeUp: 0 }],
   ])(
-    'that was suspended for 8 hours that %s logs in once and polls within a slot',
+    'that was suspended for 8 hours that %s logs in once and polls within one interval',
     async (_what, knowing, expected) => {
       await play({ everyMs }, usual, async ({ world, service, worker, count, dead, goodPolls }) => {
         await world.advance(30 * MINUTE);
@@ -63,7 +63,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
         expect(dead()).toBeLessThanOrEqual(expected.deadSent);
         const after = goodPolls().filter((at) => at > woke);
         expect(after[0]).toBeLessThanOrEqual(woke + everyMs + RUN_MS);
-        // The one that was missed, made up once and at once, and the slot that comes in any case.
+        // The missed run, made up for once and at once, and the next scheduled one.
         expect(after.length).toBeGreaterThanOrEqual(1);
         expect(after.length).toBeLessThanOrEqual(1 + expected.madeUp);
         if (expected.madeUp > 0) expect(after[0]).toBeLessThanOrEqual(woke + RUN_MS);

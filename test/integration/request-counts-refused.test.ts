@@ -38,7 +38,7 @@ describe.each(SCHEDULES)('credentials that are refused, with a poll %s,', (_sche
     });
   });
 
-  it('are tried once for each change of the secret where the new one is refused, too', async () => {
+  it('are tried once for each change of the secret if the new one is refused, too', async () => {
     const CHANGES = 20;
     await play({ everyMs }, refusing, async ({ world, secret, count }) => {
       await world.advance(2 * HOUR);
@@ -64,7 +64,7 @@ describe.each(SCHEDULES)('credentials that are refused, with a poll %s,', (_sche
     });
   });
 
-  it('leave the old token in use until it dies, where only the renewal is refused', async () => {
+  it('leave the old token in use until it dies, if only the renewal is refused', async () => {
     const mood: Mood = (kind, at) => (kind === 'login' && at > MINUTE ? fail(401) : undefined);
     await play({ everyMs }, mood, async ({ world, worker, count, dead }) => {
       await world.advance(59 * MINUTE);

@@ -9,17 +9,17 @@ import { createStage, MINUTE, SECOND, type Stage } from '../support/counting.ts'
 import { ATTEMPTS, expectRecovery, gaps } from '../support/counting-bounds.ts';
 import { fail, type Mood, usual } from '../support/counting-service.ts';
 import { failed, granted, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder } from '../support/workplace.ts';
+import { makeFolder } from '../support/worker-resources.ts';
 
 /** Every start has a session of its own, and tokens live in memory only (contract, 4): a login a start is the least. */
-describe('a worker that is started anew every 10 s for 10 minutes', () => {
+describe('a worker that is restarted every 10 s for 10 minutes', () => {
   const everyMs = MINUTE;
   const STARTS = 60;
   const LIFE_MS = 10 * SECOND;
   const STORM_MS = STARTS * LIFE_MS;
   /** Contract, 5: no poll at start where the last good one is under 30 s old. */
   const POLLS_AT_START = STORM_MS / (30 * SECOND) + 1;
-  const SLOTS = STORM_MS / everyMs;
+  const SCHEDULED = STORM_MS / everyMs;
 
   async function storm(mood: Mood, plot: (stage: Stage) => Promise<void>): Promise<void> {
     await using stage = createStage({ everyMs });
@@ -38,17 +38,17 @@ describe('a worker that is started anew every 10 s for 10 minutes', () => {
     await expectRecovery(stage, 0);
   }
 
-  it('polls a service that is well twice a minute and at its slots, and logs in once a start', async () => {
+  it('polls a healthy service twice a minute and as scheduled, and logs in once per start', async () => {
     await storm(usual, async ({ world, count, goodPolls }) => {
       expect(count('login')).toBe(STARTS);
-      expect(count('leagues')).toBeLessThanOrEqual(POLLS_AT_START + SLOTS);
+      expect(count('leagues')).toBeLessThanOrEqual(POLLS_AT_START + SCHEDULED);
       expect(count('profile')).toBeLessThanOrEqual(POLLS_AT_START + 1);
       expect(Math.max(...gaps([...goodPolls(), world.elapsed()]))).toBeLessThanOrEqual(30 * SECOND + LIFE_MS);
     });
   });
 
   it('sends a service that is down what each life may, which is bounded by the backoff of its session', async () => {
-    // The first poll and the session share a login. Then come the profile's, a slot's, and the session's own, whose
+    // The first poll and the session share a login. Then come the profile's, a scheduled run's and the session's, whose
     // waits are at least 0.5, 1, 2 and 4 s: four of them in ten seconds.
     const mostALife = ATTEMPTS * (1 + 1 + 1 + 4);
     await storm(
@@ -85,7 +85,7 @@ describe('a worker that is started anew every 10 s for 10 minutes', () => {
     );
   });
 
-  it.each(['leagues', 'login'] as const)('sends nothing at all once the %s have asked for a pause', async (asked) => {
+  it.each(['leagues', 'login'] as const)('sends nothing at all after a Retry-After for the %s', async (asked) => {
     await storm(
       (kind) => (kind === asked ? fail(429, { 'retry-after': '900' }) : undefined),
       async (stage) => {
@@ -107,7 +107,7 @@ describe('the worker itself', () => {
         LEAGUE_SYNC_PASSWORD: 'secret-password',
         LEAGUE_SYNC_DATABASE: path,
         LEAGUE_SYNC_LISTEN: 'off',
-        // No slot comes meanwhile, whenever this is run.
+        // No run is scheduled meanwhile, whenever this test runs.
         LEAGUE_SYNC_SCHEDULE: '0 0 29 2 *',
         ...more,
       }),
@@ -136,7 +136,7 @@ describe('the worker itself', () => {
     await running;
   }
 
-  it('started anew every 10 s for 10 minutes polls twice a minute, and logs in once a start', async () => {
+  it('restarted every 10 s for 10 minutes polls twice a minute, and logs in once a start', async () => {
     // Only the date is moved by hand: it is all that the start looks at, and the network needs its timers.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-20T12:02:03.456Z') });
     onTestFinished(() => {

@@ -44,9 +44,9 @@ describe.each(SCHEDULES)('with a poll %s', (_schedule, everyMs) => {
   });
 });
 
-describe('a Retry-After that ends between two slots', () => {
+describe('a Retry-After that ends between two scheduled runs', () => {
   it('is followed by a poll as soon as it ends', async () => {
-    // Longer than a run, and over before the first slot.
+    // Longer than a run, and over before the first scheduled run.
     const ASKED_MS = 150 * SECOND;
     const mood: Mood = (kind) =>
       kind === 'leagues' ? fail(503, { 'retry-after': String(ASKED_MS / SECOND) }) : undefined;
@@ -76,7 +76,7 @@ describe('a Retry-After of two days', () => {
     },
   );
 
-  it('ends no later for a worker that is started anew meanwhile', async () => {
+  it('ends no later for a worker that is restarted meanwhile', async () => {
     await using stage = createStage();
     stage.service.feel((kind) =>
       kind === 'leagues' ? fail(429, { 'retry-after': String((2 * DAY) / SECOND) }) : undefined,

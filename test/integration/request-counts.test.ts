@@ -34,8 +34,8 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   describe.each(CHANCES)('and waits %s,', (_chance, chance) => {
     it.each<[string, Mood]>([
       ['everything', () => fail(503)],
-      ['the login alone', (kind) => (kind === 'login' ? fail(503) : undefined)],
-    ])('a service that answers %s with 503 sees logins alone, and not too many', async (_what, mood) => {
+      ['only the login', (kind) => (kind === 'login' ? fail(503) : undefined)],
+    ])('a service that answers %s with 503 sees only logins, and not too many', async (_what, mood) => {
       await play({ everyMs, ...chance }, mood, async (stage) => {
         await stage.world.advance(HOUR);
         expect(stage.count('login')).toBeLessThanOrEqual(loginsWhileDown(everyMs));
@@ -141,7 +141,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     });
   });
 
-  it('tokens that are born expired are used all the same where the service takes them', async () => {
+  it('tokens that are born expired are used all the same if the service takes them', async () => {
     await play({ everyMs, lifeMs: -MINUTE, takesDead: true }, usual, async ({ world, count, goodPolls }) => {
       await world.advance(HOUR);
       expect(count('login')).toBeLessThanOrEqual(BORN_EXPIRED_AN_HOUR);

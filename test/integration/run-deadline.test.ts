@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Run } from '../../src/sync/run.ts';
 import { failed, hang, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, openBench } from '../support/workplace.ts';
+import { makeFolder, openBench } from '../support/worker-resources.ts';
 
 const RUN_MS = 300;
 /** Far more than a busy machine adds. */
@@ -14,9 +14,9 @@ async function runOf(work: (signal: AbortSignal) => Promise<never>) {
   await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
   const given = Promise.withResolvers<'it did not settle'>();
   const timer = setTimeout(() => given.resolve('it did not settle'), GIVEN_UP_MS);
-  using run = new Run(bench.tools, 'leagues', 'schedule', new AbortController().signal);
+  using run = new Run(bench.deps, 'leagues', 'schedule', new AbortController().signal);
   await run.begin();
-  const running = run.inTime(work(run.deadline.signal)).catch((error: unknown) => run.fail(error));
+  const running = run.beforeDeadline(work(run.deadline.signal)).catch((error: unknown) => run.fail(error));
   const report = await Promise.race([running, given.promise]);
   clearTimeout(timer);
   return { report, rows: bench.rows('SELECT outcome, error_kind, finished_at IS NULL AS open FROM runs') };
@@ -35,7 +35,7 @@ describe('a run that does not settle', () => {
   });
 
   // Nothing that the program waits for is known to be like that, but a run takes its word for it.
-  it('is ended so, too, where nothing that it waits for heeds the deadline', async () => {
+  it('is ended so, too, if nothing that it waits for heeds the deadline', async () => {
     const { report, rows } = await runOf(() => new Promise(() => undefined));
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
@@ -53,7 +53,7 @@ describe('a run whose time is up', () => {
     const [row] = bench.rows('SELECT attempts, error_kind, error_message FROM runs');
     expect(row).toMatchObject({ attempts: 2, error_kind: 'timeout' });
     expect(row?.error_message).toMatch(
-      /^No success within 3 s \(LEAGUE_SYNC_RUN_TIMEOUT\)\. What failed before: .* with status 503\./,
+      /^No success within 3 s \(LEAGUE_SYNC_RUN_TIMEOUT\)\. Previous failure: .* with status 503\./,
     );
   });
 });

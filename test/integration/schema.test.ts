@@ -3,7 +3,7 @@ import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as schema from '../../src/store/schema.ts';
 import { openTestStore } from '../support/store.ts';
-import { type Folder, makeFolder, readRows, withDatabase } from '../support/workplace.ts';
+import { type Folder, makeFolder, readRows, withDatabase } from '../support/worker-resources.ts';
 
 const INSTANT = '2026-11-20T12:00:00.000Z';
 const VIEWS = ['active_leagues', 'freshness', 'league_field_changes', 'league_versions'];
@@ -36,7 +36,7 @@ const SAMPLE = `
   INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('a', 1, '${INSTANT}', NULL);
   INSERT INTO drift VALUES ('leagues[].x', 'unknown-field', 'string', 1, '${INSTANT}');`;
 
-/** What SQLite says to a statement of an outside tool; it is undone whatever it says. */
+/** How SQLite responds to a statement of an outside tool, which is rolled back in any case. */
 function attempt(sql: string): string {
   return withDatabase(path, (db) => {
     db.exec('BEGIN');
@@ -198,13 +198,13 @@ describe('an outside tool', () => {
     for (const value of ['0', '1', 'NULL']) expect(attempt(`UPDATE ${table} SET ${column} = ${value}`)).toBe('done');
   });
 
-  it.each(INSTANTS)('cannot put into the instant %s.%s another form', (table, column) => {
+  it.each(INSTANTS)('cannot put another format into the timestamp %s.%s', (table, column) => {
     for (const value of ['yesterday', '2026-11-20', '2026-11-20 12:00:00', '2026-11-20T12:00:00Z', `${INSTANT} `, ''])
       expect(attempt(`UPDATE ${table} SET ${column} = '${value}'`), value).toBe('SQLITE_CONSTRAINT_CHECK');
     expect(attempt(`UPDATE ${table} SET ${column} = '${INSTANT}'`)).toBe('done');
   });
 
-  it.each(["'abc'", "'3'", 'NULL', "x'00'", "''"])('cannot put %s where the priority belongs', (value) => {
+  it.each(["'abc'", "'3'", 'NULL', "x'00'", "''"])('cannot put %s into the priority', (value) => {
     expect(attempt(`UPDATE leagues SET priority = ${value}`)).toMatch(/^SQLITE_CONSTRAINT/);
   });
 
@@ -265,7 +265,7 @@ describe("Debian's sqlite3 program", () => {
     );
   });
 
-  it('is refused a text where a number belongs', () => {
+  it('cannot put text where a number belongs', () => {
     expect(() =>
       execFileSync('sqlite3', [path, "UPDATE leagues SET priority = 'abc'"], { stdio: ['ignore', 'ignore', 'pipe'] }),
     ).toThrow(/CHECK constraint failed|cannot store/);

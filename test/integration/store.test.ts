@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { DatabaseError, LockedError, StoppedError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
 import { openForWriting, withReader } from '../../src/store/connection.ts';
@@ -13,9 +12,11 @@ import { APPLICATION_ID, prepareFolder } from '../../src/store/database-file.ts'
 import { acquireLock } from '../../src/store/lock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
+import { enableWal } from '../../src/store/wal.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf, thrownBy } from '../support/unit-error.ts';
-import { type Folder, makeFolder, readRows, wallClock, withDatabase } from '../support/workplace.ts';
+import { type Folder, makeFolder, readRows, wallClock, withDatabase } from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -39,8 +40,8 @@ async function makeDatabase(folder: Folder): Promise<string> {
 }
 
 function openReady(path: string): Database.Database {
-  const db = openForWriting(path, () => true);
-  if (db === undefined) throw new Error('It was put off.');
+  const db = openForWriting(path);
+  enableWal(db);
   return db;
 }
 
@@ -57,7 +58,7 @@ describe('opening a database', () => {
     expect(pragma(path, 'integrity_check')).toBe('ok');
   });
 
-  it('records every migration with its sha256 and the instant', async () => {
+  it('records every migration with its sha256 and timestamp', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     const expected = readMigrations(migrations).map(({ version, name, sha256 }) => ({
@@ -136,7 +137,7 @@ describe('a file that is not ours', () => {
     ['another application id', 'PRAGMA application_id = 12345'],
     ['another application id and tables', 'PRAGMA application_id = 12345; CREATE TABLE t (a)'],
     ['tables and no application id', 'CREATE TABLE leagues (a)'],
-    ['a view alone and no application id', 'CREATE VIEW v AS SELECT 1'],
+    ['only a view and no application id', 'CREATE VIEW v AS SELECT 1'],
   ])('with %s is refused and left as it is', async (_, sql) => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
@@ -167,7 +168,7 @@ describe('a file that is not ours', () => {
     expect(() => withReader(path, () => undefined)).toThrow(/another application/);
   });
 
-  it('is not made by a reader where there is none', () => {
+  it('is not created by a reader', () => {
     using folder = makeFolder();
     expect(() => withReader(folder.file('none.db'), () => undefined)).toThrow(/There is no database/);
     expect(readdirSync(folder.path)).toEqual([]);
@@ -180,7 +181,7 @@ describe('a file that is not ours', () => {
 });
 
 describe('a schema that this version cannot keep', () => {
-  it('is refused where a newer version wrote it, with what is in it kept', async () => {
+  it('is refused and left unchanged if a newer version wrote it', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     const newer = readMigrations(migrations).length + 1;
@@ -191,21 +192,21 @@ describe('a schema that this version cannot keep', () => {
     expect(pragma(path, 'user_version')).toBe(newer);
   });
 
-  it('is refused where a migration was applied in another form', async () => {
+  it('is refused if a different version of a migration was applied', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     withDatabase(path, (db) => db.prepare('UPDATE schema_migrations SET sha256 = ?').run('0'.repeat(64)));
-    await expect(openAt(path)).rejects.toThrow(/another form of migration 0000_initial/);
+    await expect(openAt(path)).rejects.toThrow(/different version of migration 0000_initial/);
   });
 
-  it('is refused where the record of a migration is missing', async () => {
+  it('is refused if the record of a migration is missing', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     withDatabase(path, (db) => db.exec('DELETE FROM schema_migrations'));
-    await expect(openAt(path)).rejects.toThrow(/another form of migration 0000_initial/);
+    await expect(openAt(path)).rejects.toThrow(/different version of migration 0000_initial/);
   });
 
-  it('leaves nothing behind where a migration fails', async () => {
+  it('leaves nothing behind if a migration fails', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     const db = openReady(path);
@@ -227,9 +228,9 @@ describe('a database that is refused', () => {
     [
       'by an edited migration',
       `UPDATE schema_migrations SET sha256 = '${'0'.repeat(64)}'`,
-      /another form of migration/,
+      /different version of migration/,
     ],
-    ['by a missing record', 'DELETE FROM schema_migrations', /another form of migration/],
+    ['by a missing record', 'DELETE FROM schema_migrations', /different version of migration/],
   ])('%s stays byte for byte as it is, with nothing beside it', async (_, sql, message) => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
@@ -287,7 +288,7 @@ describe.concurrent('other programs in the way', () => {
     await store[Symbol.asyncDispose]();
   });
 
-  it('a reader who does not end is left alone when the one who opens is stopped', async () => {
+  it('a stop ends the wait for a reader that does not end', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     const reader = new Database(path, { readonly: true });
@@ -330,7 +331,7 @@ describe.concurrent('closing', () => {
     expect(readdirSync(folder.path)).toEqual(['leagues.db']);
   });
 
-  it('leaves a file that can be read from a folder that nobody may write', async () => {
+  it('leaves a file that can be read from a read-only folder', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     const immutable = readFileSync(path);
@@ -340,7 +341,7 @@ describe.concurrent('closing', () => {
     expect(readdirSync(folder.path)).toEqual(['leagues.db']);
   });
 
-  it('leaves an emptied log where a reader is connected, and the reader goes on', async () => {
+  it('leaves an empty WAL if a reader is connected, and the reader goes on', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     const store = await openAt(path);
@@ -353,7 +354,7 @@ describe.concurrent('closing', () => {
     reader.close();
   });
 
-  it('loses nothing where a reader is in the middle of a transaction', async () => {
+  it('loses nothing if a reader has a transaction open', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     const store = await openAt(path);
@@ -369,7 +370,7 @@ describe.concurrent('closing', () => {
 });
 
 describe('a file that goes away underneath', () => {
-  it('is not written and not made anew', async () => {
+  it('is not written and not recreated', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     await using store = await openAt(path);
@@ -378,7 +379,7 @@ describe('a file that goes away underneath', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('is not written where another one has taken its place', async () => {
+  it('is not written if another one has taken its place', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     await using store = await openAt(path);
@@ -390,7 +391,7 @@ describe('a file that goes away underneath', () => {
 });
 
 describe('the lock', () => {
-  it('is given to one, and who comes second is told who has it', () => {
+  it('is given to one process, and the second one learns the owner', () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     using _lock = acquireLock(path, HOLDER);
@@ -425,7 +426,7 @@ describe('the lock', () => {
     expect(said.trim()).toBe('4711|here');
   });
 
-  it('is free again as soon as the process that held it is killed, whatever file it left', async () => {
+  it('is free as soon as its owner is killed, with or without its file', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     const child = await startHolder(path);

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSwiftClock, openSweepBench } from '../support/sweep-bench.ts';
 import { type Case, expectDiscreet, expectSound, meetFault, rowOf, type Setting } from '../support/sweep-check.ts';
-import { planCourse, reachesOf, VISIT } from '../support/sweep-course.ts';
+import { planExpectation, reachesOf, VISIT } from '../support/sweep-expectation.ts';
 import type { Fault } from '../support/sweep-fault.ts';
 import { bodyFaults } from '../support/sweep-faults-body.ts';
 import { codingFaults } from '../support/sweep-faults-coding.ts';
@@ -10,9 +10,9 @@ import { redirects, statusFaults } from '../support/sweep-faults-status.ts';
 import { wireFaults } from '../support/sweep-faults-wire.ts';
 import { type Bystander, startBystander, startSweepService } from '../support/sweep-service.ts';
 import { type Leg, LISTS, stateOf, TO_NEW, travel } from '../support/sweep-state.ts';
-import { type Folder, makeFolder } from '../support/workplace.ts';
+import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
-/** For attempts that must run out of time; whatever else is sent has so much that no load can use it up. */
+/** For attempts that must time out; all others have so much time that no load can use it up. */
 const LITTLE_MS = 300;
 const PLENTY_MS = 30_000;
 const MAX_BODY_BYTES = 100_000;
@@ -57,7 +57,7 @@ afterAll(async () => {
   await bystander[Symbol.asyncDispose]();
 });
 
-/** Whether the profile alone has to wait: it rejected fresh tokens that the leagues take. */
+/** Whether only the profile has to wait: it rejected fresh tokens that the leagues accept. */
 function isBarred({ course: { failure, steps } }: Case): boolean {
   return failure?.kind === 'credentials' && steps.at(-1)?.kind === 'profile';
 }
@@ -82,10 +82,10 @@ async function waitAsAsked({ bench, service, clock }: Setting, tried: Case): Pro
 }
 
 /** The next visit to a service that is well again, which leaves everything as if nothing had ever been wrong. */
-async function mend(setting: Setting, tried: Case): Promise<void> {
+async function recover(setting: Setting, tried: Case): Promise<void> {
   const { bench, service } = setting;
   const { fault, nth, course, to } = tried;
-  await service.mend();
+  await service.recover();
   await waitAsAsked(setting, tried);
   const [failed, profile] = [course.failure !== undefined, VISIT[nth - 1] === 'profile'];
   const told = (late: boolean) => (late ? { outcome: 'changed', ...to.counts } : { outcome: 'unchanged', ...to.again });
@@ -111,7 +111,7 @@ async function sweep(setting: Setting, fault: Fault, nth: number): Promise<void>
   for (const [turn, reach] of reachesOf(fault, nth).entries()) {
     const [from, to] = legs.slice(turn, turn + 2);
     if (from === undefined || to === undefined) throw new Error('there are more reaches than turns');
-    const tried = { fault, nth, course: planCourse(fault, nth, reach), to };
+    const tried = { fault, nth, course: planExpectation(fault, nth, reach), to };
     bench.begin();
     service.turn();
     await service.arm(fault, nth, reach);
@@ -119,7 +119,7 @@ async function sweep(setting: Setting, fault: Fault, nth: number): Promise<void>
       expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: to.counts });
     await meetFault(setting, tried);
     expectSound(bench, from, to);
-    await mend(setting, tried);
+    await recover(setting, tried);
     await bench.flush();
     expectSound(bench, to);
   }
@@ -136,7 +136,7 @@ const FAULTS = [
 ];
 
 /**
- * Time that must run out, and a port that nobody listens at for a while, are nothing that a test has for itself: a
+ * Time that must run out, and a port that is closed for a while, are nothing that a test has for itself: a
  * machine that stands still, or a stranger at that port, may disturb them, but hardly three times.
  */
 const isDelicate = ({ hangs, refuses }: Fault): boolean => hangs === true || refuses === true;

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { pollLeagues } from '../../src/sync/leagues.ts';
+import { pollLeagues } from '../../src/sync/poll.ts';
 import { granted, leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, makeLeague, makeLeagues, openBench, withDatabase } from '../support/workplace.ts';
+import {
+  type Bench,
+  makeFolder,
+  makeLeague,
+  makeLeagues,
+  openBench,
+  withDatabase,
+} from '../support/worker-resources.ts';
 
 const LEAGUES = makeLeagues(3);
 const TOKEN = 'token-abc-123';
@@ -40,14 +47,14 @@ describe('leagues that did not change', () => {
     });
   });
 
-  it('are added where another tool has deleted their rows, before the poll or in the midst of it', async () => {
+  it('are added if another tool has deleted their rows, before the poll or in the midst of it', async () => {
     await withLeagues(async (bench) => {
       const forget = () => withDatabase(bench.path, (db) => db.exec("DELETE FROM leagues WHERE league_id = 'l1'"));
       forget();
       expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 2 } });
       // Told between the look at what is stored and the transaction.
-      const drift = { ...bench.tools.drift, note: forget };
-      const report = await pollLeagues({ ...bench.tools, drift }, 'manual', new AbortController().signal);
+      const drift = { ...bench.deps.drift, add: forget };
+      const report = await pollLeagues({ ...bench.deps, drift }, 'manual', new AbortController().signal);
       expect(report).toMatchObject({ counts: { added: 1, unchanged: 2 } });
       expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
     });
@@ -64,7 +71,7 @@ describe('leagues that did not change', () => {
       "UPDATE leagues SET league_id = 'other' WHERE league_id = 'l1'",
       { added: 1, removed: 1, unchanged: 2 },
     ],
-  ])('are taken for nobody else where another tool gave one %s', async (_what, sql, counts) => {
+  ])('are not confused with others if another tool gave one %s', async (_what, sql, counts) => {
     await withLeagues(async (bench) => {
       withDatabase(bench.path, (db) => db.exec(sql));
       expect(await bench.poll()).toMatchObject({ counts });
@@ -74,16 +81,16 @@ describe('leagues that did not change', () => {
     });
   });
 
-  it('keep a pause that came with an answer in which one of them is no JSON', async () => {
+  it('keep a Retry-After that came with a response in which one of them is no JSON', async () => {
     await withLeagues(async (bench, service) => {
       const body = '{"message":"ok","leagues":[{"league_id":}],"timestamp":null}';
       service.script('leagues', { body, headers: { 'retry-after': '600' } });
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', putOff: true, error: { kind: 'contract' } });
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', postponed: true, error: { kind: 'contract' } });
       expect(bench.rows('SELECT not_before FROM runs ORDER BY id DESC LIMIT 1')[0]?.not_before).not.toBeNull();
     });
   });
 
-  it('come back whole where they had left the list', async () => {
+  it('come back whole if they had left the list', async () => {
     await withLeagues(async (bench, service) => {
       service.script('leagues', leaguesAnswer(LEAGUES.slice(1)));
       expect(await bench.poll()).toMatchObject({ counts: { removed: 1 } });

@@ -18,11 +18,11 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DatabaseError } from '../../src/errors.ts';
 import { findPackage } from '../../src/package.ts';
-import { partOf } from '../../src/store/copy.ts';
+import { tempPath } from '../../src/store/copy.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeFolder as makePlace } from '../support/bench.ts';
-import { mountDisk, NO_MOUNT, picture } from '../support/copying.ts';
+import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
 import { PROGRAM } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { openTestStore } from '../support/store.ts';
@@ -39,15 +39,15 @@ import {
   readRows,
   USERNAME,
   withDatabase,
-} from '../support/workplace.ts';
+} from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
 const PRESENT = readMigrations(migrations).length;
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
-const MEND =
-  'Where the migration is not released yet, make the stored database anew: npm run build && node scripts/store-schema.ts. A released migration is never edited.';
+const FIX =
+  'If the migration is not released yet, rebuild the stored database: npm run build && node scripts/store-schema.ts. A released migration is never edited.';
 
-/** A step that a later version might bring: a column more, and a view made anew for it. */
+/** A step that a later version might bring: one more column, and a view recreated for it. */
 const STEP = [
   'ALTER TABLE `leagues` ADD COLUMN `note` TEXT;',
   'DROP VIEW `active_leagues`;',
@@ -93,7 +93,7 @@ function versionOf(path: string): unknown {
   return withDatabase(path, (db) => db.pragma('user_version', { simple: true }), { readonly: true });
 }
 
-/** Written anew at every start, and so no part of what an upgrade keeps. */
+/** Rewritten at every start, so an upgrade does not keep it. */
 const REWRITTEN = 'data_dictionary';
 
 /** Every row of every table, and the questions that they answer. */
@@ -158,7 +158,7 @@ describe('a database that holds something', () => {
   it('is copied over the remains of a copy that was cut short', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
-    const remains = partOf(`${path}.schema-${PRESENT}`);
+    const remains = tempPath(`${path}.schema-${PRESENT}`);
     const longAgo = new Date('2026-01-01');
     for (const file of [remains, `${remains}-journal`]) {
       writeFileSync(file, 'half of a copy');
@@ -188,7 +188,7 @@ describe('a database that holds something', () => {
     expectKept(folder.file('restored.db'), before);
   });
 
-  it('has a copy that nobody can write, and nobody read who may not read the database', async () => {
+  it('has a copy that is read-only and readable only to readers of the database', async () => {
     const umask = process.umask(0);
     onTestFinished(() => {
       process.umask(umask);
@@ -277,7 +277,7 @@ describe('an upgrade that fails', () => {
     },
   };
 
-  it.each(Object.entries(inTheWay))('for %s where the copy belongs names it and touches nothing', async (_, make) => {
+  it.each(Object.entries(inTheWay))('with %s in place of the copy names it and touches nothing', async (_, make) => {
     using folder = makeFolder();
     const path = await fill(folder);
     const newer = addMigration(folder, 'newer');
@@ -335,7 +335,7 @@ function syncBy(program: string, path: string, url: string): Promise<Ended> {
 }
 
 describe('the later version of the program', () => {
-  it('says where the copy is, and the present one refuses what it wrote with 74', async () => {
+  it('says where the copy is, and this version refuses what it wrote with 74', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
     await using service = await startScriptedService();
@@ -359,7 +359,7 @@ describe('the later version of the program', () => {
     });
   });
 
-  it('exits 74 and names what is where the copy belongs', async () => {
+  it('exits 74 and names what is in place of the copy', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
     writeFileSync(`${path}.schema-${PRESENT}`, 'Dear diary');
@@ -377,9 +377,9 @@ describe('the stored database of every schema so far', () => {
     readRows(path, 'SELECT version, name, sha256 FROM schema_migrations ORDER BY version');
 
   it.each(versions)('is there for schema %i, whose migrations are as they were when it was made', (version) => {
-    expect(existsSync(fixtureOf(version)), `There is no ${fixtureOf(version)}. ${MEND}`).toBe(true);
+    expect(existsSync(fixtureOf(version)), `There is no ${fixtureOf(version)}. ${FIX}`).toBe(true);
     const shipped = readMigrations(migrations).slice(0, version);
-    expect(recordedIn(fixtureOf(version)), MEND).toEqual(
+    expect(recordedIn(fixtureOf(version)), FIX).toEqual(
       shipped.map(({ version: number, name, sha256 }) => ({ version: number, name, sha256 })),
     );
   });
@@ -391,7 +391,7 @@ describe('the stored database of every schema so far', () => {
     const before = contentOf(path);
     for (const { table, rows } of before) expect(rows.length, table).toBeGreaterThan(0);
     const { sha256 } = readMigrations(migrations)[version - 1] ?? {};
-    expect(recordedIn(path).at(-1)?.sha256, MEND).toBe(sha256);
+    expect(recordedIn(path).at(-1)?.sha256, FIX).toBe(sha256);
     await openAndClose(path);
     expectKept(path, before);
     expect(versionOf(path)).toBe(PRESENT);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, makeLeague, openBench, type Row, readExactRows } from '../support/workplace.ts';
+import { type Bench, makeFolder, makeLeague, openBench, type Row, readExactRows } from '../support/worker-resources.ts';
 
 type Check = (bench: Bench, poll: (...elements: readonly unknown[]) => Promise<unknown>) => void | Promise<void>;
 
@@ -227,7 +227,7 @@ describe('a field with a value of another type', () => {
     });
   });
 
-  it('that holds a NUL goes to extra where it is optional, and rejects the league where it is not', async () => {
+  it('that holds a NUL goes to extra if it is optional, and rejects the league if it is not', async () => {
     await withBench(async (bench, poll) => {
       await poll(makeLeague('a', { city: 'x\0y' }), makeLeague('b', { sport: 'x\0y' }));
       expect(bench.rows('SELECT league_id, city, extra FROM leagues')).toEqual([
@@ -258,7 +258,7 @@ describe('a field that the interface does not name', () => {
   });
 
   it.each(['__proto__', 'constructor', 'hasOwnProperty', 'a.b"c[0]', 'content_hash', 'removed_at', ''])(
-    'is an ordinary one where it is called "%s"',
+    'is an ordinary one if it is called "%s"',
     async (name) => {
       await withBench(async (bench, poll) => {
         await poll(withRaw(name, '{"x":1}'));

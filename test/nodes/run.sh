@@ -16,7 +16,7 @@ on() {
   (cd "$project" && PATH=$bin:$PATH RAN=$work/ran NODE_OPTIONS="--require=$project/test/nodes/tell.cjs" "$@")
 }
 
-# only_ran MAJOR NEEDLE - all processes that were told of ran on it, and one of them ran what is asked for
+# only_ran MAJOR NEEDLE - all reported processes ran on it, and one of them ran what is asked for
 only_ran() {
   sort "$work/ran" | uniq -c
   grep -q " $2\$" "$work/ran"

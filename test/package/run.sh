@@ -44,7 +44,7 @@ holds_nothing_else() {
 lacks_nothing() {
   local pattern
   for pattern in "${expected[@]}"; do
-    # Each file that the project has of it: one that is not packed would be missed by nobody else.
+    # Each file that the project has of it: no other check would notice that one is not packed.
     (cd "$project" && compgen -G "$pattern" || echo "nothing: $pattern")
   done | sort | comm -23 - "$work/files" | tee "$work/missing"
   [[ ! -s $work/missing ]]
@@ -143,7 +143,7 @@ as_written() {
     'npm install '*) "${run[@]}" && installs_nothing_else "$folder" ;;
     *' --version') "${run[@]}" && [[ $(tail -n 1 "$work/said") == "$version" ]] ;;
     *' demo '*) "${run[@]}" && demo_ran "$folder" ;;
-    *) echo "nobody knows what should come of it" && return 1 ;;
+    *) echo "no expected result is known" && return 1 ;;
   esac
 }
 

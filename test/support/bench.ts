@@ -63,7 +63,7 @@ export function setUpFor(baseUrl: string): Bench {
   };
 }
 
-/** A slot that no test run meets but once in four years. */
+/** Scheduled once in four years, so never during a test run. */
 const SELDOM = '0 0 29 2 *';
 export const EVERY_SECOND = '* * * * * *';
 

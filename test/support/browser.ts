@@ -10,7 +10,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const PICTURES = join(import.meta.dirname, '../../.artifacts/page');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Why no browser can be had; undefined where one can. */
+/** Why no browser can be had; undefined if one can. */
 export const NO_BROWSER = existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}`;
 
 export const LOOKS = {
@@ -21,10 +21,10 @@ export const LOOKS = {
 
 export type Look = keyof typeof LOOKS;
 
-/** A page of a real browser that notes whatever a person would see in its console, and whom it asks. */
+/** A page of a real browser that records its console output and the hosts that it requests. */
 export type Tab = {
   readonly page: Page;
-  /** Expects that nothing was complained of, and that nobody else was asked for anything. */
+  /** Expects no console errors and no requests to other hosts. */
   readonly expectQuiet: () => void;
 };
 

@@ -14,7 +14,7 @@ export type CertificateOptions = {
   readonly until?: number;
 };
 
-/** A certificate authority that nobody trusts who is not told to. */
+/** A certificate authority that is trusted only if configured. */
 export type Authority = {
   /** Its own certificate, as NODE_EXTRA_CA_CERTS takes it. */
   readonly file: string;
@@ -41,7 +41,7 @@ unique_subject = no
 commonName = supplied
 `;
 
-/** Why no certificates can be made here; undefined where they can. */
+/** Why no certificates can be made here; undefined if they can. */
 export function noCertificates(): string | undefined {
   try {
     execFileSync('openssl', ['version'], { stdio: 'ignore' });
@@ -77,7 +77,7 @@ function issue(folder: string, name: string, { names, from = -1, until = 1 }: Ce
   return readPair(folder, cert, key);
 }
 
-/** Makes a certificate that nobody but itself vouches for. */
+/** Makes a self-signed certificate. */
 export function makeSelfSigned(names: string): Certificate {
   const folder = makeFolder();
   const [key, cert] = ['own.key', 'own.pem'];
@@ -94,8 +94,8 @@ function readPair(folder: string, cert: string, key: string): Certificate {
   return { cert: readFileSync(join(folder, cert), 'utf8'), key: readFileSync(join(folder, key), 'utf8') };
 }
 
-/** As ASN.1 writes an instant: digits and a Z. */
+/** A timestamp as in ASN.1: digits and a Z. */
 function formatDay(days: number): string {
-  const instant = new Date(Date.now() + days * DAY_MS).toISOString();
-  return `${instant.slice(0, 19).replaceAll(/\D/g, '')}Z`;
+  const timestamp = new Date(Date.now() + days * DAY_MS).toISOString();
+  return `${timestamp.slice(0, 19).replaceAll(/\D/g, '')}Z`;
 }

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/time/clock.ts';
 
 /** A clock that stands still until a test moves it. */
 export type TestClock = Clock & {
   /** Lets time pass on both clocks; every sleep that ends meanwhile wakes in its turn, and what it does is done. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Moves the wall clock alone: a clock step, or a machine that was suspended. */
+  /** Moves only the wall clock: a clock step, or a machine that was suspended. */
   readonly step: (ms: number) => void;
   /** How long every sleep so far was to last, in ms. */
   readonly slept: readonly number[];

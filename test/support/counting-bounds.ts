@@ -13,7 +13,7 @@ export const SECRET_LOOK_MS = 10 * SECOND;
 export const PROFILES_AN_HOUR = 2;
 /** A token of an hour is made at the start and falls due after 55 minutes (contract, 4). */
 export const LOGINS_AN_HOUR = 2;
-/** The poll at start and those of one hour's slots. */
+/** The poll at start and the scheduled ones of one hour. */
 export const pollsAnHour = (everyMs: number): number => 1 + HOUR / everyMs;
 
 /**
@@ -49,17 +49,17 @@ export const CHANCES: readonly [string, StageOptions][] = [
 
 export type Play = Stage & { readonly worker: CountingWorker };
 
-/** Starts a worker under a mood of the service, and checks at the end what holds whatever happens. */
+/** Starts a worker against a service in this state, and checks the invariants at the end. */
 export async function play(options: StageOptions, mood: Mood, plot: (play: Play) => Promise<void>): Promise<void> {
   await using stage = createStage(options);
   stage.service.feel(mood);
   const worker = await stage.start();
   await plot({ ...stage, worker });
-  // Contract, 4: one login at a time, whoever asks.
+  // Contract, 4: one login at a time, even with several callers.
   expect(stage.service.loginsAtOnce()).toBe(1);
 }
 
-/** The service is well from now on: a good poll comes within the time, by default of one slot. */
+/** The service is healthy from now on: a poll succeeds within this time, by default one interval. */
 export async function expectRecovery({ world, service, goodPolls }: Stage, withinMs: number): Promise<void> {
   const from = world.elapsed();
   service.feel(usual);

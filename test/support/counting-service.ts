@@ -1,8 +1,8 @@
 import { describeNetworkError } from '../../src/service/network-error.ts';
 import type { ServiceRequest, Transport } from '../../src/service/service.ts';
 import type { Kind } from './scripted-service.ts';
-import type { Row } from './workplace.ts';
-import type { World } from './world.ts';
+import type { World } from './simulated-machine.ts';
+import type { Row } from './worker-resources.ts';
 
 /** A request as the service saw it. */
 export type Seen = {

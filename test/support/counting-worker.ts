@@ -4,17 +4,16 @@ import { StoppedError } from '../../src/errors.ts';
 import type { LoginRecord } from '../../src/service/login.ts';
 import { remainingMs } from '../../src/service/retry-after.ts';
 import { connect, openService } from '../../src/service/service.ts';
-import { pollLeagues } from '../../src/sync/leagues.ts';
-import { pollProfile } from '../../src/sync/profile.ts';
+import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import type { RunTools } from '../../src/sync/run.ts';
-import { createLoginRecorder } from '../../src/worker/login-recorder.ts';
-import { Poller } from '../../src/worker/poller.ts';
-import { type Watched, watchSlots } from '../../src/worker/schedule.ts';
+import type { RunDeps } from '../../src/sync/run.ts';
+import { createLoginRecorder } from '../../src/worker/open.ts';
+import { RunQueue } from '../../src/worker/run-queue.ts';
+import { runScheduler, type ScheduledJob } from '../../src/worker/scheduler.ts';
 import { isFresh } from '../../src/worker/worker.ts';
 import type { CountingService } from './counting-service.ts';
+import type { World } from './simulated-machine.ts';
 import { openTestStore } from './store.ts';
-import type { World } from './world.ts';
 
 /** A run and when it ended, in ms of true time since the beginning. */
 export type Ended = { readonly at: number; readonly report: RunReport };
@@ -57,7 +56,7 @@ export async function startWorker(
   const record = (login: LoginRecord): void => {
     if (login.error?.notBefore !== undefined) journal.recordLogin(login);
   };
-  const retryAfterLeftMs = remainingMs(store.runs.lastPause(FINGERPRINT), clock.now());
+  const retryAfterLeftMs = remainingMs(store.runs.lastRetryAfter(FINGERPRINT), clock.now());
   const { random, readPair } = options;
   const connection = connect(
     service.transport,
@@ -71,7 +70,7 @@ export async function startWorker(
     signal,
   });
   const ended: Ended[] = [];
-  const tools: RunTools = {
+  const deps: RunDeps = {
     store,
     emit: (event) => {
       if (event.type === 'runEnded') ended.push({ at: world.elapsed(), report: event.report });
@@ -87,46 +86,47 @@ export async function startWorker(
     fingerprint: FINGERPRINT,
     programVersion: FINGERPRINT,
   };
-  const poller = new Poller({
+  const queue = new RunQueue({
     poll: {
-      leagues: (trigger) => pollLeagues(tools, trigger, signal),
-      profile: async (trigger) => (await pollProfile(tools, trigger, signal)).report,
+      leagues: (trigger) => pollLeagues(deps, trigger, signal),
+      profile: async (trigger) => (await pollProfile(deps, trigger, signal)).report,
     },
-    pause: retryAfter,
-    objection: (kind) => session.blockedBy(kind),
+    retryAfter: retryAfter,
+    blockedBy: (kind) => session.blockedBy(kind),
+    isFirstLoad: () => store.leagues.isEmpty(),
     log,
     signal,
   });
   for (const kind of ['leagues', 'profile'] as const) {
     const last = store.runs.lastSuccess(kind, kind === 'leagues' ? 'all' : null);
-    if (last === undefined || !isFresh(last, clock.now())) poller.request(kind, 'start');
+    if (last === undefined || !isFresh(last, clock.now())) queue.request(kind, 'start');
   }
   const keeping = session.keepRenewed(signal);
   const watched = [
-    slots(options.everyMs, world, (due) => poller.request('leagues', due)),
-    slots(options.profileEveryMs, world, (due) => poller.request('profile', due)),
+    scheduleEvery(options.everyMs, world, (due) => queue.request('leagues', due)),
+    scheduleEvery(options.profileEveryMs, world, (due) => queue.request('profile', due)),
   ];
-  const watching = watchSlots(watched, { clock, onLook: () => poller.resume() }, signal);
+  const watching = runScheduler(watched, { clock, onTick: () => queue.resume() }, signal);
   return {
     ended,
     pollNow: () => {
       session.retryNow();
-      poller.request('leagues', 'manual');
+      queue.request('leagues', 'manual');
     },
     stop: async () => {
       stopping.abort(new StoppedError());
-      await Promise.all([watching, keeping, poller.idle(), session.settled()]);
+      await Promise.all([watching, keeping, queue.idle(), session.settled()]);
       await journal[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Slots at every multiple of a time, as `*∕5 * * * *` names them. */
-function slots(everyMs: number, { clock }: World, onDue: Watched['onDue']): Watched {
-  const nextSlot = (): number => (Math.floor(clock.now() / everyMs) + 1) * everyMs;
+/** Scheduled at every multiple of an interval, like `*∕5 * * * *`. */
+function scheduleEvery(everyMs: number, { clock }: World, onDue: ScheduledJob['onDue']): ScheduledJob {
+  const nextTime = (): number => (Math.floor(clock.now() / everyMs) + 1) * everyMs;
   return {
-    schedule: { expression: '', timezone: 'UTC', nextSlot, nextSlots: () => [nextSlot()], slotAfter: nextSlot },
+    schedule: { expression: '', timezone: 'UTC', nextTime, nextTimes: () => [nextTime()], nthTimeAfter: nextTime },
     onDue,
   };
 }

@@ -5,7 +5,7 @@ import type { CredentialPair } from '../../src/config/credentials.ts';
 import { type CountingService, createCountingService, PASSWORD, type ServiceOptions } from './counting-service.ts';
 import { type CountingWorker, startWorker, type WorkerOptions } from './counting-worker.ts';
 import type { Kind } from './scripted-service.ts';
-import { createChance, createWorld, type World } from './world.ts';
+import { createChance, createWorld, type World } from './simulated-machine.ts';
 
 export type StageOptions = ServiceOptions & Partial<Pick<WorkerOptions, 'everyMs' | 'profileEveryMs' | 'random'>>;
 

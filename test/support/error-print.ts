@@ -50,7 +50,7 @@ function asJson(value: unknown): string {
 function logged(error: unknown): string {
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
-  log.trace({ err: error, error }, 'as pino prints an error where nobody tells it how');
+  log.trace({ err: error, error }, 'as pino prints an error by default');
   if (error instanceof Error) log.trace(error);
   return lines.join('');
 }

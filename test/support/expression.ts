@@ -1,6 +1,6 @@
 import type { Scrape } from './scrape.ts';
 
-/** Given to every series by whoever scrapes it. */
+/** Added to every series by the scraper. */
 const OF_THE_SCRAPER = ['job', 'instance'];
 const NAME = /\b(?:league_sync|process|nodejs)_\w+/g;
 const SELECTOR = /\b((?:league_sync|process|nodejs)_\w+)\{([^}]*)\}/g;

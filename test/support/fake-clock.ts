@@ -10,7 +10,7 @@ export type Offset = '+2h' | '-2h' | '+0' | '+365d' | '@1970-01-01 00:01:00' | `
 
 export const TWO_HOURS_MS = 7_200_000;
 
-/** A wall clock that is off for whoever runs under it; the monotonic clock stays true, as when a clock is set. */
+/** A wall clock that is wrong for the programs that run under it; the monotonic clock stays true, as when a clock is set. */
 export type FakeClock = {
   readonly env: Environment;
   /** Sets the wall clock of those who run under it already, too. */
@@ -20,7 +20,7 @@ export type FakeClock = {
 /** Debian's package libfaketime; the folder is named by the processor. */
 const LIBRARY = '/usr/lib/*/faketime/libfaketime.so.1';
 
-/** Why no clock can be faked here; undefined where one can. */
+/** Why no clock can be faked here; undefined if one can. */
 export function missingFaketime(): string | undefined {
   const env = { ...preload(), FAKETIME: '+2h' };
   try {
@@ -32,7 +32,7 @@ export function missingFaketime(): string | undefined {
   return 'libfaketime is not here, or does not work';
 }
 
-/** What makes it this instant (ms) now. */
+/** The offset that makes it this time (ms) now. */
 export function offsetTo(instant: number): Offset {
   const seconds = Number(((instant - Date.now()) / 1_000).toFixed(3));
   return seconds < 0 ? `-${-seconds}` : `+${seconds}`;
@@ -42,7 +42,7 @@ export function offsetTo(instant: number): Offset {
 export function makeFakeClock(folder: string, offset: Offset): FakeClock {
   const file = join(folder, 'clock');
   const set = (next: Offset): void => {
-    // In one piece: whoever looked at half of it would see the true time.
+    // Written atomically: a reader of half of it would see the true time.
     writeFileSync(`${file}.new`, `${next}\n`);
     renameSync(`${file}.new`, file);
   };

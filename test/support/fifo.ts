@@ -19,7 +19,7 @@ export function openUntilEnd(path: string, flags: number): number {
   return fd;
 }
 
-/** A file descriptor of a FIFO that is full, so that whoever writes there waits for a reader that never comes. */
+/** A file descriptor of a full FIFO: a write to it blocks, as nothing ever reads. */
 export function openFullFifo(): number {
   const path = makeFifo();
   // Two descriptions of one FIFO: the program's own must not inherit that the other one does not block.

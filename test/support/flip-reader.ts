@@ -67,12 +67,12 @@ function takeTurn(): void {
 
 function readOnce(): void {
   const isWhole = reads % WHOLE_EVERY === 0;
-  const anew = reads % 2 === 1 || reads % (2 * WHOLE_EVERY) === 0;
+  const reopens = reads % 2 === 1 || reads % (2 * WHOLE_EVERY) === 0;
   reads += 1;
   if (isWhole) wholeReads += 1;
   const beganAt = performance.now();
   try {
-    const row = anew ? readAnew(isWhole ? WHOLE : QUICK) : (isWhole ? whole : quick).get(JSON.stringify(ids));
+    const row = reopens ? readReopened(isWhole ? WHOLE : QUICK) : (isWhole ? whole : quick).get(JSON.stringify(ids));
     judge(row ?? {}, isWhole);
   } catch (error) {
     note(`${codeOf(error)} ${String(error)}`);
@@ -84,7 +84,7 @@ function connect(): Database.Database {
   return new Database(database, { readonly: true, timeout: BUSY_TIMEOUT_MS });
 }
 
-function readAnew(sql: string): Row | undefined {
+function readReopened(sql: string): Row | undefined {
   const db = connect();
   try {
     return db.prepare<[string], Row>(sql).get(JSON.stringify(ids));

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { codeOf } from '../../src/errors.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from './bench.ts';
-import { mountDisk } from './copying.ts';
+import { mountDisk } from './copy-process.ts';
 import { ask } from './database.ts';
 import type { RunningProgram } from './program.ts';
 import { grantLogin, listLeagues, makeLeague, startService } from './service.ts';
@@ -25,7 +25,7 @@ export type DiskBench = Bench & {
   readonly atRequest: (work: () => void) => void;
 };
 
-/** The database lies in this folder of the disk. Undefined where this user may not mount. */
+/** The database lies in this folder of the disk. Undefined if this user may not mount. */
 export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
   const list = { sport: 0, atRequest: (): void => undefined };
   const { url } = await startService(({ endpoint }) => {
@@ -64,7 +64,7 @@ export async function startOnDisk(bench: DiskBench): Promise<RunningProgram> {
   return worker;
 }
 
-/** A worker that polls when it is asked to, and has the first list. Undefined where this user may not mount. */
+/** A worker that polls when it is asked to, and has the first list. Undefined if this user may not mount. */
 export async function startWorker(): Promise<{ bench: DiskBench; worker: RunningProgram } | undefined> {
   const bench = await setUpDisk('data');
   if (bench === undefined) return undefined;
@@ -76,14 +76,14 @@ export async function startWorker(): Promise<{ bench: DiskBench; worker: Running
 /** What is said of a file that is gone. */
 export const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back/;
 
-/** Asks for a poll that fails, names the path and the mend, and does not end the worker. */
-export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, mend: RegExp): Promise<void> {
+/** Asks for a poll, which fails, names the path and the fix, and does not end the worker. */
+export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, fix: RegExp): Promise<void> {
   worker.send('SIGHUP');
   const { outcome, err, msg } = await worker.waitForPoll();
   expect(outcome).toBe('failed');
   if (!isRepeated(msg)) {
     expect(err).toMatchObject({ kind: 'database', message: expect.stringContaining(bench.database) });
-    expect((err as { message: string }).message).toMatch(mend);
+    expect((err as { message: string }).message).toMatch(fix);
   }
   expect(worker.alive()).toBe(true);
 }
@@ -135,7 +135,7 @@ export function fillDisk(disk: string, pages: number): string {
   return filler;
 }
 
-/** Makes a disk that nobody has open read-only, or writable again. */
+/** Makes a disk without open files read-only, or writable again. */
 export function remount({ disk }: Pick<DiskBench, 'disk'>, how: 'ro' | 'rw'): void {
   execFileSync(MOUNT, ['-o', `remount,${how}`, disk]);
 }

@@ -1,13 +1,13 @@
 import type { RunError } from '../../src/errors.ts';
 import { StoppedError } from '../../src/errors.ts';
-import type { Message, Ping } from '../../src/observe/heartbeat.ts';
+import type { PingMessage, SendPing } from '../../src/observe/heartbeat.ts';
 
 /** A monitoring service that answers as a test says, and everything that it was told. */
 export type Listener = {
-  readonly ping: Ping;
+  readonly ping: SendPing;
   /** The kinds of what was told, oldest first. */
-  readonly kinds: () => readonly Message['kind'][];
-  readonly told: readonly Message[];
+  readonly kinds: () => readonly PingMessage['kind'][];
+  readonly told: readonly PingMessage[];
   /** What it does with every message from now on. */
   readonly answer: (how: Answering) => void;
   /** Lets a message through that hangs. */
@@ -18,10 +18,10 @@ export type Answering = 'take' | 'hang' | RunError;
 
 /** A listener that takes everything until it is told otherwise. A message that hangs ends as late as it may. */
 export function createListener(): Listener {
-  const told: Message[] = [];
+  const told: PingMessage[] = [];
   let how: Answering = 'take';
   let release = (): void => undefined;
-  const ping: Ping = (message, signal) => {
+  const ping: SendPing = (message, signal) => {
     told.push(message);
     if (how === 'take') return Promise.resolve();
     if (how !== 'hang') return Promise.reject(how);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type SimulatedBench, setUp } from './bench.ts';
 import { makeLeague } from './service.ts';
-import { openBench } from './workplace.ts';
+import { openBench } from './worker-resources.ts';
 
 /** The league ids l4 to l6, for example. */
 export function leagueIds(first: number, last: number): readonly string[] {

@@ -1,4 +1,4 @@
-import { type Change, foldChanges, type Look, type Run } from './kill-look.ts';
+import { type Change, foldChanges, type Look, type Run } from './kill-snapshot.ts';
 import { applyVersion, compareTables, type Table } from './kill-table.ts';
 import { readVersion } from './kill-version.ts';
 
@@ -16,12 +16,12 @@ export type Ledger = {
   readonly judgeCopy: (copy: Look | undefined) => readonly Problem[];
   /** Whether the reports are of the runs that were applied after the first so many. */
   readonly judgeReports: (reports: readonly Report[], since: number) => readonly Problem[];
-  /** Folds the whole feed anew. */
+  /** Folds the whole feed again. */
   readonly judgeFeed: (whole: Look | undefined) => readonly Problem[];
   readonly lastSeq: () => number;
   /** The runs that were applied, oldest first. */
   readonly applied: () => readonly Run[];
-  /** The runs that nobody has ended. */
+  /** The unfinished runs. */
   readonly running: () => readonly number[];
   readonly outcomeOf: (id: number) => string | undefined;
   /** How many runs had been applied by the state that the last copy shows. */
@@ -114,7 +114,7 @@ function soundness({ integrity, brokenReferences }: Look): readonly Problem[] {
   return torn('the file', integer ? undefined : `${integrity}, ${brokenReferences} broken references`);
 }
 
-/** A database without any table can only be one in which nobody has ever seen a row. */
+/** A database without any table can never have shown a row. */
 function judgeNothing(known: readonly Run[]): readonly Problem[] {
   return known.length === 0 ? [] : [{ is: 'lost', what: 'the database is gone' }];
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises';
 import type { Random } from '../../src/simulator/churn.ts';
-import { copierOf } from './copying.ts';
+import { copierOf } from './copy-process.ts';
 import type { VersionedService } from './kill-version.ts';
 import type { RunningProgram } from './program.ts';
 
@@ -19,7 +19,7 @@ export const MOMENTS = [
 ] as const;
 export type Moment = (typeof MOMENTS)[number];
 
-/** A program that is to be killed. */
+/** The program to kill. */
 export type Victim = {
   readonly program: RunningProgram;
   readonly command: 'run' | 'sync';
@@ -90,7 +90,7 @@ async function killCopier(
   await until(() => copierIn(program) !== undefined);
   const copier = copierIn(program);
   await pause();
-  // Its number cannot be anybody else's while its parent, which alone can take note of its end, has not done so.
+  // Its process id is not reused until its parent has reaped it.
   if (copier !== undefined && copierIn(program) === copier) process.kill(copier, 'SIGKILL');
 }
 

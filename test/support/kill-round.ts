@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { createRandom, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from './bench.ts';
 import { createLedger, type Ledger, type Problem, type Report } from './kill-ledger.ts';
-import { lookAt } from './kill-look.ts';
 import { freeze, MOMENTS, type Moment, type Pace, reach, type Victim } from './kill-moment.ts';
+import { lookAt } from './kill-snapshot.ts';
 import { countHit, countProblems, type Tally } from './kill-tally.ts';
 import { type Trace, traceOf } from './kill-trace.ts';
 import { readVersion, startVersions, type VersionedService } from './kill-version.ts';
@@ -28,15 +28,15 @@ type Scene = {
   readonly pace: Pace;
   readonly random: Random;
   readonly tally: Tally;
-  /** Throws where anything is wrong, after it has been counted. */
+  /** Throws if anything is wrong, after it has been counted. */
   readonly expectNone: (problems: readonly Problem[], when: string) => void;
 };
 
-/** A quarter of the kills meet a worker that still mends what the one before has left. */
+/** A quarter of the kills hit a worker that is still recovering from the one before. */
 const SHARE_OF_SECOND_KILLS = 0.25;
 /** A sync is likely to be over by then. */
 const STAYING: ReadonlySet<Moment> = new Set(['checkpoint', 'report', 'publish', 'copier']);
-/** Whoever restarts a worker expects it to be at work by then. */
+/** A restarted worker is expected to be at work by then. */
 const LONGEST_RESTART_MS = 10_000;
 /** What a restart may warn of. */
 const EXPECTED_WARNINGS =
@@ -169,7 +169,7 @@ function isPoll({ kind, outcome }: LogLine): boolean {
   return kind === 'leagues' && outcome === 'changed';
 }
 
-/** The next start after a kill: it mends what was left, polls, publishes, and ends well. */
+/** The next start after a kill: it recovers, polls, publishes, and exits cleanly. */
 async function recover(scene: Scene): Promise<void> {
   const { bench, copy, ledger, service, tally, expectNone, random } = scene;
   const [before, left, latest] = [ledger.applied().length, ledger.running(), service.latest()];

@@ -1,4 +1,4 @@
-import { isObject } from '../../src/json.ts';
+import { isObject } from '../../src/league/json.ts';
 import { listOf } from './kill-version.ts';
 
 /** The columns of `leagues` that tell what the service sent. */
@@ -26,7 +26,7 @@ export const SENT = [
 ] as const;
 const FIELDS: ReadonlySet<string> = new Set(SENT);
 
-/** A row of `leagues`: what was sent, as the JSON of its columns, and the three instants. */
+/** A row of `leagues`: what was sent, as the JSON of its columns, and the three timestamps. */
 export type Stored = {
   readonly sent: string;
   readonly firstSeenAt: unknown;
@@ -76,7 +76,7 @@ function cellOf(value: unknown): unknown {
   return Array.isArray(value) || isObject(value) ? JSON.stringify(value) : (value ?? null);
 }
 
-/** The first few rows that are not the same in both, in words; undefined where there are none. */
+/** The first few rows that are not the same in both, in words; undefined if there are none. */
 export function compareTables(found: Table, expected: Table): string | undefined {
   const ids = [...new Set([...found.keys(), ...expected.keys()])];
   const other = ids.filter((id) => JSON.stringify(found.get(id)) !== JSON.stringify(expected.get(id)));

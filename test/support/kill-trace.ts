@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 
 // Where a kill has hit, as far as the log of SQLite, its index and the kernel's list of locks can tell.
 
-/** What the process was about at the last instant. */
+/** What the process was doing at its last moment. */
 export type Trace = {
-  /** It held the lock of whoever writes, which is held from the beginning of a transaction to its end. */
+  /** It held SQLite's write lock, which is held from the beginning of a transaction to its end. */
   readonly inTransaction: boolean;
   /** Pages of a transaction that has not ended are in the log. */
   readonly inCommit: boolean;

@@ -9,7 +9,7 @@ export function filesBelow(folder: string): readonly string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Nothing where nothing can be read: a disk may be gone, and a file may be somebody else's. */
+/** Empty if nothing can be read: a disk may be gone, and a file may belong to another user. */
 export function readWhatIsThere(path: string): Buffer {
   try {
     return readFileSync(path);

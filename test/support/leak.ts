@@ -3,9 +3,9 @@ import { onTestFinished } from 'vitest';
 import { filesBelow, readWhatIsThere } from './leak-file.ts';
 import { createSecrets, type Secrets, type Start } from './secrets.ts';
 
-/** How long whoever has inherited a pipe of the program is waited for. */
+/** How long to wait for processes that inherited a pipe of the program. */
 const LONGEST_DRAIN_MS = 1_000;
-/** How the simulated service makes its tokens: nobody else knows those of one that is a process of its own. */
+/** How the simulated service makes its tokens: those of a simulator in its own process are not known otherwise. */
 const SIMULATED_TOKEN = /(?<![\w-])[\w-]{43}(?![\w-])/;
 
 const folders = new Set<string>();

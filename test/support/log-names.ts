@@ -1,6 +1,6 @@
 const SNAKE_CASE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 
-/** The names of fields, also of nested ones, that are not snake_case; of log lines alone, and not of other JSON. */
+/** The names of fields, also of nested ones, that are not snake_case; only of log lines, and not of other JSON. */
 function oddNamesOf(line: Readonly<Record<string, unknown>>): readonly string[] {
   return 'level' in line && 'time' in line ? oddNamesIn(line) : [];
 }

@@ -2,17 +2,17 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createDriftLog } from '../../src/drift.ts';
 import { StatusError, StoppedError, TransportError } from '../../src/errors.ts';
-import type { Client, Fetched } from '../../src/service/client.ts';
+import { createDriftLog } from '../../src/league/drift.ts';
+import type { Client, FetchResult } from '../../src/service/client.ts';
 import type { Store } from '../../src/store/store.ts';
-import { pollLeagues } from '../../src/sync/leagues.ts';
+import { pollLeagues } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from './clock.ts';
 import type { Step } from './model-service.ts';
 import { openTestStore } from './store.ts';
 import { bodyOf } from './unit-league.ts';
-import type { Row } from './workplace.ts';
+import type { Row } from './worker-resources.ts';
 
 /** Thousands of transactions: where the system offers memory as a folder, no disk has to keep up with them. */
 const MEMORY = '/dev/shm';
@@ -23,7 +23,7 @@ export type BenchMaker = Disposable & { readonly open: () => Promise<ModelBench>
 /** A worker's store and a second connection, as another tool has it. */
 export type ModelBench = AsyncDisposable & {
   readonly poll: (step: Step, answer: string) => Promise<RunReport>;
-  /** Ends the worker's store and opens it anew. */
+  /** Closes the worker's store and reopens it. */
   readonly restart: () => Promise<void>;
   readonly stepClock: (ms: number) => void;
   readonly now: () => number;
@@ -65,7 +65,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
     poll: (step, answer) => {
       const stop = new AbortController();
       const client = createClient(step, answer, stop);
-      const tools = {
+      const deps = {
         store,
         client,
         drift,
@@ -75,7 +75,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
         removalLimit: step.limitPercent / 100,
         ...CONSTANT,
       };
-      return pollLeagues(tools, 'schedule', stop.signal);
+      return pollLeagues(deps, 'schedule', stop.signal);
     },
     restart: async () => {
       await close();
@@ -120,7 +120,7 @@ function openOther(path: string) {
 
 /** A client that has asked the service and got this, or failed so. */
 function createClient({ failure }: Step, answer: string, stop: AbortController): Client {
-  const fetchLeagues = async (): Promise<Fetched> => {
+  const fetchLeagues = async (): Promise<FetchResult> => {
     if (failure === 'network' || failure === 'timeout') throw new TransportError(failure, true, 'nothing came back');
     if (failure === 'status')
       throw new StatusError(false, 'The service answered with status 400.', { httpStatus: 400 });

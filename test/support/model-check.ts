@@ -3,7 +3,7 @@ import { canonical, readJson } from './model-json.ts';
 import { driftKey } from './model-list.ts';
 import { expectSame, rowCells } from './model-rows.ts';
 import type { Model, ModelCounts } from './model-state.ts';
-import type { Row } from './workplace.ts';
+import type { Row } from './worker-resources.ts';
 
 /** What polls write; `runs` apart, which every poll writes. */
 const TABLES = ['leagues', 'league_changes', 'held_removals', 'rejected_leagues', 'drift', 'players', 'logins'];

@@ -1,7 +1,7 @@
 import type { ModelBench } from './model-bench.ts';
 import { byId, expectSame, feedCells, feedColumns } from './model-rows.ts';
 import type { ModelChange } from './model-state.ts';
-import type { Row } from './workplace.ts';
+import type { Row } from './worker-resources.ts';
 
 /** The table that the feed tells so far. */
 export type Fold = { lastSeq: bigint; readonly table: Map<string, Row> };
@@ -34,7 +34,7 @@ export function expectFeed(
   expectSame(fold.table, storedLeagues(rows), 'the feed, folded');
 }
 
-/** Folds the whole feed anew: no change that was read before has been rewritten since. */
+/** Folds the whole feed again: no change that was read before has been rewritten since. */
 export function expectWholeFeed({ rows }: ModelBench, known: Fold): void {
   const fold = createFold();
   for (const change of rows('SELECT * FROM league_changes ORDER BY seq')) applyChange(fold, change);

@@ -62,7 +62,7 @@ export function fitsInteger(value: bigint): boolean {
   return value >= -HALF && value < HALF;
 }
 
-/** The number as a column of numbers gives it back; undefined where not even a double can hold it. */
+/** The number as a column of numbers gives it back; undefined if not even a double can hold it. */
 export function numberCell({ digits }: Digits): bigint | number | undefined {
   if (/^-?\d+$/.test(digits) && fitsInteger(BigInt(digits))) return BigInt(digits);
   const value = Number(digits);
@@ -70,7 +70,7 @@ export function numberCell({ digits }: Digits): bigint | number | undefined {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;
 }
 
-/** The same text for values that differ in the order of keys alone. */
+/** The same text for values that differ only in the order of keys. */
 export function canonical(value: Written): string {
   if (isList(value)) return `[${value.map(canonical).join(',')}]`;
   if (isDigits(value)) return numberText(value);

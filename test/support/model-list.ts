@@ -33,7 +33,7 @@ export type ModelList = {
 type Element = {
   readonly id: string | null;
   readonly raw: string;
-  /** Undefined where the element cannot be stored. */
+  /** Undefined if the element cannot be stored. */
   readonly cells: Cells | undefined;
   readonly paths: readonly string[];
   readonly drift: readonly string[];
@@ -44,7 +44,7 @@ export function driftKey(field: string, kind: string, detail: string): string {
   return [field, kind, detail].join(' | ').toWellFormed();
 }
 
-/** Undefined where the answer fails the run: it holds no list, or more than half of the list is rejected. */
+/** Undefined if the answer fails the run: it holds no list, or more than half of the list is rejected. */
 export function readAnswer(text: string, scope: Scope): ModelList | undefined {
   const answer = readJson(text);
   const sent = isMap(answer) ? answer.get('leagues') : undefined;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { MEMBERS } from './model-field.ts';
 import { type Cell, canonical, isDigits, isMap, numberCell, readJson, type Written } from './model-json.ts';
 import type { Cells } from './model-list.ts';
-import type { Row } from './workplace.ts';
+import type { Row } from './worker-resources.ts';
 
 const EMBEDDED = ['default_markets', 'extra'];
 

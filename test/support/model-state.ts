@@ -37,8 +37,8 @@ export type Model = {
   /** By the element's canonical JSON. */
   readonly rejections: Map<string, ModelRejectionRow>;
   readonly drift: Map<string, ModelDrift>;
-  /** What was listed just before each poll, by the poll's instant: every league with its status. */
-  readonly listedBefore: Map<string, ReadonlyMap<string, unknown>>;
+  /** What was listed just before each poll, by the poll's timestamp: every league with its status. */
+  readonly listedBefore: Map<string, Map<string, unknown>>;
 };
 
 export type ModelCounts = Readonly<

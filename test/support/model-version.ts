@@ -4,14 +4,14 @@ import type { Cells } from './model-list.ts';
 import { byId, expectSame, rowCells } from './model-rows.ts';
 import type { ModelChange } from './model-state.ts';
 
-/** What was listed from an instant on. */
+/** What was listed from a timestamp on. */
 export type Moment = { readonly at: string; readonly live: ReadonlyMap<string, Cells> };
 
 const BETWEEN = 'valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)';
 const OVERLAPS = `SELECT a.league_id, a.seq FROM league_versions a JOIN league_versions b
   ON a.league_id = b.league_id AND a.seq < b.seq AND (a.valid_to IS NULL OR a.valid_to > b.valid_from)`;
 
-/** Compares `league_versions` with what was listed at each instant, and just before it. */
+/** Compares `league_versions` with what was listed at each timestamp, and just before it. */
 export function expectVersions({ rows }: ModelBench, moments: readonly Moment[]): void {
   expectSame(rows(OVERLAPS), [], 'versions that overlap');
   expectSame(rows('SELECT seq FROM league_versions WHERE valid_from >= valid_to'), [], 'versions of no length');

@@ -23,6 +23,7 @@ export function applyPoll(model: Model, list: ModelList, poll: ModelPoll): Model
   const { removed, held } = decideRemovals(model, list, poll);
   const listed = [...list.leagues].map(([leagueId, cells]) => store(model, leagueId, cells, poll.at));
   const gone = removed.map((leagueId) => remove(model, leagueId, poll.at));
+  endListings(model, [...listed, ...gone]);
   settleHolds(model, list, held, poll);
   settleRejections(model, list, poll);
   for (const key of list.drift) {
@@ -47,7 +48,7 @@ export function applyPoll(model: Model, list: ModelList, poll: ModelPoll): Model
 type Stake = {
   /** Listed leagues that the answer does not name. */
   readonly missing: readonly string[];
-  /** Those of them whose removal nobody has accepted. */
+  /** Those of them whose removal has not been accepted. */
   readonly waiting: readonly string[];
   /** Of how many they are a share. */
   readonly of: number;
@@ -77,7 +78,18 @@ function heldWithoutBreakSince(holds: Model['holds']): string | undefined {
   return waiting.map((hold) => hold.guardSince ?? hold.heldSince).sort()[0];
 }
 
-function statusOfListed({ leagues }: Model): ReadonlyMap<string, unknown> {
+/** What left the list, or had another status, for a while has not been listed without a break since any earlier poll. */
+function endListings({ listedBefore }: Model, changes: readonly (ModelChange | undefined)[]): void {
+  for (const change of changes) {
+    for (const before of listedBefore.values()) {
+      if (change?.kind === 'removed') before.delete(change.leagueId);
+      else if (change?.kind === 'changed' && 'status' in (change.before ?? {}) && before.has(change.leagueId))
+        before.set(change.leagueId, undefined);
+    }
+  }
+}
+
+function statusOfListed({ leagues }: Model): Map<string, unknown> {
   const listed = [...leagues].filter(([, { removedAt }]) => removedAt === null);
   return new Map(listed.map(([leagueId, { cells }]) => [leagueId, cells.status]));
 }

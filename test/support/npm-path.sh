@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # what ring.sh sets
 
-# What npm, its scripts and a shell need. Whatever else is on the machine stays out of sight.
+# What npm, its scripts and a shell need. Everything else on the machine stays out of sight.
 tools=(sh bash env uname cat tee ls cp mv rm mkdir rmdir chmod ln readlink dirname basename pwd id sed grep sleep true
   test which)
 

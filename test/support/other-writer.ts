@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { isWritten } from './obstacle.ts';
+import { isWritten } from './blocking-trigger.ts';
 
 /** Another program that is in the middle of a write: this process is one for the worker. Ends with the test at the latest. */
 export type OtherWriter = { readonly end: () => void };

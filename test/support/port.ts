@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 /** Something that listens on loopback. */
 export type Port = {
   readonly port: number;
-  /** How many connections have been made to it, whatever became of them. */
+  /** How many connections have been made to it, including failed ones. */
   readonly connections: () => number;
 };
 

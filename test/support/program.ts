@@ -69,7 +69,7 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
 }
 
 /**
- * Starts the program. Whatever still runs at the end of the test is killed; a secret that it has said, or a field of its log that is not
+ * Starts the program. A process still running at the end of the test is killed; a secret that it has said, or a field of its log that is not
  * snake_case, fails the test.
  */
 export function startProgram(args: readonly string[], options: ProgramOptions): RunningProgram {
@@ -201,7 +201,7 @@ function createLogWait({ log, output, watchers, ended }: Watched): RunningProgra
     });
 }
 
-/** Lines are read as they come: whoever waits for each of thousands must not have all of them read again each time. */
+/** Lines are read as they come: waiting for each of thousands must not re-read all of them each time. */
 function createLines() {
   const all: LogLine[] = [];
   let rest = '';

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Why Prometheus' own judge of metrics and rules cannot be asked; undefined where it can. */
+/** Why Prometheus' own judge of metrics and rules cannot be asked; undefined if it can. */
 export function missingPromtool(): string | undefined {
   return spawnSync('promtool', ['--version']).status === 0 ? undefined : 'promtool (of Prometheus) is not here';
 }

@@ -28,7 +28,7 @@ const PAGE = '<html><h1>Blocked by the proxy</h1></html>';
 
 /**
  * A proxy on loopback, which ends with the test. It takes every host for the one service that listens on this port of
- * loopback, so that names that nobody resolves will do and no test needs a network.
+ * loopback, so that unresolvable names will do and no test needs a network.
  */
 export async function startProxy(
   service: number,

@@ -1,5 +1,4 @@
-import type { WorkerEvent } from '../../src/sync/events.ts';
-import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import { NO_COUNTS, type RunReport, type WorkerEvent } from '../../src/sync/report.ts';
 
 /** The report of a poll that found nothing new, or failed where an error is given; the rest as wanted. */
 export function makeReport(more: Partial<RunReport> = {}): RunReport {
@@ -13,7 +12,7 @@ export function makeReport(more: Partial<RunReport> = {}): RunReport {
     httpStatus: 200,
     counts: NO_COUNTS,
     wrote: false,
-    putOff: false,
+    postponed: false,
     ...more,
   };
 }

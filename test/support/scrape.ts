@@ -11,7 +11,7 @@ export type Sample = {
 export type Scrape = {
   readonly text: string;
   readonly samples: readonly Sample[];
-  /** The value of the one series of this name that has these labels among its own; undefined where there is none. */
+  /** The value of the one series of this name that has these labels among its own; undefined if there is none. */
   readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
 };
 

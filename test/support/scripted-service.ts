@@ -29,7 +29,7 @@ export type ScriptedService = AsyncDisposable & {
   readonly requests: readonly SeenRequest[];
   /** The requests of one kind, oldest first. */
   readonly seen: (kind: Kind) => readonly SeenRequest[];
-  /** What the next requests of this kind are answered, in this order; whatever was scripted before is forgotten. */
+  /** The responses to the next requests of this kind, in this order; replaces what was scripted before. */
   readonly script: (kind: Kind, ...replies: readonly Reply[]) => void;
 };
 

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { tapServers } from './http-capture.ts';
 import { readWhatIsThere } from './leak-file.ts';
-import { encodedSpellingsOf, plainSpellingsOf } from './spelling.ts';
-import { tapServers } from './wiretap.ts';
+import { encodedSpellingsOf, plainSpellingsOf } from './secret-encodings.ts';
 
 /** How a test starts the program. */
 export type Start = {
@@ -17,21 +17,21 @@ export type Secrets = {
   readonly collect: (start: Start) => void;
   /** Whether the test has put a secret into this file itself. */
   readonly isSource: (file: string) => boolean;
-  /** The name of a secret that is in there, however it is written. Throws where one is too short to be searched for. */
+  /** The name of a secret that is in there, however it is written. Throws if one is too short to be searched for. */
   readonly findIn: (bytes: Buffer) => string | undefined;
   readonly forget: () => void;
 };
 
-/** Anything shorter is part of ordinary words, and nobody could tell whether it was found. */
+/** Anything shorter occurs in ordinary words, so a match would mean nothing. */
 const SHORTEST_SECRET = 8;
 const PASSWORD = 'LEAGUE_SYNC_PASSWORD';
 const USERNAME = 'LEAGUE_SYNC_USERNAME';
-/** Whoever knows its path may speak for the worker. */
+/** Its path is enough to send pings in the worker's name. */
 const HEARTBEAT = 'LEAGUE_SYNC_HEARTBEAT_URL';
 /** What the demo logs in with. */
 const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
 
-/** Beside what `collect` finds, whatever goes over the wire to and from the HTTP servers of this process is one. */
+/** Knows, besides what `collect` finds, the secrets sent to and from the HTTP servers of this process. */
 export function createSecrets(): Secrets {
   const names = new Map<string, string>();
   const sources = new Set<string>();
@@ -48,7 +48,7 @@ export function createSecrets(): Secrets {
     if (secret !== '') for (const spelling of encodedSpellingsOf(secret)) names.set(spelling, name);
   };
   tapServers({ onToken: keep, onCredential: keepCredential });
-  /** Whatever holds another one needs no search of its own, and databases are large. */
+  /** A secret that contains another one need not be searched for separately, and databases are large. */
   const shortest = (): readonly (readonly [string, string])[] => {
     const all = [...names.keys()];
     return [...names].filter(([one]) => !all.some((other) => other !== one && one.includes(other)));

@@ -14,7 +14,7 @@ export type Reply = {
   readonly dated?: boolean;
 };
 
-/** One request as a service made by hand saw it. Instants by the monotonic clock, in ms. */
+/** One request as the scripted service saw it. Times by the monotonic clock, in ms. */
 export type Seen = {
   readonly endpoint: 'login' | 'profile' | 'leagues';
   readonly authorization: string;

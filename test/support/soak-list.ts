@@ -1,6 +1,6 @@
 import { pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { leaguesAnswer, type Reply } from './scripted-service.ts';
-import { makeLeague, type Row } from './workplace.ts';
+import { makeLeague, type Row } from './worker-resources.ts';
 
 const LEAGUES = 300;
 /** No more than the guard lets pass. */

@@ -14,7 +14,7 @@ import {
 } from './scripted-service.ts';
 import { createSoakList } from './soak-list.ts';
 
-/** A service that fails by chance, in every way that passes by itself or that SIGHUP mends. */
+/** A service that fails at random, in every way that is transient or cured by SIGHUP. */
 export type SoakService = AsyncDisposable & {
   readonly url: string;
   /** Draws what the next poll is answered. */

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type Bench, setUpFor } from './bench.ts';
 import type { Environment, RunningProgram } from './program.ts';
-import { formatLooks, type Look, look, probed } from './soak-look.ts';
+import { formatLooks, type Look, look, probed } from './soak-sample.ts';
 import { type SoakService, startSoakService } from './soak-service.ts';
 
 export const SEED = process.env.TEST_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.TEST_SEED);

@@ -1,8 +1,8 @@
-import { systemClock } from '../../src/clock.ts';
 import { findPackage } from '../../src/package.ts';
 import { withReader } from '../../src/store/connection.ts';
-import { partOf, replaceCopy } from '../../src/store/copy.ts';
+import { replaceCopy, tempPath } from '../../src/store/copy.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
+import { systemClock } from '../../src/time/clock.ts';
 
 /** A store as the worker opens it, but for what is said otherwise. It copies before an upgrade in this process. */
 export function openTestStore(path: string, options: Partial<StoreOptions> = {}): Promise<Store> {
@@ -10,8 +10,10 @@ export function openTestStore(path: string, options: Partial<StoreOptions> = {})
     migrations: findPackage().migrations,
     clock: systemClock,
     stop: new AbortController().signal,
-    keepCopy: async ({ copy }) =>
-      withReader(path, (db) => replaceCopy(db, copy, { part: partOf(copy), replaceable: 'earlier' })),
+    copyBeforeUpgrade: async ({ copy }) =>
+      withReader(path, (db) =>
+        replaceCopy(db, copy, { part: tempPath(copy), replaceable: 'earlier', isParentAlive: () => true }),
+      ),
     onLongWait: () => undefined,
     lock: { renew: () => undefined },
     onClosed: () => undefined,

@@ -1,14 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import type { Clock } from '../../src/clock.ts';
 import type { LoginRecord } from '../../src/service/login.ts';
 import { connect, createTransport, openService, type Transport } from '../../src/service/service.ts';
-import { pollLeagues } from '../../src/sync/leagues.ts';
-import { pollProfile } from '../../src/sync/profile.ts';
+import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { createLoginRecorder, type LoginRecorder } from '../../src/worker/login-recorder.ts';
-import { type Folder, openBench, PASSWORD, type Row, USERNAME } from './workplace.ts';
+import type { Clock } from '../../src/time/clock.ts';
+import { createLoginRecorder } from '../../src/worker/open.ts';
+import { type Folder, openBench, PASSWORD, type Row, USERNAME } from './worker-resources.ts';
 
 /** Whose waits take no time: they are added to what it shows. */
 export type SwiftClock = Clock & { readonly skip: (ms: number) => void };
@@ -40,7 +39,7 @@ export type SweepBench = AsyncDisposable & {
   /** What a query by one other connection, which stays open, gives. */
   readonly read: (sql: string) => readonly Row[];
   readonly log: readonly string[];
-  /** Whatever was thrown by a request or a login, or reported by a run, oldest first. */
+  /** Errors thrown by a request or a login, or reported by a run, oldest first. */
   readonly errors: readonly unknown[];
 };
 
@@ -59,7 +58,7 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
   const bench = opening.use(await openBench(options));
   const log: string[] = [];
   const sink = pino({ level: 'trace' }, { write: (line: string) => log.push(line) });
-  const journal = opening.use(createLoginRecorder(bench.place.store, bench.tools.fingerprint, sink));
+  const journal = opening.use(createLoginRecorder(bench.place.store, bench.deps.fingerprint, sink));
   const reader = opening.adopt(new Database(bench.path, { readonly: true }), (db) => {
     db.close();
   });
@@ -68,22 +67,22 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
   const errors: unknown[] = [];
   const begin = () => {
     const side = assembleSide(options, journal, signal, errors);
-    return { ...bench.tools, ...side, runTimeoutMs: options.runTimeoutMs };
+    return { ...bench.deps, ...side, runTimeoutMs: options.runTimeoutMs };
   };
-  let tools = begin();
+  let deps = begin();
   const noted = (report: RunReport): RunReport => {
     if (report.error !== undefined) errors.push(report.error);
     return report;
   };
   return {
     begin: () => {
-      tools = begin();
+      deps = begin();
     },
     log,
     errors,
     read: (sql) => reader.prepare<[], Row>(sql).all(),
-    poll: async () => noted(await pollLeagues(tools, 'manual', signal)),
-    pollProfile: async () => noted((await pollProfile(tools, 'manual', signal)).report),
+    poll: async () => noted(await pollLeagues(deps, 'manual', signal)),
+    pollProfile: async () => noted((await pollProfile(deps, 'manual', signal)).report),
     // What it waits for is what was begun before the call, so it may be asked for again and again.
     flush: () => Promise.resolve(journal[Symbol.asyncDispose]()),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -93,7 +92,7 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
 /** The side that talks to the service, as the worker wires it, but on the clock of the sweep and without chance. */
 function assembleSide(
   { url, clock, ...limits }: SweepOptions,
-  journal: LoginRecorder,
+  journal: ReturnType<typeof createLoginRecorder>,
   signal: AbortSignal,
   errors: unknown[],
 ) {

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import type { RunReport } from '../../src/sync/report.ts';
 import { printEverything } from './error-print.ts';
-import { spellingsOf } from './spelling.ts';
+import { spellingsOf } from './secret-encodings.ts';
 import type { SweepBench, SwiftClock } from './sweep-bench.ts';
-import { type Course, loginOutcome, VISIT } from './sweep-course.ts';
+import { type Course, loginOutcome, VISIT } from './sweep-expectation.ts';
 import type { Fault } from './sweep-fault.ts';
 import type { SweepService } from './sweep-service.ts';
 import { everythingStored, type Leg, stateOf } from './sweep-state.ts';
-import { PASSWORD, type Row, USERNAME } from './workplace.ts';
+import { PASSWORD, type Row, USERNAME } from './worker-resources.ts';
 
 export type Setting = { readonly service: SweepService; readonly bench: SweepBench; readonly clock: SwiftClock };
 /** A request that meets a fault, and what the visit would have led to without it. */
@@ -55,7 +55,7 @@ export async function meetFault({ bench, service, clock }: Setting, { fault, nth
   expect(rows.map(({ outcome }) => outcome).toReversed()).toEqual(logins);
 }
 
-/** What reached the service: nothing where nobody listened, and nobody knows what where it was not read. */
+/** What reached the service: nothing if it did not listen, and `unknown` if it was not read. */
 function expectSeen(seen: SweepService['seen'], fault: Fault, { steps }: Course): void {
   const reached = steps.filter(({ hit }) => !(hit && fault.refuses));
   const read = reached.map(({ kind, hit }) => (hit && fault.atAccept ? 'unknown' : kind));
@@ -74,7 +74,7 @@ export function expectSound(bench: SweepBench, ...allowed: readonly Leg[]): void
   expect(allowed.map(({ state }) => state.players)).toContainEqual(players);
 }
 
-/** No secret in the log, in what is told of runs and logins, nor anywhere in an error, however deep. */
+/** No secret in the log, in the rows of runs and logins, nor anywhere in an error, however deep. */
 export function expectDiscreet({ read, log, errors }: SweepBench): void {
   const told = JSON.stringify([log, read('SELECT * FROM runs'), read('SELECT * FROM logins')]);
   const printed = [...new Set(errors)].map(printEverything);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ErrorKind } from '../../src/errors.ts';
-import { type Answer, type Endpoint, render } from './sweep-answer.ts';
+import { type Answer, type Endpoint, render } from './sweep-response.ts';
 
 /** Does something with a connection in place of the healthy answer; `hit` counts the requests that met the fault. */
 export type Act = (socket: Socket, healthy: Answer, hit: number) => void;
@@ -27,7 +27,7 @@ export type Fault = {
   readonly act?: Act;
   /** In place of reading the request. */
   readonly atAccept?: (socket: Socket) => void;
-  /** Nobody listens. */
+  /** Nothing listens. */
   readonly refuses?: true;
   /** The token is worth nothing any more. */
   readonly revokes?: boolean;

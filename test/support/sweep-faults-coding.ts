@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import type { Answer } from './sweep-answer.ts';
 import { answers, CUT, everywhere, type Fault, fails, harmless } from './sweep-fault.ts';
+import type { Answer } from './sweep-response.ts';
 
 const encoded = ({ headers }: Answer, coding: string, body: Uint8Array): Partial<Answer> => ({
   headers: { ...headers, 'content-encoding': coding },
@@ -44,7 +44,7 @@ export const codingFaults: readonly Fault[] = [
     act: answers(({ body }) => ({ body: `${body}${' '.repeat(200_000)}` })),
   },
   {
-    name: 'gets an encoding that nobody asked for',
+    name: 'gets an encoding that was not accepted',
     fates: everywhere(fails('contract', 200)),
     act: answers((healthy) => encoded(healthy, 'zstd', Buffer.from(healthy.body))),
   },

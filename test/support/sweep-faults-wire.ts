@@ -1,4 +1,3 @@
-import { type Answer, render } from './sweep-answer.ts';
 import {
   answers,
   apart,
@@ -16,6 +15,7 @@ import {
   STALLED,
   stalls,
 } from './sweep-fault.ts';
+import { type Answer, render } from './sweep-response.ts';
 
 const headers = (whole: Buffer): Buffer => whole.subarray(0, bodyAt(whole));
 const half = (whole: Buffer): Buffer => whole.subarray(0, (bodyAt(whole) + whole.length) / 2);
@@ -28,7 +28,7 @@ const DRIP_MS = 20;
 
 /** What can go wrong below HTTP, and with its framing. */
 export const wireFaults: readonly Fault[] = [
-  { name: 'finds nobody listening', fates: everywhere(BROKEN), refuses: true },
+  { name: 'finds a closed port', fates: everywhere(BROKEN), refuses: true },
   {
     name: 'is reset as soon as it connects',
     fates: everywhere(BROKEN),
@@ -45,7 +45,7 @@ export const wireFaults: readonly Fault[] = [
   { name: 'is left in the middle of the body', fates: everywhere(CUT), act: bytes(half) },
   { name: 'is left a byte before the end', fates: everywhere(CUT), act: bytes((all) => all.subarray(0, -1)) },
   {
-    // Whoever still knew the status of the attempt before would tell it here.
+    // A status kept from the attempt before would show up here.
     name: 'is answered 503 and hung up on in turn',
     fates: everywhere(BROKEN),
     act: (socket, healthy, hit) => socket.end(hit % 2 === 0 ? '' : render({ ...healthy, status: 503 })),
@@ -139,7 +139,7 @@ export const wireFaults: readonly Fault[] = [
     act: answers(({ headers }) => ({ headers: { ...headers, 'x-large': 'x'.repeat(100_000) } })),
   },
   {
-    // The HTTP library takes this for a broken answer; nobody asked whether to go on.
+    // The HTTP library treats this as a broken response, as no `Expect: 100-continue` was sent.
     name: 'is told to go on before its answer',
     fates: everywhere(BROKEN),
     act: bytes((all) => Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), all])),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { type Answer, healthyAnswer, kindOf, type Lists, readRequest, render, type Visited } from './sweep-answer.ts';
 import type { Fault } from './sweep-fault.ts';
+import { type Answer, healthyAnswer, kindOf, type Lists, readRequest, render, type Visited } from './sweep-response.ts';
 
 /** Which requests of a visit meet the fault: one, those from it on, or those of its kind from it on. */
 export type Reach = 'once' | 'for ever' | 'for ever there';
@@ -9,15 +9,15 @@ export type Reach = 'once' | 'for ever' | 'for ever there';
 /** A service on a bare TCP port, so that an answer may be any bytes, or none. */
 export type SweepService = AsyncDisposable & {
   readonly url: string;
-  /** What the requests since the last call of `arm` or `mend` were for, oldest first; empty where nobody listened. */
+  /** What the requests since the last call of `arm` or `recover` were for, oldest first; empty if the port was closed. */
   readonly seen: readonly Visited[];
   /** From now on the service lists the other leagues: at first the new ones, then the old ones again. */
   readonly turn: () => void;
   /** The n-th request from now on meets the fault. */
   readonly arm: (fault: Fault, nth: number, reach: Reach) => Promise<void>;
-  /** The client is about to wait: whoever refused connections only once listens again. */
+  /** The client is about to wait: a service that refused connections only once listens again. */
   readonly waited: () => Promise<void>;
-  readonly mend: () => Promise<void>;
+  readonly recover: () => Promise<void>;
   /** Whether the next request is one that only its time ends. */
   readonly hangs: () => boolean;
 };
@@ -92,7 +92,7 @@ export async function startSweepService(lists: Lists, now: () => number): Promis
       if (server === undefined && armed?.reach === 'once') await listen();
     },
     hangs: () => armed?.fault.hangs === true && meets(seen.length + 1, 'unknown'),
-    mend: async () => {
+    recover: async () => {
       seen.length = 0;
       armed = undefined;
       await listen();
@@ -104,7 +104,7 @@ export async function startSweepService(lists: Lists, now: () => number): Promis
   };
 }
 
-/** Somebody else's address, which counts who connects to it. */
+/** The address of another host, which counts connections. */
 export type Bystander = AsyncDisposable & { readonly url: string; readonly visitors: () => number };
 
 export async function startBystander(): Promise<Bystander> {

@@ -1,7 +1,7 @@
 import type { RunCounts } from '../../src/sync/report.ts';
-import type { Lists } from './sweep-answer.ts';
 import type { SweepBench } from './sweep-bench.ts';
-import { makeLeague, makeLeagues, type Row } from './workplace.ts';
+import type { Lists } from './sweep-response.ts';
+import { makeLeague, makeLeagues, type Row } from './worker-resources.ts';
 
 const BAD = makeLeague('bad', { priority: 'high' });
 
@@ -24,7 +24,7 @@ export const LISTS: Lists = {
 };
 export const TO_NEW = { received: 14, added: 1, changed: 4, removed: 2, rejected: 2, unchanged: 7 };
 
-/** What is stored, without instants and the numbers of runs: the same whenever and however often it was tried. */
+/** What is stored, without timestamps and run ids: independent of when and how often it was tried. */
 export type State = Readonly<Record<'leagues' | 'feed' | 'rest' | 'players', readonly Row[]>> & {
   readonly drift: readonly string[];
 };
@@ -61,7 +61,7 @@ function timeless(row: Row): Row {
   return Object.fromEntries(marked);
 }
 
-/** Every row of every table but those of what was tried, instants and all. */
+/** Every row of every table, with timestamps, except the tables of runs and logins. */
 export function everythingStored({ read }: SweepBench): Readonly<Record<string, readonly Row[]>> {
   const tables = read("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").map(({ name }) =>
     String(name),

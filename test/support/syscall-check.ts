@@ -10,11 +10,11 @@ import { type Place, type SyscallBench, stateOf } from './syscall-bench.ts';
 
 const DONE = 0;
 const DATABASE = 74;
-/** Whatever SQLite itself keeps beside a database, and the lock. */
+/** SQLite's own sidecar files of a database, and the lock. */
 const OURS = /^leagues\.db(-wal|-shm|-journal|\.lock|\.lock-journal)?$/;
 const STACK = /^\s+at .+:\d+/m;
 
-/** Runs `sync` with calls that fail, looks at what it leaves, and mends it. Gives the exit code of the first. */
+/** Runs `sync` with calls that fail, checks what it leaves, and recovers by another one. Returns the exit code of the first. */
 export async function meetInjection(bench: SyscallBench, injection: Injection): Promise<number | null> {
   const place = bench.place();
   const where = describeInjection(injection);
@@ -28,7 +28,7 @@ export async function meetInjection(bench: SyscallBench, injection: Injection): 
   return exit.code;
 }
 
-/** Done, or trouble with the database that is told with its path and a mend; never a crash. */
+/** Success, or a database error reported with its path and a fix; never a crash. */
 export function expectDocumentedEnd({ database }: Place, { code, signal, stderr }: Exit, where: string): void {
   const what = `${where}\n${stderr}`;
   expect([DONE, DATABASE], what).toContain(code);
@@ -59,7 +59,7 @@ function inodeOf({ database }: Place): number | undefined {
 
 /**
  * Looks at what was left without touching it: at a copy, as the next one to write will find it. Where a first start
- * could not even take back what it had begun, nobody who only reads can; whatever else was left, they can read.
+ * could not even roll back, read-only clients cannot read it; in all other states they can.
  */
 function look(place: Place, where: string): Pick<Place, 'database'> {
   if (!existsSync(place.database)) return place;
@@ -105,7 +105,7 @@ function newRuns({ lastRun }: SyscallBench, { database }: Pick<Place, 'database'
   return ask(database, `SELECT * FROM runs WHERE id > ${lastRun} ORDER BY id`);
 }
 
-/** An end has an instant, a failure its kind and what it says, and nothing else has those. */
+/** An ended run has a timestamp, a failed one a kind and a message, and no other run has those. */
 function expectWholeRow({ outcome, finished_at, error_kind, error_message }: Row, where: string): void {
   expect(finished_at === null, where).toBe(outcome === 'running');
   expect(error_kind, where).toBe(outcome === 'failed' ? 'database' : null);

@@ -21,7 +21,7 @@ export async function countWorkerCalls({ place }: SyscallBench): Promise<Readonl
 
 /**
  * Runs the worker while some calls fail, and asks it to poll until the new list is there. Gives its failed polls, or
- * undefined where it could not even start, and had to say so.
+ * undefined if it could not even start, and had to say so.
  */
 export async function outlast(bench: SyscallBench, injection: Injection): Promise<number | undefined> {
   const where = describeInjection(injection);

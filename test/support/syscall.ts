@@ -14,7 +14,7 @@ export type Injection = {
   readonly upTo: 'once' | 'for ever' | number;
 };
 
-/** Why nothing can be made to fail here; undefined where it can. */
+/** Why nothing can be made to fail here; undefined if it can. */
 export function missingStrace(): string | undefined {
   try {
     execFileSync(STRACE, ['-qq', '-e', 'trace=none', 'true'], { stdio: 'ignore' });

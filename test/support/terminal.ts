@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
 import { type Environment, eventually, PROGRAM } from './program.ts';
 
-/** The program at a terminal, and whoever sits there. */
+/** The program at a terminal, and its user. */
 export type Terminal = {
   /** Everything on the screen so far, what was typed included. */
   readonly screen: () => string;
@@ -56,7 +56,7 @@ export function startAtTerminal(args: string, { cwd, env, after = '', columns }:
   });
   watchProgram({ args: args.split(' '), cwd, env }, () => ({ 'the screen': screen }), closed);
   onTestFinished(() => {
-    // Whoever is left sees the terminal vanish.
+    // Remaining processes see the terminal vanish.
     child.kill('SIGKILL');
   });
   return {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Scope } from '../../src/config/config.ts';
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
 import { type LeagueList, parseLeagues } from '../../src/service/leagues.ts';
 import type { StoredLeague } from '../../src/store/tables/leagues.ts';
 
@@ -84,7 +84,7 @@ export const elementList: fc.Arbitrary<readonly JsonObject[]> = fc
   .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), elementFields), { selector: ([id]) => id })
   .map((elements) => elements.map(([league_id, fields]) => createElement({ league_id, ...fields })));
 
-/** Two polls in a row: some leagues come anew, some go, some change, and some are as they were. */
+/** Two polls in a row: some leagues are added, some removed, some changed, and some are as they were. */
 export const elementLists: fc.Arbitrary<readonly [readonly JsonObject[], readonly JsonObject[]]> = fc
   .tuple(elementList, elementList, fc.subarray(['a', 'b', 'c', 'd']))
   .map(([before, after, kept]) => [

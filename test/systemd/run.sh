@@ -108,7 +108,7 @@ set_up_as_documented() {
   set_password first-secret
 }
 
-checks_well_as_documented() { commands 'Ask whether it will work' | inside sh -eux; }
+checks_well_as_documented() { commands 'Check the setup' | inside sh -eux; }
 verifies() {
   inside systemd-analyze verify "$unit" 2>&1 | tee "$work/said"
   [[ ! -s $work/said ]]
@@ -174,7 +174,7 @@ logs_json() {
     if (!lines.some((line) => /124 received/.test(line.msg))) throw new Error("no line tells of the leagues");
   ' "$work/log"
 }
-# Not by those who may read the database, even where that is for the group alone.
+# Not by those who may read the database, even if that is only the group.
 password_is_closed() {
   inside setpriv --reuid nobody --regid league-sync --clear-groups cat /etc/league-sync/password >"$work/said" 2>&1 &&
     return 1
@@ -239,7 +239,7 @@ takes_a_credential() {
   settings 'Change the password' | inside sh -c 'cat > /etc/systemd/system/league-sync.service.d/credential.conf'
   settings 'Set it up' | sed 's|=https://.*|=http://127.0.0.1:8080|; /PASSWORD_FILE/d' |
     inside sh -c 'cat > /etc/league-sync/league-sync.env'
-  # By root alone, whose rights the worker does not have.
+  # Only by root, whose rights the worker does not have.
   inside chown root:root /etc/league-sync/password
   inside systemctl daemon-reload
   inside systemctl start league-sync
@@ -263,7 +263,7 @@ updates_as_documented() {
   within 10 is_live
 }
 
-# Typed in by somebody. The shell of root, since that of scripts has no `read -s`.
+# Typed in by a person. The shell of root, since that of scripts has no `read -s`.
 writes_the_password_as_documented() {
   inside bash -c "$(commands 'Write the password')" <<<first-secret &&
     inside stat --format '%n %a %U' /etc/league-sync/password /etc/league-sync/league-sync.env | tee "$work/modes" &&
@@ -290,7 +290,7 @@ names_another_database() {
     ! as_reader league-sync status >"$work/told" 2>&1 && grep -F /srv/elsewhere.db "$work/told"
 }
 
-# publishes MODE… - a copy is made anew, and has one of these
+# publishes MODE… - a copy is rebuilt, and has one of these
 publishes() {
   inside systemctl stop league-sync && inside rm -f "$published" && inside systemctl start league-sync &&
     within 20 inside test -f "$published" || return 1
@@ -321,7 +321,7 @@ polled_after() { finds "SELECT 1 FROM runs WHERE id > $1 AND trigger = 'manual' 
 # What the worker did after the backup is gone with the database that it did it in.
 restores_as_documented() {
   local last after
-  commands 'Service of systemd' >"$work/restore" && head -n 1 "$work/restore" | inside sh -eux || return 1
+  commands 'systemd service' >"$work/restore" && head -n 1 "$work/restore" | inside sh -eux || return 1
   last=$(ask 'SELECT max(id) FROM runs')
   within 10 is_live && inside systemctl reload league-sync && within 10 polled_after "$last" || return 1
   after=$(ask 'SELECT max(started_at) FROM runs')
@@ -356,7 +356,7 @@ check 'the worker is not root, and has neither capabilities nor all system calls
 check 'it can write to the folder of its database, and not to the root' writes_nowhere_else
 check 'another user is told which process the worker is' tells_of_the_worker
 check 'the journal holds its lines as they were written' logs_json
-check 'nobody but the worker can read the password, not even its group' password_is_closed
+check 'only the worker can read the password, not even its group' password_is_closed
 check 'systemctl reload polls at once' reloads
 check 'a new password is taken over without a restart' takes_over_a_new_password
 check 'a killed worker is started again, and goes on' comes_back_after_a_kill

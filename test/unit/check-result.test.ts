@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/check/result.ts';
+import { toProblem } from '../../src/check/result.ts';
 import { DatabaseError, SettingsError, StatusError } from '../../src/errors.ts';
 
 const OTHER = 'do something';
@@ -16,8 +16,8 @@ describe('an error', () => {
       { message: 'Refused. It says: "No; never"', fix: 'check it' },
     ],
     [new SettingsError([{ message: 'NAME: is odd', fix: 'set it' }]), { message: 'NAME: is odd', fix: 'set it' }],
-  ])('that the program foresees (%s) is told in two parts', (error, told) => {
-    expect(explain(error, OTHER)).toEqual(told);
+  ])('that is expected (%s) becomes a message and a fix', (error, told) => {
+    expect(toProblem(error, OTHER)).toEqual(told);
   });
 
   it('has both parts in its message, before what the service says', () => {
@@ -25,7 +25,7 @@ describe('an error', () => {
     expect(error.message).toBe('Refused; check it. It says: "No".');
   });
 
-  it('that nobody foresaw is thrown on', () => {
-    expect(() => explain(new TypeError('x is no function'), OTHER)).toThrow(TypeError);
+  it('that is unexpected is rethrown', () => {
+    expect(() => toProblem(new TypeError('x is no function'), OTHER)).toThrow(TypeError);
   });
 });

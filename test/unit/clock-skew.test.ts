@@ -1,25 +1,25 @@
 import { expect, it } from 'vitest';
-import { createCredentials } from '../../src/config/credentials.ts';
+import { findCredentials } from '../../src/config/credentials.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
 import { connect } from '../../src/service/service.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
-const credentials = createCredentials({ value: 'player' }, { value: 'secret-password' });
+const credentials = findCredentials({ LEAGUE_SYNC_USERNAME: 'player', LEAGUE_SYNC_PASSWORD: 'secret-password' });
 const body = JSON.stringify({
   result: 'success',
   access_token: 'the-one-token',
   expire_datetime: '2026-11-20T13:00:00Z',
 });
 
-/** Logs in at this instant of ours, when the service's clock shows noon. */
+/** Logs in at this local time, when the service's clock shows noon. */
 async function logInAt(wallAt: number) {
   const clock = createTestClock(wallAt);
   const recorded: LoginRecord[] = [];
   const transport = async () => createAnswer(body, { headers: { date: new Date(NOON).toUTCString() } });
   const connection = connect(transport, {}, { clock, random: () => 0 });
-  const logIn = createLogIn({ ...connection, onLogin: (login) => recorded.push(login) });
+  const logIn = createLogIn(connection, (login) => recorded.push(login));
   const token = await logIn('manual', credentials, new AbortController().signal);
   return { recorded: recorded[0]?.clockSkewMs, token };
 }
@@ -35,9 +35,9 @@ it.each([
   [1_500, -1_000],
   [60_500, -60_000],
   [-7_200_000, 7_200_500],
-])('a clock of ours that shows %i ms past that of the service differs by %i ms', async (aheadMs, skewMs) => {
+])('a local clock that is %i ms ahead has a skew of %i ms', async (aheadMs, skewMs) => {
   const { recorded, token } = await logInAt(NOON + aheadMs);
   expect([recorded, token.clockSkewMs]).toEqual([skewMs, skewMs]);
-  // How long a token lives is for the service's clock alone to say.
+  // Only the service's clock decides how long a token lives.
   expect(token.lifetimeMs).toBe(3_600_000);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMonotonic } from '../../src/clock.ts';
+import { createMonotonic } from '../../src/time/clock.ts';
 
 const HOUR = 3_600_000;
 /** Far more than passes between two looks, and far less than what is looked for. */
@@ -30,7 +30,7 @@ describe('the monotonic clock', () => {
     expect(Math.abs(movedBy(leapMs)[0] ?? HOUR)).toBeLessThan(MOMENTS_MS);
   });
 
-  it('goes on where the uptime cannot be read', () => {
+  it('goes on if the uptime cannot be read', () => {
     const monotonic = createMonotonic(() => {
       throw new Error('not permitted');
     });

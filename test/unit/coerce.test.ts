@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Field, FieldType, FieldValue } from '../../src/interface.ts';
-import { isObject, parseJson } from '../../src/json.ts';
-import { type ReadFields, readFields } from '../../src/service/coerce.ts';
+import type { Field, FieldType, FieldValue } from '../../src/league/interface.ts';
+import { isObject, parseJson } from '../../src/league/json.ts';
+import { readFields } from '../../src/service/coerce.ts';
 
 /** Reads one field of the given kind out of an object sent as this text. */
-function read(type: FieldType, presence: Field['presence'], text: string): ReadFields<'f'> {
+function read(type: FieldType, presence: Field['presence'], text: string): ReturnType<typeof readFields<'f'>> {
   const object = parseJson(text);
   if (!isObject(object)) throw new Error(`${text} is no object`);
   return readFields([{ name: 'f', type, presence }], object, 'leagues[].');
 }
 
-describe('a value that is what the interface says', () => {
+describe('a value of the declared type', () => {
   it.each<[FieldType, string, FieldValue]>([
     ['text', '"NFL"', 'NFL'],
     ['text', '""', ''],
@@ -34,7 +34,7 @@ describe('a value that is what the interface says', () => {
     ['scalar', 'true', 'true'],
     ['scalar', '{"$date":1}', '{"$date":1}'],
     ['scalar', '[1,2]', '[1,2]'],
-  ])('as a %s of %s is stored, and no departure', (type, sent, value) => {
+  ])('as a %s of %s is stored without drift', (type, sent, value) => {
     const found = read(type, 'required', `{"f":${sent}}`);
     expect(found).toEqual({ values: { f: value, extra: '{}' }, problems: [], drift: [] });
   });
@@ -55,14 +55,14 @@ describe('a value that can be converted without loss', () => {
     ['json', '{}', '{}', 'object for list'],
     ['json', '"moneyline"', '"moneyline"', 'string for list'],
     ['json', 'false', 'false', 'boolean for list'],
-  ])('as a %s of %s is stored and noted', (type, sent, value, detail) => {
+  ])('as a %s of %s is stored and is drift', (type, sent, value, detail) => {
     const found = read(type, 'required', `{"f":${sent}}`);
     const drift = [{ field: 'leagues[].f', kind: 'wrong-type', detail }];
     expect(found).toEqual({ values: { f: value, extra: '{}' }, problems: [], drift });
   });
 });
 
-describe('a value that fits nowhere', () => {
+describe('a value that cannot be converted', () => {
   const misfits: [FieldType, string, string][] = [
     ['text', 'true', 'boolean for string'],
     ['text', '{"a":1}', 'object for string'],
@@ -95,7 +95,7 @@ describe('a value that fits nowhere', () => {
     expect(found.drift).toEqual([{ field: 'leagues[].f', kind: 'wrong-type', detail }]);
   });
 
-  it('is a text with a NUL, which is odd by its value', () => {
+  it('may be a text with a NUL, which is an unexpected value', () => {
     const found = read('text', 'optional', '{"f":"a\\u0000b"}');
     expect(found.values.f).toBeNull();
     expect(found.values.extra).toBe('{"f":"a\\u0000b"}');
@@ -103,15 +103,15 @@ describe('a value that fits nowhere', () => {
       { field: 'leagues[].f', kind: 'unexpected-value', detail: 'string with a character that no text can hold' },
     ]);
     expect(read('text', 'required', '{"f":"a\\u0000b"}').problems).toEqual([
-      { path: 'f', message: 'holds a character that a database text cannot hold (NUL, or half of a surrogate pair)' },
+      { path: 'f', message: 'contains a character that the database cannot store (NUL or an unpaired surrogate)' },
     ]);
   });
 
-  it('is not a time with a NUL, which is kept as its JSON', () => {
+  it('is not a time with a NUL, which is stored as JSON', () => {
     expect(read('scalar', 'expected', '{"f":"a\\u0000b"}').values.f).toBe('"a\\u0000b"');
   });
 
-  it('is a text with half a surrogate pair, which UTF-8 cannot write', () => {
+  it('may be a text with an unpaired surrogate', () => {
     const found = read('text', 'optional', '{"f":"a\\ud800b"}');
     expect(found.values.f).toBeNull();
     expect(found.values.extra).toBe('{"f":"a\\ud800b"}');
@@ -119,7 +119,7 @@ describe('a value that fits nowhere', () => {
   });
 });
 
-describe('a value that is null or not there', () => {
+describe('a value that is null or absent', () => {
   it.each<[Field['presence'], string, boolean, string[]]>([
     ['required', '{}', true, []],
     ['required', '{"f":null}', true, []],
@@ -127,7 +127,7 @@ describe('a value that is null or not there', () => {
     ['expected', '{"f":null}', false, []],
     ['optional', '{}', false, []],
     ['optional', '{"f":null}', false, []],
-  ])('where it is %s, sent as %s, is a problem: %s, a departure: %j', (presence, sent, problem, kinds) => {
+  ])('if %s and sent as %s is a problem: %s, drift: %j', (presence, sent, problem, kinds) => {
     const found = read('text', presence, sent);
     expect(found.values.f).toBeNull();
     expect(found.values.extra).toBe('{}');
@@ -144,7 +144,7 @@ describe('a field that the interface does not name', () => {
     ['{"__proto__":{"f":"polluted"}}', 'leagues[].__proto__', 'object'],
     ['{"constructor":"x"}', 'leagues[].constructor', 'string'],
     ['{"toString":false}', 'leagues[].toString', 'boolean'],
-  ])('as in %s goes to extra and is noted', (sent, field, detail) => {
+  ])('as in %s goes to extra and is drift', (sent, field, detail) => {
     const found = read('text', 'optional', sent);
     expect(found).toEqual({
       values: { f: null, extra: sent },

@@ -3,7 +3,7 @@ import { type Config, loadConfig, loadLogConfig } from '../../src/config/config.
 import { readSettings } from '../../src/config/environment.ts';
 import { loadDatabasePath } from '../../src/config/paths.ts';
 import { SETTING_NAMES } from '../../src/config/settings.ts';
-import { formatFault, SettingsError } from '../../src/errors.ts';
+import { formatProblem, type Problem, SettingsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
 import { createTestFolder } from '../support/unit-folder.ts';
 
@@ -26,7 +26,7 @@ function faultsOf(values: Values): readonly string[] {
 function refusalOf(values: Values) {
   const error = thrownBy(() => loadConfig(readSettings(values), {}));
   if (!(error instanceof SettingsError)) throw error;
-  return { ...error, all: [...error.faults, ...error.warnings].map(formatFault) };
+  return { ...error, all: [...error.problems, ...error.warnings].map(formatProblem) };
 }
 
 /** The settings that a list of faults names, each once. */
@@ -42,7 +42,10 @@ describe('the settings', () => {
     expect(credentials.read()).toEqual({ username: 'player', password: 'correct horse' });
     expect(rest).toEqual({
       baseUrl: 'https://api.example.com',
+      allowHttp: false,
+      proxy: undefined,
       database: 'data/leagues.db',
+      timezone: 'UTC',
       scope: 'all',
       loginLeewayMs: 300_000,
       attemptTimeoutMs: 30_000,
@@ -108,21 +111,21 @@ describe('the settings', () => {
     expect(config.heartbeat?.().url.href).toBe('https://hc.example.com/ping/1');
   });
 
-  it('give the heartbeat a way of its own, and a faulty proxy is named once', () => {
+  it('choose a proxy for the heartbeat separately, and name an invalid proxy once', () => {
     const settings = { LEAGUE_SYNC_HEARTBEAT_URL: 'http://hc.example.com/1' };
     const proxies = { https_proxy: 'http://one:1', http_proxy: 'http://two:2', no_proxy: 'api.example.com' };
     const { proxy, heartbeat } = load(settings, proxies);
     expect([proxy, heartbeat?.().proxy?.label]).toEqual([undefined, 'http://two:2 (http_proxy)']);
     const error = thrownBy(() => load(settings, { http_proxy: 'nonsense' }));
     expect(error).toBeInstanceOf(SettingsError);
-    expect(String(error).match(/http_proxy: no proxy/g)).toHaveLength(1);
+    expect(String(error).match(/http_proxy: is not/g)).toHaveLength(1);
   });
 
-  it('that are required are all asked for at once', () => {
+  it('name all missing required settings at once', () => {
     expect(namesOf(faultsOf({}))).toEqual(['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_PASSWORD', 'LEAGUE_SYNC_USERNAME']);
   });
 
-  it('that are required and misspelt are named beside what they were meant to be, and never with their value', () => {
+  it('that are misspelt get a suggestion, without their value', () => {
     const { LEAGUE_SYNC_PASSWORD: secret, ...rest } = REQUIRED;
     const faults = faultsOf({ ...rest, LEAGUE_SYNC_PASWORD: secret });
     expect(faults).toHaveLength(2);
@@ -131,7 +134,7 @@ describe('the settings', () => {
     expect(faults.join()).not.toContain(secret);
   });
 
-  it('with many faults have every one of them reported, by name', () => {
+  it('report every problem by name', () => {
     const wrong = {
       LEAGUE_SYNC_BASE_URL: 'not an address',
       LEAGUE_SYNC_ALLOW_HTTP: 'perhaps',
@@ -173,7 +176,7 @@ describe('the settings', () => {
     expect(namesOf(faultsOf({ ...REQUIRED, [name]: value }))).toEqual([name]);
   });
 
-  it('never repeat a secret or an address in a fault', () => {
+  it('never repeat a secret or an address in a message', () => {
     const told = faultsOf({
       LEAGUE_SYNC_BASE_URL: 'https://player:swordfish@api.example.com/?key=swordfish#swordfish',
       LEAGUE_SYNC_HEARTBEAT_URL: 'ftp://player:swordfish@hc.example.com',
@@ -224,7 +227,7 @@ describe('the settings', () => {
 
   it.each([
     ['stale after the gap between two polls', { LEAGUE_SYNC_STALE_AFTER: '5m' }, 'set it to 7m or more'],
-    ['stale within it', { LEAGUE_SYNC_STALE_AFTER: '90s', LEAGUE_SYNC_RUN_TIMEOUT: '30s' }, 'set it to 6m or more'],
+    ['stale within it', { LEAGUE_SYNC_STALE_AFTER: '90s', LEAGUE_SYNC_RUN_TIMEOUT: '30s' }, 'set it to 330s or more'],
     [
       'an attempt longer than a run',
       { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '3m' },
@@ -242,11 +245,11 @@ describe('the settings', () => {
     [{ LEAGUE_SYNC_STALE_AFTER: '2m', LEAGUE_SYNC_SCHEDULE: '* * * * *' }],
     [{ LEAGUE_SYNC_ATTEMPT_TIMEOUT: '2m' }],
     [{ LEAGUE_SYNC_RUN_TIMEOUT: '10s' }],
-  ])('that agree (%j) are warned of by nobody', (values) => {
+  ])('that agree (%j) cause no warning', (values) => {
     expect(load(values).warnings).toEqual([]);
   });
 
-  it('say at a first start what to do, and only then', () => {
+  it('give advice only at a first start', () => {
     expect(refusalOf({}).advice).toMatch(/^copy \.env\.example to \.env and fill it in/);
     const error = thrownBy(() => loadConfig(readSettings({}, '# nothing yet'), {}));
     expect(error).toMatchObject({ advice: expect.stringContaining('write these settings into .env;') });
@@ -257,7 +260,7 @@ describe('the settings', () => {
 describe('the address of the heartbeat in a file', () => {
   const NAME = 'LEAGUE_SYNC_HEARTBEAT_URL_FILE';
 
-  it('is its first line, read anew each time, with the way there', () => {
+  it('is its first line, re-read each time, with its proxy', () => {
     using folder = createTestFolder();
     const file = folder.write('heartbeat', 'https://hc.example.com/one\nnot the address\n');
     const { heartbeat } = load({ [NAME]: file }, { https_proxy: 'http://proxy:1', no_proxy: 'hc.example.org' });
@@ -269,11 +272,11 @@ describe('the address of the heartbeat in a file', () => {
     expect(heartbeat?.()).toMatchObject({ url: { href: 'https://hc.example.org/two' }, proxy: undefined });
     folder.write('heartbeat', 'swordfish');
     const error = thrownBy(() => heartbeat?.());
-    expect(error).toMatchObject({ faults: [{ message: `${NAME}: is not an address` }] });
+    expect(error).toMatchObject({ problems: [{ message: `${NAME}: is not a URL` }] });
     expect(String(error)).not.toContain('swordfish');
   });
 
-  it('is a fault if the file cannot be read, and if the other form is set too', () => {
+  it('is a problem if the file cannot be read or both forms are set', () => {
     expect(faultsOf({ ...REQUIRED, [NAME]: '/nowhere/heartbeat' })).toEqual([
       `${NAME}: the file /nowhere/heartbeat cannot be read (ENOENT) -> check its path and permissions`,
     ]);
@@ -282,17 +285,19 @@ describe('the address of the heartbeat in a file', () => {
   });
 });
 
-describe('the settings that are needed without the others', () => {
-  it('are the path of the database', () => {
-    const load = (values: Values) => {
+describe('settings that are loaded separately', () => {
+  it('are the path of the database', async () => {
+    const load = async (values: Values) => {
       const warnings: string[] = [];
       const settings = () => readSettings(values);
-      const path = loadDatabasePath({ settings, warn: (fault) => warnings.push(formatFault(fault)) });
+      const warn = async (fault: Problem) => void warnings.push(formatProblem(fault));
+      const path = await loadDatabasePath({ settings, warn });
       return { path, warnings };
     };
-    expect(load({})).toEqual({ path: 'data/leagues.db', warnings: [] });
-    expect(load({ LEAGUE_SYNC_DATABASE: 'x.db', LEAGUE_SYNC_USERNAME: 'u' })).toEqual({ path: 'x.db', warnings: [] });
-    const misspelt = load({ LEAGUE_SYNC_DATABSE: 'x.db' });
+    expect(await load({})).toEqual({ path: 'data/leagues.db', warnings: [] });
+    const set = { LEAGUE_SYNC_DATABASE: 'x.db', LEAGUE_SYNC_USERNAME: 'u' };
+    expect(await load(set)).toEqual({ path: 'x.db', warnings: [] });
+    const misspelt = await load({ LEAGUE_SYNC_DATABSE: 'x.db' });
     expect(misspelt.path).toBe('data/leagues.db');
     expect(misspelt.warnings.join()).toMatch(/LEAGUE_SYNC_DATABSE.*did you mean LEAGUE_SYNC_DATABASE/);
   });

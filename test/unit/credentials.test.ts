@@ -1,6 +1,7 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { createCredentials } from '../../src/config/credentials.ts';
+import { findCredentials, fingerprintOf } from '../../src/config/credentials.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { CredentialsError } from '../../src/errors.ts';
 import { thrownBy } from '../support/unit-error.ts';
@@ -9,7 +10,8 @@ import { createTestFolder } from '../support/unit-folder.ts';
 const load = (settings: Readonly<Record<string, string>>) => loadConfig(readSettings({ ...SETTINGS, ...settings }), {});
 const SETTINGS = { LEAGUE_SYNC_BASE_URL: 'https://api.example.com', LEAGUE_SYNC_USERNAME: 'player' };
 
-const readPassword = (file: string) => createCredentials({ value: 'player' }, { file }).read().password;
+const credentialsFrom = (file: string) =>
+  findCredentials({ LEAGUE_SYNC_USERNAME: 'player', LEAGUE_SYNC_PASSWORD_FILE: file });
 
 describe('a secret in a file', () => {
   it.each([
@@ -20,34 +22,37 @@ describe('a secret in a file', () => {
     ['a:b\n', 'a:b'],
   ])('%j is its first line', (content, secret) => {
     using folder = createTestFolder();
-    expect(readPassword(folder.write('secret', content))).toBe(secret);
+    expect(credentialsFrom(folder.write('secret', content)).read().password).toBe(secret);
   });
 
-  it('is read anew each time, so that a rotated one is picked up', () => {
+  it('is re-read each time, so that a rotated one is picked up', () => {
     using folder = createTestFolder();
     const file = folder.write('secret', 'old');
-    const credentials = createCredentials({ value: 'player' }, { file });
+    const credentials = credentialsFrom(file);
     expect(credentials.read().password).toBe('old');
     folder.write('secret', 'new');
     expect(credentials.read().password).toBe('new');
   });
 
-  it('that turns into a username with a colon is refused', () => {
+  it('that changes to a username with a colon is rejected', () => {
     using folder = createTestFolder();
-    const credentials = createCredentials({ file: folder.write('user', 'a:b') }, { value: 'p' });
+    const file = folder.write('user', 'a');
+    const credentials = findCredentials({ LEAGUE_SYNC_USERNAME_FILE: file, LEAGUE_SYNC_PASSWORD: 'p' });
+    folder.write('user', 'a:b');
     expect(() => credentials.read()).toThrow(CredentialsError);
   });
 
   it.each([
     ['an empty file', ''],
     ['an empty first line', '\nhunter22'],
-    ['a file that is far too large', `hunter22${'x'.repeat(70_000)}`],
   ])('is not taken from %s', (_what, content) => {
     using folder = createTestFolder();
-    const file = folder.write('secret', content);
-    const error = thrownBy(() => readPassword(file));
+    const file = folder.write('secret', 'hunter22');
+    const credentials = credentialsFrom(file);
+    folder.write('secret', content);
+    const error = thrownBy(() => credentials.read());
     expect(error).toBeInstanceOf(CredentialsError);
-    expect(String(error)).toContain(file);
+    expect(String(error)).toContain(`LEAGUE_SYNC_PASSWORD_FILE: the first line of ${file} is empty`);
     expect(String(error)).not.toContain('hunter22');
   });
 });
@@ -64,17 +69,36 @@ describe('the settings of a secret', () => {
     const file = folder.path('none');
     const message = `LEAGUE_SYNC_PASSWORD_FILE: the file ${file} cannot be read (ENOENT)`;
     expect(thrownBy(() => load({ LEAGUE_SYNC_PASSWORD_FILE: file }))).toMatchObject({
-      faults: [{ message, fix: 'check its path and permissions' }],
+      problems: [{ message, fix: 'check its path and permissions' }],
     });
   });
 
-  it('take one form, not both', () => {
-    const message = 'LEAGUE_SYNC_PASSWORD: both it and LEAGUE_SYNC_PASSWORD_FILE are set';
-    const both = { LEAGUE_SYNC_PASSWORD: 'hunter22', LEAGUE_SYNC_PASSWORD_FILE: '/none' };
-    expect(thrownBy(() => load(both))).toMatchObject({ faults: [{ message, fix: 'keep one of them' }] });
+  it.each([
+    ['is larger than 64KB', (file: string) => file],
+    ['is not a regular file', () => '/dev/zero'],
+  ])('name a file that %s', (what, choose) => {
+    using folder = createTestFolder();
+    const file = choose(folder.write('secret', `hunter22\n${'x'.repeat(65_536)}`));
+    const error = thrownBy(() => load({ LEAGUE_SYNC_PASSWORD_FILE: file }));
+    expect(error).toMatchObject({ problems: [{ message: `LEAGUE_SYNC_PASSWORD_FILE: ${file} ${what}` }] });
   });
 
-  it('take a colon in the password, and none in the username', () => {
+  it('are not needed again to identify the account, such as while they are rotated', () => {
+    using folder = createTestFolder();
+    const file = folder.write('secret', 'hunter22');
+    const config = load({ LEAGUE_SYNC_PASSWORD_FILE: file });
+    const before = fingerprintOf(config);
+    rmSync(file);
+    expect(fingerprintOf(config)).toBe(before);
+  });
+
+  it('accept one form, not both', () => {
+    const message = 'LEAGUE_SYNC_PASSWORD: both it and LEAGUE_SYNC_PASSWORD_FILE are set';
+    const both = { LEAGUE_SYNC_PASSWORD: 'hunter22', LEAGUE_SYNC_PASSWORD_FILE: '/none' };
+    expect(thrownBy(() => load(both))).toMatchObject({ problems: [{ message, fix: 'keep one of them' }] });
+  });
+
+  it('accept a colon in the password but not in the username', () => {
     const config = load({ LEAGUE_SYNC_PASSWORD: 'a:b' });
     expect(config.credentials.read().password).toBe('a:b');
     const wrong = { LEAGUE_SYNC_USERNAME: 'a:b', LEAGUE_SYNC_PASSWORD: 'p' };

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseSchedule } from '../../src/cron.ts';
+import { parseSchedule } from '../../src/time/cron.ts';
 
-function slotsAfter(now: string, expression: string, timezone = 'UTC', count = 3): readonly string[] {
+function timesAfter(now: string, expression: string, timezone = 'UTC', count = 3): readonly string[] {
   vi.setSystemTime(now);
   return parseSchedule(expression, timezone)
-    .nextSlots(count)
-    .map((slot) => new Date(slot).toISOString().replace('.000Z', 'Z'));
+    .nextTimes(count)
+    .map((time) => new Date(time).toISOString().replace('.000Z', 'Z'));
 }
 
 describe('a schedule', () => {
@@ -30,23 +30,23 @@ describe('a schedule', () => {
       '2026-11-20T12:00:00Z',
       ['2026-11-23T06:30:00Z', '2026-11-30T06:30:00Z', '2026-12-07T06:30:00Z'],
     ],
-  ])('"%s" after %s names the right slots', (expression, now, slots) => {
-    expect(slotsAfter(now, expression)).toEqual(slots);
+  ])('"%s" after %s has the right times', (expression, now, times) => {
+    expect(timesAfter(now, expression)).toEqual(times);
   });
 
   it.each([
-    ['a millisecond before a slot', '2026-11-20T11:59:59.999Z', '2026-11-20T12:00:00Z'],
-    ['at a slot', '2026-11-20T12:00:00.000Z', '2026-11-20T12:05:00Z'],
-    ['a millisecond after a slot', '2026-11-20T12:00:00.001Z', '2026-11-20T12:05:00Z'],
+    ['a millisecond before a scheduled time', '2026-11-20T11:59:59.999Z', '2026-11-20T12:00:00Z'],
+    ['at a scheduled time', '2026-11-20T12:00:00.000Z', '2026-11-20T12:05:00Z'],
+    ['a millisecond after a scheduled time', '2026-11-20T12:00:00.001Z', '2026-11-20T12:05:00Z'],
     ['at the end of a year', '2026-12-31T23:59:00.000Z', '2027-01-01T00:00:00Z'],
-  ])('asked %s names the next one', (_when, now, slot) => {
-    expect(slotsAfter(now, '*/5 * * * *', 'UTC', 1)).toEqual([slot]);
+  ])('asked %s returns the next time', (_when, now, time) => {
+    expect(timesAfter(now, '*/5 * * * *', 'UTC', 1)).toEqual([time]);
   });
 
   it('follows its time zone', () => {
-    expect(slotsAfter('2026-11-20T12:00:00Z', '0 9 * * *', 'Asia/Tokyo', 1)).toEqual(['2026-11-21T00:00:00Z']);
-    expect(slotsAfter('2026-07-01T00:00:00Z', '0 9 * * *', 'Europe/Berlin', 1)).toEqual(['2026-07-01T07:00:00Z']);
-    expect(slotsAfter('2026-12-01T00:00:00Z', '0 9 * * *', 'Europe/Berlin', 1)).toEqual(['2026-12-01T08:00:00Z']);
+    expect(timesAfter('2026-11-20T12:00:00Z', '0 9 * * *', 'Asia/Tokyo', 1)).toEqual(['2026-11-21T00:00:00Z']);
+    expect(timesAfter('2026-07-01T00:00:00Z', '0 9 * * *', 'Europe/Berlin', 1)).toEqual(['2026-07-01T07:00:00Z']);
+    expect(timesAfter('2026-12-01T00:00:00Z', '0 9 * * *', 'Europe/Berlin', 1)).toEqual(['2026-12-01T08:00:00Z']);
   });
 
   it.each<[string, string, string, string, readonly string[]]>([
@@ -91,44 +91,44 @@ describe('a schedule', () => {
       '2026-11-01T05:10:00Z',
       ['05:30', '06:00', '06:30', '07:00'],
     ],
-  ])('at a change of summer time names slots %s: "%s" in %s after %s', (_, expression, timezone, from, times) => {
+  ])('at a DST change has times %s: "%s" in %s after %s', (_, expression, timezone, from, times) => {
     vi.setSystemTime(from);
-    const { nextSlot } = parseSchedule(expression, timezone);
+    const { nextTime } = parseSchedule(expression, timezone);
     const named = times.map(() => {
-      const slot = nextSlot();
-      vi.setSystemTime(slot);
-      return new Date(slot).toISOString().slice(11, 16);
+      const time = nextTime();
+      vi.setSystemTime(time);
+      return new Date(time).toISOString().slice(11, 16);
     });
     expect(named).toEqual(times);
   });
 
-  it('names in each zone, over a year, slots of every quarter of an hour without a gap', () => {
+  it('has a time every quarter of an hour, in each zone, over a year', () => {
     for (const timezone of ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Africa/Casablanca']) {
-      const { nextSlot } = parseSchedule('*/15 * * * *', timezone);
+      const { nextTime } = parseSchedule('*/15 * * * *', timezone);
       for (let month = 0; month < 12; month += 1) {
         for (let day = 1; day <= 28; day += 1) {
           const at = Date.UTC(2026, month, day, (day * 7) % 24, 1);
           vi.setSystemTime(at);
-          expect(nextSlot(), `${timezone} ${new Date(at).toISOString()}`).toBe(at + 14 * 60_000);
+          expect(nextTime(), `${timezone} ${new Date(at).toISOString()}`).toBe(at + 14 * 60_000);
         }
       }
     }
   });
 
-  it('names slots after the moment it is asked, not the moment it was made', () => {
+  it('calculates from now, not from when it was parsed', () => {
     vi.setSystemTime('2026-11-20T12:01:00Z');
     const schedule = parseSchedule('*/5 * * * *', 'UTC');
     vi.setSystemTime('2027-11-20T12:01:00Z');
-    expect(schedule.nextSlot()).toBe(Date.parse('2027-11-20T12:05:00Z'));
+    expect(schedule.nextTime()).toBe(Date.parse('2027-11-20T12:05:00Z'));
   });
 
-  it('names the slots after an instant that is long past, weekends left out', () => {
+  it('calculates from a timestamp in the past, without weekends', () => {
     vi.setSystemTime('2026-11-22T12:00:00Z');
-    const { slotAfter } = parseSchedule('0 9 * * 1-5', 'UTC');
-    const slots = [1, 2, 3].map((count) =>
-      new Date(slotAfter(Date.parse('2026-11-18T09:00:01Z'), count)).toISOString(),
+    const { nthTimeAfter } = parseSchedule('0 9 * * 1-5', 'UTC');
+    const times = [1, 2, 3].map((count) =>
+      new Date(nthTimeAfter(Date.parse('2026-11-18T09:00:01Z'), count)).toISOString(),
     );
-    expect(slots).toEqual(['2026-11-19T09:00:00.000Z', '2026-11-20T09:00:00.000Z', '2026-11-23T09:00:00.000Z']);
+    expect(times).toEqual(['2026-11-19T09:00:00.000Z', '2026-11-20T09:00:00.000Z', '2026-11-23T09:00:00.000Z']);
   });
 
   it.each([
@@ -143,7 +143,7 @@ describe('a schedule', () => {
     ['* * * 13 *'],
     ['*/x * * * *'],
     ['0 0 30 2 *'],
-  ])('"%s" is refused', (expression) => {
+  ])('"%s" is rejected', (expression) => {
     expect(() => parseSchedule(expression, 'UTC')).toThrow(Error);
   });
 });

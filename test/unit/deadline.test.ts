@@ -8,10 +8,10 @@ const WALL = Date.parse('2026-11-20T12:00:00.000Z');
 /** A deadline on clocks that only a test moves. */
 function start(stop = new AbortController()) {
   const clock = { now: Date.now, monotonic: () => performance.now(), sleep: () => Promise.resolve() };
-  return { stop, clock, deadline: startDeadline({ clock }, RUN_MS, stop.signal) };
+  return { stop, clock, deadline: startDeadline(clock, RUN_MS, stop.signal) };
 }
 
-describe('the time of a run', () => {
+describe('the deadline of a run', () => {
   beforeEach(() => {
     vi.useFakeTimers({ now: WALL });
   });
@@ -19,7 +19,7 @@ describe('the time of a run', () => {
     vi.useRealTimers();
   });
 
-  it('is up at its last millisecond, and not one before', () => {
+  it('passes at its last millisecond, not before', () => {
     const { clock, deadline } = start();
     const begun = clock.monotonic();
     vi.advanceTimersByTime(RUN_MS - 1);
@@ -37,7 +37,7 @@ describe('the time of a run', () => {
     ['an hour back', WALL - 3_600_000],
     ['to 1970', 0],
     ['a year ahead', WALL + 365 * 86_400_000],
-  ])('is as long as ever where the clock is set %s meanwhile', (_way, wall) => {
+  ])('does not change if the clock is set %s', (_way, wall) => {
     const { deadline } = start();
     vi.advanceTimersByTime(RUN_MS / 2);
     vi.setSystemTime(wall);
@@ -47,7 +47,7 @@ describe('the time of a run', () => {
     expect(deadline.signal.aborted).toBe(true);
   });
 
-  it('ends with the worker, for its reason, and stays so', () => {
+  it('aborts with the worker, for its reason', () => {
     const { stop, deadline } = start();
     const reason = new StoppedError();
     stop.abort(reason);
@@ -55,7 +55,7 @@ describe('the time of a run', () => {
     expect(deadline.signal.reason).toBe(reason);
   });
 
-  it('ends nothing once the run is over, and leaves no timer behind', () => {
+  it('leaves no timer behind', () => {
     const { deadline } = start();
     deadline[Symbol.dispose]();
     vi.advanceTimersByTime(RUN_MS);

@@ -17,7 +17,7 @@ describe('a document', () => {
     expect(steps).toEqual([{ kind: 'commands', line: 3, mark: PLAIN, commands, output }]);
   });
 
-  it('has two commands where one follows an installation in its line', () => {
+  it('has two commands if one follows an installation in its line', () => {
     const lines = ['npm ci && npm run demo', 'cd x && npm start', 'npm run a && npm run b'];
     expect(splitCommands(lines, 4)).toEqual([
       { line: 4, text: 'npm ci' },
@@ -53,7 +53,7 @@ describe('a document', () => {
   it.each([
     ['a comment that means nothing', ['<!-- run: slowly -->', '```sh', 'a', '```'], 1],
     ['a comment before no block', ['<!-- run: exits 1 -->', '', '```sh', 'a', '```'], 1],
-    ['a label that nobody knows', ['', '```bash', 'a', '```'], 2],
+    ['an unknown label', ['', '```bash', 'a', '```'], 2],
   ])('is at fault for %s', (_, lines, line) => expect(read(...lines).faults).toMatchObject([{ line }]));
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatDuration, parseDuration, parseSize, writeDuration } from '../../src/duration.ts';
+import { formatAge, formatDuration, parseDuration, parseSize, writeDuration } from '../../src/time/duration.ts';
 
 describe('a duration', () => {
   it.each([

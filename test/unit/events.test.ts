@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { createEvents, type WorkerEvent } from '../../src/sync/events.ts';
+import { createEvents, type WorkerEvent } from '../../src/sync/report.ts';
 import { createTestLog } from '../support/log-lines.ts';
+import { makeReport } from '../support/run-report.ts';
 
 it('every listener hears every event, in the order of subscription, also after one that fails', () => {
   const { log, lines } = createTestLog();
@@ -13,10 +14,10 @@ it('every listener hears every event, in the order of subscription, also after o
   subscribe(({ type }) => heard.push(`last ${type}`));
   const event: WorkerEvent = { type: 'runStarted', kind: 'leagues' };
   emit(event);
-  emit({ type: 'firstLoad', received: 7 });
-  expect(heard).toEqual(['first runStarted', 'last runStarted', 'first firstLoad', 'last firstLoad']);
+  emit({ type: 'runEnded', report: makeReport() });
+  expect(heard).toEqual(['first runStarted', 'last runStarted', 'first runEnded', 'last runEnded']);
   expect(lines).toMatchObject([
     { level: 'error', event: 'runStarted', msg: 'handling the event runStarted failed' },
-    { level: 'error', event: 'firstLoad' },
+    { level: 'error', event: 'runEnded' },
   ]);
 });

@@ -17,6 +17,7 @@ describe('an HTTP date', () => {
   it.each([
     undefined,
     '',
+    'Invalid Date',
     'Sun, 6 Nov 1994 08:49:37 GMT',
     'Sun, 06 Nov 1994 08:49:37 +0000',
     'Sun, 06 Foo 1994 08:49:37 GMT',
@@ -25,7 +26,7 @@ describe('an HTTP date', () => {
     'Sunday, 06-Nov-1994 08:49:37 GMT',
     'Sun Nov 6 08:49:37 1994',
     '1994-11-06T08:49:37Z',
-  ])('"%s" is none', (text) => {
+  ])('"%s" is ignored', (text) => {
     expect(parseHttpDate(text)).toBeUndefined();
   });
 });

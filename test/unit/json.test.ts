@@ -2,19 +2,28 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   canonicalJson,
-  DEEPEST_JSON,
+  hasTooManyValues,
   isDeeperThan,
-  isMostlyNothing,
   isObject,
   type JsonObject,
   type JsonValue,
+  MAX_JSON_DEPTH,
   parseJson,
   rawNumber,
   typeName,
-} from '../../src/json.ts';
+} from '../../src/league/json.ts';
 import { RUNS, reverseKeys } from '../support/unit-league.ts';
 
-describe('JSON as it is read', () => {
+describe('parsed JSON', () => {
+  it.each([
+    ['1700000000000123.0', 1_700_000_000_000_123],
+    ['3.000', 3],
+    ['1e-310', 1e-310],
+    ['9007199254740991.0', Number.MAX_SAFE_INTEGER],
+  ])('has %s, which a double represents exactly, as a plain number', (digits, value) => {
+    expect(parseJson(`{"a":${digits}}`)).toEqual({ a: value });
+  });
+
   it.each([
     ['9007199254740993'],
     ['9007199254740992'],
@@ -46,7 +55,7 @@ describe('JSON as it is read', () => {
     },
   );
 
-  it('has the same plain values as JSON.parse where no number is too long', () => {
+  it('is the same as from JSON.parse if no number is too long', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (sent) => {
         const text = JSON.stringify(sent);
@@ -56,16 +65,16 @@ describe('JSON as it is read', () => {
     );
   });
 
-  it('leaves long digits inside a text alone', () => {
+  it('does not change long digits inside a string', () => {
     expect(parseJson('["9007199254740993", 1]')).toEqual(['9007199254740993', 1]);
   });
 
-  it('loses no digit if a long number stands in a text that is nested too deeply to be kept', () => {
+  it('keeps every digit if a long number is in JSON that is nested too deeply to be stored', () => {
     const deep = `${'["}\\"",'.repeat(5_000)}1${']'.repeat(5_000)}`;
     const value = parseJson(`{"id":9007199254740993,"deep":${deep},"after":9007199254740995}`) as JsonObject;
     expect([value.id, value.after].map(rawNumber)).toEqual(['9007199254740993', '9007199254740995']);
-    expect(isDeeperThan(value, DEEPEST_JSON)).toBe(true);
-    expect(isDeeperThan(value, 2 * DEEPEST_JSON)).toBe(false);
+    expect(isDeeperThan(value, MAX_JSON_DEPTH)).toBe(true);
+    expect(isDeeperThan(value, 2 * MAX_JSON_DEPTH)).toBe(false);
   });
 
   it.each([[''], ['{'], ['<html>'], ['{"a":1,}'], ['NaN'], ['01'], ['9007199254740993 x']])('refuses %j', (text) => {
@@ -118,7 +127,7 @@ describe('the depth of JSON', () => {
     expect(isDeeperThan(parseJson(text), limit)).toBe(deeper);
   });
 
-  it('is found for a value nested far deeper than the stack could follow', () => {
+  it('is limited for a value nested far deeper than the stack allows', () => {
     const levels = 100_000;
     let value: JsonValue = 1;
     for (let level = 0; level < levels; level += 1) value = [value];
@@ -126,14 +135,14 @@ describe('the depth of JSON', () => {
   });
 });
 
-describe('JSON that would take many times its size', () => {
+describe('JSON that would take many times its size in memory', () => {
   it.each<[string, string, boolean]>([
     ['empty objects', `[${'{},'.repeat(3_100_000)}{}]`, true],
     ['short numbers', `{"list":[[${'1,'.repeat(3_100_000)}1]]}`, true],
     ['a few empty objects', `[${'{},'.repeat(100_000)}{}]`, false],
     ['texts of some length', `["${'league after league","'.repeat(200_000)}"]`, false],
-  ])('is one of millions of values: %s', (_what, text, expected) => {
-    expect(isMostlyNothing(Buffer.from(text))).toBe(expected);
+  ])('is detected by its number of values: %s', (_what, text, expected) => {
+    expect(hasTooManyValues(Buffer.from(text))).toBe(expected);
   });
 });
 
@@ -151,7 +160,7 @@ describe('the type of a value', () => {
     expect(isObject(parseJson(text))).toBe(object);
   });
 
-  it('that is not there is called absent', () => {
+  it('that is missing is called absent', () => {
     expect(typeName(undefined)).toBe('absent');
   });
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
-import { LEAGUE_FIELDS } from '../../src/interface.ts';
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
+import { LEAGUE_FIELDS } from '../../src/league/interface.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
 import { createElement, parseAnswer, parseElements, without } from '../support/unit-league.ts';
 
 const text = readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8');
@@ -31,7 +31,7 @@ describe('the real leagues', async () => {
     expect(list.duplicates).toBe(0);
   });
 
-  it('depart from the interface in nothing but what is truly there', () => {
+  it('have only unknown fields as drift', () => {
     const named = new Set<string>(LEAGUE_FIELDS.map(({ name }) => name));
     const unknown = new Set(sent.flatMap((league) => Object.keys(league)).filter((name) => !named.has(name)));
     const found = list.drift.filter(({ kind }) => kind === 'unknown-field').map(({ field }) => field);
@@ -64,14 +64,14 @@ describe('a list of leagues', () => {
     expect(await parseElements([])).toMatchObject({ received: 0, rejections: [], duplicates: 0, drift: [] });
   });
 
-  it('comes in an answer whose unknown fields are noted', async () => {
+  it('may be in a response with unknown fields, which are drift', async () => {
     const answer = { result: 'success', message: 'ok', timestamp: null, next_page: 2, leagues: [] };
     expect((await parseAnswer(JSON.stringify(answer))).drift).toEqual([
       { field: 'leagues.next_page', kind: 'unknown-field', detail: 'number' },
     ]);
   });
 
-  it('holds a row of another status than was asked for, which is stored and noted', async () => {
+  it('may contain a league of another status than requested, which is stored and is drift', async () => {
     const list = await parseElements([createElement({ status: 'inactive' })], 'active');
     expect(list.leagues.get('l1')?.league.status).toBe('inactive');
     expect(list.drift).toEqual([
@@ -115,7 +115,7 @@ describe('an element', () => {
     expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: name, message: 'is missing (null)' }] }]);
   });
 
-  it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, and that is noted', async (name) => {
+  it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, with drift', async (name) => {
     const { leagues, drift } = await parseElements([without(name)]);
     expect(leagues.get('l1')?.league).toMatchObject({ [name]: null });
     expect(drift).toEqual([{ field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' }]);
@@ -158,17 +158,25 @@ describe('an element', () => {
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
 
+  it('with more than 10,000 fields is rejected, and only its id is kept', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field-${index}`, index]));
+    const { rejections, leagues } = await parseElements(among(createElement(fields)));
+    expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: '', message: 'has too many fields' }] }]);
+    expect(JSON.parse(rejections[0]?.raw ?? '')).toEqual({ league_id: 'l1', note: 'has too many fields to be kept' });
+    expect([...leagues.keys()]).toEqual(['good-0']);
+  });
+
   it('that is nested as deeply as a database can read is stored', async () => {
     const { leagues } = await parseElements([createElement({ default_markets: nested(400) })]);
     expect(leagues.get('l1')?.league.default_markets).toBe(JSON.stringify(nested(400)));
   });
 
-  it('with several problems has all of them named', async () => {
+  it('with several problems names all of them', async () => {
     const { rejections } = await parseElements(among(createElement({ sport: null, priority: 'first' })));
     expect(rejections[0]?.problems.map(({ path }) => path)).toEqual(['sport', 'priority']);
   });
 
-  it('that is rejected is kept as canonical JSON, so that an order of keys makes no second one', async () => {
+  it('that is rejected is stored as canonical JSON, so that the order of keys makes no difference', async () => {
     const element = createElement({ sport: null });
     const turned = Object.fromEntries(Object.entries(element).reverse());
     const [one] = (await parseElements(among(element))).rejections;
@@ -178,7 +186,7 @@ describe('an element', () => {
 });
 
 describe('a league that is sent twice', () => {
-  it('in the same words is one', async () => {
+  it('with the same content is one', async () => {
     const list = await parseElements([
       createElement({ city: 'Rome', state: 'IT' }),
       createElement({ state: 'IT', city: 'Rome' }),
@@ -196,12 +204,12 @@ describe('a league that is sent twice', () => {
     ]);
   });
 
-  it('once of them unusably is rejected, both times', async () => {
+  it('once with a problem is rejected, both times', async () => {
     const list = await parseElements(among(createElement(), without('sport')));
     expect(list.rejections.map(({ leagueId }) => leagueId)).toEqual(['l1', 'l1']);
   });
 
-  it('and a third time differently is rejected whole, and counted once for each content', async () => {
+  it('and a third time with different content is rejected, once per content', async () => {
     const list = await parseElements(among(createElement(), createElement(), createElement({ priority: 2 })));
     expect(list.rejections.map(({ position }) => position)).toEqual([3, 5]);
     expect(list.duplicates).toBe(1);
@@ -214,7 +222,7 @@ describe('a list with many rejections', () => {
   const good = (count: number) =>
     Array.from({ length: count }, (_, index) => createElement({ league_id: `g${index}` }));
 
-  it('is taken up to a half', async () => {
+  it('is accepted up to a half', async () => {
     expect(await parseElements([...good(5), ...bad(5)])).toMatchObject({ received: 10 });
   });
 
@@ -231,7 +239,7 @@ describe('a list with many rejections', () => {
     expect([list.received, list.duplicates, list.rejections.length]).toEqual([11, 2, 4]);
   });
 
-  it('takes those that say the same for duplicates, but not where it counts how many cannot be stored', async () => {
+  it('counts identical rejections as duplicates, but each of them towards the half', async () => {
     const again = createElement({ league_id: 'b0', sport: null });
     const list = await parseElements([
       ...good(4),

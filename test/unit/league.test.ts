@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LEAGUE_MEMBERS, type League } from '../../src/interface.ts';
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/json.ts';
-import { changedMembersJson, contentHash, leagueJson } from '../../src/league.ts';
+import { LEAGUE_MEMBERS, type League } from '../../src/league/interface.ts';
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
+import { changedMembersJson, contentHash, leagueJson } from '../../src/league/league.ts';
 import { createElement, elementList, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
 
 async function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): Promise<League> {
@@ -28,7 +28,7 @@ describe('the hash of a league', () => {
     expect(changedMembersJson(await leagueWith(name, one), await leagueWith(name, other))).toBe('{}');
   });
 
-  it('is the same in whatever order fields come that the interface does not name', async () => {
+  it('does not depend on the order of unknown fields', async () => {
     expect(contentHash(await leagueOf({ new_a: 1, new_b: 2 }))).toBe(
       contentHash(await leagueOf({ new_b: 2, new_a: 1 })),
     );
@@ -57,7 +57,7 @@ describe('the hash of a league', () => {
     expect(contentHash(one)).not.toBe(contentHash(other));
   });
 
-  it('is the same exactly where no member differs', async () => {
+  it('is the same if and only if no member differs', async () => {
     const one = elementList.filter((list) => list.length > 1);
     await fc.assert(
       fc.asyncProperty(one, async (elements) => {
@@ -101,7 +101,7 @@ describe('a league in the change feed', () => {
     expect(leagueJson(await leagueWith('default_markets', '[1e400]'))).toContain('"default_markets":[1e400],');
   });
 
-  it('that changed shows the old values of what changed, and nothing else', async () => {
+  it('that changed has only the old values of the changed members in before', async () => {
     const before = await leagueOf({ priority: 1, rankings: true, default_markets: [1], note: 'old', city: 'Rome' });
     const after = await leagueOf({ priority: 2, rankings: null, default_markets: [2], note: 'new', city: 'Rome' });
     expect(changedMembersJson(before, after)).toBe(
@@ -109,7 +109,7 @@ describe('a league in the change feed', () => {
     );
   });
 
-  it('that shows only its old values gives the old league when they are put back', async () => {
+  it('can be restored from the old values', async () => {
     await fc.assert(
       fc.asyncProperty(elementList, elementList, async ([one = createElement()], [other = createElement()]) => {
         const before = await leagueOf({ ...one, league_id: 'l1' });

@@ -18,7 +18,7 @@ describe('a line of the log for people', () => {
     expect(formatLine({ level, time: TIME, msg: 'said' }, plain)).toBe(`2026-11-22 19:52:10Z ${rest}`);
   });
 
-  it('has colours for the level and none for the words', () => {
+  it('colours the level but not the message', () => {
     const line = formatLine({ level: 40, time: TIME, msg: 'said' }, createPaint(true));
     expect(stripVTControlCharacters(line)).toBe('2026-11-22 19:52:10Z WARN  said');
     expect(line.endsWith(' said')).toBe(true);
@@ -32,7 +32,7 @@ describe('a line of the log for people', () => {
     );
   });
 
-  it('has the stack of what nobody foresaw below it', () => {
+  it('has the stack of an unexpected error below it', () => {
     const err = { stack: '    at poll (file.ts:1:2)\n    at run (file.ts:3:4)' };
     expect(formatLine({ level: 50, time: TIME, msg: 'failed', err }, plain).split('\n')).toEqual([
       '2026-11-22 19:52:10Z ERROR failed',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseSchedule } from '../../src/cron.ts';
 import { TransportError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import { Monitor, type Opening } from '../../src/observe/monitor.ts';
-import type { WorkerEvent } from '../../src/sync/events.ts';
-import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
+import { Monitor } from '../../src/observe/monitor.ts';
+import { NO_COUNTS, type RunReport, type WorkerEvent } from '../../src/sync/report.ts';
+import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock } from '../support/clock.ts';
+import { makeMonitorSources } from '../support/monitor-sources.ts';
 import { ended, makeReport } from '../support/run-report.ts';
 import { readScrape, type Scrape } from '../support/scrape.ts';
 
@@ -15,8 +15,7 @@ function createStage() {
   const clock = createTestClock();
   const monitor = new Monitor(
     {
-      version: '1.2.3',
-      service: 'https://api.example.com',
+      baseUrl: 'https://api.example.com',
       scope: 'all',
       database: 'leagues.db',
       schedule: parseSchedule('*/5 * * * *', 'UTC'),
@@ -28,26 +27,14 @@ function createStage() {
   );
   const metrics = createMetrics(monitor);
   const note = (event: WorkerEvent): void => {
-    monitor.note(event);
-    metrics.note(event);
+    monitor.onEvent(event);
+    metrics.onEvent(event);
   };
   let expiresAt: number | undefined;
-  const open = (more: Partial<Opening> = {}): void =>
-    monitor.open({
-      lastSuccessAt: undefined,
-      lastProfileAt: undefined,
-      consecutiveFailures: 0,
-      path: '/nowhere/leagues.db',
-      present: () => ({
-        running: undefined,
-        pausedUntil: 0,
-        token: { expiresAt, clockSkewMs: undefined, leftMs: undefined },
-        refusal: undefined,
-      }),
-      count: () => NO_ROWS,
-      fault: () => undefined,
-      ...more,
-    });
+  const open = (more: Parameters<typeof makeMonitorSources>[0] = {}): void =>
+    monitor.open(
+      makeMonitorSources({ path: '/nowhere/leagues.db', expiresAt: () => expiresAt, counts: NO_ROWS, ...more }),
+    );
   const read = async (): Promise<Scrape> => readScrape(await metrics.render());
   const hold = (next: number | undefined): void => {
     expiresAt = next;
@@ -89,7 +76,7 @@ describe('the metrics', () => {
     expect((await read()).value('league_sync_token_expiry_timestamp_seconds')).toBeUndefined();
   });
 
-  it('keep the skew that the last login told, also where the next one fails', async () => {
+  it('keep the skew of the last login, even if the next one fails', async () => {
     const { note, read } = createStage();
     note({ type: 'login', login: { at: 0, reason: 'start', outcome: 'ok', clockSkewMs: -2_500 } });
     note({ type: 'login', login: { at: 1, reason: 'due', outcome: 'failed' } });
@@ -141,7 +128,7 @@ describe('the metrics', () => {
     expect(changed).toEqual([6, 4, 2, 8]);
   });
 
-  it('name no slot of a profile that is never polled', async () => {
+  it('name no scheduled time of a profile that is never polled', async () => {
     const found = await createStage().read();
     expect(found.value('league_sync_next_slot_timestamp_seconds', { kind: 'leagues' })).toBeGreaterThan(0);
     expect(found.value('league_sync_next_slot_timestamp_seconds', { kind: 'profile' })).toBeUndefined();

@@ -1,24 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { parseSchedule } from '../../src/cron.ts';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
 import { Monitor } from '../../src/observe/monitor.ts';
 import type { RunReport } from '../../src/sync/report.ts';
+import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
+import { makeMonitorSources } from '../support/monitor-sources.ts';
 import { ended, makeReport as reportOf } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const STALE_AFTER = 17 * MINUTE;
-const COUNTS = { live_leagues: 1, removed_leagues: 0, held_removals: 0, open_rejections: 0 };
 
 function createStage() {
   const clock = createTestClock();
-  let refused: { readonly message: string; readonly byService: boolean } | undefined;
+  let refused: { readonly message: string } | undefined;
   let fault: DatabaseError | undefined;
   const monitor = new Monitor(
     {
-      version: '0.0.0',
-      service: 'http://127.0.0.1:1',
+      baseUrl: 'http://127.0.0.1:1',
       scope: 'all',
       database: 'leagues.db',
       schedule: parseSchedule('*/5 * * * *', 'UTC'),
@@ -28,28 +27,21 @@ function createStage() {
     },
     clock,
   );
-  const present = () => ({
-    running: undefined,
-    pausedUntil: 0,
-    token: undefined,
-    refusal: refused && { ...refused, until: clock.now() },
-  });
   const health = {
     open: (lastSuccessAt: number | undefined, consecutiveFailures: number): void =>
-      monitor.open({
-        lastSuccessAt,
-        lastProfileAt: undefined,
-        consecutiveFailures,
-        path: 'leagues.db',
-        present,
-        count: () => COUNTS,
-        fault: () => fault,
-      }),
-    noteRun: (report: RunReport): void => monitor.note(ended(report)),
+      monitor.open(
+        makeMonitorSources({
+          lastSuccessAt,
+          consecutiveFailures,
+          refusal: () => refused,
+          fault: () => fault,
+        }),
+      ),
+    noteRun: (report: RunReport): void => monitor.onEvent(ended(report)),
     verdict: () => monitor.verdict(),
   };
   const refuse = (message: string | undefined): void => {
-    refused = message === undefined ? undefined : { message, byService: true };
+    refused = message === undefined ? undefined : { message };
   };
   const harm = (error: DatabaseError | undefined): void => {
     fault = error;
@@ -109,7 +101,7 @@ describe('the health', () => {
   it.each<readonly [string, (clock: TestClock) => number]>([
     ['set back meanwhile', (clock) => clock.now()],
     ['ahead before the start', (clock) => clock.now() + 24 * HOUR],
-  ])('grows stale, too, where the clock was %s', async (_, successAt) => {
+  ])('grows stale, too, if the clock was %s', async (_, successAt) => {
     const { clock, health, reasons } = createStage();
     health.open(successAt(clock), 0);
     clock.step(-HOUR);
@@ -119,7 +111,7 @@ describe('the health', () => {
     expect(reasons()).toEqual(['stale']);
   });
 
-  it('counts the age at the start, too, where the clock is set back after it', async () => {
+  it('counts the age at the start, too, if the clock is set back after it', async () => {
     const { clock, health, reasons } = createStage();
     health.open(clock.now() - STALE_AFTER + MINUTE, 0);
     clock.step(-HOUR);
@@ -129,7 +121,7 @@ describe('the health', () => {
     expect(reasons()).toEqual(['stale']);
   });
 
-  it('is stale where the clock is set ahead, or the machine was suspended, until the next good poll', () => {
+  it('is stale if the clock is set ahead, or the machine was suspended, until the next good poll', () => {
     const { clock, health, reasons } = createStage();
     health.open(undefined, 0);
     health.noteRun(reportOf());
@@ -170,7 +162,7 @@ describe('the health', () => {
     expect(health.verdict()).toMatchObject({ state: 'warning', headline: 'Up to date, but the last poll failed' });
   });
 
-  it('names refused credentials at once, also where no poll has asked for a token', () => {
+  it('names rejected credentials at once, even if no poll has asked for a token', () => {
     const { health, reasons, refuse } = createStage();
     health.open(undefined, 0);
     health.noteRun(reportOf());
@@ -200,19 +192,18 @@ describe('the monitor', () => {
   function createWatched(staleAfterMs: number | undefined, { resource, pollAgeMs = 0 }: Watched = {}) {
     const clock = createTestClock();
     const begunAt = clock.now();
-    const nextSlots = (count: number) => Array.from({ length: count }, (_, slot) => clock.now() + (slot + 1) * HOUR);
+    const nextTimes = (count: number) => Array.from({ length: count }, (_, index) => clock.now() + (index + 1) * HOUR);
     const schedule = {
       expression: '',
       timezone: 'UTC',
-      nextSlot: () => nextSlots(1)[0] ?? 0,
-      nextSlots,
-      // Before a start that finds an earlier poll there were more slots than there will be.
-      slotAfter: (at: number, count: number) => at + count * (pollAgeMs > 0 && at >= begunAt ? 24 * HOUR : HOUR),
+      nextTime: () => nextTimes(1)[0] ?? 0,
+      nextTimes,
+      // Before a start that finds an earlier poll there were more scheduled times than there will be.
+      nthTimeAfter: (at: number, count: number) => at + count * (pollAgeMs > 0 && at >= begunAt ? 24 * HOUR : HOUR),
     };
     const monitor = new Monitor(
       {
-        version: '0.0.0',
-        service: 'http://127.0.0.1:1',
+        baseUrl: 'http://127.0.0.1:1',
         scope: 'all',
         database: 'leagues.db',
         schedule,
@@ -222,22 +213,13 @@ describe('the monitor', () => {
       },
       clock,
     );
-    const refusal = resource && { message: 'forbidden', until: clock.now(), resource, byService: true };
-    const present = () => ({ running: undefined, pausedUntil: 0, token: undefined, refusal });
-    const opening = {
-      lastProfileAt: undefined,
-      consecutiveFailures: 0,
-      path: 'leagues.db',
-      present,
-      count: () => COUNTS,
-      fault: () => undefined,
-    };
-    monitor.open({ ...opening, lastSuccessAt: clock.now() - pollAgeMs });
+    const refusal = () => resource && { message: 'forbidden', resource };
+    monitor.open(makeMonitorSources({ refusal, lastSuccessAt: clock.now() - pollAgeMs }));
     return { clock, reasons: () => monitor.verdict().reasons.map(({ reason }) => reason) };
   }
 
   it.each([
-    ['the third slot and the time of a run', undefined, 3 * HOUR + 2 * MINUTE],
+    ['the third scheduled time plus the run timeout', undefined, 3 * HOUR + 2 * MINUTE],
     ['LEAGUE_SYNC_STALE_AFTER, where it is set,', 10 * MINUTE, 10 * MINUTE],
   ])('holds data for stale after %s to the millisecond', async (_, setting, staleAfterMs) => {
     const { clock, reasons } = createWatched(setting);
@@ -247,7 +229,7 @@ describe('the monitor', () => {
     expect(reasons()).toEqual(['stale']);
   });
 
-  it('reckons the slots from the last good poll, and not from the start that finds it', async () => {
+  it('counts scheduled times from the last successful poll, and not from the start that finds it', async () => {
     const { clock, reasons } = createWatched(undefined, { pollAgeMs: 2 * HOUR });
     await clock.advance(HOUR + 2 * MINUTE - 1);
     expect(reasons()).toEqual([]);
@@ -255,7 +237,7 @@ describe('the monitor', () => {
     expect(reasons()).toEqual(['stale']);
   });
 
-  it('is ready though the profile is forbidden, but not where the leagues are', () => {
+  it('is ready though the profile is forbidden, but not if the leagues are', () => {
     expect(createWatched(HOUR, { resource: 'profile' }).reasons()).toEqual([]);
     expect(createWatched(HOUR, { resource: 'leagues' }).reasons()).toEqual(['credentials-refused']);
   });

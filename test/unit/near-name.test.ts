@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearName } from '../../src/near-name.ts';
+import { closestName } from '../../src/config/environment.ts';
 
 const COMMANDS = ['run', 'sync', 'profile', 'check', 'status', 'changes', 'query', 'backup', 'simulate', 'demo'];
 
@@ -15,5 +15,5 @@ it.each([
   ['x', undefined],
   ['', undefined],
 ])('"%s" is near to %s', (name, near) => {
-  expect(nearName(name, COMMANDS)).toBe(near);
+  expect(closestName(name, COMMANDS)).toBe(near);
 });

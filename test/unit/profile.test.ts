@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
-import { isObject, type JsonObject, parseJson } from '../../src/json.ts';
+import { isObject, type JsonObject, parseJson } from '../../src/league/json.ts';
 import { parseProfile } from '../../src/service/profile.ts';
 
 const PLAYER = {
@@ -23,14 +23,14 @@ const answer = (player: JsonObject, rest: JsonObject = { player_premium_items: [
 });
 
 describe('a profile', () => {
-  it('as the interface shows it is taken over whole', () => {
+  it('as the interface shows it is stored completely', () => {
     expect(parseProfile(answer(PLAYER))).toEqual({
       player: { ...PLAYER, premium_items: '[]', extra: '{}' },
       drift: [],
     });
   });
 
-  it('needs nothing but the id of its player', () => {
+  it('needs only the id of its player', () => {
     const { player, drift } = parseProfile(answer({ player_id: 'p1' }));
     expect(player).toMatchObject({ player_id: 'p1', username: null, verified: null, last_name: null });
     expect(drift).toEqual([]);
@@ -43,7 +43,7 @@ describe('a profile', () => {
     expect(drift).toEqual([{ field: 'player.player_id', kind: 'wrong-type', detail: 'number for string' }]);
   });
 
-  it('has what the interface does not name, and what fits nowhere, in extra', () => {
+  it('has unknown fields and unusable values in extra', () => {
     const { player, drift } = parseProfile(answer({ ...PLAYER, verified: 1, country: 'DE' }));
     expect(player.verified).toBeNull();
     expect(JSON.parse(player.extra)).toEqual({ verified: 1, country: 'DE' });
@@ -76,7 +76,7 @@ describe('a profile', () => {
     expect(() => parseProfile(sent)).toThrow(ContractError);
   });
 
-  it('never repeats what was sent when it fails', () => {
+  it('never quotes the response in its error', () => {
     expect(() => parseProfile(answer({ ...PLAYER, player_id: ['hunter22'] }))).not.toThrow('hunter22');
   });
 });

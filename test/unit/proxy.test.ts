@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { chooseProxy } from '../../src/config/proxy.ts';
-import type { Fault } from '../../src/errors.ts';
+import { chooseProxy, isLoopback } from '../../src/config/proxy.ts';
+import { type Problem, SettingsError } from '../../src/errors.ts';
 
 const PROXY = { http_proxy: 'http://proxy.example.test:3128' };
 const HTTPS = new URL('https://api.example.com/base');
 
 function choose(target: URL | string, environment: Readonly<Record<string, string>>) {
-  const faults: Fault[] = [];
-  return { proxy: chooseProxy(new URL(target), environment, faults), faults };
+  try {
+    return { proxy: chooseProxy(new URL(target), environment), faults: [] as readonly Problem[] };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return { proxy: undefined, faults: error.problems };
+  }
 }
 
 describe('the proxy to a service', () => {
@@ -22,12 +26,12 @@ describe('the proxy to a service', () => {
     expect(choose(HTTPS, environment)).toEqual({ proxy: label && expect.objectContaining({ label }), faults: [] });
   });
 
-  it('over http is not the one for https', () => {
+  it('for http is not used for https', () => {
     expect(choose('http://api.example.com', { https_proxy: 'http://a:1' }).proxy).toBeUndefined();
   });
 
   it.each(['http://localhost', 'http://localhost.:8080', 'http://127.1.2.3', 'http://[::1]:1', 'https://a.localhost'])(
-    'at %s is none, whatever the variables say',
+    'at %s is none, even if the variables name one',
     (target) => {
       expect(choose(target, { http_proxy: 'nonsense', https_proxy: 'nonsense' })).toEqual({
         proxy: undefined,
@@ -73,12 +77,30 @@ describe('the proxy to a service', () => {
     const { proxy, faults } = choose(HTTPS, { https_proxy: value });
     expect(proxy).toBeUndefined();
     expect(faults).toEqual([
-      { message: 'https_proxy: no proxy can be made of it', fix: expect.stringContaining('write it as http:') },
+      { message: 'https_proxy: is not a valid proxy address', fix: expect.stringContaining('write it as http:') },
     ]);
     expect(JSON.stringify(faults)).not.toContain(value);
   });
 
-  it('that is kept out need not be usable', () => {
+  it('that is exempted may be invalid', () => {
     expect(choose(HTTPS, { https_proxy: 'nonsense', no_proxy: 'example.com' }).faults).toEqual([]);
   });
+});
+
+describe('a host', () => {
+  it.each(['localhost', 'api.localhost', '127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(
+    '%s is this machine',
+    (host) => {
+      const { hostname } = new URL(`http://${host.includes(':') ? `[${host}]` : host}`);
+      expect(isLoopback(hostname)).toBe(true);
+    },
+  );
+
+  it.each(['localhost.example.com', '128.0.0.1', '::2', '::ffff:128.0.0.1', '10.0.0.1'])(
+    '%s is another machine',
+    (host) => {
+      const { hostname } = new URL(`http://${host.includes(':') ? `[${host}]` : host}`);
+      expect(isLoopback(hostname)).toBe(false);
+    },
+  );
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { League } from '../../src/interface.ts';
-import type { JsonObject } from '../../src/json.ts';
-import { contentHash, leagueJson } from '../../src/league.ts';
+import type { League } from '../../src/league/interface.ts';
+import type { JsonObject } from '../../src/league/json.ts';
+import { contentHash, leagueJson } from '../../src/league/league.ts';
 import type { LeagueList } from '../../src/service/leagues.ts';
 import type { StoredLeague } from '../../src/store/tables/leagues.ts';
-import { type ChangeSet, reconcile } from '../../src/sync/reconcile.ts';
+import { type ChangeSet, reconcile } from '../../src/sync/plan.ts';
 import { createElement, elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
 
 type Row = StoredLeague & { readonly league: League };
@@ -73,7 +73,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('takes a hash of another version of the program for no change, and has it written anew', async () => {
+  it('does not report a hash of another program version as a change, and rewrites it', async () => {
     const list = await parseElements([stored]);
     const table = new Map([...tableOf(list)].map(([id, row]) => [id, { ...row, hash: 'of an older version' }]));
     const changeSet = compare(table, list);
@@ -93,7 +93,7 @@ describe('reconciling', () => {
     );
   });
 
-  it('finds the same whatever the order of elements and of keys', async () => {
+  it('finds the same for any order of elements and keys', async () => {
     await fc.assert(
       fc.asyncProperty(elementLists, async ([before, after]) => {
         const table = tableOf(await parseElements(before));

@@ -10,34 +10,42 @@ function createFilled(): Secrets {
   return secrets;
 }
 
-describe('a text cleared of secrets', () => {
-  it('holds none of them, wherever and however often they stood', () => {
+describe('a redacted message', () => {
+  it('contains no secret', () => {
     const said = `hunter22 and access-abc, ${PAIR}, refresh-abc, again hunter22`;
     expect(createFilled().scrub(said)).toBe('[secret] and [secret], [secret], [secret], again [secret]');
   });
 
-  it('loses a secret that contains another one as a whole', () => {
+  it('has a secret that contains another one redacted as a whole', () => {
     expect(createFilled().scrub('sent player:hunter22')).toBe('sent [secret]');
   });
 
-  it('keeps the name of the account, which is none', () => {
+  it('contains no secret with escaped slashes, as some services echo a request', () => {
+    const secrets = createSecrets();
+    secrets.addCredentials('player', 'pass/word', 'cGxheWVy/cGFzcw==');
+    secrets.addTokens('abcd/efgh/ijkl');
+    const said = String.raw`{"token":"abcd\/efgh\/ijkl","password":"pass\/word","pair":"cGxheWVy\/cGFzcw=="}`;
+    expect(secrets.scrub(said)).toBe('{"token":"[secret]","password":"[secret]","pair":"[secret]"}');
+  });
+
+  it('keeps the username', () => {
     expect(createFilled().scrub('no such user: player')).toBe('no such user: player');
   });
 
-  it('takes characters of regular expressions as they are', () => {
+  it('may contain characters of regular expressions', () => {
     const secrets = createSecrets();
     secrets.addTokens('a.*(b$&');
     expect(secrets.scrub('a.*(b$& but not axx(b')).toBe('[secret] but not axx(b');
   });
 
-  it('keeps ordinary words where a secret is empty or very short', () => {
+  it('keeps ordinary words if a secret is empty or very short', () => {
     const secrets = createSecrets();
     secrets.addCredentials('', 'the', 'a');
     secrets.addTokens('', 'cat');
     expect(secrets.scrub('the cat')).toBe('the cat');
   });
 
-  it('still lacks the password after many tokens', () => {
+  it('contains no password after many tokens', () => {
     const secrets = createFilled();
     for (let login = 0; login < 200; login += 1) secrets.addTokens(`access-${login}`, `refresh-${login}`);
     expect(secrets.scrub('hunter22, access-199, refresh-199, access-196')).toBe(
@@ -55,32 +63,32 @@ describe('a text cleared of secrets', () => {
     expect(secrets.scrub('access-1-end access-2-end access-9-end')).toBe('access-1-end [secret] [secret]');
   });
 
-  it('forgets the oldest of a thousand tokens rather than growing for ever', () => {
+  it('remembers at most a thousand tokens', () => {
     const secrets = createSecrets(() => 0);
     for (let login = 0; login < 1_001; login += 1) secrets.addTokens(`access-${login}-end`);
     expect(secrets.scrub('access-0-end access-1-end')).toBe('access-0-end [secret]');
   });
 
-  it('counts a token that is given again as new', () => {
+  it('treats a repeated token as new', () => {
     const secrets = createSecrets();
     for (let login = 0; login < 20; login += 1) secrets.addTokens('the-same-token', `refresh-${login}`);
     expect(secrets.scrub('the-same-token')).toBe('[secret]');
   });
 
-  it('lacks both passwords after a rotation', () => {
+  it('contains neither password after a rotation', () => {
     const secrets = createFilled();
     secrets.addCredentials('player', 'swordfish', 'cGxheWVyOnN3b3JkZmlzaA==');
     expect(secrets.scrub('hunter22 swordfish cGxheWVyOnN3b3JkZmlzaA==')).toBe('[secret] [secret] [secret]');
   });
 });
 
-describe('data cleared of tokens', () => {
-  it('holds no token and no pair', () => {
+describe('redacted data', () => {
+  it('contains no token and no Basic pair', () => {
     const data = `access-abc refresh-abc ${PAIR} player:hunter22`;
     expect(createFilled().scrubTokens(data)).toBe('[secret] [secret] [secret] [secret]');
   });
 
-  it('holds no token whose characters are escaped', () => {
+  it('contains no token with escaped characters', () => {
     const data = String.raw`["\u0061ccess\u002Dabc", "\\u0061 \u00e4 \n", "\u005c\u0022"]`;
     const clean = createFilled().scrubTokens(data);
     expect(JSON.parse(clean)).toEqual(['[secret]', ...JSON.parse(data).slice(1)]);
@@ -90,7 +98,7 @@ describe('data cleared of tokens', () => {
     expect(createFilled().scrubTokens('The hunter22 League')).toBe('The hunter22 League');
   });
 
-  it('holds no token whose slashes are escaped, all or some of them', () => {
+  it('contains no token with all or some slashes escaped', () => {
     const secrets = createSecrets();
     secrets.addTokens('AbCd/EfGh/IjKl');
     for (const spelling of ['AbCd\\/EfGh\\/IjKl', 'AbCd\\/EfGh/IjKl', 'AbCd\\u002fEfGh\\/IjKl'])

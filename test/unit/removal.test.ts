@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../src/json.ts';
-import { decideRemovals, type RemovalRules } from '../../src/sync/removal.ts';
+import type { JsonValue } from '../../src/league/json.ts';
+import { decideRemovals, type RemovalRules } from '../../src/sync/plan.ts';
 import { createElement, parseElements, RUNS, storedOf } from '../support/unit-league.ts';
 
 const RULES: RemovalRules = { scope: 'all', limit: 0.2, accepted: new Set(), joined: () => new Set() };
@@ -68,7 +68,7 @@ describe('the guard', () => {
     expect(await decide(39, 16, { accepted: new Set(ids(10)) })).toEqual({ removed: ids(10), held: ids(6, 10) });
   });
 
-  it('lets an empty list pass where every removal was accepted', async () => {
+  it('lets an empty list pass if every removal was accepted', async () => {
     expect(await decide(9, 9, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(9), held: [] });
   });
 

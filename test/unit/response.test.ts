@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeNonObject, isTransient, readMessage, readObject, serverClock } from '../../src/service/response.ts';
+import { describeNonObject, isTransient, readMessage, readObject, serverTime } from '../../src/service/response.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
@@ -11,7 +11,7 @@ describe("the service's clock", () => {
     ['is unknown where a cache answered', { date: 'Fri, 20 Nov 2026 12:00:00 GMT', age: '0' }, undefined],
     ['is not guessed from another form', { date: '2026-11-20T12:00:00Z' }, undefined],
   ])('%s', (_sentence, headers, expected) => {
-    expect(serverClock(createAnswer('{}', { headers }))).toBe(expected);
+    expect(serverTime(createAnswer('{}', { headers }))).toBe(expected);
   });
 });
 
@@ -21,45 +21,45 @@ describe('a body', () => {
     ['may begin with a byte order mark', '\uFEFF{"a":1}'],
     ['may be surrounded by white space', '\r\n {"a":1}\n'],
   ])('%s', async (_sentence, body) => {
-    expect(await readObject(createAnswer(body))).toEqual({ a: 1 });
+    expect(await readObject(createAnswer(body).body)).toEqual({ a: 1 });
   });
 
   it.each<[string, string | Uint8Array, string]>([
     ['nothing', '', 'an empty body'],
-    ['HTML', ' <!DOCTYPE html><title>502</title>', 'a page of HTML'],
-    ['a list', '[{"a":1}]', 'a body that is no JSON object'],
-    ['null', 'null', 'a body that is no JSON object'],
-    ['a text', '"success"', 'a body that is no JSON object'],
-    ['a number that no double can hold', '1e400', 'a body that is no JSON object'],
-    ['JSON that is cut off', '{"leagues":[{"league_id":"a"', 'a body that is no JSON object'],
-    ['two byte order marks', '\uFEFF\uFEFF{"a":1}', 'a body that is no JSON object'],
-    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'a body that is not UTF-8'],
-    ['UTF-16', Buffer.from('\uFEFF{"a":1}', 'utf16le'), 'a body that is not UTF-8'],
-  ])('of %s is no object, and is described without being repeated', async (_what, body, described) => {
+    ['HTML', ' <!DOCTYPE html><title>502</title>', 'an HTML page'],
+    ['a list', '[{"a":1}]', 'not a JSON object'],
+    ['null', 'null', 'not a JSON object'],
+    ['a text', '"success"', 'not a JSON object'],
+    ['a number that no double can hold', '1e400', 'not a JSON object'],
+    ['JSON that is cut off', '{"leagues":[{"league_id":"a"', 'not a JSON object'],
+    ['two byte order marks', '\uFEFF\uFEFF{"a":1}', 'not a JSON object'],
+    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'not valid UTF-8'],
+    ['UTF-16', Buffer.from('\uFEFF{"a":1}', 'utf16le'), 'not valid UTF-8'],
+  ])('of %s is not an object, and is described without being quoted', async (_what, body, described) => {
     const answer = createAnswer(body, { status: 200, headers: { 'content-type': 'text/html; charset=x' } });
-    expect(await readObject(answer)).toBeUndefined();
+    expect(await readObject(answer.body)).toBeUndefined();
     expect(describeNonObject(answer, 'GET /x', (text) => text).message).toBe(
       `The answer to GET /x (status 200, text/html) is ${described}; does LEAGUE_SYNC_BASE_URL name the service?`,
     );
   });
 
-  it('is described without a secret that stood for its type', () => {
+  it('is described without a secret in its content type', () => {
     const answer = createAnswer('', { headers: { 'content-type': 'token-abc' } });
     const scrub = (text: string) => text.replaceAll('token-abc', '[secret]');
     expect(describeNonObject(answer, 'GET /x', scrub).message).toContain('(status 200, [secret])');
   });
 
-  it('is cleared before it is read', async () => {
+  it('is redacted before it is parsed', async () => {
     const clean = (text: string) => text.replaceAll('token-abc', '[secret]');
-    expect(await readObject(createAnswer('{"a":"token-abc","token-abc":1}'), clean)).toEqual({
+    expect(await readObject(createAnswer('{"a":"token-abc","token-abc":1}').body, clean)).toEqual({
       a: '[secret]',
       '[secret]': 1,
     });
   });
 
-  it('is read where it lies inside a larger buffer', async () => {
+  it('may be part of a larger buffer', async () => {
     const whole = Buffer.from('xx{"a":1}yy');
-    expect(await readObject(createAnswer(whole.subarray(2, 9)))).toEqual({ a: 1 });
+    expect(await readObject(createAnswer(whole.subarray(2, 9)).body)).toEqual({ a: 1 });
   });
 });
 
@@ -72,21 +72,21 @@ describe("the service's own message", () => {
     ['is none where it is no text', '{"message":{"a":1}}', undefined],
     ['is none where it is missing', '{}', undefined],
   ])('%s', async (_sentence, body, expected) => {
-    expect(readMessage(await readObject(createAnswer(body)), scrub)).toBe(expected);
+    expect(readMessage(await readObject(createAnswer(body).body), scrub)).toBe(expected);
   });
 
-  it('is cleared of secrets before it is cut, so that no part of one is left', () => {
+  it('is redacted before it is truncated, so that no part of a secret is left', () => {
     const message = `${'x'.repeat(496)}hunter22`;
     expect(readMessage({ message }, scrub)).toBe(`${'x'.repeat(496)}[sec`);
   });
 });
 
 describe('a status', () => {
-  it.each([[408], [429], [500], [502], [503], [504], [599]])('of %d passes by itself', (status) => {
+  it.each([[408], [429], [500], [502], [503], [504], [599]])('of %d is transient', (status) => {
     expect(isTransient(status)).toBe(true);
   });
 
-  it.each([[200], [304], [400], [401], [403], [404], [409], [425], [600]])('of %d stays', (status) => {
+  it.each([[200], [304], [400], [401], [403], [404], [409], [425], [600]])('of %d is not transient', (status) => {
     expect(isTransient(status)).toBe(false);
   });
 });

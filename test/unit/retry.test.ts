@@ -38,19 +38,19 @@ function askingToWait(waitMs: number): () => StatusError {
 }
 
 describe('an attempt that fails', () => {
-  it('and then succeeds gives its value', async () => {
+  it('and then succeeds returns its value', async () => {
     const { value, moments } = await attempts({ fails: (failure) => (failure < 3 ? passing() : undefined) });
     expect(value).toBe('answer');
     expect(moments).toHaveLength(3);
   });
 
-  it('is made four times at most, after pauses that double', async () => {
+  it('is made at most four times, with doubling waits', async () => {
     const { moments, error } = await attempts({ random: 1 });
     expect(moments).toEqual([0, 500, 1_500, 3_500]);
     expect(error).toMatchObject({ message: 'The connection broke.' });
   });
 
-  it('comes back anywhere between at once and the whole pause', async () => {
+  it('is repeated after a random part of the wait', async () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
     await fc.assert(
       fc.asyncProperty(share, async (random) => {
@@ -67,31 +67,31 @@ describe('an attempt that fails', () => {
     ['a status that does not pass', new StatusError(false, 'status 404')],
     ['a bug', new TypeError('x is undefined')],
     ['a stop', new StoppedError()],
-  ])('because of %s is given up at once', async (_what, failure) => {
+  ])('because of %s is not retried', async (_what, failure) => {
     const { moments, error } = await attempts({ fails: () => failure });
     expect(moments).toEqual([0]);
     expect(error).toBe(failure);
   });
 
   it.each([
-    ['a pause that is longer than the backoff', 10_000, [0, 10_000, 11_000, 13_000]],
-    ['a pause that is over', -10_000, [0, 500, 1_500, 3_500]],
-    ['a pause up to a moment before the run ends', 2 * MINUTE - 1, [0, 2 * MINUTE - 1]],
-    ['a pause up to the end of the run', 2 * MINUTE, [0]],
-    ['a pause past the run', 24 * 60 * MINUTE, [0]],
+    ['a Retry-After that is longer than the backoff', 10_000, [0, 10_000, 11_000, 13_000]],
+    ['a Retry-After that is over', -10_000, [0, 500, 1_500, 3_500]],
+    ['a Retry-After that ends just before the run', 2 * MINUTE - 1, [0, 2 * MINUTE - 1]],
+    ['a Retry-After that ends with the run', 2 * MINUTE, [0]],
+    ['a Retry-After that outlasts the run', 24 * 60 * MINUTE, [0]],
   ])('never undercuts %s', async (_what, waitMs, expected) => {
     expect((await attempts({ fails: askingToWait(waitMs) })).moments).toEqual(expected);
   });
 
-  it('is given up when the next one would come after the deadline', async () => {
+  it('is not retried if the next attempt would miss the deadline', async () => {
     expect((await attempts({ runMs: 1_501 })).moments).toEqual([0, 500, 1_500]);
     expect((await attempts({ runMs: 1_500 })).moments).toEqual([0, 500]);
   });
 
   it.each([
-    ['after others have failed', (failure: number) => failure > 1, ' What failed before: The connection broke.'],
+    ['after others have failed', (failure: number) => failure > 1, ' Previous failure: The connection broke.'],
     ['as the first one', () => true, ''],
-  ])('because the run has no time left tells what took it, %s', async (_when, isLate, told) => {
+  ])('because the run timed out names the previous failure, %s', async (_when, isLate, told) => {
     const late = new AbortController();
     late.abort(new TransportError('timeout', false, 'No success within 120000 ms.'));
     const clock = createTestClock();
@@ -108,14 +108,14 @@ describe('an attempt that fails', () => {
     expect(await ended).toMatchObject({ kind: 'timeout', message: `No success within 120000 ms.${told}` });
   });
 
-  it('in a pause, where nothing is sent, is no attempt', async () => {
+  it('during a Retry-After does not count, since nothing is sent', async () => {
     const notBefore = createTestClock().now() + 10_000;
-    const paused = () => new RetryAfterError('The service asked for a pause.', notBefore);
+    const paused = () => new RetryAfterError(true, 'The service asked for a pause.', { notBefore });
     const { moments } = await attempts({ fails: (failure) => (failure <= 2 ? paused() : passing()) });
     expect(moments).toEqual([0, 10_000, 10_500, 11_000, 12_000, 14_000]);
   });
 
-  it('waits no longer when the worker is stopped', async () => {
+  it('is not repeated once the worker is stopped', async () => {
     const clock = createTestClock();
     const stop = new AbortController();
     const options = { clock, random: () => 1, deadline: { at: clock.monotonic() + MINUTE, signal: stop.signal } };

@@ -48,7 +48,7 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     return {
       accessToken: `token-${number}`,
       sentAt,
-      tookMs: loginTakesMs,
+      loginDurationMs: loginTakesMs,
       lifetimeMs: lifeMs,
       expiresAt: lifeMs === undefined ? undefined : sentAt.wall + lifeMs,
       clockSkewMs: undefined,
@@ -87,7 +87,7 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
 }
 
 describe('a session', () => {
-  it('logs in when a token is first asked for, and keeps it', async () => {
+  it('logs in for the first token, and caches it', async () => {
     const { use, clock, logins } = createStage();
     expect(logins).toEqual([]);
     expect(await use()).toBe('token-1');
@@ -96,7 +96,7 @@ describe('a session', () => {
     expect(logins).toEqual([{ reason: 'start', at: 0 }]);
   });
 
-  it('makes one login for all who ask at the same time', async () => {
+  it('makes one login for concurrent requests', async () => {
     const { use, keep, clock, logins, stop } = createStage({ loginTakesMs: 5 * SECOND });
     const keeping = keep();
     const asked = Promise.all([use(), use(), use()]);
@@ -107,7 +107,7 @@ describe('a session', () => {
     await keeping;
   });
 
-  it('lets one who waits go without ending the login for the others', async () => {
+  it('does not abort the login if one of several waiting requests is aborted', async () => {
     const { session, use, clock } = createStage({ loginTakesMs: 5 * SECOND });
     const impatient = new AbortController();
     const gone = rejectionOf(session.token('leagues', impatient.signal));
@@ -120,7 +120,7 @@ describe('a session', () => {
     expect(await stays).toBe('token-1');
   });
 
-  it('gives no token past its end, even where nobody renews it', async () => {
+  it('returns no expired token, even without renewal', async () => {
     const { use, clock } = createStage();
     await use();
     await clock.advance(HOUR);
@@ -133,16 +133,19 @@ describe('a session', () => {
     ['sixty days', 60 * DAY, 1],
     ['unknown', undefined, 2],
     ['over when they arrive', -MINUTE, 16],
-  ])('with tokens whose life is %s makes the right number of logins in an hour', async (_life, lifeMs, expected) => {
-    const { keep, clock, logins, stop } = createStage({ lifeMs });
-    const keeping = keep();
-    await clock.advance(HOUR - 1);
-    expect(logins).toHaveLength(expected);
-    stop();
-    await keeping;
-  });
+  ])(
+    'with tokens whose lifetime is %s makes the expected number of logins in an hour',
+    async (_life, lifeMs, expected) => {
+      const { keep, clock, logins, stop } = createStage({ lifeMs });
+      const keeping = keep();
+      await clock.advance(HOUR - 1);
+      expect(logins).toHaveLength(expected);
+      stop();
+      await keeping;
+    },
+  );
 
-  it('holds a live token at every moment, whatever its life', async () => {
+  it('always holds a valid token, for any lifetime', async () => {
     for (const lifeMs of [6 * SECOND, 10 * MINUTE, undefined, -MINUTE]) {
       const { session, use, keep, clock, logins, stop } = createStage({ lifeMs });
       const keeping = keep();
@@ -161,7 +164,7 @@ describe('a session', () => {
   it.each([
     ['a leeway before the end', 5 * MINUTE, 55 * MINUTE],
     ['at two thirds where the leeway is longer than a third', 2 * HOUR, 40 * MINUTE],
-  ])('renews %s, with no poll near', async (_when, leewayMs, dueMs) => {
+  ])('renews %s, independently of polls', async (_when, leewayMs, dueMs) => {
     const { keep, clock, logins, stop } = createStage({ leewayMs });
     const keeping = keep();
     await clock.advance(dueMs + MINUTE);
@@ -173,7 +176,7 @@ describe('a session', () => {
     await keeping;
   });
 
-  it('lets the old token serve between due and expiry while renewal fails and is retried', async () => {
+  it('uses the old token until it expires while renewal fails and is retried', async () => {
     const { use, keep, clock, logins, failWith, stop } = createStage();
     const keeping = keep();
     await clock.advance(0);
@@ -189,7 +192,7 @@ describe('a session', () => {
     await keeping;
   });
 
-  it('has no token once the old one has died and renewal still fails', async () => {
+  it('has no token once the old one has expired and renewal still fails', async () => {
     const { use, clock, failWith } = createStage();
     await use();
     failWith(outage);
@@ -197,7 +200,7 @@ describe('a session', () => {
     expect(await rejectionOf(use())).toMatchObject({ kind: 'network' });
   });
 
-  it('fails with a timeout when its login takes too long', async () => {
+  it('times out a login that takes too long', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -212,7 +215,7 @@ describe('a session', () => {
     ['a year ahead', YEAR, 2],
     ['an hour back', -HOUR, 1],
     ['while the machine sleeps through the life of the token', 2 * HOUR, 2],
-  ])('logs in no more than it must when the wall clock moves %s', async (_where, step, expected) => {
+  ])('makes no unnecessary logins if the wall clock moves %s', async (_where, step, expected) => {
     const { use, keep, clock, logins, stop } = createStage();
     const keeping = keep();
     await clock.advance(MINUTE);
@@ -235,7 +238,7 @@ describe('a session', () => {
     await keeping;
   });
 
-  it('ends a login that is under way when it is told to stop, and has settled then', async () => {
+  it('aborts the login in progress on stop, and is settled then', async () => {
     const { session, use, clock, stop } = createStage({ loginTakesMs: HOUR });
     const failed = rejectionOf(use());
     let settled = false;
@@ -249,14 +252,14 @@ describe('a session', () => {
     expect(await failed).toBeInstanceOf(StoppedError);
   });
 
-  it('has settled where no login was ever made, and where one has failed', async () => {
+  it('is settled without any login, and after a failed one', async () => {
     const { session, use } = createStage({ fails: outage });
     await session.settled();
     await rejectionOf(use());
     await expect(session.settled()).resolves.toBeUndefined();
   });
 
-  it('ends quietly when it is told to stop', async () => {
+  it('stops renewing without an error', async () => {
     const { keep, clock, stop, logins } = createStage();
     const keeping = keep();
     await clock.advance(MINUTE);
@@ -278,7 +281,7 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
-  it('comes back ever less often when the logins after the refusal fail for another reason', async () => {
+  it('keeps backing off if the logins after the refusal fail for another reason', async () => {
     const { keep, clock, moments, stop } = createStage({ fails: (login) => (login === 1 ? refusal() : outage()) });
     const keeping = keep();
     await clock.advance(3 * MINUTE - 1);
@@ -288,19 +291,21 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
-  it('waits as long as the service asks when it asks for a pause after the refusal', async () => {
+  it('honours a Retry-After that follows the refusal', async () => {
     const { keep, clock, moments, failWith, stop } = createStage({ fails: refusal });
     const keeping = keep();
     await clock.advance(0);
     const end = clock.now() + 11 * MINUTE;
-    failWith((login) => (login === 2 ? new RetryAfterError('The service asked for a pause.', end) : undefined));
+    failWith((login) =>
+      login === 2 ? new RetryAfterError(true, 'The service asked for a pause.', { notBefore: end }) : undefined,
+    );
     await clock.advance(12 * MINUTE);
     expect(moments()).toEqual([0, MINUTE, 11 * MINUTE]);
     stop();
     await keeping;
   });
 
-  it('says so to whoever asks meanwhile, and until when, without another login', async () => {
+  it('rejects requests in the meantime with the time of the next try, without another login', async () => {
     const { session, use, clock, logins } = createStage({ fails: refusal });
     const first = await rejectionOf(use());
     expect(first).toMatchObject({ kind: 'credentials', httpStatus: 401 });
@@ -309,20 +314,20 @@ describe('a session whose credentials are refused', () => {
     const second = await rejectionOf(use());
     expect(second).toBeInstanceOf(CredentialsError);
     expect(String(second)).toContain(`The next try is at ${new Date(until).toISOString()}`);
-    expect(session.refusal()).toEqual({ error: first, until });
+    expect(session.credentialFailure()).toEqual({ subject: 'login', error: first, until });
     expect(logins).toHaveLength(1);
   });
 
-  it('tries at once when it is told to', async () => {
+  it('retries at once on retryNow', async () => {
     const { session, use, logins } = createStage({ fails: (login) => (login === 1 ? refusal() : undefined) });
     await rejectionOf(use());
     session.retryNow();
     expect(await use()).toBe('token-2');
-    expect(session.refusal()).toBeUndefined();
+    expect(session.credentialFailure()).toBeUndefined();
     expect(logins).toHaveLength(2);
   });
 
-  it('takes up a rotated secret within ten seconds, in the longest wait too', async () => {
+  it('uses a rotated secret within ten seconds, even during the longest wait', async () => {
     const { use, keep, clock, logins, rotate, failWith, stop } = createStage({ fails: refusal });
     const keeping = keep();
     await clock.advance(70 * MINUTE);
@@ -336,7 +341,7 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
-  it('takes up a secret that was rotated while the refused login was under way', async () => {
+  it('uses a secret that was rotated during the refused login', async () => {
     const { keep, clock, moments, rotate, failWith, stop } = createStage({ fails: refusal, loginTakesMs: 5 * SECOND });
     const keeping = keep();
     await clock.advance(SECOND);
@@ -349,7 +354,7 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
-  it('begins at a minute again after a login that succeeded', async () => {
+  it('starts at a minute again after a successful login', async () => {
     const fails = (login: number) => (login <= 3 || login === 5 || login === 6 ? refusal() : undefined);
     const { keep, clock, moments, stop } = createStage({ fails });
     const keeping = keep();
@@ -361,7 +366,7 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
-  it('lets the old token serve while its renewal is refused', async () => {
+  it('uses the old token while its renewal is refused', async () => {
     const { use, keep, clock, failWith, stop } = createStage();
     const keeping = keep();
     await clock.advance(0);
@@ -374,14 +379,14 @@ describe('a session whose credentials are refused', () => {
     await keeping;
   });
 
-  it('goes on doubling its wait while requests with the old token are taken', async () => {
+  it('keeps doubling the wait while requests with the old token succeed', async () => {
     const fails = (login: number) => (login === 1 ? undefined : refusal());
     const { session, use, keep, clock, moments, stop } = createStage({ lifeMs: 6 * HOUR, leewayMs: 2 * HOUR, fails });
     const keeping = keep();
     for (let minute = 0; minute < 350; minute += 5) {
       await clock.advance(5 * MINUTE);
       expect(await use()).toBe('token-1');
-      session.accept('leagues');
+      session.reportAccepted('leagues');
     }
     const minutes = [0, 240, 241, 243, 247, 255, 271, 303];
     expect(moments()).toEqual(minutes.map((minute) => minute * MINUTE));
@@ -398,7 +403,7 @@ describe('a session whose token is rejected', () => {
     return token;
   };
 
-  it('logs in anew at once', async () => {
+  it('logs in again at once', async () => {
     const stage = createStage();
     const rejected = await take(stage);
     expect(await stage.replace('leagues', rejected)).toMatchObject({ accessToken: 'token-2' });
@@ -406,7 +411,7 @@ describe('a session whose token is rejected', () => {
     expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
   });
 
-  it('takes the token that has come since', async () => {
+  it('uses a newer token if there is one', async () => {
     const stage = createStage();
     const old = await take(stage);
     await stage.clock.advance(HOUR);
@@ -415,7 +420,7 @@ describe('a session whose token is rejected', () => {
     expect(stage.logins).toHaveLength(2);
   });
 
-  it('does not use the rejected token again where the login after it fails', async () => {
+  it('does not reuse the rejected token if the next login fails', async () => {
     const stage = createStage({ fails: (login) => (login === 2 ? outage() : undefined) });
     const rejected = await take(stage);
     expect(await rejectionOf(stage.replace('leagues', rejected))).toMatchObject({ kind: 'network' });
@@ -444,26 +449,26 @@ describe('a session whose token is rejected', () => {
     await keeping;
   });
 
-  it('lets the same token serve the other resource meanwhile, without a login', async () => {
+  it('still uses the same token for the other resource, without a login', async () => {
     const stage = createStage();
     stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
     for (let poll = 0; poll < 10; poll += 1) {
       expect(await stage.use('leagues')).toBe('token-1');
-      stage.session.accept('leagues');
+      stage.session.reportAccepted('leagues');
       expect(await rejectionOf(stage.use('profile'))).toMatchObject({ kind: 'credentials' });
       await stage.clock.advance(5 * SECOND);
     }
     expect(stage.logins).toHaveLength(1);
   });
 
-  it('replaces a token that the one resource took and the other rejects, however long that one has to wait', async () => {
+  it('replaces a token that one resource accepted and the other rejects, despite the backoff', async () => {
     const stage = createStage({ lifeMs: 60 * DAY });
     stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
-    stage.session.accept('leagues');
+    stage.session.reportAccepted('leagues');
     expect(await stage.replace('leagues', await take(stage))).toMatchObject({ accessToken: 'token-2' });
   });
 
-  it('says of the token that is made to try the resource again that it is the last, until one was taken', async () => {
+  it('marks tokens as a trial until the resource accepts one', async () => {
     const stage = createStage();
     const isTrial = async (resource: Resource) =>
       (await stage.session.token(resource, new AbortController().signal)).isTrial;
@@ -471,31 +476,31 @@ describe('a session whose token is rejected', () => {
     stage.session.reportRejected('leagues', await take(stage), refusal());
     await stage.clock.advance(MINUTE);
     expect([await isTrial('leagues'), await isTrial('profile')]).toEqual([true, false]);
-    stage.session.accept('leagues');
+    stage.session.reportAccepted('leagues');
     expect(await isTrial('leagues')).toBe(false);
     expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
   });
 
-  it('begins at a minute again once a request for the resource was taken', async () => {
+  it('starts at a minute again once the resource accepts a request', async () => {
     const stage = createStage();
     for (let round = 0; round < 3; round += 1) {
       expect(stage.session.reportRejected('leagues', await take(stage), refusal())).toBeInstanceOf(RunError);
       await stage.clock.advance(MINUTE);
       await stage.use();
-      stage.session.accept('leagues');
+      stage.session.reportAccepted('leagues');
     }
     expect(stage.moments()).toEqual([0, 1, 2, 3].map((minute) => minute * MINUTE));
   });
 
-  it.each(['a rotated secret', 'being told to'])('tries again at once for %s', async (why) => {
+  it.each(['a rotated secret', 'retryNow'])('retries at once after %s', async (why) => {
     const stage = createStage();
     const keeping = stage.keep();
     stage.session.reportRejected('leagues', await take(stage), refusal());
-    expect(stage.session.refusal()).toMatchObject({ until: stage.clock.now() + MINUTE });
-    if (why === 'being told to') stage.session.retryNow();
+    expect(stage.session.credentialFailure()).toMatchObject({ until: stage.clock.now() + MINUTE });
+    if (why === 'retryNow') stage.session.retryNow();
     else stage.rotate('new');
     await stage.clock.advance(10 * SECOND);
-    expect(stage.session.refusal()).toBeUndefined();
+    expect(stage.session.credentialFailure()).toBeUndefined();
     expect(await stage.use()).toBe('token-2');
     stage.stop();
     await keeping;
@@ -503,7 +508,7 @@ describe('a session whose token is rejected', () => {
 });
 
 describe('a session whose logins fail', () => {
-  it('tries by itself after a second, doubling to five minutes', async () => {
+  it('retries after a second, doubling to five minutes', async () => {
     const { keep, clock, moments, stop } = createStage({ fails: outage });
     const keeping = keep();
     await clock.advance(20 * MINUTE);
@@ -513,7 +518,7 @@ describe('a session whose logins fail', () => {
     await keeping;
   });
 
-  it('tries at once for whoever needs a token, and less often by itself for that', async () => {
+  it('logs in at once for a request, which counts for the backoff', async () => {
     const { use, keep, clock, moments, stop } = createStage({ fails: outage });
     const keeping = keep();
     await clock.advance(2 * MINUTE);
@@ -525,7 +530,7 @@ describe('a session whose logins fail', () => {
     await keeping;
   });
 
-  it('renews on time the token that somebody else got at last, however long it meant to wait', async () => {
+  it('renews on time a token that a request obtained during the backoff', async () => {
     const { use, keep, clock, moments, failWith, stop } = createStage({ lifeMs: 6 * SECOND, fails: outage });
     const keeping = keep();
     await clock.advance(10 * MINUTE);

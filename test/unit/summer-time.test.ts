@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseSchedule } from '../../src/cron.ts';
-import { type Due, watchSlots } from '../../src/worker/schedule.ts';
+import { parseSchedule } from '../../src/time/cron.ts';
+import { type Due, runScheduler } from '../../src/worker/scheduler.ts';
 import { createTestClock } from '../support/clock.ts';
 
 const HOUR = 3_600_000;
@@ -17,7 +17,7 @@ function clockTime(instant: number): string {
   return new Date(instant).toISOString().slice(11, 19);
 }
 
-/** What falls due while the clock goes from one instant on for so many hours, and is set once meanwhile. */
+/** What falls due while the clock runs from a timestamp for so many hours, and is set once meanwhile. */
 async function watchOver(
   expression: string,
   timezone: string,
@@ -36,8 +36,8 @@ async function watchOver(
     due.push(`${why === 'schedule' ? '' : `${why} `}${clockTime(clock.now())}`);
   };
   const stop = new AbortController();
-  const watched = { schedule: { ...schedule, nextSlot: () => inTime(schedule.nextSlot) }, onDue };
-  const watching = watchSlots([watched], { clock, onLook: () => undefined }, stop.signal);
+  const watched = { schedule: { ...schedule, nextTime: () => inTime(schedule.nextTime) }, onDue };
+  const watching = runScheduler([watched], { clock, onTick: () => undefined }, stop.signal);
   await clock.advance(step.after);
   clock.step(step.by);
   await clock.advance(hours * HOUR - step.after);
@@ -46,7 +46,7 @@ async function watchOver(
   return due;
 }
 
-describe('slots that are watched over a change of summer time', () => {
+describe('scheduled times around a DST change', () => {
   it.each<[string, string, string, string, string]>([
     ['the begin', 'Europe/Berlin', '*/30 * * * *', '2026-03-29T00:15:00Z', '00:30 01:00 01:30 02:00'],
     ['the end', 'Europe/Berlin', '*/30 * * * *', '2026-10-25T00:15:00Z', '00:30 01:00 01:30 02:00'],
@@ -54,12 +54,12 @@ describe('slots that are watched over a change of summer time', () => {
     ['the end', 'America/New_York', '*/30 * * * *', '2026-11-01T05:15:00Z', '05:30 06:00 06:30 07:00'],
     ['the begin, once, in the hour left out', 'Europe/Berlin', '30 2 * * *', '2026-03-29T00:15:00Z', '01:30'],
     ['the end, once, in the hour that comes twice', 'Europe/Berlin', '30 2 * * *', '2026-10-25T00:15:00Z', '00:30'],
-  ])('%s, in %s ("%s" from %s) are met once each, at their time', async (_which, timezone, expression, from, times) => {
+  ])('%s, in %s ("%s" from %s) each run once, at their time', async (_which, timezone, expression, from, times) => {
     const due = await watchOver(expression, timezone, from, 2);
     expect(due).toEqual(times.split(' ').map((time) => `${time}:00`));
   });
 
-  it('the end, are met again where the clock is set back an hour by hand, too, and made up where it is set right', async () => {
+  it('the end, run again if the clock is also set back an hour by hand, and are made up if it is set right', async () => {
     const from = '2026-10-25T01:15:00Z';
     const back = await watchOver('*/30 * * * *', 'Europe/Berlin', from, 1, { after: 20 * MINUTE, by: -HOUR });
     expect(back).toEqual(['01:30:00', '01:00:00']);
@@ -68,7 +68,7 @@ describe('slots that are watched over a change of summer time', () => {
   });
 });
 
-describe('the slot after a moment', () => {
+describe('the next scheduled time', () => {
   it.each([
     ['Europe/Berlin', '2026-03-29T01:00:00Z'],
     ['Europe/Berlin', '2026-10-25T01:00:00Z'],
@@ -79,21 +79,21 @@ describe('the slot after a moment', () => {
     ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
   ])('is right to the millisecond in %s around %s', (timezone, change) => {
     const at = Date.parse(change);
-    const { nextSlot } = parseSchedule('*/30 * * * *', timezone);
+    const { nextTime } = parseSchedule('*/30 * * * *', timezone);
     const after = (ms: number): number => {
       vi.setSystemTime(at + ms);
-      return nextSlot() - at;
+      return nextTime() - at;
     };
     expect([-1, 0, 1].map(after)).toEqual([0, 30 * MINUTE, 30 * MINUTE]);
   });
 
-  /** Each slot of a day around a change, by the moments at which it is asked for. */
-  function slotsAsked(expression: string, timezone: string, from: string, everyMs: number) {
-    const { nextSlot } = parseSchedule(expression, timezone);
+  /** The next scheduled time as seen at each step of a day around a DST change. */
+  function nextTimesSeen(expression: string, timezone: string, from: string, everyMs: number) {
+    const { nextTime } = parseSchedule(expression, timezone);
     const begin = Date.parse(from);
     return Array.from({ length: Math.floor((4 * HOUR) / everyMs) }, (_, index) => {
       vi.setSystemTime(begin + index * everyMs);
-      return { at: begin + index * everyMs, slot: nextSlot() };
+      return { at: begin + index * everyMs, next: nextTime() };
     });
   }
 
@@ -102,23 +102,23 @@ describe('the slot after a moment', () => {
     ['*/15 * * * *', 'Europe/Berlin', '2026-10-24T23:00:00Z'],
     ['0 5 * * *', 'America/New_York', '2026-11-01T04:00:00Z'],
   ])('is the same whenever it is asked for before it comes: "%s" in %s from %s', (expression, timezone, from) => {
-    expectSameSlots(slotsAsked(expression, timezone, from, 5 * MINUTE));
+    expectSameTimes(nextTimesSeen(expression, timezone, from, 5 * MINUTE));
   });
 
-  // Whoever starts, or whose clock is set, within the hour before such a slot does not meet it, or meets another.
+  // Otherwise a start or a clock step within the hour before such a time would miss it or find another.
   it.each([
     ['30 2 * * *', 'Europe/Berlin', '2026-03-28T23:00:00Z'],
     ['30 2 * * *', 'Europe/Berlin', '2026-10-24T23:00:00Z'],
     ['30 2 * * *', 'America/New_York', '2026-03-08T05:00:00Z'],
     ['30 1 * * *', 'America/New_York', '2026-11-01T04:00:00Z'],
   ])('in the hour of the change is the same whenever it is asked for: "%s" in %s from %s', (...asked) => {
-    expectSameSlots(slotsAsked(...asked, 5 * MINUTE));
+    expectSameTimes(nextTimesSeen(...asked, 5 * MINUTE));
   });
 });
 
 describe('what the operations document promises of summer time', () => {
   it.each([
-    ['the first slot of the hour left out', '*/20 2 * * *', 'Europe/Berlin', '2026-03-29T00:15:00Z', '01:00'],
+    ['the first run of the hour left out', '*/20 2 * * *', 'Europe/Berlin', '2026-03-29T00:15:00Z', '01:00'],
     ['no gap for hours 0-23', '30 0-23 * * *', 'Europe/Berlin', '2026-10-25T00:15:00Z', '00:30 01:30'],
     ['west of UTC, too, the first time', '30 1 * * *', 'America/New_York', '2026-11-01T05:15:00Z', '05:30'],
     ['once, as not every hour is named', '30 */2 * * *', 'Europe/Berlin', '2026-10-25T00:15:00Z', '00:30'],
@@ -128,8 +128,8 @@ describe('what the operations document promises of summer time', () => {
   });
 });
 
-function expectSameSlots(asked: readonly { readonly at: number; readonly slot: number }[]): void {
-  const slots = [...new Set(asked.map(({ slot }) => slot))].sort((one, other) => one - other);
-  const wrong = asked.filter(({ at, slot }) => slot !== slots.find((any) => any > at));
-  expect(wrong.map(({ at, slot }) => `${clockTime(at)} names ${new Date(slot).toISOString()}`)).toEqual([]);
+function expectSameTimes(asked: readonly { readonly at: number; readonly next: number }[]): void {
+  const times = [...new Set(asked.map(({ next }) => next))].sort((one, other) => one - other);
+  const wrong = asked.filter(({ at, next }) => next !== times.find((any) => any > at));
+  expect(wrong.map(({ at, next }) => `${clockTime(at)} names ${new Date(next).toISOString()}`)).toEqual([]);
 }

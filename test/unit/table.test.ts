@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPaint, PLAIN } from '../../src/terminal/style.ts';
 import { formatTable } from '../../src/terminal/table.ts';
-import { cut, wrap } from '../../src/terminal/text.ts';
+import { truncate, wrap } from '../../src/terminal/text.ts';
 
 const FAMILY = '👨‍👩‍👧';
 
@@ -11,7 +11,7 @@ describe('a table', () => {
     ['22', 'a middling cell', 'x'],
   ];
 
-  it('is as wide as it has to be where nobody says how wide it may be', () => {
+  it('is as wide as its cells without a limit', () => {
     expect(formatTable(['n', 'some', 'more'], rows).split('\n')).toEqual([
       'n   some             more',
       '1   short            a very long cell that goes on and on',
@@ -66,16 +66,16 @@ describe('a text that is cut', () => {
     ['abc', 1, '…'],
     ['', 5, ''],
   ])('%s at %i is %s', (text, width, shown) => {
-    expect(cut(text, width)).toBe(shown);
+    expect(truncate(text, width)).toBe(shown);
   });
 
   it('may be of any length', () => {
-    expect(cut('x'.repeat(200_000), 10)).toBe('xxxxxxxxx…');
+    expect(truncate('x'.repeat(200_000), 10)).toBe('xxxxxxxxx…');
   });
 });
 
 describe('a text that is wrapped', () => {
-  it('is broken at spaces alone', () => {
+  it('breaks only at spaces', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrap('a-word-that-is-too-long b', 5)).toEqual(['a-word-that-is-too-long', 'b']);
     expect(wrap('', 5)).toEqual(['']);

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { parseInstant } from '../../src/time/timestamp.ts';
+import { parseTimestamp } from '../../src/time/clock.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 
-describe('an instant', () => {
+describe('a timestamp', () => {
   it.each([
     ['2026-11-20T12:00:00Z', NOON],
     ['2026-11-20t12:00:00z', NOON],
@@ -30,7 +30,7 @@ describe('an instant', () => {
     ['0099-12-31T23:59:59Z', Date.parse('0099-12-31T23:59:59Z')],
     ['9999-12-31T23:59:59.999Z', Date.parse('9999-12-31T23:59:59.999Z')],
   ])('is read from "%s"', (text, expected) => {
-    expect(parseInstant(text)).toBe(expected);
+    expect(parseTimestamp(text)).toBe(expected);
   });
 
   it.each([
@@ -53,20 +53,20 @@ describe('an instant', () => {
     ['Fri, 20 Nov 2026 12:00:00 GMT'],
     ['2026-11-20T12:00:00Z and more'],
   ])('is not guessed from "%s"', (text) => {
-    expect(parseInstant(text)).toBeUndefined();
+    expect(parseTimestamp(text)).toBeUndefined();
   });
 
   it('keeps every millisecond', () => {
     const misread = Array.from({ length: 1_000 }, (_, ms) => ms).filter(
-      (ms) => parseInstant(`2026-11-20T12:00:00.${String(ms).padStart(3, '0')}Z`) !== NOON + ms,
+      (ms) => parseTimestamp(`2026-11-20T12:00:00.${String(ms).padStart(3, '0')}Z`) !== NOON + ms,
     );
     expect(misread).toEqual([]);
   });
 
-  it('without an offset means UTC in whatever time zone the machine is', () => {
+  it('without an offset means UTC in any time zone of the machine', () => {
     const script = `
-      import { parseInstant } from ${JSON.stringify(import.meta.resolve('../../src/time/timestamp.ts'))};
-      console.log(parseInstant('2026-11-20 12:00:00.5'), new Date(2026, 0, 1).getTimezoneOffset());`;
+      import { parseTimestamp } from ${JSON.stringify(import.meta.resolve('../../src/time/clock.ts'))};
+      console.log(parseTimestamp('2026-11-20 12:00:00.5'), new Date(2026, 0, 1).getTimezoneOffset());`;
     const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       env: { ...process.env, TZ: 'Asia/Tokyo' },
       encoding: 'utf8',

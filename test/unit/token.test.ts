@@ -10,9 +10,16 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 const LEEWAY = 5 * MINUTE;
 
-function issue(clock: TestClock, lifetimeMs: number | undefined, tookMs = 0): Token {
+function issue(clock: TestClock, lifetimeMs: number | undefined, loginDurationMs = 0): Token {
   const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
-  return { accessToken: 'token', sentAt, tookMs, lifetimeMs, expiresAt: undefined, clockSkewMs: undefined };
+  return {
+    accessToken: 'token',
+    sentAt,
+    loginDurationMs,
+    lifetimeMs,
+    expiresAt: undefined,
+    clockSkewMs: undefined,
+  };
 }
 
 describe('a token', () => {
@@ -46,11 +53,11 @@ describe('a token', () => {
     [999, true],
     [1_000, false],
     [undefined, false],
-  ])('with a life of %s ms had expired on arrival: %s', (life, expected) => {
+  ])('with a lifetime of %s ms has expired on arrival: %s', (life, expected) => {
     expect(hasExpiredOnArrival(issue(createTestClock(), life))).toBe(expected);
   });
 
-  it('that lived for less than a second when it arrived had expired on arrival', () => {
+  it('with less than a second left when it arrives has expired on arrival', () => {
     expect(hasExpiredOnArrival(issue(createTestClock(), 3 * SECOND, 2_001))).toBe(true);
     expect(hasExpiredOnArrival(issue(createTestClock(), 3 * SECOND, 2_000))).toBe(false);
   });

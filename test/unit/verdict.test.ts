@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { judge, type Situation } from '../../src/observe/verdict.ts';
+import { assess, type HealthInput } from '../../src/observe/health.ts';
 
 const MINUTE = 60_000;
 const SUCCESS = { at: Date.parse('2026-11-20T12:00:00Z'), ageMs: 20_000, staleAfterMs: 17 * MINUTE };
 const OLD = { ...SUCCESS, ageMs: 43 * MINUTE };
 
-function situationOf(more: Partial<Situation>): Situation {
+function situationOf(more: Partial<HealthInput>): HealthInput {
   return {
     success: SUCCESS,
     refused: undefined,
@@ -21,7 +21,7 @@ function situationOf(more: Partial<Situation>): Situation {
 const NO = { message: 'no', byService: true };
 
 describe('the verdict', () => {
-  it.each<readonly [Partial<Situation>, string, string, readonly string[]]>([
+  it.each<readonly [Partial<HealthInput>, string, string, readonly string[]]>([
     [{}, 'good', 'Up to date', []],
     [{ held: 44 }, 'warning', 'Up to date, but 44 removals are held', []],
     [{ rejected: 1 }, 'warning', 'Up to date, but 1 element is rejected', []],
@@ -50,14 +50,14 @@ describe('the verdict', () => {
       ['database', 'credentials-refused', 'stale'],
     ],
   ])('on %j is %s: %s', (more, state, headline, reasons) => {
-    const verdict = judge(situationOf(more));
+    const verdict = assess(situationOf(more));
     expect(verdict).toMatchObject({ state, headline, ready: reasons.length === 0 });
     expect(verdict.reasons.map(({ reason }) => reason)).toEqual(reasons);
   });
 
   it('names the last failure as the cause, unless that is a reason of its own', () => {
-    const messages = (more: Partial<Situation>) =>
-      judge(situationOf({ success: OLD, failures: 1, ...more })).reasons.map(({ message }) => message);
+    const messages = (more: Partial<HealthInput>) =>
+      assess(situationOf({ success: OLD, failures: 1, ...more })).reasons.map(({ message }) => message);
     expect(messages({ lastError: { kind: 'status', message: 'The service is down.' } })[0]).toMatch(
       / The last poll failed: The service is down\.$/,
     );

@@ -1,42 +1,40 @@
 import { html } from 'hono/html';
-import { type Day, type FieldChange, type RecentChange, tellingOf } from '../../store/queries/feed.ts';
-import { bdi, count, countOf, type Html, linkToLeague, when } from './html.ts';
+import { type DayCounts, type FieldChange, type RecentChange, significantFields } from '../../store/queries/feed.ts';
+import { bdi, count, countOf, type Html, linkToLeague, relativeTime } from './html.ts';
 
-/** So many changes are shown at once. */
-export const MOST_CHANGES = 100;
-const MOST_FIELDS = 6;
+export const MAX_CHANGES = 100;
+const MAX_FIELDS = 6;
 
-/** The change feed, newest first, all of it or one day's. */
-export function drawChanges(day: string | undefined, changes: readonly RecentChange[], now: number): Html {
+export function renderChanges(day: string | undefined, changes: readonly RecentChange[], now: number): Html {
   const oldest = changes.at(-1)?.seq;
   const older = new URLSearchParams({ ...(day === undefined ? {} : { day }), before: String(oldest) });
   return html`<section aria-labelledby="changes-title" data-part="choice"><h1 id="changes-title">Changes${day === undefined ? '' : ` of ${day}`}</h1>
 <form action="/changes" method="get"><label>Day (UTC) <input type="date" name="day" value="${day ?? ''}"></label><button type="submit">Show</button></form></section>
-<section aria-label="List of changes" data-part="changes">${listChanges(changes, now)}
-${changes.length === MOST_CHANGES ? html`<p><a href="/changes?${older}">Older changes</a></p>` : ''}</section>`;
+<section aria-label="List of changes" data-part="changes">${renderChangeList(changes, now)}
+${changes.length === MAX_CHANGES ? html`<p><a href="/changes?${older}">Older changes</a></p>` : ''}</section>`;
 }
 
-/** Changes of the feed, newest first. `named` if it is not clear anyway which league they are of. */
-export function listChanges(changes: readonly RecentChange[], now: number, named = true): Html {
+/** Newest first. `named` shows the name of each league. */
+export function renderChangeList(changes: readonly RecentChange[], now: number, named = true): Html {
   if (changes.length === 0) return html`<p class="muted">No changes.</p>`;
   return html`<ol class="feed">${changes.map(
     (change) => html`<li id="change-${change.seq}">
 <span class="tag ${change.kind}">${change.kind}</span>
 ${named ? html`${linkToLeague(change.league_id, change.league_name)}` : ''}
-<span class="muted">${when(change.at, now)}</span>${describeFields(change.fields)}</li>`,
+<span class="muted">${relativeTime(change.at, now)}</span>${renderFields(change.fields)}</li>`,
   )}</ol>`;
 }
 
-function describeFields(fields: readonly FieldChange[]): Html | '' {
-  const told = tellingOf(fields);
-  if (told.length === 0) return '';
-  const rest = told.length - MOST_FIELDS;
-  return html`<p>${told.slice(0, MOST_FIELDS).map(({ field, old, now }, index) => html`${index > 0 ? ' · ' : ''}<code>${field}</code> <del>${value(old)}</del> → <ins>${value(now)}</ins>`)}${rest > 0 ? ` · and ${rest} more` : ''}</p>`;
+function renderFields(fields: readonly FieldChange[]): Html | '' {
+  const shown = significantFields(fields);
+  if (shown.length === 0) return '';
+  const rest = shown.length - MAX_FIELDS;
+  return html`<p>${shown.slice(0, MAX_FIELDS).map(({ field, old, now }, index) => html`${index > 0 ? ' · ' : ''}<code>${field}</code> <del>${renderValue(old)}</del> → <ins>${renderValue(now)}</ins>`)}${rest > 0 ? ` · and ${rest} more` : ''}</p>`;
 }
 
-function value(text: string | null): Html {
+function renderValue(text: string | null): Html {
   if (text === null) return html`<span class="muted">nothing</span>`;
-  return text === '' ? html`<span class="muted">an empty text</span>` : bdi(text);
+  return text === '' ? html`<span class="muted">empty</span>` : bdi(text);
 }
 
 const DAY_MS = 86_400_000;
@@ -45,21 +43,20 @@ const CELL = 14;
 const SQUARE = 12;
 const LEFT = 30;
 const TOP = 16;
-/** Quarters of the range, by the logarithm: a first load has thousands of changes, a common day a few. */
+/** Shades on a logarithmic scale: a first load has thousands of changes, a usual day a few. */
 const LEVELS = 4;
 const KINDS = ['added', 'changed', 'removed', 'restored'] as const;
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const WEEKDAYS = ['', 'Mon', '', 'Wed', '', 'Fri', ''];
 
-/** The first day (ms) that a calendar up to `now` shows: a Sunday. */
-export function firstDayOf(now: number): number {
+/** The Sunday (ms) that the calendar starts with. */
+export function firstDayShown(now: number): number {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   return today - (new Date(today).getUTCDay() + (WEEKS - 1) * 7) * DAY_MS;
 }
 
-/** A year of changes: a column a week, a square a day, darker the more there were. */
-export function drawYear(days: readonly Day[], now: number): Html {
-  const first = firstDayOf(now);
+export function renderYear(days: readonly DayCounts[], now: number): Html {
+  const first = firstDayShown(now);
   const byName = new Map(days.map((day) => [day.day, day]));
   const most = Math.max(1, ...days.map(totalOf));
   const squares = Array.from({ length: Math.floor((now - first) / DAY_MS) + 1 }, (_, index) => {
@@ -71,29 +68,27 @@ export function drawYear(days: readonly Day[], now: number): Html {
     return html`<rect class="heat-${level}" x="${x}" y="${y}" width="${SQUARE}" height="${SQUARE}" rx="2"><title>${name}: ${describeDay(day)}</title></rect>`;
   });
   const sum = days.reduce((total, day) => total + totalOf(day), 0);
-  const words = `${countOf(sum, 'change')} on ${countOf(days.length, 'day')} of the last year.`;
+  const summary = `${countOf(sum, 'change')} on ${countOf(days.length, 'day')} in the past year.`;
   const [width, height] = [LEFT + WEEKS * CELL, TOP + 7 * CELL];
   return html`<div class="scroll" tabindex="0" role="group" aria-label="A year of changes">
-<svg class="year" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${words}">${nameMonths(first)}${WEEKDAYS.map(
+<svg class="year" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${summary}">${renderMonthNames(first)}${WEEKDAYS.map(
     (name, row) => (name === '' ? '' : html`<text x="0" y="${TOP + row * CELL + 10}">${name}</text>`),
   )}${squares}</svg></div>
-<p class="muted">${words}</p>`;
+<p class="muted">${summary}</p>`;
 }
 
-function describeDay(day: Day | undefined): string {
-  if (day === undefined) return 'no changes';
-  const kinds = KINDS.filter((kind) => day[kind] > 0);
-  return kinds.map((kind) => `${count(day[kind])} ${kind}`).join(', ');
+function describeDay(day: DayCounts | undefined): string {
+  const kinds = KINDS.filter((kind) => day !== undefined && day[kind] > 0);
+  return kinds.map((kind) => `${count(day?.[kind] ?? 0)} ${kind}`).join(', ') || 'no changes';
 }
 
-/** Above the week in which each month begins. */
-function nameMonths(first: number): readonly Html[] {
+function renderMonthNames(first: number): readonly Html[] {
   const months = Array.from({ length: WEEKS }, (_, week) => new Date(first + week * 7 * DAY_MS).getUTCMonth());
-  const label = (month: number, week: number): Html =>
-    html`<text x="${LEFT + week * CELL}" y="10">${MONTHS[month] ?? ''}</text>`;
-  return months.flatMap((month, week) => (week > 0 && month !== months[week - 1] ? [label(month, week)] : []));
+  return months.flatMap((month, week) =>
+    week > 0 && month !== months[week - 1]
+      ? [html`<text x="${LEFT + week * CELL}" y="10">${MONTHS[month] ?? ''}</text>`]
+      : [],
+  );
 }
 
-function totalOf(day: Day): number {
-  return day.added + day.changed + day.removed + day.restored;
-}
+const totalOf = ({ added, changed, removed, restored }: DayCounts) => added + changed + removed + restored;

@@ -1,6 +1,6 @@
-import type { Verdict } from '../verdict.ts';
+import type { Verdict } from '../health.ts';
 
-/** The one style sheet. System fonts, light and dark, nothing from anywhere else. */
+/** System fonts, light and dark, no external resources. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -69,7 +69,7 @@ td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 time { white-space: nowrap; }
 .tag { display: inline-block; white-space: nowrap; border: 1px solid var(--line); border-radius: 99px; padding: 0 .6rem; font-size: .85rem; max-width: 100%; }
 .tag.added, .tag.restored, .tag.good { color: var(--good); border-color: currentColor; }
-.tag.removed, .tag.failed, .tag.bad { color: var(--bad); border-color: currentColor; }
+.tag.removed, .tag.bad { color: var(--bad); border-color: currentColor; }
 .tag.held, .tag.warn { color: var(--warn); border-color: currentColor; }
 ol.feed { list-style: none; margin: 0; padding: 0; }
 ol.feed li { border-top: 1px solid var(--line); padding: .5rem 0; display: grid; grid-template-columns: 5.2rem minmax(0, 1fr) auto; gap: 0 .6rem; align-items: baseline; }
@@ -104,11 +104,11 @@ code { font-size: .9em; }
 @media (prefers-contrast: more) { :root { --line: var(--muted); } }
 `;
 
-/** What an icon can say: how the data is, or, by the page itself, that it has no word of it. */
+/** `lost`: the page cannot reach the worker. */
 type IconName = Verdict['state'] | 'lost';
 
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">`;
-/** Each has a shape of its own, for those who do not tell the colours apart. */
+/** Different shapes for people with colour blindness. */
 const SHAPES: Readonly<Record<IconName, string>> = {
   good: '<circle cx="16" cy="16" r="15" fill="#1a7f37" stroke="none"/><path d="M9.5 16.5l4.5 4.5 8.5-10"/>',
   warning: '<path d="M16 3.5L29.5 28h-27z" fill="#9a6700" stroke="#9a6700"/><path d="M16 12v7m0 4.5v.01"/>',
@@ -122,7 +122,7 @@ export function iconPath(name: IconName): string {
   return `/icon-${name}.svg`;
 }
 
-/** The icons by their paths. */
-export const ICONS: ReadonlyMap<string, string> = new Map(
-  Object.entries(SHAPES).map(([name, shape]) => [iconPath(name as IconName), `${SVG}${shape}</svg>`]),
-);
+export const ICONS = Object.entries(SHAPES).map(([name, shape]) => ({
+  path: iconPath(name as IconName),
+  svg: `${SVG}${shape}</svg>`,
+}));

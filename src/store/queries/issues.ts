@@ -1,49 +1,38 @@
 import type Database from 'better-sqlite3';
+import type { drift, rejectedLeagues } from '../schema.ts';
 
-/** What somebody may have to look at: elements that could not be stored, and departures from the interface. */
-export type OpenIssues = {
-  readonly openRejections: number;
-  /** Those of which nobody can say which league they are: while there are any, no removal is applied. */
-  readonly unidentified: number;
-  readonly rejections: readonly Rejection[];
-  readonly drift: readonly DriftEntry[];
-};
-
-export type Rejection = {
-  readonly id: number;
-  readonly league_id: string | null;
-  readonly position: number;
+type Rejection = Pick<typeof rejectedLeagues.$inferSelect, 'id' | 'league_id' | 'position' | 'first_seen_at'> & {
   /** The first problem, as `path: message`. */
   readonly problem: string | null;
   readonly problems: number;
-  readonly first_seen_at: string;
 };
 
-export type DriftEntry = {
-  readonly field: string;
-  readonly kind: string;
-  readonly detail: string | null;
-  readonly first_seen_at: string;
-};
+type DriftEntry = Omit<typeof drift.$inferSelect, 'first_run_id'>;
 
-const MOST_SHOWN = 20;
-const LONGEST_SHOWN = 200;
+const MAX_ROWS = 20;
+const MAX_CHARS = 200;
 
-const COUNTS = `SELECT count(*) AS openRejections, count(*) FILTER (WHERE league_id IS NULL) AS unidentified
-  FROM rejected_leagues WHERE resolved_at IS NULL`;
-const REJECTIONS = `SELECT id, substr(league_id, 1, ${LONGEST_SHOWN}) AS league_id, position, first_seen_at,
+const REJECTIONS = `SELECT id, substr(league_id, 1, ${MAX_CHARS}) AS league_id, position, first_seen_at,
     json_array_length(problems) AS problems,
-    substr(concat_ws(': ', nullif(problems ->> '$[0].path', ''), problems ->> '$[0].message'), 1, ${LONGEST_SHOWN}) AS problem
-  FROM rejected_leagues WHERE resolved_at IS NULL ORDER BY id DESC LIMIT ${MOST_SHOWN}`;
-const DRIFT = `SELECT substr(field, 1, ${LONGEST_SHOWN}) AS field, kind, detail, first_seen_at
-  FROM drift ORDER BY first_seen_at DESC, field LIMIT ${MOST_SHOWN}`;
+    substr(concat_ws(': ', nullif(problems ->> '$[0].path', ''), problems ->> '$[0].message'), 1, ${MAX_CHARS}) AS problem
+  FROM rejected_leagues WHERE resolved_at IS NULL ORDER BY id DESC LIMIT ${MAX_ROWS}`;
+const DRIFT = `SELECT substr(field, 1, ${MAX_CHARS}) AS field, kind, detail, first_seen_at
+  FROM drift ORDER BY first_seen_at DESC, field LIMIT ${MAX_ROWS}`;
 
-/** The newest of each. */
-export function readIssues(db: Database.Database): OpenIssues {
-  const counts = db.prepare<[], Pick<OpenIssues, 'openRejections' | 'unidentified'>>(COUNTS).get();
+/** The newest rejected elements and the newest drift, with the counts of all. */
+export function readIssues(db: Database.Database) {
   return {
-    ...(counts ?? { openRejections: 0, unidentified: 0 }),
+    openRejections: count(db, 'resolved_at IS NULL'),
+    unidentified: countUnidentified(db),
     rejections: db.prepare<[], Rejection>(REJECTIONS).all(),
     drift: db.prepare<[], DriftEntry>(DRIFT).all(),
   };
+}
+
+/** Rejected elements without a readable `league_id`: while there are any, no removal is applied. */
+export const countUnidentified = (db: Database.Database): number =>
+  count(db, 'resolved_at IS NULL AND league_id IS NULL');
+
+function count(db: Database.Database, where: string): number {
+  return db.prepare<[], number>(`SELECT count(*) FROM rejected_leagues WHERE ${where}`).pluck().get() ?? 0;
 }

@@ -2,11 +2,11 @@ import type Database from 'better-sqlite3';
 import { and, desc, eq, ne, notInArray, type SQL } from 'drizzle-orm';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { withReader } from '../connection.ts';
-import { readMigrations, refuseOther } from '../migrate.ts';
+import { assertSchemaKnown, readMigrations } from '../migrate.ts';
 import { logins, runs } from '../schema.ts';
-import { createHoldRows, type HoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
-import { createLeagueRows, type LeagueRows } from '../tables/leagues.ts';
-import { type RunKind, selectLastPause } from '../tables/runs.ts';
+import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
+import { createLeagueRows } from '../tables/leagues.ts';
+import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
 
 /** The row of the view of that name. */
 export type Freshness = {
@@ -25,102 +25,79 @@ export function prepareFreshness(client: Database.Database): () => Freshness {
   return () => select.get() as Freshness;
 }
 
-/** What the database says of itself, for people and for scripts. */
-export type Overview = ReturnType<typeof overviewOf>;
+export type Overview = ReturnType<typeof selectOverview>;
 
-/** Reads the overview. Throws a DatabaseError where there is no database of this program. */
 export function readOverview(path: string): Overview {
-  return withReader(path, (client) => client.transaction(() => overviewOf(client))());
+  return withReader(path, (client) => client.transaction(() => selectOverview(client))());
 }
 
-const LAST_RUNS = 10;
-
-/** The overview, in the transaction of whoever reads. */
-export function overviewOf(client: Database.Database) {
+/** Call it in a transaction. */
+export function selectOverview(client: Database.Database) {
   const db = drizzle({ client });
   const granted = selectLogin(db, eq(logins.outcome, 'ok'));
   return {
     freshness: prepareFreshness(client)(),
-    last_runs: selectRuns(client, LAST_RUNS),
+    last_runs: selectRuns(client, 10),
     last_poll: selectLastPoll(db),
     last_login: summarize(selectLogin(db)),
-    /** The last one that the service granted or refused; others failed before it came to that. */
+    /** The last login that the service granted or refused. */
     last_answered_login: summarize(selectLogin(db, ne(logins.outcome, 'failed'))),
     /** When the token of the last granted login expires, by the service's clock. */
     token_expires_at: granted?.expires_at ?? null,
-    /** How far that clock was ahead of this machine's, as far as that login told. */
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
-    /** When that login was. */
     token_granted_at: granted?.at ?? null,
     held_removals: selectHeldRemovals(client),
-    last_pause: selectLastPause(db),
+    last_retry_after: selectLastRetryAfter(db),
   };
 }
 
-export type RunSummary = ReturnType<typeof selectRuns>[number];
-
 const { id, kind, trigger, started_at, finished_at, outcome, http_status, error_kind, error_message } = runs;
 const { received, added, changed, restored, removed, unchanged, rejected, duplicates, held } = runs;
+const RESULT = { outcome, http_status, error_kind, error_message };
 const COUNTS = { received, added, changed, restored, removed, unchanged, rejected, duplicates, held };
-const SUMMARY = {
-  id,
-  kind,
-  trigger,
-  started_at,
-  finished_at,
-  outcome,
-  http_status,
-  ...COUNTS,
-  error_kind,
-  error_message,
-};
 
-/** The newest runs, newest first, of one kind or of all. */
+export type RunSummary = ReturnType<typeof selectRuns>[number];
+
+/** The newest runs, newest first, of one kind or of both. */
 export function selectRuns(client: Database.Database, limit: number, only?: RunKind) {
-  const isWanted = only === undefined ? undefined : eq(kind, only);
-  return drizzle({ client }).select(SUMMARY).from(runs).where(isWanted).orderBy(desc(id)).limit(limit).all();
-}
-
-/** The last poll of the leagues that came to an end of its own. */
-function selectLastPoll(db: BetterSQLite3Database) {
-  const hasEnded = notInArray(outcome, ['running', 'interrupted']);
-  return db
-    .select({ outcome, http_status, error_kind, error_message })
+  return drizzle({ client })
+    .select({ id, kind, trigger, started_at, finished_at, ...RESULT, ...COUNTS })
     .from(runs)
-    .where(and(eq(kind, 'leagues'), hasEnded))
+    .where(only && eq(kind, only))
     .orderBy(desc(id))
-    .limit(1)
-    .get();
+    .limit(limit)
+    .all();
 }
 
-type Login = typeof logins.$inferSelect;
-export type LoginSummary = Pick<Login, 'at' | 'outcome' | 'error_message'>;
+/** The last poll of the leagues that ended by itself. */
+function selectLastPoll(db: BetterSQLite3Database) {
+  const hasEnded = and(eq(kind, 'leagues'), notInArray(outcome, ['running', 'interrupted']));
+  return db.select(RESULT).from(runs).where(hasEnded).orderBy(desc(id)).limit(1).get();
+}
 
-/** The last login, or the last of which this is true. */
-function selectLogin(db: BetterSQLite3Database, isWanted?: SQL): Login | undefined {
+function selectLogin(db: BetterSQLite3Database, isWanted?: SQL) {
   return db.select().from(logins).where(isWanted).orderBy(desc(logins.id)).limit(1).get();
 }
 
-function summarize(login: Login | undefined): LoginSummary | undefined {
+function summarize(login: ReturnType<typeof selectLogin>) {
   return login && { at: login.at, outcome: login.outcome, error_message: login.error_message };
 }
 
-/** The database as somebody sees it who may not write: what a poll would start from, at one instant. */
+/** What a poll is compared with. */
 export type Snapshot = {
-  readonly leagues: Pick<LeagueRows, 'index' | 'load' | 'joinedSince'>;
-  readonly holds: Pick<HoldRows, 'all'>;
+  readonly leagues: Pick<ReturnType<typeof createLeagueRows>, 'index' | 'load' | 'joinedSince'>;
+  readonly holds: Pick<ReturnType<typeof createHoldRows>, 'all'>;
 };
 
-/** Reads from one state of an existing database, whatever the worker writes meanwhile. Throws a DatabaseError. */
+/** Reads in one transaction. Throws a DatabaseError, also if another version of the program wrote the database. */
 export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
   return withReader(path, (client) => {
-    refuseOther(client, readMigrations(migrations), path);
+    assertSchemaKnown(client, readMigrations(migrations), path);
     const snapshot = { leagues: createLeagueRows(client), holds: createHoldRows(drizzle({ client })) };
     return client.transaction(() => read(snapshot))();
   });
 }
 
-/** The last pause that this service asked for. Throws a DatabaseError. */
-export function readLastPause(path: string, fingerprint: string): ReturnType<typeof selectLastPause> {
-  return withReader(path, (client) => selectLastPause(drizzle({ client }), fingerprint));
+export function readLastRetryAfter(path: string, fingerprint: string): ReturnType<typeof selectLastRetryAfter> {
+  return withReader(path, (client) => selectLastRetryAfter(drizzle({ client }), fingerprint));
 }

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { type FieldType, type FieldValue, type JsonText, LEAGUE_MEMBERS, type League } from '../../interface.ts';
-import type { RunScope, Sighting } from './runs.ts';
+import { type FieldType, type FieldValue, type JsonText, LEAGUE_MEMBERS, type League } from '../../league/interface.ts';
+import type { RunScope, RunStamp } from './runs.ts';
 
-/** What has to be known of every stored league to tell whether it differs. */
+/** What a poll compares for each league. */
 export type StoredLeague = {
   readonly leagueId: string;
   readonly hash: string;
@@ -10,41 +10,36 @@ export type StoredLeague = {
   readonly status: string;
 };
 
-/** The stored leagues by `league_id`, as they were at one instant. */
-export type LeagueIndex = ReadonlyMap<string, StoredLeague>;
-
-/** One row of the change feed, but for its `seq`. */
-export type Change = Sighting & {
+/** A row of the change feed without its `seq`. */
+export type Change = RunStamp & {
   readonly leagueId: string;
   readonly kind: 'added' | 'changed' | 'removed' | 'restored';
   readonly before: JsonText | null;
   readonly after: JsonText | null;
 };
 
-export type LeagueRows = ReturnType<typeof createLeagueRows>;
-
 /**
- * The rows of `leagues` and of the change feed. Whoever writes owns the transaction. Raw statements: a first poll of
- * 100,000 leagues takes 4.2 s with them and 5.3 s with drizzle's, which encode each value by its column.
+ * The rows of `leagues` and of the feed. Raw statements: a first poll of 100,000 leagues takes 4.2 s, and 5.3 s with
+ * drizzle, which encodes each value by its column.
  */
 export function createLeagueRows(client: Database.Database) {
   const index = createIndex(client);
-  return { index: index.read, ...createReading(client), ...createWriting(client, index.forget) };
-}
-
-function createReading(client: Database.Database) {
-  const selectOne = client.prepare<[string], Row>('SELECT * FROM leagues WHERE league_id = ?').safeIntegers(true);
-  const selectAny = client.prepare('SELECT 1 FROM leagues LIMIT 1');
+  const selectOne = client
+    .prepare<[string], Record<string, ColumnValue>>('SELECT * FROM leagues WHERE league_id = ?')
+    .safeIntegers(true);
   const selectJoined = client.prepare<[object], string>(JOINED_SINCE).pluck();
   return {
-    isEmpty: (): boolean => selectAny.get() === undefined,
-    /** The whole league. Throws where there is none of that id. */
+    ...createWriting(client, index.forget),
+    index: index.read,
+    isEmpty: (): boolean => client.prepare('SELECT 1 FROM leagues LIMIT 1').get() === undefined,
     load: (leagueId: string): League => {
       const row = selectOne.get(leagueId);
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
-      return leagueOf(row);
+      const members = LEAGUE_MEMBERS.map(({ name, type }) => [name, toValue(type, row[name] ?? null)]);
+      // The table is STRICT and checked.
+      return Object.fromEntries(members) as League;
     },
-    /** The leagues that were not listed in this scope just before the instant, and have changed since. */
+    /** The leagues that have not been live in this scope without a break since just before `at`. */
     joinedSince: (at: string, scope: RunScope): ReadonlySet<string> => new Set(selectJoined.all({ at, scope })),
   };
 }
@@ -55,23 +50,23 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
   const rehash = client.prepare('UPDATE leagues SET content_hash = ? WHERE league_id = ?');
   const append = client.prepare(APPEND);
   return {
-    /** Inserts or updates by `league_id`; the row is listed afterwards. */
+    /** Also marks the league as listed. */
     upsert: (league: League, hash: string, at: string): void => {
       forgetIndex();
-      // Spread: values by themselves are bound in less time than those of a list.
+      // Spread arguments are bound faster than an array.
       upsert.run(...LEAGUE_MEMBERS.map(({ name }) => toColumn(league[name])), hash, at, at);
     },
     remove: (leagueId: string, at: string): void => {
       forgetIndex();
       remove.run({ leagueId, at });
     },
-    /** Notes the hash that this version of the program makes of the same content. */
+    /** For unchanged content: another version of the program may hash differently. */
     rehash: (leagueId: string, hash: string): void => {
       forgetIndex();
       rehash.run(hash, leagueId);
     },
-    append: ({ runId, at, leagueId, kind, before, after }: Change): void => {
-      append.run(runId, at, leagueId, kind, before, after);
+    append: (change: Change): void => {
+      append.run(change);
     },
   };
 }
@@ -79,24 +74,22 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
 type IndexRow = [leagueId: string, hash: string, removed: 0 | 1, status: string];
 
 /**
- * The index is the same as the last time if nobody has written since: about 350 bytes for each league are kept for it.
- * Not to be asked for after a write in the same transaction, which may come to nothing.
+ * Caches the index (about 350 bytes per league) until a write. Do not read it after a write in the same transaction,
+ * which may be rolled back.
  */
 function createIndex(client: Database.Database) {
   const select = client.prepare<[], IndexRow>(INDEX).raw();
-  /** Tells of other connections alone; what this one writes ends the index by `forget`. */
+  // Changes only with other connections' writes.
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
-  let latest: { readonly index: LeagueIndex; readonly version: number | undefined } | undefined;
-  const readAll = (): LeagueIndex => {
-    const rows = new Map<string, StoredLeague>();
-    for (const [leagueId, hash, removed, status] of select.all())
-      rows.set(leagueId, { leagueId, hash, removed: removed === 1, status });
-    return rows;
-  };
+  let latest: { index: ReadonlyMap<string, StoredLeague>; version: number | undefined } | undefined;
+  const toEntry = ([leagueId, hash, removed, status]: IndexRow) =>
+    [leagueId, { leagueId, hash, removed: removed === 1, status }] as const;
   return {
-    read: (): LeagueIndex => {
+    /** By `league_id`. */
+    read: () => {
       const version = dataVersion.get();
-      if (latest === undefined || latest.version !== version) latest = { index: readAll(), version };
+      if (latest === undefined || latest.version !== version)
+        latest = { index: new Map(select.all().map(toEntry)), version };
       return latest.index;
     },
     forget: (): void => {
@@ -107,10 +100,9 @@ function createIndex(client: Database.Database) {
 
 const INDEX = 'SELECT league_id, content_hash, removed_at IS NOT NULL, status FROM leagues';
 
-/** The first change since then tells what was before. Beside `min`, SQLite gives the other columns of that same row. */
-const JOINED_SINCE = `SELECT league_id FROM (
-    SELECT league_id, kind, before, min(seq) FROM league_changes WHERE at >= @at GROUP BY league_id
-  ) WHERE kind IN ('added', 'restored') OR (@scope <> 'all' AND before ->> '$.status' <> @scope)`;
+/** Every league that was added, restored, or came into scope by its status, if only for a while. */
+const JOINED_SINCE = `SELECT DISTINCT league_id FROM league_changes
+  WHERE at >= @at AND (kind IN ('added', 'restored') OR (@scope <> 'all' AND before ->> '$.status' <> @scope))`;
 
 const COLUMNS = [...LEAGUE_MEMBERS.map(({ name }) => name), 'content_hash', 'first_seen_at', 'changed_at'];
 const UPDATED = COLUMNS.filter((name) => name !== 'league_id' && name !== 'first_seen_at');
@@ -119,22 +111,16 @@ const UPSERT = `INSERT INTO leagues (${COLUMNS.join(', ')}) VALUES (${COLUMNS.ma
   ON CONFLICT (league_id) DO UPDATE
   SET ${UPDATED.map((name) => `${name} = excluded.${name}`).join(', ')}, removed_at = NULL`;
 
-const APPEND = 'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)';
+const APPEND = `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+  VALUES (@runId, @at, @leagueId, @kind, @before, @after)`;
 
-/** What a column holds; integers are BigInt, since those of more than 53 bits would lose their last digits. */
+/** Integers are BigInt: JavaScript's numbers have 53 bits only. */
 type ColumnValue = string | number | bigint | null;
-type Row = Readonly<Record<string, ColumnValue>>;
 
-/** JavaScript's numbers are bound as REAL, which a column of type ANY would keep; whole ones of 64 bits are integers. */
+/** A number is bound as REAL, which a column of type ANY would keep; a BigInt is bound as INTEGER. */
 function toColumn(value: FieldValue): ColumnValue {
   if (typeof value === 'boolean') return Number(value);
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;
-}
-
-function leagueOf(row: Row): League {
-  const members = LEAGUE_MEMBERS.map(({ name, type }) => [name, toValue(type, row[name] ?? null)]);
-  // The columns are STRICT and checked, so a row has the types of a league.
-  return Object.fromEntries(members) as League;
 }
 
 function toValue(type: FieldType, stored: ColumnValue): FieldValue {

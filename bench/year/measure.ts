@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { pino } from 'pino';
+import { Monitor } from '../../src/observe/monitor.ts';
+import { createReader } from '../../src/observe/page/home.ts';
+import { createApp } from '../../src/observe/routes.ts';
+import { withOwnSnapshot } from '../../src/store/connection.ts';
+import type { Store } from '../../src/store/store.ts';
+import { parseSchedule } from '../../src/time/cron.ts';
+import { makeMonitorSources } from '../../test/support/monitor-sources.ts';
+import { median } from '../support/statistics.ts';
+import type { HandClock } from './clock.ts';
+
+/** A median of so many answers, after one that is not counted. */
+const REPEATS = 20;
+const COOKBOOK = join(import.meta.dirname, '../../docs/cookbook.md');
+const RECIPE = /^### (?<question>.+)\n(?:(?!#|```).*\n)*```sql\n(?<sql>[^`]+)```$/gm;
+
+/** Milliseconds, by what was asked. */
+export type Times = Readonly<Record<string, number>>;
+
+/** How long the status page, `/status.json` and the metrics take to answer, in this process and without a network. */
+export async function timePages(store: Store, clock: HandClock): Promise<Times> {
+  const schedule = parseSchedule('* * * * *', 'UTC');
+  const settings = {
+    baseUrl: 'https://service.example.com',
+    scope: 'all',
+    database: store.path,
+    schedule,
+    profileSchedule: schedule,
+    runTimeoutMs: 120_000,
+    staleAfterMs: undefined,
+  } as const;
+  const monitor = new Monitor(settings, clock);
+  monitor.open({ ...makeMonitorSources(), store });
+  const { handle } = createApp(monitor, clock, pino({ level: 'silent' }));
+  const ask = async (path: string): Promise<void> => {
+    const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1');
+    const { status } = await handle({ method: 'GET', path: pathname, query });
+    if (status !== 200) throw new Error(`${path} was answered with ${status}`);
+  };
+  const readStored = createReader((read) => withOwnSnapshot(store.path, read));
+  const times: Record<string, number> = {
+    'queries of /': await timeOf(async () => void readStored(new URLSearchParams(), clock.now())),
+  };
+  for (const [name, path] of Object.entries(pathsIn(store.path))) times[name] = await timeOf(() => ask(path));
+  return times;
+}
+
+/** The pages that people open, of the league and of the day with the most changes too. */
+function pathsIn(path: string): Readonly<Record<string, string>> {
+  const [league] = ask(path, 'SELECT league_id FROM league_changes GROUP BY league_id ORDER BY count(*) DESC LIMIT 1');
+  const [day] = ask(path, 'SELECT substr(at, 1, 10) FROM league_changes GROUP BY 1 ORDER BY count(*) DESC LIMIT 1');
+  return {
+    '/': '/',
+    '/ with a search': '/?q=united',
+    '/changes': '/changes',
+    '/changes of the busiest day': `/changes?day=${day}`,
+    '/league of the most changes': `/league?id=${league}`,
+    '/status.json': '/status.json',
+    '/metrics': '/metrics',
+  };
+}
+
+/** How long `freshness` takes, and each statement of the cookbook. */
+export async function timeStatements(path: string): Promise<{ readonly freshness: number; readonly cookbook: Times }> {
+  const db = new Database(path, { readonly: true });
+  try {
+    const time = (sql: string): Promise<number> => {
+      const statement = db.prepare(sql);
+      return timeOf(async () => void statement.all());
+    };
+    const cookbook: Record<string, number> = {};
+    for (const { groups = {} } of readFileSync(COOKBOOK, 'utf8').matchAll(RECIPE))
+      cookbook[groups.question ?? ''] = await time(groups.sql ?? '');
+    return { freshness: await time('SELECT * FROM freshness'), cookbook };
+  } finally {
+    db.close();
+  }
+}
+
+function ask(path: string, sql: string): readonly unknown[] {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare(sql).pluck().all();
+  } finally {
+    db.close();
+  }
+}
+
+async function timeOf(work: () => Promise<void>): Promise<number> {
+  await work();
+  const times: number[] = [];
+  while (times.length < REPEATS) {
+    const began = performance.now();
+    await work();
+    times.push(performance.now() - began);
+  }
+  return median(times);
+}

@@ -1,0 +1,171 @@
+import { LEAGUE_MEMBERS } from '../league/interface.ts';
+import { type FeedEntry, significantFields } from '../store/queries/feed.ts';
+import { escapeControls, type Terminal, type Tone } from '../terminal/style.ts';
+import { formatCell, truncate, widthOf } from '../terminal/text.ts';
+
+type ChangedField = FeedEntry['fields'][number];
+
+const MAX_VALUE_LENGTH = 60;
+
+/** One line for a pipe. */
+export function describeEntry({ seq, at, kind, ...league }: FeedEntry): string {
+  return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague(league)}`;
+}
+
+export function describeLeague(league: Pick<FeedEntry, 'league_name' | 'league_id' | 'fields'>): string {
+  const what = describeFields(league.fields);
+  return escapeControls(`${league.league_name} (${league.league_id})${what && `: ${what}`}`);
+}
+
+/** Such as `status "active" -> "inactive", priority 1 -> 2`. */
+export function describeFields(fields: readonly ChangedField[]): string {
+  return significantFields(fields)
+    .map(({ field, old, now }) => `${field} ${formatQuotedValue(field, old)} -> ${formatQuotedValue(field, now)}`)
+    .join(', ');
+}
+
+function formatQuotedValue(field: string, value: unknown): string {
+  const characters = [...(isTextValue(field, value) ? JSON.stringify(value) : formatValue(field, value))];
+  const rest = characters.length > MAX_VALUE_LENGTH ? '…' : '';
+  return characters.slice(0, MAX_VALUE_LENGTH).join('') + rest;
+}
+
+function formatValue(field: string, value: unknown): string {
+  return typeOf(field) === 'flag' && value !== null ? String(Boolean(value)) : String(value);
+}
+
+function isTextValue(field: string, value: unknown): boolean {
+  return typeof value === 'string' && typeOf(field) !== 'json';
+}
+
+function typeOf(field: string) {
+  return LEAGUE_MEMBERS.find(({ name }) => name === field)?.type;
+}
+
+export type ChangeRow = {
+  /** Columns before the mark, such as the age. */
+  readonly lead: readonly string[];
+  readonly mark: { readonly text: string; readonly tone: Tone };
+  readonly name: string;
+  readonly id?: string | undefined;
+  readonly fields: readonly ChangedField[];
+};
+
+const GAP = '  ';
+const ARROW = ' → ';
+const INDENT = 6;
+const MAX_NAME = 28;
+const MIN_NAME = 16;
+/** Width of both values that a longer name may not take. */
+const WANTED_VALUES = 24;
+/** Below this, fields go on lines of their own. */
+const MIN_VALUES = 20;
+
+/** One line per changed field, with its old and its new value, and aligned if there is room. */
+export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
+  const escaped = rows.map(escapeRow);
+  const layout = { ...alignColumns(escaped, terminal.columns), ...terminal };
+  return escaped.flatMap((row) => formatRow(row, layout));
+}
+
+type EscapedRow = ReturnType<typeof escapeRow>;
+
+function escapeRow({ name, id, fields, ...row }: ChangeRow) {
+  const escapedFields = significantFields(fields).map(({ field, old, now }) => ({
+    field: escapeControls(field),
+    old: escapeControls(formatBareValue(field, old)),
+    now: escapeControls(formatBareValue(field, now)),
+  }));
+  return { ...row, name: escapeControls(name), id: id && escapeControls(id), fields: escapedFields };
+}
+
+function alignColumns(rows: readonly EscapedRow[], columns: number) {
+  const fields = rows.flatMap((row) => row.fields);
+  const lead = (rows[0]?.lead ?? []).map((_, index) => widest(rows.map((row) => row.lead[index] ?? '')));
+  const mark = widest(rows.map((row) => row.mark.text));
+  const afterMark = mark > 1 ? GAP : ' ';
+  const start = lead.reduce((sum, width) => sum + width + GAP.length, mark + afterMark.length);
+  const field = widest(fields.map((changed) => changed.field));
+  const longest = Math.min(MAX_NAME, widest(rows.filter((row) => row.fields.length > 0).map((row) => row.name)));
+  const values = widest(fields.map(({ old, now }) => old.slice(0, columns) + ARROW + now.slice(0, columns)));
+  const room = columns - start - field - 2 * GAP.length;
+  const name = Math.max(Math.min(MIN_NAME, longest), Math.min(longest, room - Math.min(WANTED_VALUES, values)));
+  const minValues = Math.min(MIN_VALUES, values);
+  const isStacked = room - name < minValues;
+  const isAligned = !isStacked || columns - INDENT - field - GAP.length >= minValues;
+  return { lead, mark, afterMark, start, name, field: isAligned ? field : 0, isStacked };
+}
+
+function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
+}
+
+type Layout = ReturnType<typeof alignColumns> & Terminal;
+
+function formatRow({ mark, name, ...row }: EscapedRow, layout: Layout): readonly string[] {
+  const { columns, start, paint } = layout;
+  const lead = row.lead.map((text, index) => formatCell(text, 'plain', layout.lead[index] ?? 0, paint) + GAP);
+  const head = lead.join('') + formatCell(mark.text, mark.tone, layout.mark, paint) + layout.afterMark;
+  const id = row.id === undefined ? [] : [formatId(row.id, layout)];
+  if (row.fields.length === 0 || layout.isStacked) {
+    const below = row.fields.map((field) => ' '.repeat(INDENT) + formatField(field, columns - INDENT, layout));
+    return [head + formatCell(name, 'plain', columns - start, paint).trimEnd(), ...id, ...below];
+  }
+  const beside = start + layout.name + GAP.length;
+  const [first = '', ...others] = row.fields.map((field) => formatField(field, columns - beside, layout));
+  const named = head + formatCell(name, 'plain', layout.name, paint) + GAP + first;
+  return [named, ...id, ...others.map((text) => ' '.repeat(beside) + text)];
+}
+
+/** Never truncated, so that it can be copied. */
+function formatId(id: string, { columns, start, paint }: Layout): string {
+  return ' '.repeat(Math.max(0, Math.min(start, columns - widthOf(id)))) + paint('faint', id);
+}
+
+function formatField({ field, old, now }: EscapedRow['fields'][number], width: number, layout: Layout): string {
+  const aligned = Math.max(layout.field, widthOf(field));
+  const [before, after] = fitPair(old, now, width - aligned - GAP.length);
+  return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + ARROW)}${after}`;
+}
+
+/** Quoted only if it would be ambiguous: empty, `null`, with outer spaces or an arrow. */
+function formatBareValue(field: string, value: unknown): string {
+  const text = formatValue(field, value);
+  return isTextValue(field, value) && /^$|^null$|^\s|\s$|→/.test(text) ? `"${text}"` : text;
+}
+
+/** Some values are megabytes; no line is longer than this. */
+const MAX_MEASURED = 1_000;
+/** Characters shown before the first difference. */
+const CONTEXT = 3;
+
+/** Truncates both values to fit the width, the longer one first, so that their difference stays visible. */
+export function fitPair(old: string, now: string, width: number): readonly [string, string] {
+  const pair = truncatePair(old, now, width);
+  const from = isIndistinguishable(pair) ? firstDifference(old, now) : 0;
+  return from > 1 ? truncatePair(`…${old.slice(from)}`, `…${now.slice(from)}`, width) : pair;
+}
+
+function truncatePair(old: string, now: string, width: number): readonly [string, string] {
+  const [before, after] = [old.slice(0, MAX_MEASURED), now.slice(0, MAX_MEASURED)];
+  const [oldWidth, nowWidth] = [widthOf(before), widthOf(after)];
+  const room = Math.max(2, width - ARROW.length);
+  if (oldWidth + nowWidth <= room) return [before, after];
+  const forOld = Math.min(oldWidth, Math.max(Math.floor(room / 2), room - nowWidth));
+  return [truncate(before, forOld), truncate(after, room - forOld)];
+}
+
+function isIndistinguishable([one, other]: readonly [string, string]): boolean {
+  if (!one.endsWith('…') || !other.endsWith('…')) return false;
+  const [kept, otherKept] = [one.slice(0, -1), other.slice(0, -1)];
+  return kept.startsWith(otherKept) || otherKept.startsWith(kept);
+}
+
+/** With a little context before it. */
+function firstDifference(old: string, now: string): number {
+  let index = 0;
+  while (index < old.length && old[index] === now[index]) index += 1;
+  const from = Math.max(0, index - CONTEXT);
+  // Not within a surrogate pair.
+  return /[\uDC00-\uDFFF]/.test(old.charAt(from)) ? from + 1 : from;
+}

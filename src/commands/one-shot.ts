@@ -1,0 +1,65 @@
+import { type Config, loadConfig } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import { openHeartbeat } from '../observe/heartbeat.ts';
+import { createEvents, describeReport, fieldsOf, type Listener, type RunReport } from '../sync/report.ts';
+import type { RunDeps } from '../sync/run.ts';
+import { systemClock } from '../time/clock.ts';
+import { createCopyProcess } from '../worker/copy-process.ts';
+import { logNewFindings } from '../worker/findings-log.ts';
+import { openWorker } from '../worker/open.ts';
+import { createLoginLog } from '../worker/worker-log.ts';
+import type { ProcessIO } from './process.ts';
+
+/** Prints the warnings. Throws a SettingsError. */
+export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
+  const config = loadConfig(io.settings(), io.environment);
+  for (const warning of config.warnings) await io.warn(warning);
+  return config;
+}
+
+/** Polls once, then prints the result. Throws the error of a failed run, which is then the last line on stderr. */
+export async function pollOnce<T extends { readonly report: RunReport }>(
+  io: ProcessIO,
+  config: Config,
+  poll: (deps: RunDeps) => Promise<T>,
+  format: (result: T) => string | undefined,
+): Promise<RunReport> {
+  const { result, publisher } = await runPoll(io, config, poll);
+  const { report } = result;
+  if (report.error !== undefined) throw report.error;
+  io.stop.throwIfAborted();
+  // After the lock is released: the reader may be slow.
+  const text = format(result);
+  if (text !== undefined) await io.print(text);
+  const failure = publisher?.failure;
+  if (failure !== undefined) await io.warn({ message: `the published copy could not be made: ${failure.message}` });
+  return report;
+}
+
+async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) => Promise<T>) {
+  const { pid, stop: signal } = io;
+  // Only warnings by default: the result on stdout says what the command did.
+  const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
+  const log = await io.openLog(isLevelSet ? config.log : { ...config.log, level: 'warn' }, 2);
+  const { emit, subscribe } = createEvents(log);
+  // Disposed after the database is closed.
+  await using heartbeat = openHeartbeat(config, log);
+  const options = { log, pid, signal, firstReason: 'manual', copy: createCopyProcess(io), emit } as const;
+  await using resources = await openWorker(config, options);
+  const { deps, publisher } = resources;
+  subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, publisher?.onEvent);
+  const result = await poll(deps);
+  publisher?.refreshIfDue();
+  return { result, publisher };
+}
+
+/** Without the failure of the poll or its login, which is the last line on stderr. */
+function createOneShotLog(log: Log, scrub: (text: string) => string): Listener {
+  const logLogin = createLoginLog(log, systemClock);
+  return (event) => {
+    if (event.type === 'login' && event.login.outcome === 'ok') logLogin(event.login);
+    if (event.type !== 'runEnded') return;
+    log.info(fieldsOf(event.report), describeReport(event.report));
+    logNewFindings(log, event.report, scrub);
+  };
+}

@@ -1,0 +1,33 @@
+import type { LogConfig } from '../config/config.ts';
+import type { Environment, Settings } from '../config/environment.ts';
+import type { Notice } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Terminal } from '../terminal/style.ts';
+
+/** The process as a command sees it. Only `cli.ts` touches the real one. */
+export type ProcessIO = {
+  readonly pid: number;
+  readonly parent: () => number;
+  /** Executable, its options and the path of the program: what starts another process of it. */
+  readonly program: readonly string[];
+  readonly environment: Environment;
+  /** The environment merged over `.env`. Throws a SettingsError if `.env` cannot be read. */
+  readonly settings: () => Settings;
+  /** Prints a line to stdout; resolves when it is written, so that a slow reader applies backpressure. */
+  readonly print: (text: string) => Promise<void>;
+  readonly warn: (warning: Notice) => Promise<void>;
+  /** Undefined if stdout is not a terminal. */
+  readonly terminal: Terminal | undefined;
+  readonly readInput: () => Promise<string>;
+  readonly isAlive: (pid: number) => boolean;
+  /** Resolves with the line that was typed. Undefined if there is no terminal. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** 1 (stdout) for `run`, `demo` and `simulate`; 2 (stderr) for commands that print a result. */
+  readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
+  /** Aborts with a StoppedError on SIGTERM or SIGINT. */
+  readonly stop: AbortSignal;
+  readonly onHangup: (callback: () => void) => void;
+};
+
+/** Resolves with the exit code, or throws an error that `exitCodeOf` maps to one. */
+export type Command<Options> = (io: ProcessIO, options: Options) => Promise<number>;

@@ -1,0 +1,27 @@
+/** A departure of the service from the interface. */
+export type Drift = {
+  /** `leagues[].name` for a field of a league; `leagues.name`, `login.name`, `player.name` for one of a response. */
+  readonly field: string;
+  readonly kind: 'unknown-field' | 'wrong-type' | 'missing-field' | 'unexpected-value';
+  /** Types such as `number for string`, never values. */
+  readonly detail: string;
+};
+
+export type DriftLog = ReturnType<typeof createDriftLog>;
+
+const MAX_ENTRIES = 1_000;
+
+/** Collects distinct departures. */
+export function createDriftLog() {
+  const entries = new Map<string, Drift>();
+  const keyOf = (drift: Drift): string => JSON.stringify([drift.field, drift.kind, drift.detail]);
+  return {
+    add: (departures: readonly Drift[]): void => {
+      for (const drift of departures) if (entries.size < MAX_ENTRIES) entries.set(keyOf(drift), drift);
+    },
+    list: (): readonly Drift[] => [...entries.values()],
+    remove: (departures: readonly Drift[]): void => {
+      for (const drift of departures) entries.delete(keyOf(drift));
+    },
+  };
+}

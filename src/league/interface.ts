@@ -1,0 +1,136 @@
+import * as z from 'zod/mini';
+
+// The responses of the service, in the order of its interface. Optional fields may be absent or null. Values of other
+// types are converted if that loses nothing (service/coerce.ts); departures from this file are drift.
+
+/** For fields that never make a login fail: an invalid value counts as missing. */
+const optionalString = z.catch(z.optional(z.string()), undefined);
+
+/** A successful login (2.1). */
+export const LOGIN_RESPONSE = z.looseObject({
+  result: z.literal('success'),
+  message: optionalString,
+  player_id: optionalString,
+  /** The characters that are allowed in a header. */
+  access_token: z.string().check(z.regex(/^[\x21-\x7e]+$/)),
+  refresh_token: optionalString,
+  expire_datetime: optionalString,
+});
+
+/** A player (2.2). The interface does not say which fields may be absent, so only the key is required. */
+const PLAYER = z.object({
+  player_id: z.string(),
+  username: z.optional(z.string()),
+  email: z.optional(z.string()),
+  type: z.optional(z.string()),
+  verified: z.optional(z.boolean()),
+  profile_pic: z.optional(z.string()),
+  first_name: z.optional(z.string()),
+  last_name: z.optional(z.string()),
+});
+
+/** A league (2.3). Code, columns and feed use the same field names. */
+const LEAGUE = z.object({
+  league_id: z.string(),
+  league_name: z.string(),
+  sport: z.string(),
+  league_image: z.string(),
+  priority: z.number(),
+  status: z.string(),
+  sport_db_id: z.optional(z.string()),
+  active_season_type: z.optional(z.string()),
+  active_year: z.optional(z.string()),
+  external_id: z.optional(z.string()),
+  external_odds_id: z.optional(z.string()),
+  default_markets: z.optional(z.array(z.unknown())),
+  default_tournaments: z.optional(z.boolean()),
+  rankings: z.optional(z.boolean()),
+  active_poll: z.optional(z.string()),
+  state: z.optional(z.string()),
+  city: z.optional(z.string()),
+  create_datetime: z.unknown(),
+  last_update_datetime: z.unknown(),
+});
+
+/** The profile (4.2). Every response may have a `result` (7). */
+export const PROFILE_RESPONSE = z.object({
+  result: z.optional(z.string()),
+  message: z.string(),
+  player: PLAYER,
+  player_premium_items: z.array(z.unknown()),
+});
+
+/** The leagues (4.3). */
+export const LEAGUES_RESPONSE = z.object({
+  result: z.optional(z.string()),
+  message: z.string(),
+  leagues: z.array(LEAGUE),
+  timestamp: z.unknown(),
+});
+
+/** JSON as text, which keeps all digits and the order of keys. */
+export type JsonText = string;
+
+/** A value as its column stores it, except that SQLite stores booleans as 0 and 1. */
+export type FieldValue = string | number | bigint | boolean | null;
+
+/** `json`: a list, or other JSON in its place. `scalar` ("any" in the interface): a string, a number, or JSON as text. */
+export type FieldType = 'text' | 'number' | 'flag' | 'json' | 'scalar';
+
+export type Field<Name extends string = string> = {
+  readonly name: Name;
+  readonly type: FieldType;
+  /** `expected` fields may be missing, but that is drift. */
+  readonly presence: 'required' | 'expected' | 'optional';
+};
+
+type ColumnValue<T> = unknown extends T
+  ? string | number | bigint | null
+  :
+      | (NonNullable<T> extends readonly unknown[]
+          ? JsonText
+          : NonNullable<T> extends number
+            ? number | bigint
+            : NonNullable<T>)
+      | (undefined extends T ? null : never);
+
+type Columns<T> = { readonly [Name in keyof T]-?: ColumnValue<T[Name]> };
+
+/** A JSON object with unknown fields, and optional values that fit no column type. */
+type Extra = { readonly extra: JsonText };
+
+export type League = Columns<z.output<typeof LEAGUE>> & Extra;
+
+export type Player = Columns<z.output<typeof PLAYER>> & { readonly premium_items: JsonText | null } & Extra;
+
+const COLUMN_TYPES: Readonly<Record<string, FieldType>> = {
+  string: 'text',
+  number: 'number',
+  boolean: 'flag',
+  array: 'json',
+};
+
+const EXTRA = { name: 'extra', type: 'json', presence: 'required' } as const;
+
+export const LEAGUE_FIELDS = fieldsOf(LEAGUE);
+
+/** The members of a league in the change feed. */
+export const LEAGUE_MEMBERS: readonly Field<keyof League>[] = [...LEAGUE_FIELDS, EXTRA];
+
+export const PLAYER_FIELDS = fieldsOf(PLAYER);
+
+export const PLAYER_MEMBERS: readonly Field<keyof Player>[] = [
+  ...PLAYER_FIELDS,
+  { name: 'premium_items', type: 'json', presence: 'optional' },
+  EXTRA,
+];
+
+function fieldsOf<Shape extends z.core.$ZodShape>({
+  shape,
+}: z.ZodMiniObject<Shape>): readonly Field<keyof Shape & string>[] {
+  return Object.entries(shape).map(([name, schema]) => {
+    const isOptional = schema instanceof z.ZodMiniOptional;
+    const type = COLUMN_TYPES[(isOptional ? schema._zod.def.innerType : schema)._zod.def.type] ?? 'scalar';
+    return { name, type, presence: isOptional ? 'optional' : type === 'scalar' ? 'expected' : 'required' };
+  });
+}

@@ -1,0 +1,109 @@
+/** Numbers that a double cannot represent exactly are raw JSON objects (`JSON.rawJSON`). */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** SQLite parses 1,000 levels, and the feed adds a few. */
+export const MAX_JSON_DEPTH = 500;
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
+  }
+}
+
+/** A JSON number with at least 16 digits or a long exponent. Only these may not fit a double. */
+const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
+
+/**
+ * Parses JSON without losing a digit. Throws a SyntaxError. If a long number is in JSON that is nested thousands of levels
+ * deep, the levels far below `MAX_JSON_DEPTH` are dropped. V8 13.6 may confuse two names that end in an escape (`"\\\""`,
+ * `"\\\\"`); no field of the interface does.
+ */
+export function parseJson(text: string): JsonValue {
+  if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
+  try {
+    return parseExactly(text);
+  } catch (error) {
+    // A reviver makes JSON.parse recursive. Values this deep are rejected anyway.
+    if (error instanceof RangeError) return parseExactly(emptyBelow(text, 2 * MAX_JSON_DEPTH));
+    throw error;
+  }
+}
+
+function parseExactly(text: string): JsonValue {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return isExact(value, context.source) ? value : JSON.rawJSON(context.source);
+  });
+}
+
+/** Empties the lists and objects at depth `limit`. */
+function emptyBelow(json: string, limit: number): string {
+  let depth = 0;
+  return json.replace(/"(?:[^"\\]+|\\.)*"|[[{]|[\]}]|[^"[\]{}]+/g, (token) => {
+    if (token === '[' || token === '{') depth += 1;
+    const isKept = /^[[\]{}]/.test(token) ? depth <= limit : depth < limit;
+    if (token === ']' || token === '}') depth -= 1;
+    return isKept ? token : '';
+  });
+}
+
+/** Smaller doubles (subnormal numbers) have fewer digits. */
+const MIN_NORMAL = 2 ** -1022;
+const EXACT_DIGITS = 15;
+
+/** Whether the double `value` has all digits of the JSON number `source`. */
+export function isExact(value: number, source: string): boolean {
+  // Integers are stored with 64 bits, which is more than a double has.
+  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
+  const digits = source.replace(/[eE].*$|[-.]/g, '').replace(/^0+|0+$/g, '');
+  const isNormal = Number.isFinite(value) && (digits === '' || Math.abs(value) >= MIN_NORMAL);
+  return (isNormal && digits.length <= EXACT_DIGITS) || String(value) === source.replace(/\.0+$/, '');
+}
+
+/** The text of a number that is not a double; undefined for every other value. */
+export function rawNumber(value: unknown): string | undefined {
+  return JSON.isRawJSON(value) ? JSON.stringify(value) : undefined;
+}
+
+/** JSON with sorted keys. */
+export function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** Recurses at most `limit` levels. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return false;
+  return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
+}
+
+/** Far more than any list of leagues has, unless most values are tiny: a league has about 28 bytes per value. */
+const MANY_VALUES = 3_000_000;
+const MIN_BYTES_PER_VALUE = 16;
+/** 1 for bytes that begin a JSON value. A table, since it is used for tens of megabytes. */
+const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
+
+/** Whether parsing this JSON would take many times the memory of its text. */
+export function hasTooManyValues(json: Uint8Array): boolean {
+  if (json.length < MANY_VALUES) return false;
+  let values = 0;
+  for (let at = 0; at < json.length; at += 1) values += BEGINS_VALUE[json[at] ?? 0] ?? 0;
+  return values > MANY_VALUES && values * MIN_BYTES_PER_VALUE > json.length;
+}
+
+/** The type's name in the interface. */
+export function typeName(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'list';
+  if (rawNumber(value) !== undefined) return 'number';
+  return typeof value;
+}

@@ -1,0 +1,115 @@
+import type { StaleSettings } from '../config/config.ts';
+import type { DatabaseError, RunError } from '../errors.ts';
+import { formatTimestamp } from '../time/clock.ts';
+import { formatAge, formatDuration } from '../time/duration.ts';
+
+/** Why `/readyz` is not ready. */
+export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
+
+export type Reason = { readonly reason: (typeof REASONS)[number]; readonly message: string };
+
+/** Data is stale once this many polls after the last good one were due. */
+const MISSED_POLLS = 3;
+
+/** The age (ms) at which the data of a poll at `at` (ms) is stale. */
+export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings, at: number): number {
+  return staleAfterMs ?? schedule.nthTimeAfter(at, MISSED_POLLS) - at + runTimeoutMs;
+}
+
+/** The worker knows it from memory, `status` from the database. Timestamps and ages in ms. */
+export type HealthInput = {
+  /** The last good poll of the leagues. */
+  readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;
+  /** The service refuses the credentials, or their files cannot be read. */
+  readonly refused: { readonly message: string; readonly byService: boolean } | undefined;
+  readonly databaseFault: Pick<DatabaseError, 'message' | 'condition'> | undefined;
+  /** Of consecutive polls of the leagues. */
+  readonly failures: number;
+  readonly lastError: Pick<RunError, 'kind' | 'message'> | undefined;
+  readonly held: number;
+  readonly rejected: number;
+  /** No worker is running, so no first poll is on its way. */
+  readonly isIdle?: boolean;
+};
+
+/** Shared by the page, `status`, `/readyz`, `/status.json` and the metrics. */
+export type Verdict = {
+  /** `good`: up to date. `warning`: up to date, but see the headline. `loading`: the first poll has not ended. */
+  readonly state: 'good' | 'warning' | 'loading' | 'bad';
+  /** A sentence without a full stop, such as `Up to date, but 44 removals are held`. */
+  readonly headline: string;
+  readonly ready: boolean;
+  /** Empty if ready. */
+  readonly reasons: readonly Reason[];
+};
+
+export function assess(input: HealthInput): Verdict {
+  const problems = findProblems(input);
+  const [worst] = problems;
+  if (worst === undefined) {
+    const warnings = findWarnings(input);
+    if (warnings.length === 0) return { state: 'good', headline: 'Up to date', ready: true, reasons: [] };
+    return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };
+  }
+  const reasons = problems.map(({ reason, message }) => ({ reason, message }));
+  const state = worst.reason === 'no-good-poll' && isLoading(input) ? 'loading' : 'bad';
+  return { state, headline: worst.headline, ready: false, reasons };
+}
+
+function isLoading({ failures, isIdle = false }: HealthInput): boolean {
+  return failures === 0 && !isIdle;
+}
+
+/** The verdict until the database is open. */
+export const STARTING: Verdict = {
+  state: 'loading',
+  headline: 'Starting',
+  ready: false,
+  reasons: [{ reason: 'starting', message: 'The database is not open yet.' }],
+};
+
+type Problem = Reason & { readonly headline: string };
+
+/** The worst first. */
+function findProblems(input: HealthInput): readonly Problem[] {
+  const { refused, databaseFault } = input;
+  const problems: Problem[] = [];
+  if (databaseFault !== undefined) {
+    const headline = `The database ${databaseFault.condition ?? 'cannot be used'}`;
+    problems.push({ reason: 'database', message: databaseFault.message, headline });
+  }
+  if (refused !== undefined) {
+    const headline = refused.byService ? 'The service refuses the credentials' : 'The credentials cannot be read';
+    problems.push({ reason: 'credentials-refused', message: refused.message, headline });
+  }
+  const staleness = findStaleness(input);
+  return staleness === undefined ? problems : [...problems, staleness];
+}
+
+function findStaleness(input: HealthInput): Problem | undefined {
+  const { success, lastError } = input;
+  // Already among the reasons.
+  const isSaid =
+    (lastError?.kind === 'credentials' && input.refused !== undefined) ||
+    (lastError?.kind === 'database' && input.databaseFault !== undefined);
+  const cause = lastError === undefined || isSaid ? '' : ` The last poll failed: ${lastError.message}`;
+  if (success === undefined) {
+    const headline = isLoading(input) ? 'Loading the leagues for the first time' : 'No poll has succeeded yet';
+    return { reason: 'no-good-poll', message: `No poll of the leagues has succeeded yet.${cause}`, headline };
+  }
+  const { at, ageMs, staleAfterMs } = success;
+  if (ageMs < staleAfterMs) return undefined;
+  const [age, limit] = [formatAge(ageMs), formatDuration(staleAfterMs)];
+  const message = `The last good poll was at ${formatTimestamp(at)}, ${age}; data counts as stale after ${limit}.${cause}`;
+  return { reason: 'stale', message, headline: `Stale: the last good poll was ${age}` };
+}
+
+const LIST = new Intl.ListFormat('en-GB');
+
+function findWarnings({ failures, held, rejected }: HealthInput): readonly string[] {
+  return [
+    ...(failures > 0 ? [failures === 1 ? 'the last poll failed' : `the last ${failures} polls failed`] : []),
+    ...(held > 0 ? [held === 1 ? '1 removal is held' : `${held} removals are held`] : []),
+    ...(rejected > 0 ? [rejected === 1 ? '1 element is rejected' : `${rejected} elements are rejected`] : []),
+  ];
+}

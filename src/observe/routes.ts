@@ -1,0 +1,86 @@
+import { setImmediate } from 'node:timers/promises';
+import { toRunError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Clock } from '../time/clock.ts';
+import { createMetrics } from './metrics.ts';
+import type { Monitor } from './monitor.ts';
+import { createPages } from './page/pages.ts';
+import { type Handler, jsonResponse, type Request, type Response, type Routes, textResponse } from './server.ts';
+import { describeStatus } from './status.ts';
+
+const METHODS = ['GET', 'HEAD'];
+
+/** Everything that the status server serves; all of it is read-only. `handle` never rejects. */
+export function createApp(monitor: Monitor, clock: Clock, log: Log) {
+  const metrics = createMetrics(monitor);
+  const enqueue = createRequestQueue();
+  const status = (): Response => jsonResponse(describeStatus(monitor, clock));
+  const pages: Routes = { '/status.json': status, ...createPages(monitor, clock) };
+  const routes = new Map(
+    Object.entries<Handler>({
+      '': () => textResponse('Bad request.\n', 400),
+      '/livez': () => jsonResponse({ live: true }),
+      '/readyz': () => {
+        const { ready, reasons } = monitor.verdict();
+        return jsonResponse({ ready, reasons }, ready ? 200 : 503);
+      },
+      '/metrics': async () => {
+        const body = await metrics.render();
+        return { status: 200, headers: { 'Content-Type': metrics.contentType }, body };
+      },
+    }),
+  );
+  for (const [path, handler] of Object.entries(pages)) routes.set(path, enqueue(handler));
+  const respond = async (request: Request): Promise<Response> => {
+    if (!METHODS.includes(request.method))
+      return textResponse('Method not allowed: use GET or HEAD.\n', 405, { Allow: METHODS.join(', ') });
+    const handler = routes.get(request.path);
+    if (handler === undefined)
+      return textResponse('Not found. Try /, /changes, /livez, /readyz, /metrics or /status.json.\n', 404);
+    return handler(request);
+  };
+  const handle = async (request: Request): Promise<Response> => {
+    const { headers, ...response } = await respond(request).catch((error: unknown) => {
+      log.warn({ err: toRunError(error), path: request.path.slice(0, 100) }, 'a request for the status page failed');
+      return textResponse('Internal error; the log says more.\n', 500);
+    });
+    return { ...response, headers: { ...HEADERS, ...headers } };
+  };
+  return { handle, onEvent: metrics.onEvent };
+}
+
+/** More than one browser ever asks for at once. */
+const MAX_QUEUED = 8;
+
+/**
+ * Renders one page at a time and yields to the event loop before each, so that polls, probes and signals wait for one
+ * page at most: up to a tenth of a second if there are very many leagues.
+ */
+export function createRequestQueue(): (handler: Handler) => Handler {
+  let queued = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  return (handler) => (request) => {
+    if (queued >= MAX_QUEUED)
+      return textResponse('Too many requests at once; try again.\n', 503, { 'Retry-After': '1' });
+    queued += 1;
+    const response = last
+      .then(() => setImmediate())
+      .then(() => handler(request))
+      .finally(() => {
+        queued -= 1;
+      });
+    last = response.catch(() => undefined);
+    return response;
+  };
+}
+
+const HEADERS: Response['headers'] = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};

@@ -1,0 +1,172 @@
+/** The source of `data_dictionary` and `docs/schema.md`: for each column its type, with `?` if nullable, and meaning. */
+
+const LEAGUE_COLUMNS = `  league_id text: Unique identifier of the league. Keeps every digit, even if it was sent as a number.
+  league_name text: Display name.
+  sport text: Sport type, such as basketball.
+  league_image text: URL of the logo.
+  priority number: Display priority: an integer or a real number, as sent.
+  status text: Current status. The service can filter by active and inactive.
+  sport_db_id text?: Identifier in an external sports database.
+  active_season_type text?: Currently active season type, such as regular or playoffs.
+  active_year text?: Currently active year.
+  external_id text?: Identifier at an external data provider.
+  external_odds_id text?: Identifier at an external odds provider.
+  default_markets json?: Default markets of the league, as received. The service does not specify their structure.
+  default_tournaments boolean?: Whether default tournaments are enabled.
+  rankings boolean?: Whether rankings are tracked.
+  active_poll text?: Identifier of the active poll.
+  state text?: State or region.
+  city text?: City.
+  create_datetime any?: When the service created the league, as sent: text or a number, anything else as JSON text. The service defines the format.
+  last_update_datetime any?: When the service last updated the league; same format as create_datetime.
+  extra json: Object of everything that fits no column: fields that the interface does not define, and optional values of another type. {} if there is nothing.`;
+
+const SINCE = `  first_seen_at instant: When it was first stored.
+  changed_at instant: When its row was last added, changed, removed or restored.`;
+
+/** Most useful first. */
+export const TABLES = `
+leagues: One row for every league ever seen, as it was when last listed. Removed leagues keep their row, with removed_at set. Rows are never deleted.
+${LEAGUE_COLUMNS}
+${SINCE}
+  removed_at instant?: When it was found missing from the list. NULL while it is listed.
+  content_hash text: Internal: hash to detect whether a received league differs. Its format may change.
+
+league_changes: Every change of every league, in order. Append-only: updates and deletes are rejected. Replaying it from the start gives leagues. Follow it with WHERE seq > the last one you have seen.
+  seq integer: Number of the change; always increasing, never reused.
+  run_id integer: The run that wrote it (runs.id).
+  at instant: When it was stored; the same for all changes of a run.
+  league_id text: The league (leagues.league_id).
+  kind text: added, changed, removed, or restored (listed again after a removal).
+  before json?: Object of the old values of the fields that changed; {} if a league was restored unchanged; the whole league for removed; NULL for added.
+  after json?: Object of the whole league after the change: its 19 fields and extra. Booleans are true or false, JSON is embedded. NULL for removed.
+
+runs: One row for every poll, successful or not, written when it starts. Rows are deleted after LEAGUE_SYNC_RUN_RETENTION, unless another row refers to them.
+  id integer: Number of the run; never reused.
+  kind text: leagues or profile.
+  trigger text: Why it ran: start (of the worker), schedule, catch-up (for a missed or postponed poll), manual.
+  scope text?: Requested leagues: all, active or inactive. NULL for profiles.
+  started_at instant: When it started.
+  finished_at instant?: When it ended. NULL while it runs, or if the worker was killed.
+  outcome text: running; changed, unchanged or held (successful; held: too many removals at once were held back); failed (nothing was applied); interrupted (the worker ended).
+  attempts integer: Requests sent for the leagues or the profile, including retries, without logins.
+  http_status integer?: Status code of the last response.
+  body_bytes integer?: Size of the last response in bytes, after decompression.
+  received integer: Elements in the list (0 if the service answered 304 Not Modified): added + changed + unchanged + restored + rejected + duplicates.
+  added integer: New leagues.
+  changed integer: Listed leagues that differed from their row.
+  unchanged integer: Listed leagues that equalled their row.
+  restored integer: Removed leagues that are listed again.
+  rejected integer: Distinct elements that could not be stored (rejected_leagues).
+  duplicates integer: Elements that repeated another, stored or rejected.
+  removed integer: Leagues that left the list.
+  held integer: Leagues missing from the list whose removal is held (held_removals).
+  error_kind text?: Why it failed: network, timeout, status (of the response), contract (the response violates the interface), credentials, database, internal.
+  error_message text?: Description of the error.
+  service_message text?: Message in the service’s response.
+  service_timestamp text?: Timestamp in the service’s response.
+  etag text?: ETag of the list; with http_status 304, of the list that has not changed.
+  last_modified text?: Last-Modified of the list, likewise.
+  not_before instant?: The service asked for no requests before this time (Retry-After).
+  fingerprint text?: Internal: identifies the service and account.
+  program_version text?: Version of league-sync.
+
+logins: One row for every login, including retries; never a token. Rows are deleted after LEAGUE_SYNC_RUN_RETENTION.
+  id integer: Number of the login; never reused.
+  at instant: When it was attempted.
+  outcome text: ok, refused (the service rejected the credentials), or failed (no usable response).
+  reason text: Why it was needed: start (of the worker), due (the token was about to expire), rejected-token, manual (a command).
+  expires_at instant?: When the token expires, by the service.
+  clock_skew_ms integer?: Milliseconds by which the service’s clock is ahead of the local one; 0 if less than a second.
+  error_message text?: Why the login was refused or failed.
+  not_before instant?: The service asked for no requests before this time (Retry-After).
+  fingerprint text?: Internal: identifies the service and account.
+
+players: The logged-in player, by the latest profile. One row for each player that ever logged in.
+  player_id text: Identifier of the player.
+  username text?: Login name.
+  email text?: E-mail address.
+  type text?: Player type.
+  verified boolean?: Whether the player is verified.
+  profile_pic text?: URL of the profile picture.
+  first_name text?: First name.
+  last_name text?: Last name.
+  premium_items json?: The premium items, as received. The service does not specify their structure.
+  extra json: Object of everything that fits no column, as in leagues.
+  first_seen_at instant: When it was first stored.
+  changed_at instant: When its row was last written.
+
+rejected_leagues: Elements of the list that could not be stored. Repeats of an element share one row. A stored league with that id is left unchanged.
+  id integer: Number of the rejection.
+  first_run_id integer: The run that found it first (runs.id).
+  league_id text?: Its league_id. NULL if unreadable.
+  position integer: Its position in the list when first found, from 0.
+  problems json: List of {path, message}: what is wrong, and where.
+  raw json: The element as sent.
+  first_seen_at instant: When it was first found.
+  resolved_at instant?: When the list no longer contained it. NULL while the service still sends it.
+  raw_hash text: Internal: hash that identifies the element.
+  scope text: Internal: scope of the poll that found it last; a narrower one cannot resolve it.
+
+held_removals: Leagues that are missing from the list, but whose removal is held back: too many would be removed at once, or elements without a readable league_id could be any of them. Accept them with league-sync accept-removals. A row is deleted when its league is listed again or removed.
+  league_id text: The league (leagues.league_id); its removed_at is still NULL.
+  first_run_id integer: The run that held it first (runs.id).
+  held_since instant: When it was first held.
+  accepted_at instant?: When the removal was accepted; the next poll applies it. NULL while it is held.
+  guard_since instant?: Internal: since when removals had been held without interruption, also of other leagues. NULL if it is held_since.
+
+drift: Where the service deviates from its interface. One row for each field, kind and detail; never a value.
+  field text: leagues[].name for a field of a league; leagues.name, login.name, player.name for one of a response.
+  kind text: unknown-field, wrong-type, missing-field or unexpected-value.
+  detail text: Types, such as “number for string”.
+  first_run_id integer: The run that found it first (runs.id).
+  first_seen_at instant: When it was first found.
+
+data_dictionary: This description: one row for each table and view (position 0) and each of their columns.
+  object text: Name of the table or view.
+  object_type text: table or view.
+  position integer: Position of the column, from 1; 0 for the table or view itself.
+  column_name text?: Name of the column. NULL for the table or view itself.
+  type text?: text, integer, number, boolean (0 or 1), instant (ISO 8601 UTC text with milliseconds), json (valid JSON text), any (text or number).
+  nullable boolean?: Whether it may be NULL.
+  description text: What it means.
+
+schema_migrations: The schema migrations that were applied to this database.
+  version integer: Number of the migration; the last one is also PRAGMA user_version. 0 is no migration, but marks a database that a demo made and no worker has written to since.
+  name text: Its name.
+  sha256 text: SHA-256 of its text, in hexadecimal.
+  applied_at instant: When it was applied.
+`;
+
+export const VIEWS = `
+active_leagues: The listed leagues with status active, by priority.
+${LEAGUE_COLUMNS}
+${SINCE}
+
+league_versions: Every version of every league. The state at a time: WHERE valid_from <= time AND (valid_to IS NULL OR valid_to > time).
+${LEAGUE_COLUMNS}
+  valid_from instant: When this version was stored.
+  valid_to instant?: When the next one was stored, or the league was removed. NULL while current.
+  seq integer: The change that created it (league_changes.seq).
+  run_id integer: The run that wrote it (runs.id).
+
+league_field_changes: One row for each field that changed, for changes of kind changed or restored.
+  seq integer: The change (league_changes.seq).
+  run_id integer: The run that wrote it (runs.id).
+  at instant: When it was stored.
+  league_id text: The league (leagues.league_id).
+  league_name text: Its name after the change.
+  field text: Name of the field; extra counts as one field.
+  old_value any?: Its value before, as in its column.
+  new_value any?: Its value after.
+
+freshness: One row: how fresh the leagues are, and whether something needs attention.
+  last_success_at instant?: When the last successful poll of the leagues ended. NULL before the first.
+  age_seconds integer?: Seconds since then, by the reader’s clock.
+  last_outcome text?: Outcome of the last finished poll of the leagues.
+  consecutive_failures integer: Failed polls of the leagues since the last successful one.
+  live_leagues integer: Listed leagues.
+  removed_leagues integer: Removed leagues.
+  held_removals integer: Removals held back.
+  open_rejections integer: Elements that the service still sends but that cannot be stored.
+`;

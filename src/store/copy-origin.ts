@@ -1,0 +1,48 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { sidecarFiles } from '../config/paths.ts';
+import { withOwnReader, withReader } from './connection.ts';
+import { explainErrors } from './database-error.ts';
+import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
+
+/**
+ * `earlier`: a copy of the present or an earlier state. `diverged`: a copy that was written to, or the database was
+ * restored from a backup since. `foreign`: not a copy, or in use.
+ */
+type CopyState = 'earlier' | 'diverged' | 'foreign';
+
+/** Compares the file at `target` with our database at `path`. Throws a DatabaseError if that cannot be read. */
+export function compareCopy(target: string, path: string): CopyState {
+  const isSame = explainErrors(path, () => inodeOf(target) === inodeOf(path));
+  if (isSame || lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return 'foreign';
+  const header = readHeader(target);
+  // Copies are not in WAL mode. Opening a file that is would make files beside it.
+  if (header?.applicationId !== APPLICATION_ID || header.isWal || sidecarFiles(target).some((file) => existsSync(file)))
+    return 'foreign';
+  const copied = readState(target);
+  if (copied === undefined) return 'foreign';
+  return withOwnReader(path, (db) => db.prepare<[object], CopyState>(COMPARE).pluck().get(copied)) ?? 'foreign';
+}
+
+/** Tells a database from others by when it was made, and its states by the newest run and change. */
+const STATE = `SELECT (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) AS madeAt,
+    coalesce(run.id, 0) AS lastRun, run.started_at AS lastRunAt,
+    coalesce(change.seq, 0) AS lastChange, change.at AS lastChangeAt
+  FROM (SELECT 1) LEFT JOIN (SELECT id, started_at FROM runs ORDER BY id DESC LIMIT 1) AS run
+    LEFT JOIN (SELECT seq, at FROM league_changes ORDER BY seq DESC LIMIT 1) AS change`;
+
+/** Undefined if it is not a database of this program. */
+function readState(path: string): object | undefined {
+  try {
+    return withReader(path, (db) => db.prepare<[], object>(STATE).get());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The run may have been pruned; changes never are. */
+const COMPARE = `SELECT CASE
+    WHEN (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) IS NOT @madeAt THEN 'foreign'
+    WHEN @lastRun <= (SELECT coalesce(max(id), 0) FROM runs)
+      AND coalesce((SELECT started_at FROM runs WHERE id = @lastRun), @lastRunAt) IS @lastRunAt
+      AND (SELECT at FROM league_changes WHERE seq = @lastChange) IS @lastChangeAt THEN 'earlier'
+    ELSE 'diverged' END`;

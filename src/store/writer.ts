@@ -1,0 +1,114 @@
+import type Database from 'better-sqlite3';
+import { codeOf, DatabaseError } from '../errors.ts';
+import type { RetryWhileBusy } from './busy.ts';
+import { explainErrors } from './database-error.ts';
+import type { FileGuard } from './database-file.ts';
+import type { Lock } from './lock.ts';
+
+type WriterOptions = {
+  readonly lock: Pick<Lock, 'renew'>;
+  readonly guard: FileGuard;
+  readonly retryWhileBusy: RetryWhileBusy;
+};
+
+/** The transactions of a worker. */
+export function createWriter(client: Database.Database, options: WriterOptions) {
+  const { lock, guard, retryWhileBusy } = options;
+  const { writeNow, writeWithNext, unsavedRun } = createTransactions(client, options);
+  /** Why the last write was given up, if another program had the database locked. */
+  let busy: DatabaseError | undefined;
+  const noteFailure = (error: unknown): void => {
+    busy = error instanceof DatabaseError && error.busy ? error : undefined;
+  };
+  const write: RetryWhileBusy = async (work, signal) => {
+    try {
+      const result = await retryWhileBusy(() => writeNow(work), signal);
+      busy = undefined;
+      return result;
+    } catch (error) {
+      noteFailure(error);
+      throw error;
+    }
+  };
+  return {
+    /**
+     * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The signal ends only the
+     * wait for other programs. Rejects with a DatabaseError.
+     */
+    write,
+    writeWithNext,
+    unsavedRun,
+    /** Takes the lock again if its file was deleted, and retries a write if the last one failed. Never throws. */
+    recover: (): void => {
+      try {
+        lock.renew();
+      } catch {
+        // If another worker has the lock, the next write fails with the same error.
+        return;
+      }
+      try {
+        if (unsavedRun() !== 'pending' && busy === undefined) return;
+        writeNow(() => undefined);
+        busy = undefined;
+      } catch (error) {
+        noteFailure(error);
+      }
+    },
+    /** Why nothing can be written at present, by the files and the last write. */
+    writeError: () => guard.findError() ?? busy,
+  };
+}
+
+/** Pages that do not fit go to the WAL one by one: with 16 MB, a first load of 100,000 leagues takes 3.2 s, not 2.5 s. */
+const CACHE_KIB = 512 * 1024;
+
+function createTransactions(client: Database.Database, { lock, guard }: WriterOptions) {
+  client.pragma(`cache_size = -${CACHE_KIB}`);
+  let pendingEnd: (() => void) | undefined;
+  let isEndLost = false;
+  const writePendingEnd = (): void => {
+    if (pendingEnd === undefined) return;
+    try {
+      client.transaction(pendingEnd)();
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error;
+      // Another program's trigger refuses it, which must not keep later polls from being written.
+      pendingEnd = undefined;
+      isEndLost = true;
+      if (!client.inTransaction) throw error;
+    }
+  };
+  const inTransaction = client.transaction((work: () => unknown) => {
+    writePendingEnd();
+    return work();
+  });
+  return {
+    writeNow: <T>(work: () => T): T => {
+      try {
+        const error = guard.findError();
+        if (error !== undefined) throw error;
+        const result = explainErrors(client.name, () => {
+          lock.renew();
+          return inTransaction.immediate(work) as T;
+        });
+        pendingEnd = undefined;
+        return result;
+      } finally {
+        freeCache(client);
+      }
+    },
+    /** Keeps the end of a run that could not be written: the next transaction that succeeds writes it first. */
+    writeWithNext: (end: () => void): void => {
+      pendingEnd = end;
+    },
+    unsavedRun: () => (pendingEnd !== undefined ? 'pending' : isEndLost ? 'lost' : undefined),
+  };
+}
+
+function freeCache(client: Database.Database): void {
+  try {
+    client.pragma('shrink_memory');
+  } catch {
+    // The transaction has ended, and its result counts.
+  }
+}

@@ -1,0 +1,99 @@
+import type { JsonText } from '../league/interface.ts';
+import { leagueJson } from '../league/league.ts';
+import type { Validators } from '../service/client.ts';
+import { parseLeagues, type ReceivedLeague } from '../service/leagues.ts';
+import { parseProfile } from '../service/profile.ts';
+import type { Store } from '../store/store.ts';
+import type { Change } from '../store/tables/leagues.ts';
+import type { RunStamp, Trigger } from '../store/tables/runs.ts';
+import { type ChangeSet, type Plan, planPoll } from './plan.ts';
+import { NO_COUNTS, type RunReport } from './report.ts';
+import { type ApplyResult, Run, type RunDeps } from './run.ts';
+
+/** A larger first load blocks the event loop for seconds. */
+const MANY_LEAGUES = 10_000;
+
+/** Fetch, parse, plan, commit. Never rejects: the report has the error. */
+export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
+  const { store, client, scope, drift, emit } = deps;
+  using run = new Run(deps, 'leagues', trigger, stop);
+  try {
+    await run.begin();
+    const validators = store.read(() => findValidators(deps));
+    const fetched = await run.beforeDeadline(client.fetchLeaguesIfChanged(scope, validators, run));
+    if (fetched === undefined)
+      return await run.finish(validators ?? {}, () => ({ outcome: 'unchanged', counts: NO_COUNTS }));
+    const list = await run.beforeDeadline(parseLeagues(fetched.body, scope, run.deadline.signal));
+    drift.add(list.drift);
+    const { received } = list;
+    if (received > MANY_LEAGUES && store.read(store.leagues.isEmpty)) emit({ type: 'firstLoad', received });
+    return await run.finish(fetched, (stamp) => commit(deps, planPoll(store, list, deps), stamp));
+  } catch (error) {
+    return await run.fail(error);
+  }
+}
+
+/** Never rejects: without a player, the report has the error. */
+export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSignal) {
+  const { store, client, drift } = deps;
+  using run = new Run(deps, 'profile', trigger, stop);
+  try {
+    await run.begin();
+    const fetched = await run.beforeDeadline(client.fetchProfile(run));
+    const { player, drift: departures } = parseProfile(fetched.body);
+    drift.add(departures);
+    const report = await run.finish(fetched, ({ at }) => {
+      const result = store.players.upsert(player, at);
+      const counts = { ...NO_COUNTS, received: 1, [result]: 1 };
+      return { outcome: result === 'unchanged' ? 'unchanged' : 'changed', counts };
+    });
+    return { report, player };
+  } catch (error) {
+    return { report: await run.fail(error), player: undefined };
+  }
+}
+
+/** Limits the harm of a service whose validators do not change with its list. */
+const MAX_LIST_AGE_MS = 24 * 3_600_000;
+
+/**
+ * The validators of the stored list, for this service, account, scope and program version only. Undefined while removals
+ * are held, since accepted ones are applied with the next list, and if the last full list is a day old.
+ */
+function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
+  const last = store.runs.lastApplied();
+  if (last === undefined || (last.etag === null && last.last_modified === null)) return undefined;
+  if (last.scope !== scope || last.fingerprint !== fingerprint || last.program_version !== programVersion)
+    return undefined;
+  const seenAt = store.runs.lastListAt();
+  const age = seenAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(seenAt);
+  if (age < 0 || age > MAX_LIST_AGE_MS || store.holds.all().size > 0) return undefined;
+  return { etag: last.etag ?? undefined, lastModified: last.last_modified ?? undefined };
+}
+
+/** Must be called in the transaction in which the plan was made. */
+function commit({ store, scope }: RunDeps, plan: Plan, stamp: RunStamp): ApplyResult {
+  const { outcome, counts, heldBecause, holds } = plan;
+  writeChanges(store, plan.changes, stamp);
+  for (const leagueId of plan.removals.removed) {
+    const before = leagueJson(store.leagues.load(leagueId));
+    store.leagues.remove(leagueId, stamp.at);
+    store.leagues.append({ ...stamp, leagueId, kind: 'removed', before, after: null });
+  }
+  store.holds.release(holds.ended);
+  store.holds.hold(holds.begun, stamp, holds.guardSince);
+  const newRejections = store.rejections.update(plan.rejections, scope, stamp);
+  return { outcome, counts, heldBecause, newRejections };
+}
+
+function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }: ChangeSet, stamp: RunStamp): void {
+  const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
+  // One table after the other, so that the pages of each stay in the cache.
+  for (const after of written) leagues.upsert(after.league, after.hash, stamp.at);
+  const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
+    leagues.append({ ...stamp, leagueId: after.leagueId, kind, before, after: leagueJson(after.league) });
+  for (const after of added) append('added', null, after);
+  for (const { before, after } of changed) append('changed', before, after);
+  for (const { before, after } of restored) append('restored', before, after);
+  for (const { leagueId, hash } of rehashed) leagues.rehash(leagueId, hash);
+}

@@ -1,0 +1,85 @@
+import { uptime } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+
+/** Injected, so that tests can move time by hand. All values are milliseconds. */
+export type Clock = {
+  /** The wall clock: may step either way. */
+  readonly now: () => number;
+  /** Never steps, and counts the time for which the machine was suspended. */
+  readonly monotonic: () => number;
+  /** Rejects with the signal's reason as soon as it aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** With a longer delay setTimeout fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Some systems give the uptime in whole seconds only. */
+const ROUNDING_MS = 2_000;
+
+/**
+ * `performance.now()` stands still while the machine is suspended; the uptime does not. If that cannot be read,
+ * suspensions are not counted.
+ */
+export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
+  const sinceBoot = (): number => {
+    try {
+      return readUptimeMs() - performance.now();
+    } catch {
+      return Number.NaN;
+    }
+  };
+  const begun = sinceBoot();
+  let suspendedMs = 0;
+  return () => {
+    const aheadMs = sinceBoot() - begun;
+    if (aheadMs > suspendedMs + ROUNDING_MS) suspendedMs = aheadMs;
+    return performance.now() + suspendedMs;
+  };
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: createMonotonic(),
+  sleep: async (ms, signal) => {
+    try {
+      for (let left = ms; left > 0; left -= MAX_TIMER_MS)
+        await setTimeout(Math.min(left, MAX_TIMER_MS), undefined, signal && { signal });
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    }
+  },
+};
+
+/** Years outside of 0 to 9999 have six digits and a sign, and would not sort as text. */
+const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** The form in which timestamps are stored and shown: ISO 8601, UTC, milliseconds. */
+export function formatTimestamp(ms: number): string {
+  return new Date(Math.min(Math.max(ms, FIRST_TIMESTAMP_MS), LAST_TIMESTAMP_MS)).toISOString();
+}
+
+/** The same without milliseconds, for sentences: `2026-11-22T19:52:10Z`. */
+export function formatSecond(ms: number): string {
+  return `${formatTimestamp(ms).slice(0, -'.000Z'.length)}Z`;
+}
+
+const TIMESTAMP =
+  /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
+
+/**
+ * Reads an ISO 8601 timestamp as ms since 1970: with `Z`, an offset or neither (then UTC, whatever the machine's time
+ * zone), with or without seconds and fractions, `T` or a space. Undefined for anything else, such as 31 November.
+ */
+export function parseTimestamp(text: string): number | undefined {
+  const match = TIMESTAMP.exec(text.trim());
+  if (match === null) return undefined;
+  const [, date, time, second = '00', fraction = '', sign, hours = '0', minutes = '0'] = match;
+  const local = `${date}T${time}:${second}`;
+  const ms = Date.parse(`${local}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
+  // Date.parse reads 31 November as 1 December, and 24:00 as the next day.
+  if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(local)) return undefined;
+  return ms - (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+}

@@ -1,0 +1,89 @@
+import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
+
+/** A cron expression in one time zone. */
+export type Schedule = ReturnType<typeof parseSchedule>;
+
+/** At most so many runs lie before the first one after a DST change that both offsets name. */
+const RUNS_BEFORE_CHANGE = 64;
+
+/**
+ * Reads a cron expression: 5 fields, or 6 with seconds first. node-cron only calculates the times; its timers are not
+ * used, because they fall silent or run away when the clock steps. Throws an Error that says what is wrong with it.
+ */
+export function parseSchedule(text: string, timezone: string) {
+  const expression = text.trim().replace(/\s+/g, ' ');
+  const fields = expression.split(' ').length;
+  if (fields !== 5 && fields !== 6) throw new Error(`it has ${fields} field${fields === 1 ? '' : 's'}`);
+  const { valid, errors } = validateDetailed(expression);
+  if (!valid) throw new Error(errors.map((error) => error.message).join('; ') || 'it is not a cron expression');
+
+  const tasks = new Map<string, ScheduledTask>();
+  const nextTimesIn: NextTimesIn = (zone, count) => {
+    const task = tasks.get(zone) ?? createTask(expression, () => undefined, { timezone: zone });
+    tasks.set(zone, task);
+    return task.getNextRuns(count).map((date) => date.getTime());
+  };
+  const findNextTime = createFinder(timezone, nextTimesIn);
+  let cached: { readonly now: number; readonly time: number } | undefined;
+  /** The first time after now, in ms. */
+  const nextTime = (): number => {
+    const now = Date.now();
+    // Asked for every second, and near a DST change it takes milliseconds.
+    if (cached === undefined || now < cached.now || now >= cached.time) cached = { now, time: findNextTime(now) };
+    return cached.time;
+  };
+  // Some expressions, such as 30 February, pass the validator and fail only here.
+  nextTime();
+  return {
+    expression,
+    timezone,
+    nextTime,
+    /** The first `count` times after now, in ms. Near a DST change some may be missing. */
+    nextTimes: (count: number): readonly number[] => nextTimesIn(timezone, count),
+    /** The `count`th time after a timestamp, both in ms. */
+    nthTimeAfter: (timestamp: number, count: number): number => {
+      // getNextRuns starts from now only. Its matcher is not in node-cron's types.
+      const { timeMatcher } = tasks.get(timezone) as ScheduledTask & { readonly timeMatcher: Matcher };
+      let time = new Date(timestamp);
+      for (let found = 0; found < count; found += 1) time = timeMatcher.getNextMatch(time);
+      return time.getTime();
+    },
+  };
+}
+
+type Matcher = { readonly getNextMatch: (after: Date) => Date };
+
+/** The next `count` times of an expression in a time zone, or at an offset from UTC such as `+02:00`. */
+type NextTimesIn = (zone: string, count: number) => readonly number[];
+
+/**
+ * node-cron finds nothing in the hour that DST skips, nor in one of the two hours that it repeats. So it is also asked
+ * for the next time at the current UTC offset.
+ */
+function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number) => number {
+  const offsetAt = createOffsets(timezone);
+  /** Whether a time at this offset counts in the zone: DST skips it there, or repeats its hour. */
+  const existsInZone = (time: number, offset: string): boolean => {
+    const actual = offsetAt(time);
+    const isSkipped = (): boolean => offsetAt(time - (minutesOf(actual) - minutesOf(offset)) * 60_000) === offset;
+    return actual === offset || isSkipped() || nextTimesIn(actual, RUNS_BEFORE_CHANGE).includes(time);
+  };
+  return (now) => {
+    const [time] = nextTimesIn(timezone, 1);
+    if (time === undefined || Number.isNaN(time)) throw new Error('it names no time');
+    const offset = offsetAt(now);
+    const [fixed = time] = nextTimesIn(offset, 1);
+    return fixed < time && existsInZone(fixed, offset) ? fixed : time;
+  };
+}
+
+/** Finds the UTC offset of a zone at a timestamp (ms), such as `+02:00`. */
+function createOffsets(timezone: string): (timestamp: number) => string {
+  const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
+  return (timestamp) => /[+-]\d\d:\d\d/.exec(format.format(timestamp))?.[0] ?? '+00:00';
+}
+
+function minutesOf(offset: string): number {
+  const [hours = 0, minutes = 0] = offset.split(':').map(Number);
+  return hours * 60 + (offset.startsWith('-') ? -minutes : minutes);
+}

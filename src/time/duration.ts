@@ -1,0 +1,64 @@
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNITS_BYTES = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30 } as const;
+
+/** Reads `250ms`, `30s`, `5m`, `2h` or `90d` as milliseconds; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  return parseQuantity(text, /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/, UNITS_MS);
+}
+
+/** Writes a duration as a setting holds it, in the largest unit that fits: `250ms`, `90s`, `1d`. */
+export function writeDuration(ms: number): string {
+  const units = Object.entries(UNITS_MS).reverse();
+  const [unit, size] = units.find(([, size]) => ms >= size && ms % size === 0) ?? ['s', UNITS_MS.s];
+  return `${ms / size}${unit}`;
+}
+
+/** Reads `64MB`, `512KB` or `1GiB` as bytes (MB is a million, MiB is 2^20); undefined for anything else. */
+export function parseSize(text: string): number | undefined {
+  return parseQuantity(text.toUpperCase(), /^(\d{1,12}(?:\.\d{1,6})?)\s?(B|[KMG]I?B)$/, UNITS_BYTES);
+}
+
+function parseQuantity(text: string, form: RegExp, units: Readonly<Record<string, number>>): number | undefined {
+  const [, count, unit = ''] = form.exec(text.trim()) ?? [];
+  return count === undefined ? undefined : Math.round(Number(count) * (units[unit] ?? Number.NaN));
+}
+
+/** Writes how long something took or may take: `850 ms`, `4.2 s`, `4 s`, `12 min`, `3 h`, `5 d`. */
+export function formatDuration(ms: number): string {
+  const size = Math.round(Math.abs(ms));
+  if (size < UNITS_MS.s) return `${Math.round(ms)} ms`;
+  if (size < 10 * UNITS_MS.s) return `${Number((ms / UNITS_MS.s).toFixed(1))} s`;
+  return formatCoarsely(ms, Math.round);
+}
+
+/** Writes how long ago something was, in ms, or when it will be: `just now`, `5 s ago`, `12 min ago`, `in 3 h`. */
+export function formatAge(ms: number): string {
+  const size = Math.abs(ms);
+  if (size < UNITS_MS.s) return 'just now';
+  // Rounded down: nothing is older than it says.
+  const text = formatCoarsely(size, Math.floor);
+  return ms < 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** Whole units; the smaller one up to twice the next: `90 s`, `2 min`. */
+function formatCoarsely(ms: number, round: (value: number) => number): string {
+  for (const [unit, name, most] of COARSE_UNITS) {
+    const value = round(ms / unit);
+    if (Math.abs(value) < most) return `${value} ${name}`;
+  }
+  return `${round(ms / UNITS_MS.d)} d`;
+}
+
+const COARSE_UNITS = [
+  [UNITS_MS.s, 's', 120],
+  [UNITS_MS.m, 'min', 120],
+  [UNITS_MS.h, 'h', 48],
+] as const;
+
+/** Writes bytes for people: `512 B`, `4.1 KB`, `4 MB`, `73 MB`. */
+export function formatSize(bytes: number): string {
+  const unit = (['GB', 'MB', 'KB'] as const).find((name) => bytes >= UNITS_BYTES[name]);
+  if (unit === undefined) return `${bytes} B`;
+  const size = bytes / UNITS_BYTES[unit];
+  return `${Number(size.toFixed(size < 10 ? 1 : 0))} ${unit}`;
+}

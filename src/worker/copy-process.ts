@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import type { Environment } from '../config/environment.ts';
+import { CopyKilledError, codeOf, DatabaseError } from '../errors.ts';
+import { type Replaceable, removeCopy, tempPath } from '../store/copy.ts';
+
+/**
+ * Copies the database at `path` to `target`, which must not exist unless `replace` says which copies of the same database
+ * it may replace. Rejects with a DatabaseError (a CopyKilledError if another program killed the copy process), or with
+ * the signal's reason; it then leaves nothing behind.
+ */
+export type CopyDatabase = (
+  path: string,
+  target: string,
+  options: { readonly replace?: Replaceable; readonly signal: AbortSignal },
+) => Promise<void>;
+
+type Program = {
+  /** How this program is started: the executable and what comes before its own arguments. */
+  readonly program: readonly string[];
+  readonly environment: Environment;
+  readonly pid: number;
+};
+
+/**
+ * Copies in a process of its own. SQLite cannot interrupt a copy, which takes seconds if the database is large, and a
+ * broken disk at the target may hang; neither may block the event loop or a stop. Closing a file that was opened here for
+ * reading would also drop this process's POSIX locks on it.
+ */
+export function createCopyProcess({ program, environment, pid }: Program): CopyDatabase {
+  // The copy process needs no settings, least of all secrets.
+  const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
+  return async (path, target, { replace, signal }) => {
+    signal.throwIfAborted();
+    const part = replace === undefined ? undefined : tempPath(target);
+    const over = [...(part === undefined ? [] : ['--part', part]), ...(replace === 'published' ? ['--published'] : [])];
+    const args = ['copy', '--parent', String(pid), ...over, '--', path, target];
+    const { code, said } = await runToEnd([...program, ...args], env, signal);
+    if (code === 0) return;
+    if (code !== null) throw new DatabaseError(said);
+    // A killed process leaves its unfinished copy.
+    removeCopy(part ?? target);
+    signal.throwIfAborted();
+    throw new CopyKilledError(`Copying ${path} to ${target} was interrupted: the copy process was killed.`);
+  };
+}
+
+async function runToEnd([executable = '', ...args]: readonly string[], env: Environment, signal: AbortSignal) {
+  // Detached: Ctrl-C at a terminal must not kill the last copy before its grace period ends.
+  const child = spawn(executable, args, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+  const kill = (): unknown => child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return { code: code as number | null, said: said.replace(/^league-sync: /, '').trim() };
+  } catch (cause) {
+    throw new DatabaseError(`The copy process could not be started (${codeOf(cause)}).`, { cause });
+  } finally {
+    signal.removeEventListener('abort', kill);
+  }
+}

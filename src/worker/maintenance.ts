@@ -1,0 +1,90 @@
+import { basename } from 'node:path';
+import { toRunError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { sizeOf } from '../store/database-file.ts';
+import type { Store } from '../store/store.ts';
+import type { Listener } from '../sync/report.ts';
+import type { RunDeps } from '../sync/run.ts';
+import { formatTimestamp } from '../time/clock.ts';
+import { formatSize } from '../time/duration.ts';
+
+/**
+ * To be called every second. Writes what could not be written before, and logs if the files disappear or come back; a
+ * locked database is logged by the runs that wait for it.
+ */
+export function createDatabaseWatch({ path, recover, writeError }: Store, log: Log): () => void {
+  let logged: string | undefined;
+  return () => {
+    recover();
+    const found = writeError();
+    const message = found?.busy === true ? undefined : found?.message;
+    if (message === logged) return;
+    logged = message;
+    if (message !== undefined) log.warn({ database: path }, message);
+    else log.info({ database: path }, `the database is back at ${path}; polls are stored again`);
+  };
+}
+
+/** SQLite restarts the WAL at about 4 MB, unless another program keeps a read transaction open. */
+const LARGE_WAL_BYTES = 64_000_000;
+
+/** Warns if a large WAL keeps growing from run to run, and again each time it has doubled. */
+export function createWalWatch({ path }: Pick<Store, 'path'>, log: Log): Listener {
+  const wal = `${path}-wal`;
+  let before = 0;
+  let warnedAt = 0;
+  return ({ type }) => {
+    if (type !== 'runEnded') return;
+    const bytes = sizeOf(wal);
+    if (bytes < LARGE_WAL_BYTES) warnedAt = 0;
+    // A poll of very many leagues makes it large too, but the next poll does not make it larger.
+    else if (before >= LARGE_WAL_BYTES && bytes > before && bytes >= 2 * warnedAt) {
+      warnedAt = bytes;
+      log.warn(
+        { wal_bytes: bytes },
+        `the write-ahead log ${basename(wal)} has grown to ${formatSize(bytes)}: another program keeps a read transaction open; it shrinks once that ends`,
+      );
+    }
+    before = bytes;
+  };
+}
+
+const PRUNE_EVERY_MS = 24 * 3_600_000;
+
+/**
+ * Deletes old rows of `runs` and `logins` at the first tick and then once a day. If all of them are old at the start, it
+ * waits a day: a clock that is far ahead must not cost the history.
+ */
+export function createRetention(retentionMs: number, { store, clock }: Pick<RunDeps, 'store' | 'clock'>, log: Log) {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  const lastStart = store.read(store.runs.lastStartedAt);
+  if (lastStart !== undefined && Date.parse(lastStart) < clock.now() - retentionMs) {
+    nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+    log.warn(
+      { last_started_at: lastStart },
+      `no old runs are deleted today, since all are old, the last of ${lastStart}: is the clock right?`,
+    );
+  }
+  let pruning: Promise<void> = Promise.resolve();
+  const prune = async (): Promise<void> => {
+    const now = formatTimestamp(clock.now());
+    const before = formatTimestamp(clock.now() - retentionMs);
+    try {
+      const deleted = await store.write(() => ({
+        runs: store.runs.prune(before, now),
+        logins: store.logins.prune(before),
+      }));
+      if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
+    } catch (error) {
+      log.warn({ err: toRunError(error) }, 'old runs could not be deleted; tried again tomorrow');
+    }
+  };
+  return {
+    tick: (): void => {
+      if (clock.monotonic() < nextAt) return;
+      nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+      pruning = pruning.then(prune);
+    },
+    [Symbol.asyncDispose]: (): Promise<void> => pruning,
+  };
+}

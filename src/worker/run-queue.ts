@@ -1,0 +1,101 @@
+import { type RunError, toRunError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { RetryAfter } from '../service/retry-after.ts';
+import type { RunKind, Trigger } from '../store/tables/runs.ts';
+import type { RunReport } from '../sync/report.ts';
+import { formatSecond, formatTimestamp } from '../time/clock.ts';
+
+export type RunQueueOptions = {
+  readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
+  readonly retryAfter: RetryAfter;
+  /** The refusal of the credentials whose backoff has not ended yet. */
+  readonly blockedBy: (kind: RunKind) => RunError | undefined;
+  readonly isFirstLoad: () => boolean;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+const ORDER: readonly RunKind[] = ['leagues', 'profile'];
+
+/** Executes runs one after the other, those of the leagues first. */
+export class RunQueue {
+  private readonly options: RunQueueOptions;
+  private readonly waiting = new Map<RunKind, Trigger>();
+  /** Kinds whose run was postponed by a Retry-After, or failed for the credentials. */
+  private readonly owed = new Set<RunKind>();
+  private current: RunKind | undefined;
+  private draining: Promise<void> = Promise.resolve();
+
+  constructor(options: RunQueueOptions) {
+    this.options = options;
+  }
+
+  /** Returns whether the run will follow; if not, logs why. */
+  request(kind: RunKind, trigger: Trigger): boolean {
+    const { signal, retryAfter, isFirstLoad, log } = this.options;
+    if (signal.aborted) return false;
+    // Never skip a catch-up: the run in progress may have started before the machine was suspended.
+    if (this.current === kind && trigger !== 'catch-up') {
+      const isFirst = kind === 'leagues' && isFirstLoad();
+      const what = isFirst ? 'the first poll' : 'the run before';
+      log[isFirst ? 'info' : 'warn']({ kind, trigger }, `${kind}: skipped: ${what} is still going on`);
+      return false;
+    }
+    const until = retryAfter.until();
+    if (until > 0) {
+      if (trigger === 'manual' || !this.owed.has(kind))
+        log.warn(
+          { kind, trigger, not_before: formatTimestamp(until) },
+          `${kind}: postponed to ${formatSecond(until)} (Retry-After)`,
+        );
+      this.owed.add(kind);
+      return false;
+    }
+    if (!this.waiting.has(kind)) this.waiting.set(kind, trigger);
+    // Asynchronous, so that kinds that fall due together are all queued before the first one starts.
+    this.draining = this.draining.then(() => this.drain());
+    return true;
+  }
+
+  /**
+   * Makes up for a run that a Retry-After postponed or that failed for the credentials, once nothing blocks it. One at a
+   * time and never during another run, since that one may be refused or postponed as well.
+   */
+  resume(): void {
+    const { retryAfter, blockedBy } = this.options;
+    if (this.current !== undefined || retryAfter.until() > 0) return;
+    const kind = ORDER.find((kind) => this.owed.has(kind) && blockedBy(kind) === undefined);
+    if (kind === undefined) return;
+    this.owed.delete(kind);
+    this.request(kind, 'catch-up');
+  }
+
+  running(): RunKind | undefined {
+    return this.current;
+  }
+
+  /** Settles when no run is in progress or waiting. */
+  idle(): Promise<void> {
+    return this.draining;
+  }
+
+  private async drain(): Promise<void> {
+    const { poll, log, signal } = this.options;
+    while (!signal.aborted) {
+      const kind = ORDER.find((kind) => this.waiting.has(kind));
+      if (kind === undefined) return;
+      const trigger = this.waiting.get(kind) ?? 'schedule';
+      this.waiting.delete(kind);
+      this.current = kind;
+      try {
+        const report = await poll[kind](trigger);
+        if (report.postponed || report.error?.kind === 'credentials') this.owed.add(kind);
+        else this.owed.delete(kind);
+      } catch (error) {
+        log.error({ err: toRunError(error), kind }, 'a run failed in a way that it could not record');
+      } finally {
+        this.current = undefined;
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommanderError } from 'commander';
+import { createProgram } from '../../src/program.ts';
+import { faults } from '../../src/simulator/faults.ts';
+import { runQuery } from '../../src/store/queries/sql.ts';
+import { splitLine } from './shell-words.ts';
+
+/** Where commands are looked up. `database` is one of the newest schema, which statements are tried on. */
+export type Place = { readonly clone: string; readonly database: string };
+/** The result of looking a command up: it exists, it does not, or it is not one of ours. */
+export type Finding = 'exists' | 'foreign' | { readonly fault: string };
+
+/** Commands of npm itself that documents may name. */
+const OF_NPM = ['ci', 'install', 'pack', 'version'];
+/** Options of docker's `run` and `exec` that take no value. */
+const BARE_FLAGS = [
+  '-d',
+  '-i',
+  '-t',
+  '-it',
+  '-T',
+  '--detach',
+  '--init',
+  '--interactive',
+  '--read-only',
+  '--rm',
+  '--tty',
+];
+const OUR_IMAGE = /(?:^|\/)league-sync(?::[\w.-]+)?$/;
+
+/**
+ * Looks for what a command names that is named in a sentence or not run: scripts, files, commands, options and their
+ * values. Of another program's command only what it hands on to ours is looked at.
+ */
+export function lookUp(command: string, place: Place): Finding {
+  const findings = splitLine(command).map((words) => lookUpWords(words, place));
+  const fault = findings.find((finding) => typeof finding === 'object');
+  return fault ?? (findings.includes('exists') ? 'exists' : 'foreign');
+}
+
+function lookUpWords(all: readonly string[], place: Place): Finding {
+  const words = all.slice(all.findIndex((word) => !/^\w+=/.test(word)));
+  const [first = '', second = '', ...rest] = words;
+  if (first === 'docker' || first === 'podman') return lookUpContained(words.slice(1), place);
+  if (/(?:^|\/)league-sync$/.test(first)) return found(faultOfProgram(words.slice(1), place));
+  if (first === 'npx' && second === 'league-sync') return found(faultOfProgram(rest, place));
+  if (first === 'npx') return found(faultOfPackage(second, rest, place));
+  if (first === 'npm') return found(faultOfScript(second, rest[0], place));
+  // What stands in the quotes is a line of its own.
+  if (/(?:^|\/)(?:bash|sh)$/.test(first) && /^-\w*c$/.test(second)) return lookUp(rest[0] ?? '', place);
+  if (/(?:^|\/)(?:node|bash|sh)$/.test(first)) return found(faultOfFile(words.slice(1), place));
+  const handedOn = words.indexOf('--') + 1;
+  if (handedOn > 0) return lookUpWords(words.slice(handedOn), place);
+  // Such as systemd-run, which takes the command behind its options.
+  const ours = words.indexOf('league-sync', 1);
+  return first === 'systemd-run' && ours > 0 ? lookUpWords(words.slice(ours), place) : 'foreign';
+}
+
+function found(fault: string | undefined): Finding {
+  return fault === undefined ? 'exists' : { fault };
+}
+
+/** `[compose] run|exec [OPTION…] NAME [WORD…]`; what stands behind our image's name is for our program. */
+function lookUpContained(all: readonly string[], place: Place): Finding {
+  const [verb, ...words] = all[0] === 'compose' ? all.slice(1) : all;
+  if (verb !== 'run' && verb !== 'exec') return 'foreign';
+  const takesValue = (word = '') => /^--?[^=]+$/.test(word) && !BARE_FLAGS.includes(word);
+  const at = words.findIndex((word, index) => !word.startsWith('-') && !takesValue(words[index - 1]));
+  if (at === -1) return { fault: `"${verb}" has nothing to run in` };
+  const rest = words.slice(at + 1);
+  const entrypoint = words[words.indexOf('--entrypoint') + 1];
+  if (words.includes('--entrypoint')) return lookUpWords([entrypoint ?? '', ...rest], place);
+  if (verb === 'exec') return rest.length === 0 ? { fault: 'no command to run' } : lookUpWords(rest, place);
+  return OUR_IMAGE.test(words[at] ?? '') ? found(faultOfProgram(rest, place)) : 'foreign';
+}
+
+/** What our program itself says of a command line. Who only names a command may leave its arguments out. */
+function faultOfProgram(words: readonly string[], { database }: Place): string | undefined {
+  const asked: { sql?: unknown; fault?: unknown } = {};
+  try {
+    createSilentProgram(asked).parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const isNamed = error.exitCode === 0 || error.code === 'commander.missingArgument';
+    return isNamed ? undefined : error.message;
+  }
+  const switched = Array.isArray(asked.fault) ? asked.fault : [];
+  const unknown = switched.find((name) => !faults.some((fault) => fault.name === name));
+  if (unknown !== undefined) return `the simulated service has no fault ${unknown}`;
+  return typeof asked.sql === 'string' ? faultOfStatement(asked.sql, database) : undefined;
+}
+
+/** Our program, which carries nothing out: it notes the options. */
+function createSilentProgram(asked: object) {
+  const program = createProgram(async (_, options) => {
+    Object.assign(asked, options);
+  });
+  for (const command of [program, ...program.commands]) {
+    command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
+  }
+  return program;
+}
+
+function faultOfStatement(sql: string, database: string): string | undefined {
+  if (!/^SELECT /i.test(sql)) return undefined;
+  try {
+    runQuery(database, sql);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function faultOfPackage(name: string, words: readonly string[], { clone }: Place): string | undefined {
+  if (!existsSync(join(clone, 'node_modules/.bin', name))) return `npx would have to download ${name}`;
+  const file = words.find((word) => /^\w.*\/.*\.\w+$/.test(word));
+  return file === undefined || existsSync(join(clone, file)) ? undefined : `there is no file ${file}`;
+}
+
+function faultOfScript(word: string, next: string | undefined, { clone }: Place): string | undefined {
+  const { scripts } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const script = word === 'run' ? (next ?? '') : word;
+  if (Object.hasOwn(scripts, script) || (word !== 'run' && OF_NPM.includes(word))) return undefined;
+  return `package.json has no script ${script}`;
+}
+
+/** Of what node or a shell is to run. */
+function faultOfFile([file = '', ...rest]: readonly string[], place: Place): string | undefined {
+  if (!existsSync(join(place.clone, file))) return `there is no file ${file}`;
+  return /^(?:src\/cli\.ts|dist\/league-sync\.cjs)$/.test(file) ? faultOfProgram(rest, place) : undefined;
+}

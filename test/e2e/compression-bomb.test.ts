@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createGzip } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../support/bench.ts';
+import { runProgram, startProgram } from '../support/program.ts';
+import { type Kind, type Reply, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { readRows } from '../support/worker-resources.ts';
+
+const MEGABYTE = 1_000_000;
+const BOMB_MB = 300;
+/** Over the limit of 64 MB that holds where none is set. */
+const PLAIN_MB = 70;
+const LARGEST_BOMB_BYTES = 400_000;
+const MOST_MEMORY_BYTES = 400 * MEGABYTE;
+const FAILURE = /larger than \d+ MB.*LEAGUE_SYNC_MAX_BODY/;
+
+/** Spaces, which any JSON may hold. Made bit by bit: the test itself needs no such memory. */
+function* blanks(megabytes: number): Generator<Buffer> {
+  const block = Buffer.alloc(MEGABYTE, 0x20);
+  for (let sent = 0; sent < megabytes; sent += 1) yield block;
+}
+
+async function bomb(): Promise<Reply> {
+  const body = await buffer(Readable.from(blanks(BOMB_MB)).pipe(createGzip()));
+  expect(body.length).toBeLessThan(LARGEST_BOMB_BYTES);
+  return { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' }, body };
+}
+
+async function flood(): Promise<Reply> {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    // The connection is broken before its end: that is the point.
+    response.on('error', () => undefined);
+    Readable.from(blanks(PLAIN_MB)).pipe(response);
+  };
+}
+
+function settingsFor(service: ScriptedService) {
+  return {
+    LEAGUE_SYNC_BASE_URL: service.url,
+    LEAGUE_SYNC_USERNAME: 'player',
+    LEAGUE_SYNC_PASSWORD: 'secret-password',
+    LEAGUE_SYNC_DATABASE: 'leagues.db',
+    LEAGUE_SYNC_PROFILE_SCHEDULE: 'off',
+    LEAGUE_SYNC_LISTEN: 'off',
+  };
+}
+
+/** The most memory that a process has held at once since it began. */
+function peakMemoryBytes(pid: number): number {
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1_024;
+}
+
+describe.each<[string, Kind, () => Promise<Reply>]>([
+  ['300 MB of leagues in a small gzip', 'leagues', bomb],
+  ['300 MB of a login in a small gzip', 'login', bomb],
+  ['70 MB of leagues as they are', 'leagues', flood],
+  ['70 MB of a login as they are', 'login', flood],
+])('%s', (_what, kind, make) => {
+  it('end a sync with a failure that names the limit, after one request', async () => {
+    const cwd = makeFolder();
+    await using service = await startScriptedService();
+    service.script(kind, await make());
+    const { code, stderr } = await runProgram(['sync'], { cwd, env: settingsFor(service) });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(FAILURE);
+    expect(service.seen(kind)).toHaveLength(1);
+    expect(readRows(join(cwd, 'leagues.db'), 'SELECT outcome, error_kind FROM runs')).toEqual([
+      { outcome: 'failed', error_kind: 'contract' },
+    ]);
+  });
+
+  it.skipIf(process.platform !== 'linux')('leave a worker alive, and small', async () => {
+    const cwd = makeFolder();
+    await using service = await startScriptedService();
+    service.script(kind, await make());
+    const worker = startProgram(['run'], { cwd, env: settingsFor(service) });
+    expect(String((await worker.waitForPoll('failed')).msg)).toMatch(FAILURE);
+    // Read of the process that lives on, so nothing of its peak is missed.
+    expect(peakMemoryBytes(worker.pid)).toBeLessThan(MOST_MEMORY_BYTES);
+    expect((await worker.stop()).code).toBe(0);
+  });
+});

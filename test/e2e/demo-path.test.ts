@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ask } from '../support/database.ts';
+import { leaveDemo, type Place, runDemo, setUpPlace } from '../support/demo-path.ts';
+import { startProgram } from '../support/program.ts';
+
+type Make = (place: Place) => Promise<void> | void;
+
+async function beginAnew({ folder }: Place): Promise<void> {
+  const demo = startProgram(['demo'], { cwd: folder });
+  await demo.waitForPoll('changed');
+  const { code, stderr } = await demo.stop();
+  expect([code, stderr]).toEqual([0, '']);
+}
+
+describe('what a demo replaces', () => {
+  const REPLACED: readonly (readonly [what: string, make: Make])[] = [
+    ['nothing', () => undefined],
+    [
+      'an empty file',
+      ({ database }) => {
+        mkdirSync(dirname(database));
+        writeFileSync(database, '');
+      },
+    ],
+    ['a demo’s database', (place) => leaveDemo(place, 'SIGTERM')],
+    ['the database of a killed demo', (place) => leaveDemo(place, 'SIGKILL')],
+    [
+      'a demo’s database that was only read since',
+      async (place) => {
+        await leaveDemo(place, 'SIGTERM');
+        for (const args of [['status'], ['changes'], ['check'], ['sync', '--dry-run'], ['backup', 'copy.db']])
+          expect((await place.run(args)).code).toBeLessThan(2);
+      },
+    ],
+    [
+      'a file whose first transaction was cut short',
+      async (place) => {
+        await leaveDemo(place, 'SIGTERM');
+        writeHotJournal(place.database);
+      },
+    ],
+  ];
+
+  it.each(REPLACED)('is %s', async (_, make) => {
+    const place = await setUpPlace();
+    await make(place);
+    const before = existsSync(place.database) ? readFileSync(place.database) : Buffer.alloc(0);
+    await beginAnew(place);
+    expect(readdirSync(dirname(place.database))).toEqual(['leagues.db']);
+    expect(readFileSync(place.database).equals(before)).toBe(false);
+    expect(ask(place.database, "SELECT count(*) AS n FROM league_changes WHERE run_id = 1 AND kind = 'added'")).toEqual(
+      [{ n: 124 }],
+    );
+  });
+
+  it('includes what a demo leaves that is killed right after its start', async () => {
+    const place = await setUpPlace();
+    for (let round = 0; round < 8; round += 1) {
+      const demo = startProgram(['demo'], { cwd: place.folder });
+      await demo.waitForLog(({ msg }) => String(msg).startsWith('database: '));
+      await new Promise((wake) => setTimeout(wake, round * 4));
+      await demo.stop('SIGKILL');
+    }
+    await beginAnew(place);
+  });
+});
+
+/** As a first transaction leaves it that is killed just before its end: by the journal, there was nothing before it. */
+function writeHotJournal(path: string): void {
+  const header = Buffer.alloc(512);
+  header.write('d9d505f920a163d7', 'hex');
+  // The size of a sector and of a page; how many pages are in it, and how many the database had: none.
+  header.writeUInt32BE(512, 20);
+  header.writeUInt32BE(4096, 24);
+  writeFileSync(`${path}-journal`, header);
+}
+
+describe('the place of a demo', () => {
+  it('is one demo’s at a time: a second one is refused with 75, and deletes nothing', async () => {
+    const place = await setUpPlace();
+    const demo = startProgram(['demo'], { cwd: place.folder });
+    await demo.waitForPoll('changed');
+    const { code, stdout, stderr } = await runDemo(place);
+    expect([code, stdout]).toEqual([75, '']);
+    expect(stderr).toContain(`process ${demo.pid} `);
+    await demo.waitForPoll();
+    expect((await demo.stop()).code).toBe(0);
+    expect(ask(place.database, 'SELECT count(*) AS n FROM leagues')[0]?.n).toBeGreaterThanOrEqual(124);
+  });
+
+  it('is refused with 75 while a worker runs on a database there', async () => {
+    const place = await setUpPlace();
+    const worker = place.start(['run']);
+    await worker.waitForPoll('changed');
+    expect((await runDemo(place)).code).toBe(75);
+    expect((await worker.stop()).code).toBe(0);
+    expect(ask(place.database, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { setUp, setUpFor } from '../support/bench.ts';
+import { type LogLine, type RunningProgram, readLines } from '../support/program.ts';
+import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+
+const WARN = 40;
+
+/** What was warned of, by its first words after the kind of the run. */
+function warnings(lines: readonly LogLine[]): readonly string[] {
+  return lines.flatMap(({ level, msg }) => (level === WARN ? [String(msg)] : []));
+}
+
+async function pollAgain(worker: RunningProgram): Promise<readonly string[]> {
+  const before = worker.log().length;
+  worker.send('SIGHUP');
+  await worker.waitForPoll();
+  // A warning is written before the next line; the profile is off.
+  worker.send('SIGHUP');
+  await worker.waitForPoll();
+  return warnings(worker.log().slice(before));
+}
+
+/** A service that lists what it is told to. */
+async function startListing(...first: readonly unknown[]) {
+  const listed = { leagues: first };
+  const service = await startService(({ endpoint }) =>
+    endpoint === 'login' ? grantLogin('only-token') : listLeagues(listed.leagues),
+  );
+  const list = (...leagues: readonly unknown[]): void => {
+    listed.leagues = leagues;
+  };
+  return { bench: setUpFor(service.url), list };
+}
+
+const NAMELESS = makeLeague('x', { league_name: undefined });
+const rejectionOf = (position: number) =>
+  `leagues: 1 new entry that cannot be stored (rejected_leagues): leagues[${position}] (x) league_name is missing (absent)`;
+const DRIFT = 'leagues: 1 new departure from the interface (drift): leagues[].mascot unknown-field (string)';
+
+describe('what the service sends that no poll has found before', () => {
+  it('is warned of once: not at the next poll, and not after a restart', async () => {
+    const { bench, list } = await startListing(makeLeague('a'), makeLeague('b'));
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    expect(await pollAgain(worker)).toEqual([]);
+    list(makeLeague('a', { mascot: 'a bear' }), makeLeague('b'), NAMELESS);
+    expect(await pollAgain(worker)).toEqual([DRIFT, rejectionOf(2)]);
+    expect(await pollAgain(worker)).toEqual([]);
+    // A league that stays as it is is not read again.
+    list(makeLeague('a', { mascot: 'a wolf' }), makeLeague('b'), NAMELESS);
+    expect(await pollAgain(worker)).toEqual([]);
+    await worker.stop();
+    list(makeLeague('a', { mascot: 'a hare' }), makeLeague('b'), NAMELESS);
+
+    const next = bench.start(['run'], { LEAGUE_SYNC_STATUS: 'active' });
+    await next.waitForPoll();
+    expect(await pollAgain(next)).toEqual([]);
+    expect(warnings(next.log())).toEqual([]);
+  });
+
+  it('is warned of again if it went away and returns, but not if only the rest of the entry changes', async () => {
+    const { bench, list } = await startListing(makeLeague('a'), makeLeague('b'), NAMELESS);
+    const worker = bench.start(['run']);
+    await worker.waitForLog(({ msg }) => msg === rejectionOf(2));
+    list(makeLeague('a'), makeLeague('b'), { ...NAMELESS, sport: 'hockey' });
+    expect(await pollAgain(worker)).toEqual([]);
+    list(makeLeague('a'), makeLeague('b'));
+    expect(await pollAgain(worker)).toEqual([]);
+    list(NAMELESS, makeLeague('a'), makeLeague('b'));
+    expect(await pollAgain(worker)).toEqual([rejectionOf(0)]);
+  });
+
+  it('is warned of by sync on stderr, with the row of its run', async () => {
+    const { bench } = await startListing(makeLeague('a', { mascot: 'a bear' }), makeLeague('b'), NAMELESS);
+    const { code, stderr } = await bench.run(['sync']);
+    expect(code).toBe(0);
+    expect(readLines(stderr)).toMatchObject([
+      { run_id: 1, kind: 'leagues', new_drift: 1, drift: [{ field: 'leagues[].mascot', kind: 'unknown-field' }] },
+      { run_id: 1, kind: 'leagues', new_rejections: 1, rejected_leagues: [{ league_id: 'x', position: 2 }] },
+    ]);
+    expect((await bench.run(['sync'])).stderr).toBe('');
+  });
+
+  it('is named also in the answers to a login and for the profile', async () => {
+    const service = await startService(({ endpoint }) => {
+      if (endpoint === 'leagues') return listLeagues([makeLeague('a')]);
+      const { body } = grantLogin('only-token');
+      if (endpoint === 'login') return { body: { ...(body as object), realm: 'eu' } };
+      return { body: { player: { player_id: 'p-1', shoe_size: 44 } } };
+    });
+    const bench = setUpFor(service.url);
+    const { stderr } = await bench.run(['profile']);
+    const [line] = readLines(stderr);
+    expect(line).toMatchObject({ level: WARN, kind: 'profile', run_id: 1 });
+    expect(JSON.stringify(line?.drift)).toContain('login.realm');
+    expect(line?.msg).toMatch(/^profile: \d+ new departures from the interface \(drift\): login\.realm unknown-field/);
+  });
+});
+
+it('a first poll of a service that keeps to its interface warns of nothing', async () => {
+  const bench = await setUp();
+  const worker = bench.start(['run'], { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
+  await worker.waitForLog(({ kind, outcome }) => kind === 'profile' && outcome === 'changed');
+  await worker.stop();
+  expect(warnings(worker.log())).toEqual([]);
+});

@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { setUp } from '../support/bench.ts';
+import { expectAccessible, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
+import { type Served, serve } from '../support/page.ts';
+
+beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
+
+async function serveReal(): Promise<Served & { readonly simulator: Awaited<ReturnType<typeof setUp>>['simulator'] }> {
+  const bench = await setUp();
+  const served = await serve(bench);
+  await served.worker.waitForPoll();
+  return { ...served, simulator: bench.simulator };
+}
+
+describe('the search for a league', () => {
+  it('works with the keyboard only, and has an address to bookmark', async () => {
+    const { url } = await serveReal();
+    const { page, expectQuiet } = await openTab(url);
+    await page.goto('/');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    await page.getByRole('searchbox').focus();
+    await page.keyboard.type('bundes');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=bundes/);
+    const names = page.getByRole('region', { name: 'Leagues' }).getByRole('rowheader');
+    expect(await names.allTextContents()).toEqual(['2. Bundesliga', 'Austrian Bundesliga', 'Bundesliga']);
+    await page.goto('/?q=bundes&sport=soccer&status=active');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('bundes');
+    expect(await names.count()).toBeGreaterThan(0);
+    await page.goto('/?q=100%25_no_such');
+    expect(await page.getByRole('main').textContent()).toContain('No leagues match “100%_no_such”. Show all');
+    expectQuiet();
+  });
+
+  it('filters by sport and status links, which mark the current choice', async () => {
+    const { url } = await serveReal();
+    const { page, expectQuiet } = await openTab(url);
+    await page.goto('/');
+    await page.getByRole('navigation', { name: 'Sports' }).getByRole('link', { name: 'cricket' }).click();
+    await page.waitForURL(/sport=cricket/);
+    await page.getByRole('navigation', { name: 'Statuses' }).getByRole('link', { name: 'inactive' }).click();
+    await page.waitForURL(/status=inactive/);
+    expect(await page.locator('[aria-current=true]').allTextContents()).toEqual([
+      expect.stringMatching(/^cricket \d+$/),
+      expect.stringMatching(/^inactive \d+$/),
+    ]);
+    const rows = page.getByRole('region', { name: 'Leagues' }).getByRole('table').getByRole('row');
+    for (const text of (await rows.allTextContents()).slice(1)) expect(text).toMatch(/cricket\s+inactive/);
+    expectQuiet();
+  });
+
+  it('leads to all of its fields and its history', async () => {
+    const { url, worker, simulator, bench } = await serveReal();
+    const { page, expectQuiet } = await openTab(url, LOOKS.phone);
+    const [{ league_id: id, league_name: name }] = bench.rows(
+      'SELECT league_id, league_name FROM leagues WHERE city IS NOT NULL ORDER BY league_id LIMIT 1',
+    ) as readonly [{ league_id: string; league_name: string }];
+    simulator.setLeagues(simulator.leagues().map((sent) => ({ ...(sent as object), city: 'Elsewhere' })));
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+    await page.goto(`/league?${new URLSearchParams({ id })}`);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(name);
+    expect(await page.getByRole('term').count()).toBe(20);
+    expect(await page.getByRole('region', { name: 'History' }).textContent()).toMatch(
+      /changed[\s\S]*city[\s\S]*Elsewhere[\s\S]*added/,
+    );
+    await expectAccessible(page);
+    await takePicture(page, 'league-phone');
+    expectQuiet();
+    const missing = await page.goto('/league?id=nothing');
+    expect([missing?.status(), await page.title()]).toEqual([404, '✓ No such league · league-sync']);
+    await expectAccessible(page);
+  });
+});
+
+describe('an operator', () => {
+  it('sees open issues and what to do without JavaScript', async () => {
+    const { url, worker, simulator } = await serveReal();
+    for (const name of ['drop-third', 'bad-rows', 'new-field'])
+      await fetch(`${simulator.url}/_faults/${name}`, { method: 'PUT' });
+    worker.send('SIGHUP');
+    await worker.waitForPoll('held');
+    const { page, expectQuiet } = await openTab(url, { ...LOOKS.dark, javaScriptEnabled: false });
+    await page.goto('/');
+    const main = await page.getByRole('main').textContent();
+    expect(main).toMatch(/held\s*\d+ removals[\s\S]*league-sync accept-removals/);
+    expect(main).toMatch(/rejected\s*\d+ elements?[\s\S]*rejected_leagues/);
+    expect(main).toContain('Unexpected fields');
+    expect(main).toContain('token expires in');
+    await takePicture(page, 'home-troubles-dark');
+    expectQuiet();
+  });
+
+  it('sees that polls fail, why, and that the data has grown stale', async () => {
+    const bench = await setUp();
+    const served = await serve(bench, { LEAGUE_SYNC_STALE_AFTER: '1s', LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+    await served.worker.waitForPoll('changed');
+    await fetch(`${bench.simulator.url}/_faults/down`, { method: 'PUT' });
+    served.worker.send('SIGHUP');
+    await served.worker.waitForPoll('failed');
+    await expect.poll(async () => (await fetch(`${served.url}/readyz`)).status, { timeout: 10_000 }).toBe(503);
+    const { page, expectQuiet } = await openTab(served.url, LOOKS.phone);
+    await page.goto('/');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(
+      /^Stale: the last good poll was \d+ s ago$/,
+    );
+    expect(await page.locator('#state').textContent()).toMatch(/stale after 1 s/);
+    expect(await page.getByRole('img', { name: /The last 2 polls: 1 failed/ }).count()).toBe(1);
+    await page.getByText('Show as a table').click();
+    expect(await page.getByRole('table').first().textContent()).toMatch(/failed: /);
+    await expectAccessible(page);
+    await takePicture(page, 'home-failing-phone');
+    expectQuiet();
+  });
+
+  it('pages through the changes, and filters by day', async () => {
+    const { url, bench } = await serveReal();
+    const { page, expectQuiet } = await openTab(url);
+    await page.goto('/changes');
+    const list = page.getByRole('listitem');
+    expect(await list.count()).toBe(100);
+    await page.getByRole('link', { name: 'Older changes' }).click();
+    await page.waitForURL(/before=25/);
+    expect(await list.count()).toBe(24);
+    const [{ day }] = bench.rows('SELECT substr(at, 1, 10) AS day FROM league_changes LIMIT 1') as readonly [
+      { day: string },
+    ];
+    await page.getByLabel('Day (UTC)').fill(day);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(new RegExp(`day=${day}`));
+    expect(await list.count()).toBe(100);
+    await page.goto('/changes?day=2001-01-01');
+    expect(await page.getByRole('main').textContent()).toContain('No changes.');
+    await expectAccessible(page);
+    expectQuiet();
+  });
+});

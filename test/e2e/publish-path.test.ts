@@ -1,0 +1,188 @@
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { picture } from '../support/copy-process.ts';
+import {
+  countLeagues,
+  faultsIn,
+  type PublishingBench,
+  pollChange,
+  setUpPublishing,
+  startFresh,
+} from '../support/publish-setup.ts';
+
+const SAID =
+  /^league-sync: the published copy could not be made: \S*copy\.db is not a copy of the database .*; move it away, or choose another path\.$/;
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
+
+describe('what is not a copy of the database and in the way', () => {
+  const makeOther = (file: string): void => {
+    const db = new Database(file);
+    db.exec('CREATE TABLE letters (letter TEXT)');
+    db.close();
+  };
+  const inTheWay: Readonly<Record<string, (file: string, database: string) => void>> = {
+    'a database of another application': makeOther,
+    'a text file': (file) => writeFileSync(file, 'Dear diary'),
+    'an empty file': (file) => writeFileSync(file, ''),
+    'a folder': (file) => mkdirSync(file),
+    'a link to a copy': (file, database) => {
+      copyFileSync(database, `${file}.real`);
+      symlinkSync(`${file}.real`, file);
+    },
+    'a copy that another program is writing': (file, database) => {
+      copyFileSync(database, file);
+      const db = new Database(file);
+      onTestFinished(() => {
+        db.close();
+      });
+      db.pragma('journal_mode = WAL');
+      db.exec(
+        "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
+      );
+    },
+  };
+
+  it.each(Object.entries(inTheWay))('%s is left as it is, said once, and the polls go on', async (_, make) => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    mkdirSync(bench.shared);
+    make(bench.copy, bench.database);
+    const before = picture(bench.shared);
+    const worker = await startFresh(bench);
+    await pollChange(bench, worker);
+    await pollChange(bench, worker);
+    expect((await worker.stop()).code).toBe(0);
+    const faults = faultsIn(worker.log());
+    expect(faults).toHaveLength(1);
+    expect(JSON.stringify(faults)).toMatch(/copy\.db is not a copy of the database .*leagues\.db.*move it away/);
+    expect(picture(bench.shared)).toEqual(before);
+    expect(countLeagues(bench.database)).toBe(3);
+  });
+
+  it('is the published copy of another league-sync, left as it is', async () => {
+    const [bench, other] = [await setUpPublishing(), await setUpPublishing()];
+    expect((await other.run(['sync'])).code).toBe(0);
+    const before = picture(other.folder);
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.copy });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('is not a copy of the database')]);
+    expect(picture(other.folder)).toEqual(before);
+  });
+
+  it('is a database that was made from a backup and went on by itself, left as it is', async () => {
+    const [bench, other] = [await setUpPublishing(), await setUpPublishing()];
+    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    mkdirSync(dirname(other.database));
+    expect((await bench.run(['backup', other.database])).code).toBe(0);
+    other.change();
+    expect((await other.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    const before = picture(other.folder);
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.database });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('has data that is not in the database')]);
+    expect(picture(other.folder)).toEqual(before);
+  });
+
+  it('is the database of another league-sync, left as it is', async () => {
+    const [bench, other] = [await setUpPublishing(), await setUpPublishing()];
+    expect((await other.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    const before = picture(other.folder);
+    const { code, stdout, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.database });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 added')]);
+    expect(stderr).toContain('is not a copy of the database');
+    expect(picture(other.folder)).toEqual(before);
+  });
+
+  it.each([
+    [
+      'another name of the database',
+      (bench: PublishingBench) => {
+        mkdirSync(bench.shared);
+        linkSync(bench.database, bench.copy);
+        return bench.copy;
+      },
+    ],
+    [
+      'a link to the database',
+      (bench: PublishingBench) => {
+        symlinkSync(bench.database, join(bench.folder, 'link.db'));
+        return join(bench.folder, 'link.db');
+      },
+    ],
+  ])('%s is the database still, and sync exits 0', async (_, make) => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    const publish = make(bench);
+    const { ino } = statSync(bench.database);
+    bench.change();
+    const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: publish });
+    expect(code).toBe(0);
+    expect(stderr).toContain('is not a copy of the database');
+    expect(statSync(publish).ino).toBe(ino);
+    expect(lstatSync(bench.database)).toMatchObject({ ino });
+    expect(countLeagues(bench.database)).toBe(2);
+    expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
+    expect(readdirSync(dirname(publish)).filter((name) => /-(wal|shm|journal)$|part$/.test(name))).toEqual([]);
+  });
+
+  it('changes no exit code of sync, neither 3 for held removals nor 1 for a failure', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    mkdirSync(bench.copy, { recursive: true });
+    bench.simulator.setLeagues([]);
+    const held = await bench.run(['sync']);
+    expect([held.code, lastLine(held.stderr)]).toEqual([3, expect.stringMatching(SAID)]);
+    bench.simulator.setFault('not-json', true);
+    const failed = await bench.run(['sync']);
+    expect([failed.code, lastLine(failed.stderr)]).toEqual([1, expect.stringContaining('The answer to GET')]);
+    expect(picture(bench.shared)).toEqual({ 'copy.db': expect.any(String) });
+  });
+
+  it.each(['sync', 'profile'])(
+    'is said by %s in its last line on stderr, and not before the result',
+    async (command) => {
+      const bench = await setUpPublishing();
+      mkdirSync(bench.copy, { recursive: true });
+      const { code, stdout, stderr } = await bench.run([command]);
+      expect(code).toBe(0);
+      expect(stdout).not.toBe('');
+      expect(lastLine(stderr)).toMatch(SAID);
+      rmSync(bench.copy, { recursive: true });
+      bench.change();
+      expect((await bench.run(['sync'])).stderr).toBe('');
+    },
+  );
+
+  it('a copy in WAL mode that no program has open is replaced, or left as it is with nothing beside it', async () => {
+    const bench = await setUpPublishing();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    chmodSync(bench.copy, 0o600);
+    const db = new Database(bench.copy);
+    db.pragma('journal_mode = WAL');
+    db.close();
+    bench.change();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(readdirSync(bench.shared)).toEqual(['copy.db']);
+  });
+
+  it('the database is kept if it has the name under which the copy is made', async () => {
+    const bench = await setUpPublishing();
+    const database = join(bench.shared, 'copy.db.part');
+    await bench.run(['sync'], { LEAGUE_SYNC_DATABASE: database });
+    expect(countLeagues(database)).toBe(1);
+  });
+});

@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Bench, setUp, setUpFor } from '../support/bench.ts';
+import type { Exit } from '../support/program.ts';
+import {
+  grantLogin,
+  listLeagues,
+  makeLeague,
+  type Reply,
+  type Seen,
+  type Service,
+  startService,
+} from '../support/service.ts';
+
+const USERNAME = 'canary-name';
+const PASSWORD = 'canary-password-4711';
+const PAIR = Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64');
+const TRACE = {
+  LEAGUE_SYNC_USERNAME: USERNAME,
+  LEAGUE_SYNC_PASSWORD: PASSWORD,
+  LEAGUE_SYNC_LOG_LEVEL: 'trace',
+  LEAGUE_SYNC_PROFILE_SCHEDULE: 'off',
+};
+
+/** Every way in which a service repeats what it was sent, in answers to requests for leagues. */
+const ECHOES: readonly ((said: string) => Reply)[] = [
+  (said) => listLeagues([makeLeague('a')], { message: `You sent ${said}`, timestamp: said }),
+  (said) => ({ ...listLeagues([makeLeague('a')], { timestamp: { asked: said } }), headers: { etag: `"${said}"` } }),
+  (said) => ({ status: 400, body: { result: 'none', message: `Bad request with ${said}`, error: said } }),
+  (said) => ({ status: 404, body: `Not found: ${said}` }),
+  (said) => ({ status: 302, headers: { location: `https://example.com/${said}?token=${said}` }, body: said }),
+  (said) => ({ status: 200, body: [said] }),
+  (said) => listLeagues([{ league_id: said }, said, { ...makeLeague('b'), priority: said }], { [said]: said }),
+  (said) => ({ status: 401, body: { result: 'fail', message: said, detail: { authorization: said } } }),
+];
+
+/** Every place of an answer with leagues in which a token can stand; each is stored or reported in another way. */
+const PLACES: Readonly<Record<string, (said: string) => Reply>> = {
+  'the content type': (said) => ({ headers: { 'content-type': said }, body: 'x' }),
+  'the name of a field of the answer': (said) => listLeagues([makeLeague('a')], { [said]: 1 }),
+  'the name of a field of a league': (said) => listLeagues([makeLeague('a', { [said]: 1 })]),
+  'a field of a league': (said) => listLeagues([makeLeague('a', { league_name: said, city: `in ${said}` })]),
+  'the id of a league': (said) => listLeagues([makeLeague(said)]),
+  'a JSON field of a league': (said) => listLeagues([makeLeague('a', { default_markets: [{ [said]: said }] })]),
+  'an unknown field of a league': (said) => listLeagues([makeLeague('a', { debug: { authorization: said } })]),
+  'an optional field of a wrong type': (said) => listLeagues([makeLeague('a', { rankings: said, city: [said] })]),
+  'a rejected league': (said) => listLeagues([makeLeague('a'), makeLeague('b'), { league_id: 'c', debug: said }]),
+  'a text in place of a league': (said) => listLeagues([makeLeague('a'), makeLeague('b'), said]),
+};
+
+/** A league, or a player, with the token in every place of it that does not get it rejected. */
+function fill(said: string) {
+  return { city: `in ${said}`, rankings: said, default_markets: [{ [said]: said }], [said]: said, debug: { said } };
+}
+
+/** A service that grants logins and answers the nth poll with the nth echo; a 401 is answered twice. */
+function startEcho(): Promise<Service> {
+  return startService((seen, nth) => {
+    if (seen.endpoint === 'login') return { ...grantLogin(`canary-token-${nth}`), headers: { 'x-echo': 'yes' } };
+    return echo(seen, ECHOES[Math.min(nth, ECHOES.length) - 1]);
+  });
+}
+
+function echo({ authorization }: Seen, say: ((said: string) => Reply) | undefined): Reply {
+  return say?.(authorization.replace(/^Bearer /, '')) ?? { status: 500, body: authorization };
+}
+
+/** Everything that a stranger could read afterwards: the logs and every byte beside the database. */
+function everythingWritten({ database }: Bench, ...exits: readonly Exit[]): string {
+  const files = readdirSync(dirname(database)).map((name) => readFileSync(join(dirname(database), name), 'latin1'));
+  return [...exits.flatMap(({ stdout, stderr }) => [stdout, stderr]), ...files].join('\n');
+}
+
+const FORBIDDEN = [PASSWORD, PAIR, encodeURIComponent(PAIR), 'canary-token', 'Bearer ', 'Basic '];
+
+function expectNoSecret(written: string, more: readonly string[] = []): void {
+  expect([...FORBIDDEN, ...more].filter((secret) => written.includes(secret))).toEqual([]);
+}
+
+describe('neither the password, nor its Basic pair, nor a token is written anywhere', () => {
+  it('by a worker whose polls succeed', async () => {
+    const bench = await setUp({ username: USERNAME, password: PASSWORD });
+    const worker = bench.start(['run'], TRACE);
+    await worker.waitForPoll('changed');
+    bench.simulator.revokeTokens();
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    const running = everythingWritten(bench);
+    expectNoSecret(running + everythingWritten(bench, await worker.stop()));
+  });
+
+  it('by profile and sync', async () => {
+    const bench = await setUp({ username: USERNAME, password: PASSWORD });
+    const exits = [await bench.run(['profile'], TRACE), await bench.run(['sync', '--dry-run'], TRACE)];
+    exits.push(await bench.run(['sync'], TRACE), await bench.run(['status', '--json'], TRACE));
+    expect(exits.map((exit) => exit.code)).toEqual([0, 0, 0, 0]);
+    expectNoSecret(everythingWritten(bench, ...exits));
+  });
+
+  it.each([401, 400, 200])('by a login that is refused with %i, repeating what it was sent', async (status) => {
+    const service = await startService(({ authorization }) => {
+      const decoded = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
+      return { status, body: { result: 'fail', message: `${authorization} is ${decoded}`, sent: authorization } };
+    });
+    const bench = setUpFor(service.url);
+    const exit = await bench.run(['sync'], TRACE);
+    expect(exit.code).toBe(77);
+    expect(bench.rows('SELECT outcome FROM logins')).toEqual([{ outcome: 'refused' }]);
+    expectNoSecret(everythingWritten(bench, exit).replaceAll('Basic [secret]', ''));
+  });
+
+  it('by a worker whose service repeats the token in messages, headers and error bodies', async () => {
+    const service = await startEcho();
+    const bench = setUpFor(service.url);
+    const worker = bench.start(['run'], TRACE);
+    await worker.waitForPoll();
+    for (let poll = 1; poll < ECHOES.length; poll += 1) {
+      worker.send('SIGHUP');
+      await worker.waitForPoll();
+    }
+    const polls = service.seen.filter((seen) => seen.endpoint === 'leagues');
+    const running = everythingWritten(bench);
+    expect(polls.length).toBeGreaterThan(ECHOES.length);
+    expectNoSecret(running + everythingWritten(bench, await worker.stop()));
+    expect(bench.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: ECHOES.length }]);
+  });
+});
+
+describe('a token that the service repeats is written nowhere and printed nowhere', () => {
+  it('by a worker, wherever in a response it stands', async () => {
+    let say = PLACES['a field of a league'];
+    const service = await startService((seen) =>
+      seen.endpoint === 'login' ? grantLogin('canary-token-1') : echo(seen, say),
+    );
+    const bench = setUpFor(service.url);
+    const worker = bench.start(['run'], TRACE);
+    await worker.waitForPoll('changed');
+    const leaks: string[] = [];
+    for (const [place, repeat] of Object.entries(PLACES)) {
+      say = repeat;
+      const logged = worker.log().length;
+      worker.send('SIGHUP');
+      await worker.waitForPoll();
+      const written = everythingWritten(bench) + JSON.stringify(worker.log().slice(logged));
+      if (written.includes('canary-token')) leaks.push(place);
+    }
+    expect(leaks).toEqual([]);
+    expectNoSecret(everythingWritten(bench, await worker.stop()));
+    expect(bench.rows('SELECT count(*) AS n FROM rejected_leagues')).toEqual([{ n: 2 }]);
+    expect(bench.rows('SELECT count(*) AS n FROM leagues')[0]?.n).toBeGreaterThanOrEqual(3);
+  });
+
+  it('by sync --dry-run, sync, status and query', async () => {
+    const service = await startService((seen) =>
+      seen.endpoint === 'login'
+        ? grantLogin('canary-token-1')
+        : echo(seen, (said) => listLeagues([makeLeague('a', fill(said)), makeLeague(said), said], { [said]: said })),
+    );
+    const bench = setUpFor(service.url);
+    const exits: Exit[] = [];
+    const commands = [['sync', '--dry-run'], ['sync'], ['status'], ['query', 'SELECT * FROM leagues, drift']];
+    for (const args of commands) exits.push(await bench.run(args, TRACE));
+    expect(exits.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expectNoSecret(everythingWritten(bench, ...exits));
+  });
+
+  it.each(['profile', 'profile --json'])('by %s', async (command) => {
+    const service = await startService((seen) =>
+      seen.endpoint === 'login'
+        ? grantLogin('canary-token-1')
+        : echo(seen, (said) => ({
+            body: {
+              message: said,
+              player: { ...fill(said), player_id: said, username: said, verified: said },
+              player_premium_items: [{ [said]: said }],
+              [said]: said,
+            },
+          })),
+    );
+    const bench = setUpFor(service.url);
+    const exit = await bench.run(command.split(' '), TRACE);
+    expect(exit.code).toBe(0);
+    expectNoSecret(everythingWritten(bench, exit));
+    expect(bench.rows('SELECT count(*) AS n FROM players')).toEqual([{ n: 1 }]);
+  });
+});

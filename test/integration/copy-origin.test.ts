@@ -1,0 +1,144 @@
+import { chmodSync, copyFileSync, readdirSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { withReader } from '../../src/store/connection.ts';
+import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/copy.ts';
+import { compareCopy } from '../../src/store/copy-origin.ts';
+import { createTestClock } from '../support/clock.ts';
+import { openTestStore } from '../support/store.ts';
+import { dumpTables, type Folder, makeFolder, withDatabase } from '../support/worker-resources.ts';
+
+/** Makes a database without any rows, at this time. */
+async function makeEmpty(folder: Folder, name: string, at: string): Promise<string> {
+  const path = folder.file(name);
+  const store = await openTestStore(path, { clock: createTestClock(Date.parse(at)) });
+  await store[Symbol.asyncDispose]();
+  return path;
+}
+
+/** A poll that found a league at this time. */
+function poll(path: string, at: string): void {
+  withDatabase(path, (db) => {
+    const { lastInsertRowid: run } = db
+      .prepare(
+        `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, attempts, received, added, fingerprint, program_version)
+          VALUES ('leagues', 'schedule', 'all', ?, ?, 'changed', 1, 1, 1, 'f', '1')`,
+      )
+      .run(at, at);
+    db.prepare(
+      "INSERT INTO league_changes (run_id, at, league_id, kind, after) VALUES (?, ?, 'l1', 'added', '{}')",
+    ).run(run, at);
+  });
+}
+
+function publish(path: string, target: string, replaceable: Replaceable = 'published'): void {
+  withReader(path, (db) => replaceCopy(db, target, { part: tempPath(target), replaceable, isParentAlive: () => true }));
+}
+
+const MADE = '2026-11-20T12:00:00.000Z';
+const [ONE, TWO, THREE] = ['2026-11-20T12:05:00.000Z', '2026-11-20T12:10:00.000Z', '2026-11-20T12:15:00.000Z'];
+
+describe('a file is to a database', () => {
+  it('an earlier copy of it, even if rows were added since', async () => {
+    using folder = makeFolder();
+    const path = await makeEmpty(folder, 'leagues.db', MADE);
+    const target = folder.file('copy.db');
+    publish(path, target);
+    expect(compareCopy(target, path)).toBe('earlier');
+    for (const at of [ONE, TWO]) {
+      poll(path, at);
+      expect(compareCopy(target, path)).toBe('earlier');
+      publish(path, target);
+    }
+    expect(compareCopy(target, path)).toBe('earlier');
+  });
+
+  it.each([
+    ['before its first row', []],
+    ['of a later one', [ONE]],
+  ])('a diverged copy if the database was restored from a backup %s', async (_, polled) => {
+    using folder = makeFolder();
+    const path = await makeEmpty(folder, 'leagues.db', MADE);
+    const [target, backup] = [folder.file('copy.db'), folder.file('backup.db')];
+    for (const at of polled) poll(path, at);
+    copyFileSync(path, backup);
+    poll(path, TWO);
+    publish(path, target);
+    copyFileSync(backup, path);
+    expect(compareCopy(target, path)).toBe('diverged');
+    const { ino } = statSync(target);
+    publish(path, target);
+    expect(statSync(target).ino).not.toBe(ino);
+    expect(compareCopy(target, path)).toBe('earlier');
+  });
+
+  it('foreign if it was created at another time, with rows or without', async () => {
+    using folder = makeFolder();
+    const path = await makeEmpty(folder, 'leagues.db', MADE);
+    const other = await makeEmpty(folder, 'other.db', '2026-11-20T12:00:00.001Z');
+    expect(compareCopy(other, path)).toBe('foreign');
+    for (const file of [path, other]) poll(file, ONE);
+    expect(compareCopy(other, path)).toBe('foreign');
+    chmodSync(other, 0o444);
+    expect(() => publish(path, other)).toThrow('is not a copy of the database');
+  });
+});
+
+describe('a copy that has diverged', () => {
+  async function makeDiverged(folder: Folder) {
+    const path = await makeEmpty(folder, 'leagues.db', MADE);
+    const [target, backup] = [folder.file('copy.db'), folder.file('backup.db')];
+    poll(path, ONE);
+    copyFileSync(path, backup);
+    poll(path, TWO);
+    publish(path, target);
+    copyFileSync(backup, path);
+    return { path, target };
+  }
+
+  it('is not replaced by the copy before an upgrade', async () => {
+    using folder = makeFolder();
+    const { path, target } = await makeDiverged(folder);
+    const { ino } = statSync(target);
+    expect(() => publish(path, target, 'earlier')).toThrow('has data that is not in the database');
+    expect(statSync(target).ino).toBe(ino);
+  });
+
+  it('is not replaced if it is writable, since it may be used as a database', async () => {
+    using folder = makeFolder();
+    const { path, target } = await makeDiverged(folder);
+    chmodSync(target, 0o600);
+    expect(() => assertReplaceable(target, path, 'published')).toThrow('has data that is not in the database');
+  });
+
+  it('is replaced even if the database has more runs and changes by then', async () => {
+    using folder = makeFolder();
+    const { path, target } = await makeDiverged(folder);
+    poll(path, THREE);
+    poll(path, '2026-11-20T12:20:00.000Z');
+    expect(compareCopy(target, path)).toBe('diverged');
+    publish(path, target);
+    expect(compareCopy(target, path)).toBe('earlier');
+  });
+});
+
+describe('a copying process that outlives the one that wanted the copy', () => {
+  it('does not replace a newer copy', async () => {
+    using folder = makeFolder();
+    const path = await makeEmpty(folder, 'leagues.db', MADE);
+    const target = folder.file('copy.db');
+    poll(path, ONE);
+    let ino = 0;
+    const isWanted = (): boolean => {
+      poll(path, TWO);
+      publish(path, target);
+      ino = statSync(target).ino;
+      return false;
+    };
+    withReader(path, (db) =>
+      replaceCopy(db, target, { part: tempPath(target), replaceable: 'published', isParentAlive: isWanted }),
+    );
+    expect(statSync(target).ino).toBe(ino);
+    expect(dumpTables(target)).toEqual(dumpTables(path));
+    expect(readdirSync(folder.path).filter((name) => name.includes('part'))).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { StatusError } from '../../src/errors.ts';
+import { Run } from '../../src/sync/run.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { failed, leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { makeFolder, openBench, wallClock } from '../support/worker-resources.ts';
+
+const NOON = Date.UTC(2026, 10, 20, 12);
+const RUN_MS = 60_000;
+
+describe('a run', () => {
+  it.each([
+    ['past its own time', NOON + 3_600_000, { manual: true, 'catch-up': true }],
+    ['up to the end of its own time', NOON + RUN_MS, { manual: true, 'catch-up': true }],
+    ['that ends before that', NOON + RUN_MS / 2, { manual: true, 'catch-up': false }],
+    ['that is over', NOON - 1, { manual: false, 'catch-up': false }],
+    ['of no length, since none was asked for', undefined, { manual: false, 'catch-up': false }],
+  ])('that fails because of a Retry-After %s is postponed accordingly', async (_, notBefore, postponed) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const clock = wallClock(systemClock, () => NOON);
+    const settings = { RUN_TIMEOUT: `${RUN_MS / 1_000}s` };
+    await using bench = await openBench({ folder, url: service.url, settings, clock });
+    const error = new StatusError(false, 'The service answered with status 503.', { notBefore });
+    for (const trigger of ['manual', 'catch-up'] as const) {
+      using run = new Run(bench.deps, 'leagues', trigger, new AbortController().signal);
+      await run.begin();
+      expect(await run.fail(error)).toMatchObject({ outcome: 'failed', postponed: postponed[trigger] });
+    }
+  });
+
+  it('is postponed by a response with Retry-After, and so is the next one, which sends nothing', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    service.script('leagues', failed(503, { 'retry-after': '3600' }));
+    expect(await bench.poll()).toMatchObject({ attempts: 1, postponed: true });
+    expect(await bench.poll()).toMatchObject({ attempts: 0, postponed: true });
+    expect(await bench.pollProfile()).toMatchObject({ attempts: 0, postponed: true });
+    expect(service.seen('leagues')).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'that waits for a Retry-After and succeeds',
+      [failed(503, { 'retry-after': '0' }), leaguesAnswer([])],
+      'unchanged',
+    ],
+    ['that fails for good', [failed(404), { status: 404 }], 'failed'],
+  ])('%s is not postponed', async (_, replies, outcome) => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    service.script('leagues', ...replies);
+    expect(await bench.poll()).toMatchObject({ outcome, postponed: false });
+  });
+});

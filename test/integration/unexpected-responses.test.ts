@@ -1,0 +1,220 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { ContractError } from '../../src/errors.ts';
+import type { JsonValue } from '../../src/league/json.ts';
+import { failed, granted, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
+import { parseElements } from '../support/unit-league.ts';
+import { type Bench, makeFolder, makeLeague, openBench, withDatabase } from '../support/worker-resources.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const GOOD = leaguesAnswer([makeLeague('a')]);
+/** The head of an answer and the beginning of a body that never goes on. */
+const stalled =
+  (status: number, headers: Readonly<Record<string, string>> = {}): Reply =>
+  (response) => {
+    response.writeHead(status, { 'content-length': '1000', ...headers });
+    response.write('{"result":"fail"');
+  };
+/** An attempt that must run out of time, with room for a busy machine. */
+const SOON = { ATTEMPT_TIMEOUT: '2s' };
+
+type Stage = { readonly service: Awaited<ReturnType<typeof startScriptedService>>; readonly bench: Bench };
+
+async function withBench(check: (stage: Stage) => Promise<void>, settings = {}): Promise<void> {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url, settings });
+  await check({ service, bench });
+}
+
+describe.concurrent('a failure whose body never ends counts by its head', () => {
+  it('so that a login with 401 is refused, and tried once', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', stalled(401));
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'credentials' } });
+      expect(service.seen('login')).toHaveLength(1);
+    }, SOON);
+  });
+
+  it('so that a token rejected with 401 is replaced, and the poll goes on', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', stalled(401), GOOD);
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+      expect(service.seen('login')).toHaveLength(2);
+    }, SOON);
+  });
+
+  it('so that the next worker knows the Retry-After of a renewal, even after a stop', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      await bench.poll();
+    }
+    service.script('login', stalled(503, { 'retry-after': '3600' }));
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      const asked = bench.place.session.token('leagues', new AbortController().signal).catch(() => undefined);
+      await vi.waitUntil(() => bench.place.retryAfter.until() > 0, { timeout: 10_000 });
+      // The worker is stopped while the body is still awaited.
+      bench.stop();
+      await asked;
+    }
+    const sent = service.requests.length;
+    await using bench = await openBench({ folder, url: service.url });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
+    expect(service.requests).toHaveLength(sent);
+  });
+
+  it('but a success without its body is none', async () => {
+    await withBench(
+      async ({ service, bench }) => {
+        service.script('leagues', stalled(200));
+        const report = await bench.poll();
+        expect(report).toMatchObject({ outcome: 'failed', httpStatus: 200, error: { kind: 'timeout' } });
+      },
+      // No end of the run cuts an attempt short before its head has come.
+      { ATTEMPT_TIMEOUT: '500ms', RUN_TIMEOUT: '30s' },
+    );
+  });
+});
+
+describe.concurrent('a Retry-After', () => {
+  const asksFor = (status: number, body: string): Reply => ({ status, headers: { 'retry-after': '3600' }, body });
+  const FAIL = '{"result":"fail","message":"later"}';
+
+  it.each(['leagues', 'login'] as const)('beside result=fail and 200 is kept to by all, at the %s', async (kind) => {
+    await withBench(async ({ service, bench }) => {
+      service.script(kind, asksFor(200, FAIL));
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed' });
+      const sent = service.requests.length;
+      bench.place.session.retryNow();
+      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
+      expect(service.requests).toHaveLength(sent);
+    });
+  });
+
+  it('of a 304 is known to the next worker', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const { body = '' } = { body: '', ...(typeof GOOD === 'object' ? GOOD : {}) };
+    service.script('leagues', { headers: { etag: '"1"' }, body }, asksFor(304, ''));
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      await bench.poll();
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', httpStatus: 304 });
+    }
+    const sent = service.requests.length;
+    await using bench = await openBench({ folder, url: service.url });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
+    expect(service.requests).toHaveLength(sent);
+  });
+
+  it('is reported in the words of the failure, and ends when its row says, however slowly the body comes', async () => {
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', (response) => {
+        response.writeHead(503, { 'retry-after': '3600' });
+        response.write('{');
+        setTimeout(() => response.end('}'), 300);
+      });
+      const { error } = await bench.poll();
+      const [row] = bench.rows('SELECT not_before FROM runs');
+      const inForce = bench.place.retryAfter.until();
+      expect(Math.abs(Date.parse(String(row?.not_before)) - inForce)).toBeLessThan(50);
+      const told = Date.parse(/called before (\S+) \(Retry-After\)/.exec(String(error?.message))?.[1] ?? '');
+      expect(Math.abs(told - inForce)).toBeLessThan(50);
+    });
+  });
+
+  it.each([
+    ['ten years', '+10 years'],
+    ['ten minutes', '+10 minutes'],
+  ])(
+    'that a clock wrote down that was %s ahead lasts as long as it was asked for, over any number of starts',
+    async (_, ahead) => {
+      using folder = makeFolder();
+      await using service = await startScriptedService();
+      service.script('leagues', failed(503, { 'retry-after': '3600' }), GOOD);
+      const path = folder.file('leagues.db');
+      const shift = (by: string): void =>
+        withDatabase(path, (db) => {
+          const moved = (column: string) => `${column} = strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, '${by}')`;
+          db.exec(`UPDATE runs SET ${moved('started_at')}, ${moved('finished_at')}, ${moved('not_before')}`);
+        });
+      const left = async (): Promise<number> => {
+        // Too short to wait for any of these pauses.
+        const settings = { RUN_TIMEOUT: '10s' };
+        await using bench = await openBench({ folder, url: service.url, settings });
+        await bench.poll();
+        return bench.place.retryAfter.until() - Date.now();
+      };
+      expect(await left()).toBeGreaterThan(HOUR_MS - MINUTE_MS);
+      shift(ahead);
+      for (let start = 0; start < 3; start += 1) {
+        expect(Math.abs((await left()) - HOUR_MS)).toBeLessThan(MINUTE_MS);
+      }
+      // Fifty-nine minutes later.
+      shift('-59 minutes');
+      expect(await left()).toBeLessThan(2 * MINUTE_MS);
+      expect(service.seen('leagues')).toHaveLength(1);
+    },
+  );
+});
+
+it.each([
+  ['percent-encoded', 'https://%61ccess-token-1.evil.example/'],
+  ['broken by a tab', 'https://access-to\tken-1.evil.example/'],
+])('a token in the host of a redirect is not repeated, %s', async (_, location) => {
+  await withBench(async ({ service, bench }) => {
+    service.script('login', granted({ access_token: 'access-token-1' }));
+    service.script('leagues', (response) => {
+      response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
+    });
+    const { error } = await bench.poll();
+    expect(error?.message).toContain('was redirected (status 302), and redirects are not followed');
+    expect(error?.message).not.toContain('access-token');
+  });
+});
+
+it.each(['constructor', '__proto__'])('an encoding by the name of "%s" is none', async (encoding) => {
+  await withBench(async ({ service, bench }) => {
+    service.script('leagues', { headers: { 'content-encoding': encoding }, body: '{"leagues":[]}' });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+  });
+});
+
+describe('an answer of next to nothing, many times over', () => {
+  it.each<[string, string]>([
+    ['objects', '{},'],
+    ['lists', '[],'],
+    ['numbers', '1,'],
+  ])('is refused, and not described element by element: %s', async (_, element) => {
+    const body = `{"message":"ok","leagues":[${element.repeat(12_000_000 / element.length)}{}],"timestamp":null}`;
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', { body });
+      const report = await bench.poll();
+      expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+      expect(report.error?.message.length).toBeLessThan(1_000);
+    });
+  });
+
+  it('with unknown fields is read, and drift names some of them', async () => {
+    const fields = Array.from({ length: 200_000 }, (_, nth) => `"field ${nth}":1`);
+    await withBench(async ({ service, bench }) => {
+      service.script('leagues', { body: `{"message":"ok","leagues":[],"timestamp":null,${fields.join()}}` });
+      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+      expect(bench.rows('SELECT count(*) AS n FROM drift')).toEqual([{ n: 100 }]);
+    });
+  });
+
+  it('names the first elements and their places', async () => {
+    const sent = Array.from({ length: 200_000 }, (_, nth) => (nth < 50_000 ? makeLeague(`l${nth}`) : 7)) as JsonValue[];
+    await expect(parseElements(sent)).rejects.toThrow(
+      expect.objectContaining<Partial<ContractError>>({
+        message: expect.stringMatching(
+          /^150000 of 200000 leagues cannot be stored, more than half, so nothing was applied: leagues\[50000\] is not an object; leagues\[50001\] is not an object; leagues\[50002\]/,
+        ),
+      }),
+    );
+  });
+});

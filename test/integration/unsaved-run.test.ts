@@ -1,0 +1,111 @@
+import { renameSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { StatusError } from '../../src/errors.ts';
+import { Run } from '../../src/sync/run.ts';
+import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
+import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { type Bench, makeFolder, makeLeagues, openBench, readRows } from '../support/worker-resources.ts';
+
+const OUTCOMES = 'SELECT id, outcome, error_kind FROM runs ORDER BY id';
+const LOGINS = 'SELECT outcome, reason FROM logins ORDER BY id';
+
+async function withBench(check: (bench: Bench) => Promise<void>): Promise<string> {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url });
+  service.script('leagues', leaguesAnswer(makeLeagues(3)));
+  await check(bench);
+  return bench.path;
+}
+
+/** While the file is away nothing can be written. */
+function takeAway({ path }: Bench): () => void {
+  renameSync(path, `${path}.away`);
+  return () => renameSync(`${path}.away`, path);
+}
+
+/** A run whose row is written, and whose end is not. */
+async function failUnwritten(bench: Bench): Promise<() => void> {
+  using run = new Run(bench.deps, 'leagues', 'manual', new AbortController().signal);
+  await run.begin();
+  const putBack = takeAway(bench);
+  await run.fail(new StatusError(false, 'The service answered with status 404.', { httpStatus: 404 }));
+  return putBack;
+}
+
+describe('the end of a run that could not be written', () => {
+  it('is written with the next run', async () => {
+    await withBench(async (bench) => {
+      const putBack = await failUnwritten(bench);
+      putBack();
+      expect(bench.rows(OUTCOMES)).toEqual([{ id: 1, outcome: 'running', error_kind: null }]);
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
+      expect(bench.rows(OUTCOMES)).toEqual([
+        { id: 1, outcome: 'failed', error_kind: 'status' },
+        { id: 2, outcome: 'changed', error_kind: null },
+      ]);
+    });
+  });
+
+  it('is written between two runs, as soon as the database can be', async () => {
+    await withBench(async (bench) => {
+      const putBack = await failUnwritten(bench);
+      bench.deps.store.recover();
+      putBack();
+      bench.deps.store.recover();
+      expect(bench.rows(OUTCOMES)).toEqual([{ id: 1, outcome: 'failed', error_kind: 'status' }]);
+    });
+  });
+
+  it('is written when the worker ends, if no run follows', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    const path = folder.file('leagues.db');
+    {
+      await using bench = await openBench({ folder, url: service.url });
+      const putBack = await failUnwritten(bench);
+      putBack();
+    }
+    expect(readRows(path, OUTCOMES)).toEqual([{ id: 1, outcome: 'failed', error_kind: 'status' }]);
+  });
+
+  it.each([
+    ['refuses it', "RAISE(ABORT, 'not by me')", ['changed']],
+    ['rolls back the poll that would write it', "RAISE(ROLLBACK, 'not by me')", ['failed', 'changed']],
+  ])('and that the trigger of another program %s keeps no later poll from being written', async (_, action, polls) => {
+    await withBench(async (bench) => {
+      const putBack = await failUnwritten(bench);
+      putBack();
+      addBlockingTrigger(bench.path, { on: 'UPDATE ON runs', when: "NEW.outcome = 'failed' AND NEW.id = 1" }, action);
+      for (const outcome of polls) expect(await bench.poll()).toMatchObject({ outcome });
+      dropBlockingTrigger(bench.path);
+      expect(bench.deps.store.writeError()).toBeUndefined();
+      expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
+    });
+  });
+});
+
+describe('what else could not be written', () => {
+  it('of a run whose start was not written is only in the log', async () => {
+    await withBench(async (bench) => {
+      const putBack = takeAway(bench);
+      expect(await bench.poll()).toMatchObject({ runId: null, outcome: 'failed', error: { kind: 'database' } });
+      putBack();
+      expect(await bench.poll()).toMatchObject({ runId: 1, outcome: 'changed' });
+      expect(bench.rows(OUTCOMES)).toEqual([{ id: 1, outcome: 'changed', error_kind: null }]);
+    });
+  });
+
+  it('of a login is only in the log', async () => {
+    await withBench(async (bench) => {
+      const putBack = takeAway(bench);
+      await bench.place.session.token('leagues', new AbortController().signal);
+      await expect
+        .poll(() => bench.log.join(''))
+        .toContain('a login (manual, ok) could not be recorded in the database');
+      putBack();
+      expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
+      expect(bench.rows(LOGINS)).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import Database from 'better-sqlite3';
+import { codeOf } from '../../src/errors.ts';
+
+/** What fires: an event of a table of the worker's, and on which of its rows. */
+export type Occasion = { readonly on: string; readonly when?: string };
+
+/** Puts a trigger into the database, as another program could, which does this as soon as the worker comes by. */
+export function addBlockingTrigger(database: string, { on, when = 'true' }: Occasion, action: string): void {
+  write(database, `CREATE TRIGGER obstacle BEFORE ${on} WHEN ${when} BEGIN SELECT ${action}; END`);
+}
+
+export function dropBlockingTrigger(database: string): void {
+  write(database, 'DROP TRIGGER obstacle');
+}
+
+/** An action that is not over before the end of the test: a hundred leagues make 10^12 rows. */
+export const ENDLESS = 'count(*) FROM leagues a, leagues b, leagues c, leagues d, leagues e, leagues f';
+
+function write(database: string, sql: string): void {
+  const db = new Database(database, { timeout: 5_000 });
+  try {
+    db.exec(sql);
+  } finally {
+    db.close();
+  }
+}
+
+/** Whether some program is in the middle of a write transaction. */
+export function isWritten(database: string): boolean {
+  const db = new Database(database, { timeout: 0 });
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_BUSY') throw error;
+    return true;
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished } from 'vitest';
+import { ask } from './database.ts';
+
+/** How much is copied where a test has to get into the middle of a copy. */
+const PADDING_MB = 100;
+/** Enough to be sure that the copying is going on. */
+const UNDER_WAY_BYTES = 2 ** 20;
+const DEADLINE_MS = 25_000;
+
+/** Makes the database so large that copying it takes a while. */
+export function pad(database: string): void {
+  const db = new Database(database);
+  db.pragma('synchronous = OFF');
+  db.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO league_changes (run_id, at, league_id, kind, after)
+     SELECT 1, '2026-01-01T00:00:00.000Z', 'padding ' || i, 'added', '"' || hex(zeroblob(500000)) || '"' FROM n`,
+  ).run(PADDING_MB);
+  db.close();
+}
+
+/** A copying process that has written some of its copy and goes no further until the test lets it. */
+export type FrozenCopy = {
+  /** Its name, NUL-separated as the kernel has it. */
+  readonly argv: string;
+  readonly environment: string;
+  readonly goOn: () => void;
+  readonly kill: () => void;
+  /** Whether it is no more, or waits only to be noticed. */
+  readonly hasEnded: () => boolean;
+};
+
+/** Stops the process that copies for `parent`, in the middle: some of what it writes is in the folder. */
+export async function freezeCopy(parent: number, folder: string): Promise<FrozenCopy> {
+  const giveUpAt = performance.now() + DEADLINE_MS;
+  const inTime = (): boolean => performance.now() < giveUpAt;
+  let pid = copierOf(parent);
+  for (; pid === undefined && inTime(); pid = copierOf(parent)) await rest();
+  if (pid === undefined) throw new Error('No process has begun to copy.');
+  const copier = pid;
+  process.kill(copier, 'SIGSTOP');
+  onTestFinished(() => end(copier));
+  // In small steps, so that it cannot get to its end unnoticed on a machine that is slow to wake this process.
+  while (written(folder) < UNDER_WAY_BYTES && inTime()) {
+    process.kill(copier, 'SIGCONT');
+    await rest();
+    process.kill(copier, 'SIGSTOP');
+  }
+  expect(written(folder)).toBeGreaterThanOrEqual(UNDER_WAY_BYTES);
+  return {
+    argv: readFileSync(`/proc/${copier}/cmdline`, 'latin1'),
+    environment: readFileSync(`/proc/${copier}/environ`, 'latin1'),
+    goOn: () => process.kill(copier, 'SIGCONT'),
+    kill: () => process.kill(copier, 'SIGKILL'),
+    hasEnded: () => readOrNothing(`/proc/${copier}/cmdline`) === '',
+  };
+}
+
+const rest = (): Promise<void> => new Promise((wake) => setTimeout(wake, 3));
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** The process that has been started by `parent` and got as far as being the program itself. */
+export function copierOf(parent: number): number | undefined {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').split(' ').map(Number);
+  return children.find((pid) => pid > 0 && readOrNothing(`/proc/${pid}/cmdline`).includes('\0copy\0'));
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function written(folder: string): number {
+  const parts = readdirSync(folder).filter((name) => /part/.test(name) && !name.endsWith('-journal'));
+  return Math.max(0, ...parts.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0));
+}
+
+/** What is in the folder: kind, permissions and content of everything, links as links. */
+export function picture(folder: string): Readonly<Record<string, string>> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return Object.fromEntries(names.map((name) => [name, describe(join(folder, name))]));
+}
+
+function describe(path: string): string {
+  const stat = lstatSync(path);
+  const mode = stat.mode.toString(8);
+  if (stat.isSymbolicLink()) return `${mode} ${readlinkSync(path)}`;
+  if (!stat.isFile()) return mode;
+  return `${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`;
+}
+
+/** A disk of its own at a new folder, gone after the test. Undefined if this user may not mount. */
+export function mountDisk(folder: string, options: string): string | undefined {
+  mkdirSync(folder);
+  try {
+    execFileSync(MOUNT, ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  onTestFinished(() => {
+    execFileSync(UNMOUNT, ['-l', folder]);
+  });
+  return folder;
+}
+
+const MOUNT = 'mount';
+const UNMOUNT = 'umount';
+
+export const NO_MOUNT = 'this user may not mount a disk';
+export const NO_OTHER_USER = 'only root can read as another user';
+export const isRoot = process.getuid?.() === 0;
+/** The uid and gid of `nobody`. */
+const OTHER_USER = { uid: 65_534, gid: 65_534 };
+
+/** What the sqlite3 program prints when it is run by a user who owns nothing here. */
+export function askAsOther(path: string, sql: string): string {
+  return execFileSync(SQLITE3, ['-readonly', path, sql], { ...OTHER_USER, encoding: 'utf8', cwd: '/' }).trim();
+}
+
+const SQLITE3 = 'sqlite3';
+
+const FIELDS = `league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type, active_year,
+  external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
+  create_datetime, last_update_datetime, extra`;
+
+/** Expects the file to be a sound database in one file, and what it holds to be the state after some run. */
+export function expectWholeState(path: string): void {
+  expect(ask(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(ask(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+  const listed = ask(path, `SELECT ${FIELDS} FROM leagues WHERE removed_at IS NULL ORDER BY league_id`);
+  const folded = `SELECT ${FIELDS} FROM league_versions WHERE valid_to IS NULL ORDER BY league_id`;
+  expect(ask(path, folded)).toEqual(listed);
+  expect(
+    ask(path, "SELECT count(*) FILTER (WHERE kind = 'added') AS added, count(*) AS n FROM league_changes"),
+  ).toEqual(ask(path, 'SELECT sum(added) AS added, sum(added + changed + removed + restored) AS n FROM runs'));
+  const done = "kind = 'leagues' AND outcome IN ('changed', 'unchanged')";
+  expect(ask(path, `SELECT received AS n FROM runs WHERE ${done} ORDER BY id DESC LIMIT 1`)).toEqual([
+    { n: listed.length },
+  ]);
+}

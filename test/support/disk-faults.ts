@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { DiskPlace, Harmed } from './disk-setup.ts';
+import { fillDisk, remount } from './full-disk.ts';
+import { failing, type Injection } from './syscall.ts';
+
+/** Does something to a disk or a file, and says how to take it back. */
+export type Harm = (place: DiskPlace) => Harmed;
+
+/** The user of whom Debian says that it owns nothing. */
+export const AS_NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+const PAGE_BYTES = 4_096;
+
+export const fill: Harm = ({ disk }) => {
+  const filler = fillDisk(disk, 0);
+  return { undo: () => rmSync(filler) };
+};
+
+export const makeReadOnly: Harm = ({ disk }) => {
+  remount({ disk }, 'ro');
+  return { undo: () => remount({ disk }, 'rw') };
+};
+
+/** The program runs as a user with these rights to the folder and the file. */
+export function leaveRights(folder: number, file: number): Harm {
+  return ({ disk, database }) => {
+    chmodSync(disk, folder);
+    chmodSync(database, file);
+    return {
+      through: AS_NOBODY,
+      undo: () => {
+        chmodSync(disk, 0o777);
+        chmodSync(database, 0o666);
+      },
+    };
+  };
+}
+
+export const remove: Harm = ({ database }) => keepAside(database, () => rmSync(database));
+
+export const empty: Harm = ({ database }) => keepAside(database, () => truncateSync(database, 0));
+
+/** Below the folder of a user who may not write there. */
+export const nameFolderOfOthers: Harm = ({ disk }) => {
+  chmodSync(disk, 0o755);
+  return { database: join(disk, 'new', 'leagues.db'), through: AS_NOBODY };
+};
+
+export const namePathThroughFile: Harm = ({ database }) => ({ database: join(database, 'leagues.db') });
+
+/** Garbage from this byte on, or up to it. */
+export function damage(from: number, to = Number.POSITIVE_INFINITY): Harm {
+  return ({ database }) =>
+    keepAside(database, () => {
+      const bytes = readFileSync(database);
+      writeFileSync(database, bytes.fill(0xa5, from, Math.min(to, bytes.length)));
+    });
+}
+
+/** The pages of one table, and of what finds its rows, are garbage. */
+export function damageTable(table: string): Harm {
+  return ({ database }) =>
+    keepAside(database, () => {
+      const db = new Database(database, { readonly: true });
+      const pages = db.prepare('SELECT rootpage FROM sqlite_schema WHERE tbl_name = ? AND rootpage > 0').pluck();
+      const roots = pages.all(table).map(Number);
+      db.close();
+      const bytes = readFileSync(database);
+      for (const page of roots) bytes.fill(0xa5, (page - 1) * PAGE_BYTES, page * PAGE_BYTES);
+      writeFileSync(database, bytes);
+    });
+}
+
+export const cutShort: Harm = ({ database }) => keepAside(database, () => truncateSync(database, 2 * PAGE_BYTES));
+
+export const writeText: Harm = ({ database }) =>
+  keepAside(database, () => writeFileSync(database, 'Dear diary, this is no database.\n'.repeat(100)));
+
+export const putFolder: Harm = ({ database }) =>
+  keepAside(database, () => {
+    rmSync(database);
+    mkdirSync(database);
+  });
+
+export const putPipe: Harm = ({ database }) =>
+  keepAside(database, () => {
+    rmSync(database);
+    execFileSync('mkfifo', [database]);
+  });
+
+export const putCircle: Harm = ({ database }) =>
+  keepAside(database, () => {
+    rmSync(database);
+    symlinkSync(database, database);
+  });
+
+/** A database, but not one that this version knows. */
+export function alter(sql: string): Harm {
+  return ({ database }) =>
+    keepAside(database, () => {
+      const db = new Database(database);
+      db.exec(sql);
+      db.close();
+    });
+}
+
+export const replaceByOther: Harm = ({ database }) =>
+  keepAside(database, () => {
+    rmSync(database);
+    const db = new Database(database);
+    db.exec('CREATE TABLE letters (letter TEXT)');
+    db.close();
+  });
+
+export const damageLock: Harm = ({ database }) => {
+  writeFileSync(`${database}.lock`, 'x'.repeat(2 * PAGE_BYTES));
+  return { undo: () => rmSync(`${database}.lock`) };
+};
+
+/** Every call of this kind on the database and the files beside it fails. */
+export function failAlways(call: Injection['call'], error: Injection['error']): Harm {
+  return ({ database }) => ({
+    through: failing(database, { call, error, nth: 1, upTo: 'for ever' }),
+    undo: () => undefined,
+  });
+}
+
+export const both =
+  (first: Harm, second: Harm): Harm =>
+  (place) => {
+    const one = first(place);
+    const two = second(place);
+    return {
+      ...one,
+      ...two,
+      undo: () => {
+        two.undo?.();
+        one.undo?.();
+      },
+    };
+  };
+
+function keepAside(database: string, work: () => void): Harmed {
+  const kept = join(database, '..', '..', 'kept.db');
+  copyFileSync(database, kept);
+  work();
+  return {
+    undo: () => {
+      rmSync(database, { recursive: true, force: true });
+      execFileSync('cp', ['-p', kept, database]);
+    },
+  };
+}

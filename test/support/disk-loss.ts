@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type DiskBench, fillDisk } from './full-disk.ts';
+import type { RunningProgram } from './program.ts';
+import { failFromNowOn } from './syscall-attach.ts';
+
+/** What happens to the disk of a worker that runs. */
+export type Trouble = {
+  /** Where the database is meanwhile; undefined if it is out of reach. */
+  readonly database: string | undefined;
+  /** Ends it. */
+  readonly pass: () => Promise<void> | void;
+};
+export type Happen = (bench: DiskBench, worker: RunningProgram) => Trouble | Promise<Trouble>;
+
+export const fillUp: Happen = ({ disk, database }) => {
+  const filler = fillDisk(disk, 0);
+  return { database, pass: () => rmSync(filler) };
+};
+
+export function failCalls(call: 'pwrite64' | 'fsync', error: 'EIO' | 'EROFS'): Happen {
+  return async ({ database }, { pid }) => ({ database, pass: await failFromNowOn(pid, database, { call, error }) });
+}
+
+export const moveFile: Happen = ({ database }) => {
+  const away = `${database}.away`;
+  renameSync(database, away);
+  return { database: undefined, pass: () => renameSync(away, database) };
+};
+
+export const moveFolder: Happen = ({ database }) => {
+  const folder = dirname(database);
+  const away = `${folder}-away`;
+  renameSync(folder, away);
+  return { database: join(away, 'leagues.db'), pass: () => renameSync(away, folder) };
+};
+
+/** The file system lives on, at another place, as that of a disk would that is plugged out and in again. */
+export const unmount: Happen = ({ disk, database, folder }) => {
+  const away = join(folder, 'away');
+  mkdirSync(away);
+  mount('--bind', disk, away);
+  umount(disk);
+  let gone = true;
+  const pass = (): void => {
+    if (!gone) return;
+    gone = false;
+    mount('--bind', away, disk);
+    umount(away);
+  };
+  onTestFinished(pass);
+  return { database: database.replace(disk, away), pass };
+};
+
+export const mountOver: Happen = ({ disk }) => {
+  mount('-t', 'tmpfs', 'tmpfs', disk);
+  let over = true;
+  const pass = (): void => {
+    if (over) umount(disk);
+    over = false;
+  };
+  onTestFinished(pass);
+  return { database: undefined, pass };
+};
+
+function mount(...args: readonly string[]): void {
+  execFileSync(MOUNT, args);
+}
+
+function umount(folder: string): void {
+  execFileSync(UNMOUNT, ['-l', folder]);
+}
+
+const MOUNT = 'mount';
+const UNMOUNT = 'umount';

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { askSqlite3, type Row } from './database.ts';
+import { cellsOf, SENT, type Stored, type Table } from './kill-table.ts';
+import { OUTSIDERS } from './read-only-client.ts';
+
+/** A run as its row tells it. */
+export type Run = Readonly<Record<'added' | 'changed' | 'removed' | 'restored', number>> & {
+  readonly id: number;
+  readonly outcome: string;
+  readonly at: string;
+  readonly message: string | null;
+};
+
+/** A change of the feed. */
+export type Change = Readonly<Record<'league_id' | 'kind' | 'at', string>> & {
+  readonly seq: number;
+  readonly run_id: number;
+  readonly after: Readonly<Record<string, unknown>> | null;
+};
+
+/** What one read of a database found: everything that counts, in one snapshot. */
+export type Look = {
+  readonly table: Table;
+  readonly runs: readonly Run[];
+  /** Those after the `seq` that was asked for. */
+  readonly changes: readonly Change[];
+  readonly changesInAll: number;
+  /** What SQLite says of the file; `ok`. */
+  readonly integrity: unknown;
+  readonly brokenReferences: unknown;
+};
+
+/** One statement is one snapshot. */
+function lookSql(sinceSeq: number): string {
+  const row = `json_array(league_id, json_array(${SENT.join(', ')}), first_seen_at, changed_at, removed_at)`;
+  const run = `json_object('id', id, 'outcome', outcome, 'at', finished_at, 'message', service_message,
+    'added', added, 'changed', changed, 'removed', removed, 'restored', restored)`;
+  const change = `json_object('seq', seq, 'run_id', run_id, 'at', at, 'league_id', league_id, 'kind', kind,
+    'after', json(after))`;
+  return `SELECT (SELECT json_group_array(${row}) FROM leagues) AS leagues,
+    (SELECT json_group_array(${run}) FROM (SELECT * FROM runs ORDER BY id)) AS runs,
+    (SELECT json_group_array(${change}) FROM (SELECT * FROM league_changes WHERE seq > ${sinceSeq} ORDER BY seq)) AS changes,
+    (SELECT count(*) FROM league_changes) AS changesInAll,
+    (SELECT group_concat(integrity_check) FROM pragma_integrity_check) AS integrity,
+    (SELECT count(*) FROM pragma_foreign_key_check) AS brokenReferences`;
+}
+
+type League = [id: string, sent: unknown[], firstSeenAt: unknown, changedAt: unknown, removedAt: unknown];
+
+/** Why it is impossible to read as another user; undefined if it is possible. */
+export function missingReader(folder: string): string | undefined {
+  return OUTSIDERS[0]?.missing(folder);
+}
+
+/**
+ * Reads by another process, which may write nothing where that can be had. Undefined if there is no table yet. What
+ * a reader complains of is in the place of what SQLite says of the file.
+ */
+export async function lookAt(path: string, sinceSeq: number): Promise<Look | undefined> {
+  if (!existsSync(path)) return undefined;
+  try {
+    return await readWhole(path, sinceSeq);
+  } catch (error) {
+    const integrity = `unreadable: ${String(error)}`;
+    return { table: new Map(), runs: [], changes: [], changesInAll: 0, integrity, brokenReferences: 0 };
+  }
+}
+
+async function readWhole(path: string, sinceSeq: number): Promise<Look | undefined> {
+  const [outsider] = OUTSIDERS;
+  const asOutsider = outsider !== undefined && missingReader(dirname(path)) === undefined;
+  const ask = async (sql: string): Promise<Row> => {
+    const rows = asOutsider ? await outsider.ask(path, sql) : askSqlite3(path, sql);
+    return rows[0] ?? {};
+  };
+  if ((await ask('SELECT count(*) AS n FROM sqlite_schema')).n === 0) return undefined;
+  const { leagues, runs, changes, changesInAll, integrity, brokenReferences } = await ask(lookSql(sinceSeq));
+  return {
+    table: new Map(parse<League>(leagues).map(([id, ...rest]) => [id, toStored(rest)])),
+    runs: parse<Run>(runs),
+    changes: parse<Change>(changes),
+    changesInAll: Number(changesInAll),
+    integrity,
+    brokenReferences,
+  };
+}
+
+function parse<T>(list: unknown): readonly T[] {
+  return JSON.parse(String(list));
+}
+
+function toStored([sent, firstSeenAt, changedAt, removedAt]: [unknown[], unknown, unknown, unknown]): Stored {
+  return { sent: JSON.stringify(sent), firstSeenAt, changedAt, removedAt };
+}
+
+/** What a reader of the feed makes of more of it. */
+export function foldChanges(table: Table, changes: readonly Change[]): Table {
+  const folded = new Map(table);
+  for (const { league_id, at, after } of changes) {
+    const known = folded.get(league_id);
+    if (after === null && known !== undefined) folded.set(league_id, { ...known, changedAt: at, removedAt: at });
+    if (after === null) continue;
+    const firstSeenAt = known?.firstSeenAt ?? at;
+    folded.set(league_id, { sent: cellsOf(after), firstSeenAt, changedAt: at, removedAt: null });
+  }
+  return folded;
+}

@@ -1,0 +1,63 @@
+import { CredentialsError, type DatabaseError } from '../../src/errors.ts';
+import type { MonitorSources } from '../../src/observe/monitor.ts';
+import type { Resource } from '../../src/service/backoff.ts';
+import type { Freshness } from '../../src/store/queries/overview.ts';
+import { formatTimestamp } from '../../src/time/clock.ts';
+
+type Known = {
+  /** When (ms) the leagues, and the profile, were last brought up to date. */
+  readonly lastSuccessAt?: number | undefined;
+  readonly lastProfileAt?: number | undefined;
+  readonly consecutiveFailures?: number;
+  readonly counts?: Partial<Freshness>;
+  readonly path?: string;
+  readonly fault?: () => DatabaseError | undefined;
+  readonly refusal?: () => { readonly message: string; readonly resource?: Resource } | undefined;
+  readonly expiresAt?: () => number | undefined;
+};
+
+/** What a monitor looks at of a worker whose database and session say this. */
+export function makeMonitorSources(known: Known = {}): MonitorSources {
+  const { lastSuccessAt, lastProfileAt, path = 'leagues.db', fault, refusal, expiresAt } = known;
+  const freshness: Freshness = {
+    last_success_at: lastSuccessAt === undefined ? null : formatTimestamp(lastSuccessAt),
+    age_seconds: null,
+    last_outcome: null,
+    consecutive_failures: known.consecutiveFailures ?? 0,
+    live_leagues: 1,
+    removed_leagues: 0,
+    held_removals: 0,
+    open_rejections: 0,
+    ...known.counts,
+  };
+  const token = {
+    accessToken: '',
+    sentAt: { wall: 0, monotonic: 0 },
+    loginDurationMs: 0,
+    lifetimeMs: undefined,
+    clockSkewMs: undefined,
+  };
+  const opening = {
+    store: {
+      path,
+      read: <T>(work: () => T): T => work(),
+      freshness: () => freshness,
+      writeError: () => fault?.(),
+      runs: {
+        lastSuccess: () => ({ finished_at: lastProfileAt === undefined ? null : formatTimestamp(lastProfileAt) }),
+      },
+    },
+    session: {
+      current: () => expiresAt && { ...token, expiresAt: expiresAt() },
+      credentialFailure: () => {
+        const found = refusal?.();
+        if (found === undefined) return undefined;
+        const error = new CredentialsError(found.message, { httpStatus: 401 });
+        return { error, until: Date.now(), subject: found.resource ?? 'login' };
+      },
+    },
+    retryAfter: { until: () => 0 },
+    running: () => undefined,
+  };
+  return opening as unknown as MonitorSources;
+}

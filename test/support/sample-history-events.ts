@@ -1,0 +1,90 @@
+import type { StoryService } from './sample-history-service.ts';
+
+/** What happens to the service, and when; in order. */
+export type StoryEvent = readonly [at: string, happen: (service: StoryService) => void];
+
+const BASKETBALL = [
+  'NBA',
+  'WNBA',
+  "NCAA Men's Basketball",
+  "NCAA Women's Basketball",
+  'EuroLeague',
+  'NBL',
+  'Liga ACB',
+  'Lega Basket Serie A',
+  'BBL',
+  'CBA',
+];
+
+/** Two weeks of November. Polls are due every four hours, so that most of this is seen up to four hours later. */
+export const STORY_EVENTS: readonly StoryEvent[] = [
+  ['2026-11-03T01:10:00Z', (it) => it.drop('MLB Preseason')],
+  ['2026-11-03T09:30:00Z', (it) => it.change({ priority: 2.5 }, 'NBA')],
+  ['2026-11-03T14:05:00Z', (it) => it.change({ active_season_type: 'regular' }, 'NFL Preseason')],
+  // Sent in a form that cannot be stored, for a day.
+  ['2026-11-04T09:20:00Z', (it) => it.spoil('Liiga', { priority: 'high' })],
+  ['2026-11-04T13:45:00Z', (it) => it.drop('KBO League')],
+  ['2026-11-05T09:20:00Z', (it) => it.spoil('Liiga')],
+  ['2026-11-05T10:00:00Z', (it) => it.add('MLS')],
+  // The night without leagues.
+  ['2026-11-05T22:40:00Z', (it) => setDown(it, true)],
+  ['2026-11-06T09:15:00Z', (it) => setDown(it, false)],
+  ['2026-11-06T13:00:00Z', (it) => it.drop('NPB')],
+  ['2026-11-07T02:30:00Z', (it) => it.restore('KBO League')],
+  ['2026-11-07T06:50:00Z', (it) => it.change({ priority: 2, rankings: true }, 'NBA')],
+  ['2026-11-07T17:30:00Z', (it) => it.change({ status: 'inactive' }, 'NBL')],
+  // A field that the interface does not name.
+  ['2026-11-09T06:00:00Z', (it) => it.change({ season_label: '2026-27' }, 'NBA', 'NHL', 'EuroLeague', 'AHL', 'SHL')],
+  ['2026-11-09T14:10:00Z', breakOnce],
+  ['2026-11-10T07:00:00Z', (it) => it.add('Premiership Rugby')],
+  ['2026-11-10T10:30:00Z', delayNext],
+  ['2026-11-10T18:20:00Z', (it) => it.drop('EFL Cup')],
+  ['2026-11-11T05:40:00Z', (it) => it.spoil('Kings League', withoutStatus())],
+  ['2026-11-11T09:00:00Z', (it) => it.changePlayer({ verified: true })],
+  ['2026-11-12T02:15:00Z', (it) => it.change({ status: 'active' }, 'NBL')],
+  // The password was changed, and changed back.
+  ['2026-11-12T15:00:00Z', (it) => setRefusing(it, true)],
+  ['2026-11-12T20:10:00Z', (it) => setRefusing(it, false)],
+  ['2026-11-13T01:45:00Z', restoreCup],
+  ['2026-11-13T05:30:00Z', (it) => it.add('NLL', { season_label: '2026-27' })],
+  ['2026-11-13T21:05:00Z', (it) => it.change({ status: 'active', state: 'Victoria' }, 'NCAA Baseball')],
+  ['2026-11-14T03:20:00Z', (it) => it.add('Big Bash League')],
+  ['2026-11-14T11:15:00Z', (it) => it.change({ priority: 3, season_label: '2026/27' }, 'NBA')],
+  ['2026-11-15T17:30:00Z', (it) => it.drop(...BASKETBALL)],
+  ['2026-11-16T01:00:00Z', (it) => it.change({ status: 'inactive' }, 'CFL')],
+];
+
+function setDown({ mood }: StoryService, down: boolean): void {
+  mood.down = down;
+}
+
+function setRefusing({ mood }: StoryService, refusing: boolean): void {
+  mood.refusing = refusing;
+}
+
+function breakOnce({ mood }: StoryService): void {
+  mood.breaks = 1;
+}
+
+function delayNext({ mood }: StoryService): void {
+  mood.delayMs = 23_400;
+}
+
+/** It comes back changed. */
+function restoreCup(service: StoryService): void {
+  service.restore('EFL Cup');
+  service.change({ priority: 35 }, 'EFL Cup');
+}
+
+/** A new league that lacks a required field. */
+function withoutStatus() {
+  return {
+    league_id: '5d0c1f6e-7a51-5b0e-9d3c-2f4e8a6b1c70',
+    league_name: 'Kings League',
+    sport: 'soccer',
+    league_image: 'https://images.example.com/leagues/5d0c1f6e7a51.png',
+    priority: 125,
+    create_datetime: '2026-11-11T05:31:08.402117',
+    last_update_datetime: null,
+  };
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import type { Bench } from './bench.ts';
+import { type Environment, eventually, type RunningProgram } from './program.ts';
+
+/** A worker that serves its probes, and the way to them. */
+export type OpenWorker = { readonly worker: RunningProgram; readonly url: string; readonly port: number };
+
+/** Starts a worker that listens on a free port, and waits until it does. */
+export async function startListeningWorker(bench: Bench, env: Environment = {}): Promise<OpenWorker> {
+  const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', ...env });
+  const { url } = await worker.waitForLog((line) => /^status page/.test(String(line.msg)));
+  return { worker, url: String(url), port: Number(new URL(String(url)).port) };
+}
+
+/** What `/readyz` says: its status and its reasons. */
+export async function readiness(url: string): Promise<readonly [number, readonly string[]]> {
+  const answer = await fetch(`${url}/readyz`);
+  const { reasons } = Object(await answer.json());
+  return [answer.status, reasons.map(({ reason }: { readonly reason: string }) => reason)];
+}
+
+/** Asks until this is what `/readyz` says. */
+export async function waitForReadiness(url: string, reasons: readonly string[]): Promise<void> {
+  const giveUpAt = performance.now() + 25_000;
+  for (;;) {
+    const [status, found] = await readiness(url);
+    if (String(found) === String(reasons) && status === (reasons.length === 0 ? 200 : 503)) return;
+    if (performance.now() > giveUpAt) throw new Error(`readyz says ${status} ${found}, and not ${reasons}`);
+    await wait(50);
+  }
+}
+
+/** A connection by hand. */
+export type Line = {
+  readonly socket: Socket;
+  /** Everything that came back so far. */
+  readonly heard: () => string;
+  readonly isClosed: () => boolean;
+  readonly waitForClose: () => Promise<string>;
+  readonly waitFor: (what: RegExp) => Promise<string>;
+};
+
+/** Connects, and says this if anything. Ends with the test. */
+export async function openLine(port: number, says: string | Buffer = ''): Promise<Line> {
+  const socket = connect(port, '127.0.0.1');
+  let heard = '';
+  let isClosed = false;
+  socket.on('data', (part) => {
+    heard += part.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => undefined);
+  socket.write(says);
+  return {
+    socket,
+    heard: () => heard,
+    isClosed: () => isClosed,
+    waitForClose: () => eventually('the connection is closed', () => isClosed && { heard }).then(() => heard),
+    waitFor: (what) => eventually(`${what} is heard`, () => what.test(heard) && { heard }).then(() => heard),
+  };
+}

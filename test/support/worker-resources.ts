@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { pino } from 'pino';
+import { loadConfig } from '../../src/config/config.ts';
+import { readSettings } from '../../src/config/environment.ts';
+import { StoppedError } from '../../src/errors.ts';
+import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
+import type { RunReport } from '../../src/sync/report.ts';
+import type { RunDeps } from '../../src/sync/run.ts';
+import type { Clock } from '../../src/time/clock.ts';
+import type { CopyDatabase } from '../../src/worker/copy-process.ts';
+import { openWorker, type WorkerResources } from '../../src/worker/open.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+export const USERNAME = 'player';
+export const PASSWORD = 'secret-password';
+
+/** A folder that is gone after the test. */
+export type Folder = Disposable & { readonly path: string; readonly file: (name: string) => string };
+
+export function makeFolder(): Folder {
+  const path = mkdtempSync(join(tmpdir(), 'league-sync-integration-'));
+  return {
+    path,
+    file: (name) => join(path, name),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/** A worker's parts, wired as the worker wires them, on a database of the folder. */
+export type Bench = AsyncDisposable & {
+  readonly path: string;
+  readonly place: WorkerResources;
+  readonly deps: RunDeps;
+  /** Everything that was logged, a JSON line each. */
+  readonly log: readonly string[];
+  readonly poll: () => Promise<RunReport>;
+  readonly pollProfile: () => Promise<RunReport>;
+  /** Stops the worker, as SIGTERM does. */
+  readonly stop: () => void;
+  /** What a query by another connection gives. */
+  readonly rows: (sql: string) => readonly Row[];
+};
+
+export type BenchOptions = {
+  readonly folder: Folder;
+  readonly url: string;
+  /** Settings by their names without `LEAGUE_SYNC_`; an empty one is left out. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** What the runs take for the time. */
+  readonly clock?: Clock;
+  /** How copies that are published are made. */
+  readonly copy?: CopyDatabase;
+};
+
+export async function openBench({ folder, url, settings = {}, clock, copy }: BenchOptions): Promise<Bench> {
+  const path = folder.file('leagues.db');
+  const log: string[] = [];
+  const stopping = new AbortController();
+  const place = await openWorker(loadConfig(readSettings(settingsFor(path, url, settings)), {}), {
+    log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
+    pid: process.pid,
+    firstReason: 'manual',
+    copy: copy ?? (() => Promise.reject(new Error('this test copies nothing'))),
+    signal: stopping.signal,
+    emit: () => undefined,
+  });
+  const deps = clock === undefined ? place.deps : { ...place.deps, clock };
+  const stop = (): void => stopping.abort(new StoppedError());
+  return {
+    path,
+    place,
+    deps,
+    log,
+    stop,
+    poll: () => pollLeagues(deps, 'manual', stopping.signal),
+    pollProfile: async () => (await pollProfile(deps, 'manual', stopping.signal)).report,
+    rows: (sql) => readRows(path, sql),
+    [Symbol.asyncDispose]: async () => {
+      stop();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function settingsFor(path: string, url: string, settings: Readonly<Record<string, string>>) {
+  const named = Object.entries(settings).map(([name, value]) => [`LEAGUE_SYNC_${name}`, value]);
+  const all: Readonly<Record<string, string>> = {
+    LEAGUE_SYNC_BASE_URL: url,
+    LEAGUE_SYNC_USERNAME: USERNAME,
+    LEAGUE_SYNC_PASSWORD: PASSWORD,
+    LEAGUE_SYNC_DATABASE: path,
+    ...Object.fromEntries(named),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+}
+
+/** Does something with a connection of its own to the database, as an outside tool would. */
+export function withDatabase<T>(path: string, work: (db: Database.Database) => T, options?: Database.Options): T {
+  const db = new Database(path, options);
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Rows as another, read-only connection sees them. */
+export function readRows(path: string, sql: string): readonly Row[] {
+  return withDatabase(path, (db) => db.prepare<[], Row>(sql).all(), { readonly: true });
+}
+
+/** The same with INTEGER as bigint and REAL as number, so that a comparison is one of types, too. */
+export function readExactRows(path: string, sql: string): readonly Row[] {
+  return withDatabase(path, (db) => db.prepare<[], Row>(sql).safeIntegers(true).all(), { readonly: true });
+}
+
+/** Every row of every table, by the table's name. */
+export function dumpTables(path: string): Readonly<Record<string, readonly Row[]>> {
+  const tables = readRows(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  return Object.fromEntries(tables.map(({ name }) => [name, readExactRows(path, `SELECT * FROM "${name}"`)]));
+}
+
+/** A clock whose wall time a test sets; waits and the monotonic clock are real. */
+export function wallClock(base: Clock, now: () => number): Clock {
+  return { ...base, now };
+}
+
+/** A league as the service sends it. */
+export function makeLeague(id: string, fields: Row = {}): Row {
+  return {
+    league_id: id,
+    league_name: `League ${id}`,
+    sport: 'soccer',
+    league_image: `https://images.example.com/${id}.png`,
+    priority: 3,
+    status: 'active',
+    create_datetime: '2020-01-01T00:00:00Z',
+    last_update_datetime: null,
+    ...fields,
+  };
+}
+
+export function makeLeagues(count: number, fields: Row = {}): readonly Row[] {
+  return Array.from({ length: count }, (_, index) => makeLeague(`l${index + 1}`, fields));
+}

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createRequestQueue } from '../../src/observe/routes.ts';
+import { textResponse } from '../../src/observe/server.ts';
+
+it('pages are rendered one at a time, and excess requests get 503', async () => {
+  let drawing = 0;
+  let most = 0;
+  const respond = createRequestQueue()(async () => {
+    drawing += 1;
+    most = Math.max(most, drawing);
+    await sleep(1);
+    drawing -= 1;
+    return textResponse('drawn');
+  });
+  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams() });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask()));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(8);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(12);
+  expect(most).toBe(1);
+  expect((await ask()).status).toBe(200);
+});

@@ -1,0 +1,81 @@
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { openLog } from '../../src/log.ts';
+import { createRetryAfter } from '../../src/service/retry-after.ts';
+import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
+import { RunQueue } from '../../src/worker/run-queue.ts';
+import { createTestClock } from '../support/clock.ts';
+import { makeReport } from '../support/run-report.ts';
+import { RUNS } from '../support/unit-league.ts';
+
+const { log } = openLog({ level: 'silent', format: 'json' }, 1, undefined);
+
+type Event = 'end' | readonly [RunKind, Trigger];
+
+const EVENTS: fc.Arbitrary<readonly Event[]> = fc.array(
+  fc.oneof(
+    fc.constant<Event>('end'),
+    fc.tuple(
+      fc.constantFrom<RunKind>('leagues', 'profile'),
+      fc.constantFrom<Trigger>('schedule', 'catch-up', 'manual', 'start'),
+    ),
+  ),
+  { maxLength: 30 },
+);
+
+/** Plays the events one by one; gives what was going on at most at once, and all that was begun and asked for. */
+async function play(events: readonly Event[]) {
+  const begun: RunKind[] = [];
+  const ends: (() => void)[] = [];
+  let most = 0;
+  const poll = (kind: RunKind) => async (trigger: Trigger) => {
+    begun.push(kind);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ends.push(resolve);
+    most = Math.max(most, ends.length);
+    await promise;
+    return makeReport({ kind: kind, trigger: trigger });
+  };
+  const queue = new RunQueue({
+    poll: { leagues: poll('leagues'), profile: poll('profile') },
+    retryAfter: createRetryAfter(createTestClock()),
+    blockedBy: () => undefined,
+    isFirstLoad: () => false,
+    log,
+    signal: new AbortController().signal,
+  });
+  const endOne = async (): Promise<void> => {
+    ends.shift()?.();
+    await setImmediate();
+  };
+  /** A run of a kind that begins after the last request for it, which none that went on at the time makes up for. */
+  const owed = new Map<RunKind, number>();
+  for (const event of events) {
+    if (event === 'end') await endOne();
+    else {
+      const [kind, trigger] = event;
+      if (queue.running() !== kind || trigger === 'catch-up')
+        owed.set(kind, begun.filter((one) => one === kind).length);
+      queue.request(kind, trigger);
+      await setImmediate();
+    }
+  }
+  const waiting = begun.length;
+  while (ends.length > 0) await endOne();
+  await queue.idle();
+  return { begun, most, owed, after: begun.length - waiting };
+}
+
+it('polls never overlap, and none that is due is left out, for any order of requests and ends', async () => {
+  await fc.assert(
+    fc.asyncProperty(EVENTS, async (events) => {
+      const { begun, most, owed, after } = await play(events);
+      expect(most).toBeLessThanOrEqual(1);
+      for (const [kind, before] of owed) expect(begun.filter((one) => one === kind).length).toBeGreaterThan(before);
+      // However many were asked for while one went on: one of each kind follows.
+      expect(after).toBeLessThanOrEqual(2);
+    }),
+    RUNS,
+  );
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it, vi } from 'vitest';
+import { parseSchedule } from '../../src/time/cron.ts';
+import { checkSchedule } from '../../src/worker/scheduler.ts';
+import { startTestScheduler } from '../support/test-scheduler.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const YEAR = 365 * 24 * 60 * MINUTE;
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+
+describe('a clock that steps ahead', () => {
+  it.each([
+    ['to a millisecond before the scheduled time', -1, 'schedule 2026-11-20T12:05:00.000Z'],
+    ['to exactly the scheduled time', 0, 'schedule 2026-11-20T12:05:00.000Z'],
+    ['to a millisecond after the scheduled time', 1, 'schedule 2026-11-20T12:05:00.001Z'],
+    ['past the scheduled time by the tolerance', 2 * SECOND, 'schedule 2026-11-20T12:05:02.000Z'],
+    ['past the scheduled time by a millisecond more', 2 * SECOND + 1, 'catch-up 2026-11-20T12:05:02.001Z'],
+    ['to a millisecond before the one after it', 5 * MINUTE - 1, 'catch-up 2026-11-20T12:09:59.999Z'],
+    ['to exactly the one after it', 5 * MINUTE, 'catch-up 2026-11-20T12:10:00.000Z'],
+  ])('%s has it due once', async (_where, over, due) => {
+    const { clock, seen, asked, end } = startTestScheduler(5 * MINUTE, NOON + 3 * MINUTE);
+    await clock.advance(0);
+    const before = asked();
+    // The look that waits for its turn comes in a second.
+    clock.step(2 * MINUTE + over - SECOND);
+    await clock.advance(SECOND);
+    if (over < 0) await clock.advance(1);
+    expect(seen).toEqual([due]);
+    expect(asked() - before).toBe(1);
+    await end();
+  });
+
+  it.each([
+    ['1 scheduled time', 1],
+    ['2 scheduled times', 2],
+    ['100,000 scheduled times', 100_000],
+    ['the scheduled times of a year', YEAR / MINUTE],
+  ])('over %s asks the schedule once, makes up once, and runs at the next scheduled time', async (_much, skipped) => {
+    const { clock, seen, asked, end } = startTestScheduler(MINUTE, NOON + 1);
+    await clock.advance(0);
+    const before = asked();
+    const last = NOON + skipped * MINUTE;
+    // Three seconds past the last one, at the look that comes in any case.
+    clock.step(last + 3 * SECOND - (NOON + 1) - SECOND);
+    await clock.advance(SECOND);
+    expect(asked() - before).toBe(1);
+    await clock.advance(MINUTE);
+    expect(seen).toEqual([
+      `catch-up ${new Date(last + 3 * SECOND).toISOString()}`,
+      `schedule ${new Date(last + MINUTE).toISOString()}`,
+    ]);
+    await end();
+  });
+
+  it('over a year of a real schedule of every second finds the next second, and names none before it', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+    try {
+      const { nextTime } = parseSchedule('* * * * * *', 'Europe/Berlin');
+      const state = { next: nextTime(), lastCheck: NOON };
+      vi.setSystemTime(NOON + YEAR);
+      const found = checkSchedule(state, NOON + YEAR, nextTime);
+      expect(found).toEqual({ due: 'catch-up', state: { next: NOON + YEAR + SECOND, lastCheck: NOON + YEAR } });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+it('a loop that is blocked over several scheduled times makes up once, and runs at the next scheduled time', async () => {
+  const { clock, seen, end } = startTestScheduler(5 * SECOND, NOON + 1);
+  // No timer fires meanwhile: the look that is due after a second comes after 23.
+  clock.step(22 * SECOND);
+  await clock.advance(4 * SECOND);
+  expect(seen).toEqual(['catch-up 2026-11-20T12:00:23.001Z', 'schedule 2026-11-20T12:00:25.000Z']);
+  await end();
+});

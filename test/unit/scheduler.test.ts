@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { checkSchedule, type Due, runScheduler } from '../../src/worker/scheduler.ts';
+import { createTestClock } from '../support/clock.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const YEAR = 365 * 24 * HOUR;
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+const NEXT = NOON + 5 * MINUTE;
+const every5Minutes = (now: number): number => (Math.floor(now / (5 * MINUTE)) + 1) * 5 * MINUTE;
+
+describe('a check of the schedule', () => {
+  it.each<[string, number, { due?: Due; next: number }]>([
+    ['a millisecond before the scheduled time waits on', NEXT - 1, { next: NEXT }],
+    ['at the scheduled time finds it due', NEXT, { due: 'schedule', next: NEXT + 5 * MINUTE }],
+    ['late by exactly the tolerance still finds it due', NEXT + 2_000, { due: 'schedule', next: NEXT + 5 * MINUTE }],
+    ['later than the tolerance makes it up', NEXT + 2_001, { due: 'catch-up', next: NEXT + 5 * MINUTE }],
+    [
+      'after a missed run and the next one makes up once',
+      NEXT + 7 * MINUTE,
+      { due: 'catch-up', next: NEXT + 10 * MINUTE },
+    ],
+    ['a year ahead makes up once', NOON + YEAR, { due: 'catch-up', next: NOON + YEAR + 5 * MINUTE }],
+    ['an hour back finds a new scheduled time', NOON - HOUR, { next: NOON - HOUR + 5 * MINUTE }],
+    ['a small step back keeps the scheduled time', NOON - 2_000, { next: NEXT }],
+    ['a step back beyond that computes the scheduled time again', NOON - 2_001, { next: NOON }],
+  ])('%s', (_sentence, now, { due, next }) => {
+    const found = checkSchedule({ next: NEXT, lastCheck: NOON }, now, () => every5Minutes(now));
+    expect(found).toEqual({ state: { next, lastCheck: now }, ...(due === undefined ? {} : { due }) });
+  });
+
+  it('does not find the same run due twice', () => {
+    const first = checkSchedule({ next: NEXT, lastCheck: NOON }, NEXT, () => every5Minutes(NEXT));
+    expect(checkSchedule(first.state, NEXT, () => every5Minutes(NEXT)).due).toBeUndefined();
+  });
+});
+
+describe('scheduled runs', () => {
+  function watch() {
+    const clock = createTestClock(NOON + 1);
+    const stop = new AbortController();
+    const seen: string[] = [];
+    let looks = 0;
+    const watched = (name: string, nthTimeAfter: (now: number) => number) => ({
+      schedule: {
+        expression: '',
+        timezone: 'UTC',
+        nextTime: () => nthTimeAfter(clock.now()),
+        nextTimes: () => [],
+        nthTimeAfter: () => 0,
+      },
+      onDue: (due: Due) => seen.push(`${name} ${due} ${new Date(clock.now()).toISOString().slice(11, 19)}`),
+    });
+    const onTick = () => {
+      looks += 1;
+    };
+    const everyHour = (now: number): number => (Math.floor(now / HOUR) + 1) * HOUR;
+    const watching = runScheduler(
+      [watched('leagues', every5Minutes), watched('profile', everyHour)],
+      { clock, onTick },
+      stop.signal,
+    );
+    return { clock, seen, looks: () => looks, stop: () => stop.abort(), watching };
+  }
+
+  it('are each started once, the leagues before the profile', async () => {
+    const { clock, seen, stop, watching } = watch();
+    await clock.advance(HOUR);
+    expect(seen).toHaveLength(13);
+    expect(seen.slice(0, 2)).toEqual(['leagues schedule 12:05:00', 'leagues schedule 12:10:00']);
+    expect(seen.slice(-2)).toEqual(['leagues schedule 13:00:00', 'profile schedule 13:00:00']);
+    stop();
+    await watching;
+  });
+
+  it('that were missed during a suspension are made up for once, within a second after it', async () => {
+    const { clock, seen, stop, watching } = watch();
+    await clock.advance(MINUTE);
+    clock.step(8 * HOUR);
+    await clock.advance(1_000);
+    expect(seen).toEqual(['leagues catch-up 20:01:01', 'profile catch-up 20:01:01']);
+    await clock.advance(5 * MINUTE);
+    expect(seen.slice(2)).toEqual(['leagues schedule 20:05:00']);
+    stop();
+    await watching;
+  });
+
+  it('are calculated again if the clock is set back an hour', async () => {
+    const { clock, seen, stop, watching } = watch();
+    await clock.advance(MINUTE);
+    clock.step(-HOUR);
+    await clock.advance(5 * MINUTE);
+    expect(seen).toEqual(['leagues schedule 11:05:00']);
+    stop();
+    await watching;
+  });
+
+  it('are checked every second until the stop', async () => {
+    const { clock, looks, stop, watching } = watch();
+    await clock.advance(MINUTE);
+    expect(looks()).toBeGreaterThanOrEqual(60);
+    stop();
+    await watching;
+    const last = looks();
+    await clock.advance(MINUTE);
+    expect(looks()).toBe(last);
+  });
+});
