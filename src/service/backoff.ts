@@ -6,6 +6,9 @@ export function exponentialDelayMs(failures: number, initialMs: number, maxMs: n
   return Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
 }
 
+/** Both clocks are read a moment apart; a wall clock that differs by more was set. */
+const MIN_STEP_MS = 1_000;
+
 /** Exponential backoff between failures in a row. `random`, from 0 to 1, shortens each wait by up to half (jitter). */
 export function createBackoff(
   clock: Clock,
@@ -17,6 +20,12 @@ export function createBackoff(
   /** On the wall clock, in ms. */
   let until = Number.NEGATIVE_INFINITY;
   const remainingMs = (): number => Math.max(0, endsAt - clock.monotonic());
+  /** Stays the same from call to call, unless the wall clock was set meanwhile. */
+  const currentUntil = (): number => {
+    const byNow = clock.now() + endsAt - clock.monotonic();
+    if (Number.isFinite(byNow) && Math.abs(byNow - until) > MIN_STEP_MS) until = byNow;
+    return until;
+  };
   /** Ends the wait, but keeps the count of failures. */
   const skip = (): void => {
     endsAt = Number.NEGATIVE_INFINITY;
@@ -29,7 +38,7 @@ export function createBackoff(
       endsAt = clock.monotonic() + waitMs;
       until = clock.now() + waitMs;
     },
-    until: () => until,
+    until: currentUntil,
     remainingMs,
     skip,
     reset: (): void => {

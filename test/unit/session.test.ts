@@ -318,6 +318,23 @@ describe('a session whose credentials are refused', () => {
     expect(logins).toHaveLength(1);
   });
 
+  it('tells the time of the next try by the wall clock as it is now, even if that was set meanwhile', async () => {
+    const { session, use, clock } = createStage({ fails: refusal });
+    await rejectionOf(use());
+    const until = clock.now() + MINUTE;
+    const tellsUntil = async (ms: number): Promise<void> => {
+      expect(String(await rejectionOf(use()))).toContain(`The next try is at ${new Date(ms).toISOString()}`);
+      expect(session.credentialFailure()).toMatchObject({ until: ms });
+    };
+    clock.step(2 * HOUR);
+    await tellsUntil(until + 2 * HOUR);
+    clock.step(-4 * HOUR);
+    await tellsUntil(until - 2 * HOUR);
+    // A difference this small is the time between two readings, not a step.
+    clock.step(SECOND / 2);
+    await tellsUntil(until - 2 * HOUR);
+  });
+
   it('retries at once on retryNow', async () => {
     const { session, use, logins } = createStage({ fails: (login) => (login === 1 ? refusal() : undefined) });
     await rejectionOf(use());
