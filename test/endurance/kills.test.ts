@@ -9,6 +9,7 @@ const LEAGUES = 5_000;
 /** Each has a database of its own, so that new ones are killed over, too. */
 const ROUNDS = 8;
 const KILLS = 25;
+const LARGEST_SHARE_WITHOUT_WAL = 0.05;
 
 const tally = createTally();
 
@@ -34,6 +35,7 @@ describe(`a worker that is killed at random moments of polls of ${LEAGUES} leagu
 
   it(`was killed ${ROUNDS * KILLS} times, before, in and after transactions, and nothing was torn or lost`, () => {
     expect(tally).toMatchObject({ kills: ROUNDS * KILLS, torn: 0, lost: 0, unclean: 0 });
+    expect(tally.withoutWal).toBeLessThan(LARGEST_SHARE_WITHOUT_WAL * tally.kills);
     expect(tally.copierKills).toBeGreaterThan(0);
     const hits = [...tally.hits.keys()].join('\n');
     for (const place of ['before the first request', 'in a transaction', 'after the report', 'in the stop'])

@@ -5,7 +5,7 @@ import { createRandom, type Random, shuffleItems } from '../../src/simulator/chu
 import { type Bench, EVERY_SECOND, setUpFor } from './bench.ts';
 import { createLedger, type Ledger, type Problem, type Report } from './kill-ledger.ts';
 import { freeze, MOMENTS, type Moment, type Pace, reach, type Victim } from './kill-moment.ts';
-import { lookAt } from './kill-snapshot.ts';
+import { lacksWal, lookAt } from './kill-snapshot.ts';
 import { countHit, countProblems, type Tally } from './kill-tally.ts';
 import { type Trace, traceOf } from './kill-trace.ts';
 import { readVersion, startVersions, type VersionedService } from './kill-version.ts';
@@ -107,6 +107,7 @@ function startVictim({ bench, service }: Scene, command: Victim['command']): Vic
 async function killOnce(moment: Moment, scene: Scene): Promise<boolean> {
   const { bench, copy, ledger, service, tally, expectNone, random } = scene;
   const before = ledger.applied().length;
+  const lackedWal = lacksWal(bench.database);
   const command = STAYING.has(moment) || random() < 0.6 ? 'run' : 'sync';
   const victim = startVictim(scene, command);
   await reach(moment, victim, scene.pace, random);
@@ -122,6 +123,11 @@ async function killOnce(moment: Moment, scene: Scene): Promise<boolean> {
   if (isHit) tally.kills += 1;
   else tally.missed += 1;
   const when = `aimed at ${moment} of ${command}`;
+  if (!lackedWal && lacksWal(bench.database)) {
+    // Only a program that ends removes the WAL, and a sync ends by itself.
+    expect([moment, command], when).toContain(command === 'sync' ? 'sync' : 'stop');
+    tally.withoutWal += 1;
+  }
 
   const look = await lookAt(bench.database, ledger.lastSeq());
   expectNone(ledger.learn(look, service.latest()), when);

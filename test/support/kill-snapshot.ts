@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { askSqlite3, type Row } from './database.ts';
 import { cellsOf, SENT, type Stored, type Table } from './kill-table.ts';
@@ -67,9 +67,27 @@ export async function lookAt(path: string, sinceSeq: number): Promise<Look | und
   }
 }
 
+/** The byte of the header that says which journal a reader needs, and the value that stands for the WAL. */
+const READ_VERSION_AT = 19;
+const WAL_VERSION = 2;
+
+/**
+ * Whether the file is in WAL mode without a WAL, as a kill leaves it between the removal of the WAL at a clean stop and
+ * the write of the header. Then only users who can write to the folder can read it, until the next start
+ * (docs/operations.md, "Stopping").
+ */
+export function lacksWal(path: string): boolean {
+  if (!existsSync(path) || existsSync(`${path}-wal`)) return false;
+  const file = openSync(path, 'r');
+  const byte = Buffer.alloc(1);
+  readSync(file, byte, 0, 1, READ_VERSION_AT);
+  closeSync(file);
+  return byte[0] === WAL_VERSION;
+}
+
 async function readWhole(path: string, sinceSeq: number): Promise<Look | undefined> {
   const [outsider] = OUTSIDERS;
-  const asOutsider = outsider !== undefined && missingReader(dirname(path)) === undefined;
+  const asOutsider = outsider !== undefined && missingReader(dirname(path)) === undefined && !lacksWal(path);
   const ask = async (sql: string): Promise<Row> => {
     const rows = asOutsider ? await outsider.ask(path, sql) : askSqlite3(path, sql);
     return rows[0] ?? {};

@@ -7,6 +7,8 @@ export type Tally = {
   copierKills: number;
   /** Programs that ended before the kill that was meant for them. */
   missed: number;
+  /** Kills in the instant of a clean stop in which the WAL is gone and the header still asks for it. */
+  withoutWal: number;
   torn: number;
   lost: number;
   unclean: number;
@@ -23,6 +25,7 @@ export function createTally(): Tally {
     kills: 0,
     copierKills: 0,
     missed: 0,
+    withoutWal: 0,
     torn: 0,
     lost: 0,
     unclean: 0,
@@ -44,11 +47,13 @@ export function countProblems(tally: Tally, problems: readonly Problem[]): void 
 
 /** In a few lines for people. */
 export function describeTally(tally: Tally): string {
-  const { kills, copierKills, missed, torn, lost, unclean, restarts, slowestRestartMs, polls, copies, hits } = tally;
-  const places = [...hits].toSorted(([, a], [, b]) => b - a).map(([hit, count]) => `  ${count} ${hit}`);
+  const { kills, copierKills, missed, withoutWal, torn, lost, unclean, restarts, slowestRestartMs, polls, copies } =
+    tally;
+  const places = [...tally.hits].toSorted(([, a], [, b]) => b - a).map(([hit, count]) => `  ${count} ${hit}`);
   return [
     `${kills} kills of the worker and ${copierKills} of its copying process (${missed} came too late):`,
     ...places,
+    `${withoutWal} left a database in WAL mode without its WAL;`,
     `${torn} torn, ${lost} lost, ${unclean} unclean; ${restarts} restarts, the slowest ${Math.ceil(slowestRestartMs)} ms;`,
     `${polls} applied polls, ${copies} published states`,
   ].join('\n');
