@@ -131,7 +131,7 @@ function formatField({ field, old, now }: EscapedRow['fields'][number], width: n
 /** Quoted only if it would be ambiguous: empty, `null`, with outer spaces or an arrow. */
 function formatBareValue(field: string, value: unknown): string {
   const text = formatValue(field, value);
-  return isTextValue(field, value) && /^$|^null$|^\s|\s$|→/.test(text) ? `"${text}"` : text;
+  return isTextValue(field, value) && /^$|^null$|^\s|\s$|\u2192/.test(text) ? `"${text}"` : text;
 }
 
 /** Some values are megabytes; no line is longer than this. */

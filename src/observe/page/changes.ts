@@ -29,7 +29,7 @@ function renderFields(fields: readonly FieldChange[]): Html | '' {
   const shown = significantFields(fields);
   if (shown.length === 0) return '';
   const rest = shown.length - MAX_FIELDS;
-  return html`<p>${shown.slice(0, MAX_FIELDS).map(({ field, old, now }, index) => html`${index > 0 ? ' · ' : ''}<code>${field}</code> <del>${renderValue(old)}</del> → <ins>${renderValue(now)}</ins>`)}${rest > 0 ? ` · and ${rest} more` : ''}</p>`;
+  return html`<p>${shown.slice(0, MAX_FIELDS).map(({ field, old, now }, index) => html`${index > 0 ? ' · ' : ''}<code>${field}</code> <del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins>`)}${rest > 0 ? ` · and ${rest} more` : ''}</p>`;
 }
 
 function renderValue(text: string | null): Html {

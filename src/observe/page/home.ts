@@ -84,10 +84,10 @@ ${linkIssues(monitor)}</div>
 function renderFacts(monitor: Monitor, now: number): Html {
   const success = monitor.lastSuccess();
   const next = renderNextPoll(monitor, now);
-  if (success === undefined) return html`no data yet · ${next}`;
+  if (success === undefined) return html`no data yet &middot; ${next}`;
   const leagues = monitor.counts()?.live_leagues;
   // Its age is from the monotonic clock, so that setting the wall clock back does not make it look newer.
-  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) · ${next}`;
+  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
 }
 
 function renderNextPoll(monitor: Monitor, now: number): Html {

@@ -44,7 +44,7 @@ export function timeOfDay(at: number, now: number): string {
 /** Isolates text of unknown direction. `length` is its full length if it was truncated. */
 export function bdi(text: string, length = text.length): Html {
   const rest = length - text.length;
-  return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">… ${countOf(rest, 'more character')}</span>` : ''}`;
+  return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">&hellip; ${countOf(rest, 'more character')}</span>` : ''}`;
 }
 
 /** The id is a query parameter, because it may contain characters that a path cannot. */

@@ -41,7 +41,7 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${SIGNS[state]} ${title} · league-sync</title>
+<title>${SIGNS[state]} ${title} &middot; league-sync</title>
 <link rel="stylesheet" href="${STYLE_PATH}">
 <script src="${SCRIPT_PATH}" defer></script>
 <link rel="icon" href="${iconPath(state)}" type="image/svg+xml">
@@ -61,7 +61,7 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 </div>
 ${main}
 </main>
-<footer>league-sync ${monitor.version} · times are UTC · <a href="/status.json">status.json</a> · <a href="/metrics">metrics</a></footer>
+<footer>league-sync ${monitor.version} &middot; times are UTC &middot; <a href="/status.json">status.json</a> &middot; <a href="/metrics">metrics</a></footer>
 </body>
 </html>`;
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };

@@ -55,7 +55,7 @@ function listPath({ search, sport, status }: Filter, page: number): string {
 
 function explainEmpty({ filter: { search }, facets }: LeaguesView): Html {
   if (facets.statuses.length === 0) return html`<p class="muted">No leagues yet.</p>`;
-  return html`<p class="muted">No leagues match${search === undefined ? '' : html` “${bdi(search)}”`}. <a href="/#leagues">Show all</a></p>`;
+  return html`<p class="muted">No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="/#leagues">Show all</a></p>`;
 }
 
 function renderTable({ leagues, page, total }: LeaguePage, now: number): Html {
