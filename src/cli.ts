@@ -21,7 +21,7 @@ let isReadOnly = false;
 let outputFailed = false;
 
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
-/** On Ctrl-C the terminal and npm both send SIGINT: within this time it counts as one. */
+/** On Ctrl-C the terminal and npm both send SIGINT: two within this time count as one. */
 const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
 /** How long open handles may delay the exit. */
 const LINGER_MS = 500;
@@ -66,16 +66,16 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Of another user.
+    // The process exists, but belongs to another user.
     return codeOf(error) === 'EPERM';
   }
 }
 
 function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Also called after EPIPE (`| head`).
+  // The callback is also called after EPIPE (`| head`).
   process.stdout.write(`${line}\n`, () => resolve());
-  // A reader that has stopped reading must not block a stop.
+  // A stuck reader of stdout must not block the shutdown.
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
 
@@ -157,7 +157,7 @@ async function reportError(error: unknown): Promise<number> {
 }
 
 async function warn(notice: Notice): Promise<void> {
-  // Not at every start: string-width takes 19 ms.
+  // Imported only if needed: string-width takes 19 ms to load.
   const { formatNotice } = await import('./terminal/text.ts');
   process.stderr.write(`${formatNotice(LEAD, notice, terminalOf(process.stderr))}\n`);
 }

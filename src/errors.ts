@@ -110,7 +110,7 @@ export class CredentialsError extends RunError {
   }
 }
 
-/** The database file, its folder or its disk. */
+/** A problem with the database file, its folder or its disk. */
 export class DatabaseError extends RunError {
   override name = 'DatabaseError';
   /** Another program holds a lock: retrying helps. */
@@ -136,7 +136,7 @@ export class CopyKilledError extends DatabaseError {
   override name = 'CopyKilledError';
 }
 
-/** No failure: the reason with which a stop aborts. */
+/** The abort reason of a stop; not a failure. */
 export class StoppedError extends Error {
   override name = 'StoppedError';
   constructor() {
@@ -144,12 +144,12 @@ export class StoppedError extends Error {
   }
 }
 
-/** All that is wrong with the settings. */
+/** Carries every problem of the settings, not only the first. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** How to get valid settings at all, such as for a first start. */
+  /** Instructions that replace the individual fixes, such as for a first start. */
   readonly advice: string | undefined;
 
   constructor(problems: readonly Problem[], warnings: readonly Problem[] = [], advice?: string) {

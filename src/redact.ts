@@ -1,8 +1,11 @@
-/** The last logins' tokens (two each), and any that a request in progress may still use; few runs take longer. */
+/**
+ * At least the tokens of the last four logins (two each) are kept, and younger ones as long as a request in progress
+ * may still use them: few runs take longer than `TOKEN_KEPT_MS`.
+ */
 const MIN_TOKENS_KEPT = 8;
 const TOKEN_KEPT_MS = 600_000;
 const MAX_TOKENS_KEPT = 1_000;
-/** Shorter secrets would remove ordinary words. */
+/** Redacting shorter secrets would garble ordinary text. */
 const MIN_SECRET_LENGTH = 4;
 const MIN_TOKEN_LENGTH_IN_DATA = 8;
 const REDACTED = '[secret]';
@@ -60,7 +63,7 @@ function looksRandom(token: string): boolean {
 /** Removes the escapes of characters that need none: `\u0041` becomes `A`. */
 function unescapeAscii(json: string): string {
   if (!json.includes('\\') || !/\\(?:u00[2-7]|\/)/.test(json)) return json;
-  // Much faster, and most escapes are those of slashes.
+  // A fast path: most bodies escape nothing but slashes.
   if (!/\\(?:u00[2-7]|\\)/.test(json)) return json.replaceAll('\\/', '/');
   return json.replace(/\\(?:u(00[2-7][0-9a-fA-F])|.)/gs, (sequence, code: string | undefined) => {
     if (code === undefined) return sequence === '\\/' ? '/' : sequence;

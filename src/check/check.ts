@@ -34,7 +34,10 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
   yield* checkService(config, database, stop);
 }
 
-/** `config` is undefined if settings are invalid, `path` if they cannot be read, `advice` if each result has its fix. */
+/**
+ * In the result, `config` is undefined if a setting is invalid, `path` if the settings cannot be read, and `advice` if
+ * every result has its own fix.
+ */
 function checkSettings({ settings, environment }: CheckSource) {
   const toWarning = ({ message, fix }: Problem) => warn('settings', message, fix);
   let path: string | undefined;
@@ -69,7 +72,7 @@ async function checkHeartbeat(heartbeat: HeartbeatSource, timeoutMs: number): Pr
 }
 
 function describeSchedule({ schedule, profileSchedule }: Config): CheckResult {
-  // Only nextTime() corrects the first run for DST.
+  // nextTimes() misses runs near a DST change; nextTime() does not.
   const runs = [...new Set([schedule.nextTime(), ...schedule.nextTimes(RUNS_SHOWN)])].sort((a, b) => a - b);
   const length = schedule.expression.split(' ').length === 6 ? 19 : 16;
   const next = runs.slice(0, RUNS_SHOWN).map((run) => formatTimestamp(run).slice(0, length).replace('T', ' '));

@@ -45,7 +45,7 @@ export function checkDatabase(path: string, localHost: LocalHost): DatabaseTarge
   }
 }
 
-/** Inspects the database without leaving a trace. */
+/** Inspects the database without changing it or creating files. */
 export function checkFile(path: string, migrations: string) {
   try {
     if (!holdsDatabase(path)) {
@@ -82,7 +82,7 @@ function describe(path: string, { bytes, walBytes, schema, upgrade, freshness }:
   return ok('database', `${size}, ${live_leagues} leagues listed, ${last}`);
 }
 
-/** Both a running worker and none are fine. */
+/** `ok` if a worker is running, and `ok` if none is. */
 function describeLock(lock: LockStatus): CheckResult {
   if (lock.state === 'none') return ok('lock', 'not held: no worker runs');
   if (lock.holder === undefined) return ok('lock', 'just being taken, or the lock file cannot be read');

@@ -14,7 +14,7 @@ import { type CheckResult, failure, ok, warn } from './result.ts';
 
 const STEP_TIMEOUT_MS = 10_000;
 const DAY_MS = 86_400_000;
-/** Automatic renewal happens earlier than this before expiry. */
+/** Certificates that are renewed automatically never come this close to their expiry. */
 const RENEWAL_MS = 14 * DAY_MS;
 const FIX_NETWORK = 'check LEAGUE_SYNC_BASE_URL, the network, and firewalls between';
 
@@ -31,7 +31,7 @@ export async function checkConnection(address: URL, proxy: ProxyServer | undefin
     results.push(ok(step.name, await resolve(end.host, limitMs)));
     step = { name: 'connection', what: `The connection to ${at}` };
     const begun = performance.now();
-    // once() rejects on errors; without this listener a later one would end the process.
+    // once() handles the first error; without this listener a later one would crash the process.
     socket = connect(end).on('error', () => undefined);
     await withTimeout(once(socket, 'connect'), limitMs);
     const to = proxy === undefined ? at : `the proxy ${proxy.label}`;
@@ -83,11 +83,11 @@ function withTimeout<T>(promise: Promise<T>, limitMs: number, code = 'ETIMEDOUT'
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** A taken address is fine if a worker uses the database (`isRunning`) and answers there. */
+/** An address in use is fine if a worker uses the database (`isRunning`) and answers there. */
 export async function checkListen(listen: ListenAddress | 'off', isRunning: boolean): Promise<CheckResult> {
   if (listen === 'off') return ok('listen', 'off: no status page, no probes, no metrics (LEAGUE_SYNC_LISTEN)');
   const address = formatAddress(listen);
-  // A worker that starts now must not find its own port taken.
+  // Asks the worker first: binding the port for the check below could make a worker that is just starting fail.
   if (isRunning && (await checkLive(listen, PROBE_TIMEOUT_MS)) === undefined)
     return ok('listen', `the worker answers at ${address}`);
   try {

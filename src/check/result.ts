@@ -1,6 +1,6 @@
 import { type Problem, RunError, SettingsError } from '../errors.ts';
 
-/** `fix` says what to do unless `result` is `ok`. */
+/** `fix` is what to do about a `warn` or a `fail`. */
 export type CheckResult = {
   readonly name: string;
   readonly result: 'ok' | 'warn' | 'fail';

@@ -19,7 +19,7 @@ import { checkLeagues, describePoll, TELL_OPERATOR } from './leagues.ts';
 import { checkConnection } from './network.ts';
 import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
 
-/** The service tells its time in whole seconds, and both clocks may be a little off. */
+/** The `Date` header has a resolution of one second, and both clocks may be slightly off. */
 const NOTABLE_SKEW_MS = 60_000;
 const ASK_OPERATOR = 'ask the operator of the service';
 const DRIFT_SHOWN = 5;
@@ -77,12 +77,12 @@ function createOneShotClient(connection: Connection, token: Token, signal: Abort
   return {
     ...connection,
     ...createClient(connection, session),
-    /** Past by the time of any retry; each attempt has its own timeout. */
+    /** Already over, so that no request is retried. Each attempt has its own timeout. */
     deadline: (): Deadline => ({ at: connection.clock.monotonic(), signal }),
   };
 }
 
-/** A Retry-After of an earlier run, from the database; undefined if requests are allowed. */
+/** The result that replaces all requests while a stored Retry-After lasts; undefined if requests are allowed. */
 function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult | undefined {
   if (state === 'none') return undefined;
   const unknown = skipped('the service, because a Retry-After in the database could not be read');

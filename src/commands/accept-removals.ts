@@ -11,7 +11,7 @@ import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './process.ts';
 
-/** At a terminal. */
+/** Removals listed at a terminal; a pipe gets all of them. */
 const MAX_LISTED = 20;
 const MAX_SPORTS = 6;
 const MAX_SPORT_LENGTH = 24;
@@ -39,7 +39,7 @@ export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (io, { 
     await io.print('nothing was accepted');
     return EXIT.held;
   }
-  // Only those that were shown.
+  // Only the removals that were shown: a poll may have changed them since.
   const accepted = await accept(path, held, { migrations, clock: systemClock, stop: io.stop });
   if (accepted > 0) await say(`${removals(accepted)} accepted: ${when}`);
   if (accepted < held.length) await say(`${removals(held.length - accepted)} no longer held as shown: look again`);

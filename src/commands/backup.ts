@@ -31,7 +31,7 @@ type CopyOptions = {
   readonly part?: string;
   /** Allows replacing a published copy even if it holds a state that the database does not have. */
   readonly published?: boolean;
-  /** From the parent itself, which may have ended before this process could ask for it. */
+  /** The parent's process id, passed by the parent: it may end before this process could read `process.ppid`. */
   readonly parent: number;
 };
 

@@ -56,9 +56,9 @@ const ARROW = ' → ';
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
-/** Width of both values that a longer name may not take. */
+/** Width that is reserved for both values before the name gets the rest. */
 const WANTED_VALUES = 24;
-/** Below this, fields go on lines of their own. */
+/** With less room for the values, each field gets a line of its own. */
 const MIN_VALUES = 20;
 
 /** One line per changed field, with its old and its new value, and aligned if there is room. */
@@ -134,7 +134,7 @@ function formatBareValue(field: string, value: unknown): string {
   return isTextValue(field, value) && /^$|^null$|^\s|\s$|\u2192/.test(text) ? `"${text}"` : text;
 }
 
-/** Some values are megabytes; no line is longer than this. */
+/** Longer values are cut before they are measured: some are megabytes, and no line is longer than this. */
 const MAX_MEASURED = 1_000;
 /** Characters shown before the first difference. */
 const CONTEXT = 3;
@@ -161,11 +161,11 @@ function isIndistinguishable([one, other]: readonly [string, string]): boolean {
   return kept.startsWith(otherKept) || otherKept.startsWith(kept);
 }
 
-/** With a little context before it. */
+/** The index to show both values from: a few characters before their first difference. */
 function firstDifference(old: string, now: string): number {
   let index = 0;
   while (index < old.length && old[index] === now[index]) index += 1;
   const from = Math.max(0, index - CONTEXT);
-  // Not within a surrogate pair.
+  // Do not split a surrogate pair.
   return /[\uDC00-\uDFFF]/.test(old.charAt(from)) ? from + 1 : from;
 }

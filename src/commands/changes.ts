@@ -65,7 +65,7 @@ function explainNoChanges(path: string, { after, last, leagueId }: FeedRange): s
   return `no changes: there is no league with the league_id ${escapeControls(leagueId)}${hint}`;
 }
 
-/** Not by JSON.stringify: `before` and `after` are JSON already, with every digit of their numbers. */
+/** JSON.stringify would escape `before` and `after`, which are JSON already and have every digit of their numbers. */
 function entryJson({ seq, run_id, at, league_id, kind, before, after }: FeedEntry): string {
   const [id, what] = [JSON.stringify(league_id), JSON.stringify(kind)];
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"kind":${what},"before":${before},"after":${after}}`;

@@ -20,7 +20,7 @@ import type { Command, ProcessIO } from './process.ts';
 const DATABASE = 'demo-data/leagues.db';
 /** The default of LEAGUE_SYNC_LISTEN, as the documents say. */
 const PAGE = { host: '127.0.0.1', port: 9464, orAnyPort: true } as const;
-/** A few seconds show a renewal. */
+/** Short, so that the demo shows a token renewal. */
 const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
 const ACCOUNT = { username: 'demo', password: 'demo-password' } as const;

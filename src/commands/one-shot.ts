@@ -28,7 +28,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   const { report } = result;
   if (report.error !== undefined) throw report.error;
   io.stop.throwIfAborted();
-  // After the lock is released: the reader may be slow.
+  // Printed after the lock is released, since the reader of stdout may be slow.
   const text = format(result);
   if (text !== undefined) await io.print(text);
   const failure = publisher?.failure;
@@ -53,7 +53,7 @@ async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) =
   return { result, publisher };
 }
 
-/** Without the failure of the poll or its login, which is the last line on stderr. */
+/** Skips the failure of the poll or its login: that is printed as the last line on stderr. */
 function createOneShotLog(log: Log, scrub: (text: string) => string): Listener {
   const logLogin = createLoginLog(log, systemClock);
   return (event) => {

@@ -6,7 +6,7 @@ import type { Command } from './process.ts';
 const TIMEOUT_MS = 5_000;
 
 export const probe: Command<unknown> = async (io) => {
-  // If the environment sets it, an unreadable .env does not matter.
+  // Skips `.env` if the environment sets the address, since an unreadable `.env` must not fail the probe then.
   const { LEAGUE_SYNC_LISTEN: set } = io.environment;
   const setting = (set || io.settings().values.LEAGUE_SYNC_LISTEN)?.trim() || SETTINGS.LEAGUE_SYNC_LISTEN.fallback;
   const address = SETTINGS.LEAGUE_SYNC_LISTEN.read(setting, 'LEAGUE_SYNC_LISTEN');

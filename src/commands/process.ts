@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal/style.ts';
 export type ProcessIO = {
   readonly pid: number;
   readonly parent: () => number;
-  /** Executable, its options and the path of the program: what starts another process of it. */
+  /** The command line that starts this program, without its arguments: executable, Node options, script. */
   readonly program: readonly string[];
   readonly environment: Environment;
   /** The environment merged over `.env`. Throws a SettingsError if `.env` cannot be read. */

@@ -33,7 +33,7 @@ function toText(value: QueryValue): string {
   return Buffer.isBuffer(value) ? value.toString('hex') : String(value);
 }
 
-/** Not by JSON.stringify: columns may have the same name. */
+/** Not built from an object: several columns may have the same name. */
 function objectJson(columns: readonly string[], row: readonly QueryValue[]): string {
   return `{${columns.map((name, index) => `${JSON.stringify(name)}:${valueJson(row[index] ?? null)}`).join(',')}}`;
 }

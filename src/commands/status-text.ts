@@ -98,7 +98,7 @@ function describeFailures({ freshness, last_poll, reasons }: StatusReport): Row 
   const { last_success_at, consecutive_failures: failures } = freshness;
   const since = last_success_at === null ? '' : ' since the last good one';
   if (failures === 0) return ['failed polls', `none${since}`];
-  // Then the verdict says why.
+  // In these cases the verdict already says why the poll failed.
   const isExplained = last_poll?.error_kind === 'credentials' || reasons.some(concernsPolls);
   const why = isExplained || last_poll?.error_message == null ? '' : `: ${last_poll.error_message}`;
   return ['failed polls', `${failures}${since}${why}`, 'bad'];

@@ -116,7 +116,7 @@ function readBaseUrl(values: Values): URL {
   throw settingsError(message, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
 }
 
-/** Advice for a first start, when no required setting is set. */
+/** Instructions for a first start, if no required setting is set. */
 function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   if (Object.keys(values).some((name) => /^LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)/.test(name))) return undefined;
   if (hasDotenv) return 'write these settings into .env; the README explains all of them';
@@ -140,7 +140,7 @@ function findContradictions(config: Omit<Config, 'warnings'>, values: Values): r
     const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, and polls are ${formatDuration(intervalMs)} apart (LEAGUE_SYNC_SCHEDULE)`;
     problems.push({ message, fix: `set it to ${writeDuration(intervalMs + runTimeoutMs)} or more, or remove it` });
   }
-  // If only the limit of a run is set, a run is one attempt, as intended.
+  // A warning only if the attempt timeout is set: a short run timeout alone just means one attempt per run.
   if (values.LEAGUE_SYNC_ATTEMPT_TIMEOUT !== undefined && attemptTimeoutMs > runTimeoutMs) {
     const message = `LEAGUE_SYNC_ATTEMPT_TIMEOUT: one request may take ${formatDuration(attemptTimeoutMs)}, and the whole run only ${formatDuration(runTimeoutMs)} (LEAGUE_SYNC_RUN_TIMEOUT)`;
     const fix = `set it to ${writeDuration(runTimeoutMs)} or less, or raise LEAGUE_SYNC_RUN_TIMEOUT`;

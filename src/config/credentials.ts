@@ -21,7 +21,7 @@ type Secret = { readonly name: string; readonly read: () => string };
 /** Returns the current target, and re-reads its file. The path of the URL is secret. Throws a SettingsError. */
 export type HeartbeatSource = () => { readonly url: URL; readonly proxy: ProxyServer | undefined };
 
-/** With the username as it is now. */
+/** `username` is the value at the time of the call; `read` returns the current one. */
 export function findCredentials(values: Values): Credentials & Pick<CredentialPair, 'username'> {
   const read = () =>
     readAll({

@@ -76,7 +76,7 @@ function findOddLine(line: string): Problem | undefined {
     if (near === undefined) return undefined;
     return { message: `${name} is not a setting and is ignored`, fix: `rename it (did you mean ${near}?)` };
   }
-  // A closed quote was replaced before, so this one is a part of the value.
+  // The caller has emptied all closed quotes, so this one is unclosed.
   if (/^\s*["'`](?!["'`])/.test(value))
     return { message: `the quote before the value of ${name} is never closed`, fix: 'close it, or remove it' };
   if (!CUT.test(value)) return undefined;

@@ -1,4 +1,4 @@
-/** A departure of the service from the interface. */
+/** A deviation of the service from its documented interface. */
 export type Drift = {
   /** `leagues[].name` for a field of a league; `leagues.name`, `login.name`, `player.name` for one of a response. */
   readonly field: string;
@@ -11,7 +11,7 @@ export type DriftLog = ReturnType<typeof createDriftLog>;
 
 const MAX_ENTRIES = 1_000;
 
-/** Collects distinct departures. */
+/** Collects drift without duplicates. */
 export function createDriftLog() {
   const entries = new Map<string, Drift>();
   const keyOf = (drift: Drift): string => JSON.stringify([drift.field, drift.kind, drift.detail]);

@@ -16,16 +16,16 @@ declare global {
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
 /**
- * Parses JSON without losing a digit. Throws a SyntaxError. If a long number is in JSON that is nested thousands of levels
- * deep, the levels far below `MAX_JSON_DEPTH` are dropped. V8 13.6 may confuse two names that end in an escape (`"\\\""`,
- * `"\\\\"`); no field of the interface does.
+ * Parses JSON; long numbers keep every digit. Throws a SyntaxError. If a text that is nested thousands of levels deep
+ * contains a long number, its levels far below `MAX_JSON_DEPTH` are dropped. A bug of V8 13.6 may mix up two keys that
+ * end in an escape (`"\\\""`, `"\\\\"`); the interface has no such keys.
  */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
   try {
     return parseExactly(text);
   } catch (error) {
-    // A reviver makes JSON.parse recursive. Values this deep are rejected anyway.
+    // With a reviver, JSON.parse recurses and overflows the stack. Values this deep are rejected anyway.
     if (error instanceof RangeError) return parseExactly(emptyBelow(text, 2 * MAX_JSON_DEPTH));
     throw error;
   }
@@ -55,7 +55,7 @@ const EXACT_DIGITS = 15;
 
 /** Whether the double `value` has all digits of the JSON number `source`. */
 export function isExact(value: number, source: string): boolean {
-  // Integers are stored with 64 bits, which is more than a double has.
+  // Columns store 64-bit integers, which are larger than the safe integers of a double.
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
   const digits = source.replace(/[eE].*$|[-.]/g, '').replace(/^0+|0+$/g, '');
   const isNormal = Number.isFinite(value) && (digits === '' || Math.abs(value) >= MIN_NORMAL);
@@ -85,10 +85,13 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
 }
 
-/** Far more than any list of leagues has, unless most values are tiny: a league has about 28 bytes per value. */
+/**
+ * Far more values than a list of leagues has. A larger list passes if its values are not tiny: a league has about 28
+ * bytes per value.
+ */
 const MANY_VALUES = 3_000_000;
 const MIN_BYTES_PER_VALUE = 16;
-/** 1 for bytes that begin a JSON value. A table, since it is used for tens of megabytes. */
+/** 1 for bytes that precede a JSON value. A lookup table, since bodies may have tens of megabytes. */
 const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
 /** Whether parsing this JSON would take many times the memory of its text. */

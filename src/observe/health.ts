@@ -23,12 +23,12 @@ export type HealthInput = {
   /** The service refuses the credentials, or their files cannot be read. */
   readonly refused: { readonly message: string; readonly byService: boolean } | undefined;
   readonly databaseFault: Pick<DatabaseError, 'message' | 'condition'> | undefined;
-  /** Of consecutive polls of the leagues. */
+  /** Polls of the leagues that failed in a row. */
   readonly failures: number;
   readonly lastError: Pick<RunError, 'kind' | 'message'> | undefined;
   readonly held: number;
   readonly rejected: number;
-  /** No worker is running, so no first poll is on its way. */
+  /** No worker is running, so a missing first poll is not just pending. */
   readonly isIdle?: boolean;
 };
 
@@ -88,7 +88,7 @@ function findProblems(input: HealthInput): readonly Problem[] {
 
 function findStaleness(input: HealthInput): Problem | undefined {
   const { success, lastError } = input;
-  // Already among the reasons.
+  // Another reason has this message already.
   const isSaid =
     (lastError?.kind === 'credentials' && input.refused !== undefined) ||
     (lastError?.kind === 'database' && input.databaseFault !== undefined);

@@ -31,7 +31,9 @@ export type HeartbeatOptions = {
   readonly log: Log;
 };
 
-/** Then up to 8 and 16 s, which outlasts a short DNS failure or a restart of the monitoring service. */
+/**
+ * The later waits are up to 8 and 16 s: together enough for a short DNS failure or a restart of the monitoring service.
+ */
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 
@@ -88,7 +90,7 @@ export class Heartbeat implements AsyncDisposable {
         failure = error;
         throw error;
       });
-    // Neither a newer message nor a stop waits for another attempt.
+    // A newer message or a stop cancels all further attempts.
     const deadline = { at: Number.POSITIVE_INFINITY, signal: AbortSignal.any([outdated, this.closing.signal]) };
     try {
       await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });

@@ -12,7 +12,7 @@ const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held
 const LOGIN_OUTCOMES: readonly LoginRecord['outcome'][] = ['ok', 'refused', 'failed'];
 const CHANGES = ['added', 'changed', 'restored', 'removed'] as const;
 
-/** From a service on the same machine to a run that times out. */
+/** Cover everything from a service on the same machine to a run that times out. */
 const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /**

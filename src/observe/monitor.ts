@@ -112,8 +112,8 @@ export class Monitor {
   }
 
   /**
-   * Why the credentials do not work for the leagues. A forbidden profile does not matter to them, nor does an unreadable
-   * secret file until a poll fails for it.
+   * Why the credentials do not work for the leagues. Ignores a forbidden profile, and an unreadable secret file until a
+   * poll fails because of it.
    */
   private refused(): HealthInput['refused'] {
     const refusal = this.sources?.session.credentialFailure();

@@ -13,7 +13,7 @@ export function livezUrl({ host, port }: ListenAddress): string {
   return `http://${formatAddress({ host: LOOPBACKS[host] ?? host, port })}/livez`;
 }
 
-/** Undefined if a worker is live there; otherwise why not, such as `was not answered within 5 s`. */
+/** Why no worker is live there, such as `was not answered within 5 s`; undefined if one is. */
 export async function checkLive(address: ListenAddress, limitMs: number): Promise<string | undefined> {
   const limits = { timeoutMs: limitMs, maxBodyBytes: MAX_BODY_BYTES, truncateBody: true };
   const request = { method: 'GET', url: livezUrl(address), name: '/livez', ...limits } as const;

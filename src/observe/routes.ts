@@ -49,7 +49,7 @@ export function createApp(monitor: Monitor, clock: Clock, log: Log) {
   return { handle, onEvent: metrics.onEvent };
 }
 
-/** More than one browser ever asks for at once. */
+/** More page requests than one browser sends at once. */
 const MAX_QUEUED = 8;
 
 /**

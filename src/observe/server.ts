@@ -33,11 +33,11 @@ export function jsonResponse(value: unknown, status = 200): Response {
 const HEADERS_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
-/** A client that reads no byte for so long only keeps the response in memory. */
+/** A client that reads nothing for this long is disconnected, to free the memory of its response. */
 const STALLED_MS = 10_000;
 /** Far more than a browser, a few probes and a scraper need. */
 const MAX_CONNECTIONS = 512;
-/** Requests that one connection may send before it reads an answer; browsers send one. */
+/** Pipelined requests per connection; browsers send one at a time. */
 const MOST_UNANSWERED = 8;
 const MAX_HEADERS_BYTES = 16_384;
 
@@ -84,7 +84,7 @@ export async function startServer(address: ListenAddress, handle: (request: Requ
   };
 }
 
-/** Cuts a connection that pipelines many requests: answering all of them would hold up polls and probes. */
+/** Closes a connection that pipelines many requests: answering all of them would delay polls and probes. */
 function refuseBursts(listener: RequestListener): RequestListener {
   const unanswered = new WeakMap<Socket, number>();
   return (request, response) => {

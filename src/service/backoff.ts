@@ -6,7 +6,7 @@ export function exponentialDelayMs(failures: number, initialMs: number, maxMs: n
   return Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
 }
 
-/** Both clocks are read a moment apart; a wall clock that differs by more was set. */
+/** The two clocks are not read at the same moment. A larger difference means that the wall clock was set. */
 const MIN_STEP_MS = 1_000;
 
 /** Exponential backoff between failures in a row. `random`, from 0 to 1, shortens each wait by up to half (jitter). */
@@ -64,7 +64,7 @@ export type CredentialFailure = {
 export function createCredentialBackoff(clock: Clock) {
   const create = () => createBackoff(clock, { initialMs: 60_000, maxMs: 3_600_000 });
   const backoffs = { login: create(), leagues: create(), profile: create() };
-  /** Subjects whose wait was skipped have none. */
+  /** The last error of each subject, unless it has succeeded or its wait was skipped since. */
   const errors = new Map<Subject, CredentialsError>();
   return {
     fail: (subject: Subject, error: CredentialsError): void => {
@@ -91,7 +91,7 @@ export function createCredentialBackoff(clock: Clock) {
       failures.sort((a, b) => a.until - b.until);
       return failures.find(({ subject }) => subject === 'login') ?? failures[0];
     },
-    /** Allows a try of everything now; further failures continue the backoff. */
+    /** Ends all waits; further failures continue the backoff. */
     skipWaits: (): void => {
       errors.clear();
       for (const backoff of Object.values(backoffs)) backoff.skip();

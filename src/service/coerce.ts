@@ -21,7 +21,7 @@ const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
   scalar: 'any',
 };
 
-/** Names come from the service and may be anything; so may their number, if an object is a list in disguise. */
+/** Field names come from the service: they may be of any length, and if an object is used as a map, of any number. */
 const MAX_NAME_LENGTH = 120;
 const MAX_UNKNOWN_FIELDS = 100;
 

@@ -99,7 +99,7 @@ function readElement(sent: JsonValue, position: number, driftLog: DriftLog): Lea
   return problems.length > 0 ? reject(sent, position, problems) : (values as League);
 }
 
-/** Far more fields than any league has, each of which would become part of `extra` and the feed. */
+/** Far more fields than a league has. Each unknown one would be stored in `extra` and the feed. */
 const MAX_FIELDS = 10_000;
 
 function excessOf(sent: JsonValue): string | undefined {

@@ -6,7 +6,7 @@ import type { Transport } from './service.ts';
 /** The time during which the service asked not to be called. */
 export type RetryAfter = ReturnType<typeof createRetryAfter>;
 
-/** Limits a service that asks for too much, and a stored `Retry-After` after a step of the clock. */
+/** Limits excessive values of the service, and a stored `Retry-After` that a clock step has prolonged. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /** The rest (ms) of a stored `Retry-After`; never more than its original length, in case the clock was set back. */

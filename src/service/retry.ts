@@ -58,7 +58,7 @@ export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions)
   }
 }
 
-/** The timeout alone would not say why the attempts before it failed. */
+/** Adds the error of the last attempt, since a timeout alone would not say why the attempts failed. */
 function withLastFailure(error: unknown, last: RunError): unknown {
   if (!(error instanceof TransportError)) return error;
   const { httpStatus, serviceMessage, notBefore } = last;

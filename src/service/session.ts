@@ -20,16 +20,16 @@ type SessionOptions = {
   readonly signal: AbortSignal;
 };
 
-/** How often a backoff looks for a changed secret, and a long wait for a step of the clock. */
+/** How often a credential backoff checks for a changed secret, and a long wait for a clock step. */
 const RECHECK_MS = 10_000;
 
 /** A cached login, renewed before it expires. Independent of HTTP. */
 export class Session {
   private readonly options: SessionOptions;
   private readonly credentialBackoff: ReturnType<typeof createCredentialBackoff>;
-  /** After logins that failed for any other reason. */
+  /** Backoff after logins that failed for a reason other than rejected credentials. */
   private readonly renewalBackoff: ReturnType<typeof createBackoff>;
-  /** The fresh token that a resource rejected, until the resource accepts one. */
+  /** Fresh tokens that a resource rejected, until the resource accepts one. */
   private readonly rejected = new Map<Resource, Token>();
   private cached: Token | undefined;
   private pendingLogin: Promise<Token> | undefined;
@@ -38,7 +38,7 @@ export class Session {
   private expiredOnArrival = 0;
   /** Of the last login; undefined if they were unreadable. */
   private lastCredentials: CredentialPair | undefined;
-  /** Aborted to make `keepRenewed` look again before its wait is over. */
+  /** Aborted to make `keepRenewed` recalculate its wait. */
   private wakeUp = new AbortController();
 
   constructor(options: SessionOptions) {

@@ -21,7 +21,7 @@ const MIN_LIFETIME_MS = 1_000;
 /** The last use must be this long before the expiry: requests take time, and the service's clock has whole seconds. */
 const LAST_USE_MARGIN_MS = 1_000;
 
-/** By the clock that says more: the wall clock may step back, the monotonic clock may miss a suspend. */
+/** The larger age of the two clocks: the wall clock may step back, and the monotonic clock may miss a suspend. */
 function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
 }

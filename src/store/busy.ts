@@ -10,7 +10,7 @@ export type RetryWhileBusy = <T>(work: () => T, signal?: AbortSignal) => Promise
 const RETRY_MS = 100;
 const LONG_WAIT_MS = 2_000;
 const MAX_WAIT_MS = 60_000;
-/** For all waits after the stop signal, since the worker must exit within 10 s. */
+/** The total of all waits after the stop signal, since the worker must exit within 10 s. */
 const MAX_WAIT_WHEN_STOPPING_MS = 3_000;
 
 /** Calls `onLongWait` once per wait that exceeds 2 s. */

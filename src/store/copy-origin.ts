@@ -5,8 +5,8 @@ import { explainErrors } from './database-error.ts';
 import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
 
 /**
- * `earlier`: a copy of the present or an earlier state. `diverged`: a copy that was written to, or the database was
- * restored from a backup since. `foreign`: not a copy, or in use.
+ * `earlier`: a copy of the current or an earlier state. `diverged`: a copy that was written to, or one made before the
+ * database was restored from a backup. `foreign`: not a copy of this database, or in use.
  */
 type CopyState = 'earlier' | 'diverged' | 'foreign';
 
@@ -15,7 +15,7 @@ export function compareCopy(target: string, path: string): CopyState {
   const isSame = explainErrors(path, () => inodeOf(target) === inodeOf(path));
   if (isSame || lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return 'foreign';
   const header = readHeader(target);
-  // Copies are not in WAL mode. Opening a file that is would make files beside it.
+  // Copies are not in WAL mode, and opening a database in WAL mode would create files beside it.
   if (header?.applicationId !== APPLICATION_ID || header.isWal || sidecarFiles(target).some((file) => existsSync(file)))
     return 'foreign';
   const copied = readState(target);
@@ -23,7 +23,7 @@ export function compareCopy(target: string, path: string): CopyState {
   return withOwnReader(path, (db) => db.prepare<[object], CopyState>(COMPARE).pluck().get(copied)) ?? 'foreign';
 }
 
-/** Tells a database from others by when it was made, and its states by the newest run and change. */
+/** Identifies a database by its creation time, and a state of it by the newest run and change. */
 const STATE = `SELECT (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) AS madeAt,
     coalesce(run.id, 0) AS lastRun, run.started_at AS lastRunAt,
     coalesce(change.seq, 0) AS lastChange, change.at AS lastChangeAt
@@ -39,7 +39,7 @@ function readState(path: string): object | undefined {
   }
 }
 
-/** The run may have been pruned; changes never are. */
+/** The run of the copy may have been pruned here; changes never are. */
 const COMPARE = `SELECT CASE
     WHEN (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) IS NOT @madeAt THEN 'foreign'
     WHEN @lastRun <= (SELECT coalesce(max(id), 0) FROM runs)

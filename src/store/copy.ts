@@ -26,7 +26,7 @@ const WRITE_BITS = 0o222;
 const GROUP_BITS = 0o070;
 const OWNER_READ_WRITE = 0o600;
 const STALE_TEMP_MS = 600_000;
-/** Errors about the file that is written; any other is about the database. */
+/** Errors of the copy; all others are errors of the database. */
 const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
 /** Errors of file systems without permissions, hard links, or fsync of a folder. */
 const UNSUPPORTED = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
@@ -64,7 +64,7 @@ export function tempPath(target: string): string {
 
 const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
-/** Removes what killed processes left behind. A copy in progress is written to all the time. */
+/** Removes the partial copies of killed processes. The mtime of a copy in progress is always recent. */
 function removeStaleTempFiles(target: string): void {
   const folder = dirname(target);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(tempPrefix(target)))) {

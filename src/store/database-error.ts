@@ -59,7 +59,7 @@ function findKnownError(code: string, path: string): (typeof KNOWN_ERRORS)[numbe
   return KNOWN_ERRORS.find(([pattern]) => pattern.test(code));
 }
 
-/** Adds the file system's reason, which SQLite does not tell. */
+/** Adds the file system's error code, which SQLite does not report. */
 function withAccessCode(code: string, path: string): string {
   if (!/^SQLITE_(CANTOPEN|READONLY)/.test(code)) return code;
   const file = accessError(path, constants.W_OK);

@@ -37,7 +37,7 @@ export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'):
 export function describeNonDemoFile(path: string): string | undefined {
   for (const part of SUFFIXES) assertRegularFile(path + part);
   const [size, wal, journal] = [path, `${path}-wal`, `${path}-journal`].map(sizeOf);
-  // SQLite would delete the WAL of a new database.
+  // Opening an empty or missing database would make SQLite delete its WAL.
   const hasRows = wal !== 0 || (!existsSync(path) && journal !== 0);
   if (size === 0) return hasRows ? 'missing, but its WAL is there and may hold the only copy of some rows' : undefined;
   const header = readHeader(path);
@@ -60,7 +60,7 @@ export function deleteDemoDatabase(path: string): void {
   });
 }
 
-/** SQLite would apply a WAL or a hot journal, so it reads a copy. */
+/** Inspects a copy: opening the original would make SQLite apply its WAL or roll back its hot journal. */
 function isCopyDemoOrEmpty(path: string): boolean {
   const inTemporary = <T>(work: () => T): T => explainErrors(tmpdir(), work, 'copy');
   const folder = inTemporary(() => mkdtempSync(join(tmpdir(), 'league-sync-demo-')));

@@ -30,7 +30,7 @@ export function networkFileSystemOf(folder: string): string | undefined {
   }
 }
 
-/** What this user may still write. Throws the file system's error. */
+/** The space and inodes available to this user. Throws the file system's error. */
 export function freeSpace(folder: string): { readonly bytes: number; readonly files: number } {
   const { bavail, bsize, files, ffree } = statfsSync(folder);
   // Some file systems do not count files.

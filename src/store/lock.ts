@@ -35,7 +35,7 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
 
 type HeldLock = { readonly inode: string; readonly db: Database.Database };
 
-/** Retries, since the worker before may be about to delete the file that was opened. */
+/** Retries, since the previous worker may be about to delete the file that was opened. */
 function takeLock(file: string, path: string, owner: LockOwner): HeldLock {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const lock = tryLock(file, path, owner);
@@ -50,7 +50,7 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
   const db = explainErrors(file, () => new Database(file, { timeout: 0 }));
   const inode = inodeOf(file);
   try {
-    // Others can read the owner once it is committed. The transaction after that is the lock.
+    // Commits the owner, so that other processes can read it. The transaction after that is the lock.
     db.exec('BEGIN IMMEDIATE');
     db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT); DELETE FROM holder');
     db.prepare('INSERT INTO holder VALUES (@pid, @host, @since)').run(owner);
@@ -74,7 +74,7 @@ function release(file: string, { inode, db }: HeldLock): void {
   try {
     if (inode === inodeOf(file)) rmSync(file, { force: true });
   } catch {
-    // A remaining file locks nothing.
+    // A leftover file is harmless: the lock is the open transaction.
   } finally {
     db.close();
   }
@@ -85,7 +85,7 @@ function describeOwner(db: Database.Database): string {
     const owner = db.prepare<[], LockOwner>(SELECT_OWNER).get();
     if (owner !== undefined) return `process ${owner.pid} on ${owner.host}, since ${owner.since}`;
   } catch {
-    // It has not written the owner yet.
+    // The other worker has not committed the owner yet.
   }
   return 'it is just starting, or its file system does not support locks (then move the database to a local disk)';
 }
@@ -106,8 +106,8 @@ export type LockStatus =
 export type LocalHost = { readonly host: string; readonly isAlive: (pid: number) => boolean };
 
 /**
- * Reads the lock file as bytes, since SQLite would lock it for a moment, in which no worker could start. Not for the
- * process that holds the lock: closing the file would drop it.
+ * Reads the lock file as bytes: opened by SQLite it would be locked for a moment, and a worker that starts then would
+ * fail. Not for the process that holds the lock: closing the file would release it.
  */
 export function readLockStatus(path: string, { host, isAlive }: LocalHost): LockStatus {
   const file = `${locateFile(path)}.lock`;
@@ -116,7 +116,7 @@ export function readLockStatus(path: string, { host, isAlive }: LocalHost): Lock
     holder = readOwner(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return { state: 'none' };
-    // It is unreadable, damaged, or just being written.
+    // The file is unreadable, damaged, or just being written.
   }
   if (holder === undefined || holder.host !== host) return { state: 'unknown', holder };
   const isHeld = findKernelLock(file, holder.pid) ?? isAlive(holder.pid);
@@ -133,10 +133,13 @@ function readOwner(file: string): LockOwner | undefined {
   }
 }
 
-/** Locked by SQLite during a write transaction. */
+/** The byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/** By process and file, since the pid may belong to another process by now. Undefined if the kernel does not tell. */
+/**
+ * Whether the kernel lists the lock, by pid and inode, since the pid may have been reused. Undefined without
+ * `/proc/locks`.
+ */
 function findKernelLock(file: string, pid: number): boolean | undefined {
   try {
     const { ino } = statSync(file, { bigint: true });

@@ -31,7 +31,7 @@ function readPackageFile(file: string): string {
 /** Between schema versions; `copy` is the path for a copy of the old state. */
 export type Upgrade = { readonly from: number; readonly to: number; readonly copy: string };
 
-/** Undefined if there is nothing to migrate or to lose. */
+/** Undefined if no migration is pending or the database has no runs yet. */
 export function pendingUpgrade(db: Database.Database, migrations: Migrations, path: string): Upgrade | undefined {
   const from = schemaVersion(db);
   if (from === 0 || from === migrations.length) return undefined;

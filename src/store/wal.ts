@@ -28,11 +28,11 @@ export function enableWal(db: Database.Database): void {
 }
 
 /**
- * Makes empty -wal and -shm files with the permissions of the database. SQLite makes them only after the header says WAL,
- * and a reader without write permission could not open the database in between.
+ * Makes empty -wal and -shm files with the permissions of the database. SQLite would make them only after the header is
+ * set to WAL mode, and a reader without write permission could not open the database in between.
  */
 function createWalFiles(path: string): void {
-  // Without write permission, the switch would fail after the files were made.
+  // Fails early: the switch to WAL mode needs write permission, too.
   accessSync(path, constants.W_OK);
   const { mode, uid, gid } = statSync(path);
   for (const file of [`${path}-wal`, `${path}-shm`]) {
@@ -49,7 +49,7 @@ function createWalFiles(path: string): void {
       fchmodSync(fd, mode & PERMISSIONS);
       fchownSync(fd, uid, gid);
     } catch {
-      // Then the files belong to this user.
+      // The files then belong to this user.
     } finally {
       closeSync(fd);
     }
@@ -104,10 +104,10 @@ export function closeKeepingReadable(db: Database.Database): void {
   let last: Database.Database | undefined;
   try {
     if (isWal(db)) last = new Database(db.name, { readonly: true, timeout: 0 });
-    // SQLite counts it only after its first read.
+    // SQLite counts a connection only after its first read.
     last?.pragma('application_id');
   } catch {
-    // The files cannot be kept for readers.
+    // Not possible: -wal and -shm will be deleted.
   }
   db.close();
   last?.close();

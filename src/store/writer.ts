@@ -72,7 +72,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
       client.transaction(pendingEnd)();
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error;
-      // Another program's trigger refuses it, which must not keep later polls from being written.
+      // A trigger of another program rejects the row. Later polls must still be written.
       pendingEnd = undefined;
       isEndLost = true;
       if (!client.inTransaction) throw error;
@@ -109,6 +109,6 @@ function freeCache(client: Database.Database): void {
   try {
     client.pragma('shrink_memory');
   } catch {
-    // The transaction has ended, and its result counts.
+    // Failing to free memory must not hide the result of the transaction, which has ended.
   }
 }

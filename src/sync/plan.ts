@@ -74,7 +74,7 @@ export function reconcile(
 ) {
   const added: ReceivedLeague[] = [];
   const changed: Difference[] = [];
-  /** Removed before. */
+  /** Leagues that were removed and are listed again. */
   const restored: Difference[] = [];
   /** Same content, but the hash is of another program version. */
   const rehashed: ReceivedLeague[] = [];

@@ -23,7 +23,7 @@ export const NO_COUNTS = {
 export type RunCounts = Readonly<typeof NO_COUNTS>;
 
 export type RunReport = {
-  /** Null if its row could not be written. */
+  /** Null if the row of the run could not be written. */
   readonly runId: number | null;
   readonly kind: RunKind;
   readonly trigger: Trigger;
@@ -34,12 +34,12 @@ export type RunReport = {
   readonly attempts: number;
   readonly httpStatus: number | undefined;
   readonly counts: RunCounts;
-  /** Whether it changed anything but its own row. */
+  /** Whether the run changed any row but its own. */
   readonly wrote: boolean;
   readonly heldBecause?: string | undefined;
-  /** Rows of `drift` and `rejected_leagues` that it added or reopened. */
+  /** Rows of `drift` and `rejected_leagues` that the run added or reopened. */
   readonly newFindings?: { readonly drift: readonly Drift[]; readonly rejections: readonly Rejection[] };
-  /** Why it failed, or why its end could not be recorded. */
+  /** Why the run failed, or why its end could not be recorded. */
   readonly error?: RunError;
   /** A Retry-After outlasts the run: a catch-up must follow when it ends. */
   readonly postponed: boolean;
@@ -50,7 +50,9 @@ export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, dura
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
-/** One line, without the unchanged ones so that it fits a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)` */
+/**
+ * One line; omits the unchanged leagues so that it fits a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)`
+ */
 export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
   const what = kind === 'leagues' && applied ? `: ${describeCounts({ ...counts, unchanged: 0 }, httpStatus)}` : '';

@@ -2,11 +2,11 @@ import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 
-/** Injected, so that tests can move time by hand. All values are milliseconds. */
+/** Injected, so that tests can control time. All values are milliseconds. */
 export type Clock = {
-  /** The wall clock: may step either way. */
+  /** The wall clock: may step in either direction. */
   readonly now: () => number;
-  /** Never steps, and counts the time for which the machine was suspended. */
+  /** Never steps. Includes the time during which the machine was suspended. */
   readonly monotonic: () => number;
   /** Rejects with the signal's reason as soon as it aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -15,11 +15,11 @@ export type Clock = {
 /** With a longer delay setTimeout fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Some systems give the uptime in whole seconds only. */
+/** The uptime has a resolution of whole seconds on some systems. */
 const ROUNDING_MS = 2_000;
 
 /**
- * `performance.now()` stands still while the machine is suspended; the uptime does not. If that cannot be read,
+ * `performance.now()` stops while the machine is suspended; the uptime does not. If the uptime cannot be read,
  * suspensions are not counted.
  */
 export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
@@ -52,7 +52,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Years outside of 0 to 9999 have six digits and a sign, and would not sort as text. */
+/** ISO 8601 writes years outside of 0 to 9999 with six digits and a sign, which do not sort as text. */
 const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
 

@@ -3,12 +3,13 @@ import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
 /** A cron expression in one time zone. */
 export type Schedule = ReturnType<typeof parseSchedule>;
 
-/** At most so many runs lie before the first one after a DST change that both offsets name. */
+/** An upper bound for the runs between now and the first one after a DST change that both UTC offsets produce. */
 const RUNS_BEFORE_CHANGE = 64;
 
 /**
- * Reads a cron expression: 5 fields, or 6 with seconds first. node-cron only calculates the times; its timers are not
- * used, because they fall silent or run away when the clock steps. Throws an Error that says what is wrong with it.
+ * Parses a cron expression: 5 fields, or 6 with seconds first. node-cron only calculates the times. Its timers are not
+ * used: after a clock step they stall or fire in a tight loop. Throws an Error that says what is wrong with the
+ * expression.
  */
 export function parseSchedule(text: string, timezone: string) {
   const expression = text.trim().replace(/\s+/g, ' ');
@@ -28,7 +29,7 @@ export function parseSchedule(text: string, timezone: string) {
   /** The first time after now, in ms. */
   const nextTime = (): number => {
     const now = Date.now();
-    // Asked for every second, and near a DST change it takes milliseconds.
+    // Called every second, and near a DST change the search takes milliseconds.
     if (cached === undefined || now < cached.now || now >= cached.time) cached = { now, time: findNextTime(now) };
     return cached.time;
   };
@@ -42,7 +43,7 @@ export function parseSchedule(text: string, timezone: string) {
     nextTimes: (count: number): readonly number[] => nextTimesIn(timezone, count),
     /** The `count`th time after a timestamp, both in ms. */
     nthTimeAfter: (timestamp: number, count: number): number => {
-      // getNextRuns starts from now only. Its matcher is not in node-cron's types.
+      // getNextRuns always starts from now. The `timeMatcher` is missing from the types of node-cron.
       const { timeMatcher } = tasks.get(timezone) as ScheduledTask & { readonly timeMatcher: Matcher };
       let time = new Date(timestamp);
       for (let found = 0; found < count; found += 1) time = timeMatcher.getNextMatch(time);
@@ -57,8 +58,8 @@ type Matcher = { readonly getNextMatch: (after: Date) => Date };
 type NextTimesIn = (zone: string, count: number) => readonly number[];
 
 /**
- * node-cron finds nothing in the hour that DST skips, nor in one of the two hours that it repeats. So it is also asked
- * for the next time at the current UTC offset.
+ * node-cron skips runs in the hour that DST skips, and in one of the two hours that it repeats. So the next time at the
+ * current fixed UTC offset is considered, too.
  */
 function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number) => number {
   const offsetAt = createOffsets(timezone);

@@ -52,8 +52,8 @@ export function createWalWatch({ path }: Pick<Store, 'path'>, log: Log): Listene
 const PRUNE_EVERY_MS = 24 * 3_600_000;
 
 /**
- * Deletes old rows of `runs` and `logins` at the first tick and then once a day. If all of them are old at the start, it
- * waits a day: a clock that is far ahead must not cost the history.
+ * Deletes old rows of `runs` and `logins` at the first tick and then once a day. If all of them are old at the start,
+ * pruning begins a day later, so that a clock far in the future does not delete the whole history at once.
  */
 export function createRetention(retentionMs: number, { store, clock }: Pick<RunDeps, 'store' | 'clock'>, log: Log) {
   let nextAt = Number.NEGATIVE_INFINITY;

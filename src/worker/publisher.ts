@@ -105,7 +105,7 @@ function ageOf({ path, target, changedAt }: PublisherOptions, now: number): numb
     const isCurrent = mtimeMs <= now && !isLate && !isWritable(target) && compareCopy(target, path) === 'earlier';
     if (isCurrent) return now - mtimeMs;
   } catch {
-    // The copy process will report it.
+    // Ignored: the copy process will report the error.
   }
   return Number.POSITIVE_INFINITY;
 }

@@ -8,7 +8,7 @@ import { formatSecond, formatTimestamp } from '../time/clock.ts';
 export type RunQueueOptions = {
   readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
   readonly retryAfter: RetryAfter;
-  /** The refusal of the credentials whose backoff has not ended yet. */
+  /** The error of rejected credentials while their backoff lasts. */
   readonly blockedBy: (kind: RunKind) => RunError | undefined;
   readonly isFirstLoad: () => boolean;
   readonly log: Log;
@@ -58,8 +58,8 @@ export class RunQueue {
   }
 
   /**
-   * Makes up for a run that a Retry-After postponed or that failed for the credentials, once nothing blocks it. One at a
-   * time and never during another run, since that one may be refused or postponed as well.
+   * Catches up on a run that a Retry-After postponed or that failed for the credentials, once nothing blocks it. One at
+   * a time and never during another run, which may be rejected or postponed as well.
    */
   resume(): void {
     const { retryAfter, blockedBy } = this.options;

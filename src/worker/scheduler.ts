@@ -1,22 +1,21 @@
 import type { Clock } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 
-/** Between two checks. Timestamps in ms. */
+/** The state between two checks. Timestamps in ms. */
 export type ScheduleState = { readonly next: number; readonly lastCheck: number };
 
-/** Why a run is due: its time has come, or was missed. */
+/** `catch-up`: the scheduled time was missed. */
 export type Due = 'schedule' | 'catch-up';
 
-/** On a machine that is awake a check is at most this late. */
+/** A run that is noticed later than this was missed, in a suspension or by a clock step. */
 const LATE_MS = 2_000;
-/** Clock corrections step back by less, and `next` stays right. */
+/** After a larger step back, `next` is recalculated. Smaller ones are usual clock corrections. */
 const STEP_BACK_MS = 2_000;
-/** Short, since timers notice neither a clock step nor the end of a suspension. */
+/** Short polling interval, since timers are not adjusted after a clock step or a suspension. */
 const TICK_MS = 1_000;
 
 /**
- * Pure: `nextTime` gives the first scheduled time after `now`. However many were missed, they are made up for once; after
- * a step back the next one is found again.
+ * Pure. `nextTime` returns the first scheduled time after `now`. Several missed runs are made up for by one catch-up.
  */
 export function checkSchedule(
   { next, lastCheck }: ScheduleState,

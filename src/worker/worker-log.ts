@@ -34,11 +34,11 @@ function createStreak(clock: Clock, noun: string) {
   let lastMessage: string | undefined;
   const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   return {
-    /** `isNew`: the streak had no such failure yet. `isRepeated`: the last one had the same message. */
+    /** `isNew`: the first failure of this sort in the streak. `isRepeated`: same message as the failure before. */
     add: (error: RunError) => {
       if (count === 0) [since, sinceMonotonic] = [clock.now(), clock.monotonic()];
       count += 1;
-      // During a backoff the error wraps the one that caused it.
+      // During a backoff, `cause` is the original error.
       const { kind, httpStatus, fix } = error.cause instanceof RunError ? error.cause : error;
       const fingerprint = JSON.stringify([kind, httpStatus, fix]);
       const result = { isNew: !known.has(fingerprint), isRepeated: error.message === lastMessage };

@@ -31,7 +31,7 @@ const FRESH_MS = 30_000;
 
 /**
  * Keeps a valid token and polls on schedule until the signal aborts. Rejects only if it cannot start (a LockedError, a
- * DatabaseError, a SettingsError); later failures are recorded, logged and made up for.
+ * DatabaseError, a SettingsError); later failures are recorded, logged and retried.
  */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
   const { log, signal } = options;
@@ -168,7 +168,10 @@ function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResource
     );
 }
 
-/** After the clock was set back, `finished_at` lies in the future, but `started_at` is what the clock said. */
+/**
+ * Also compares `started_at`: after the clock was set back, `finished_at` is in the future, because timestamps of
+ * writes only grow.
+ */
 export function isFresh(last: { started_at: string; finished_at: string | null }, now: number): boolean {
   const ages = [last.started_at, last.finished_at ?? ''].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);

@@ -86,7 +86,7 @@ function renderFacts(monitor: Monitor, now: number): Html {
   const next = renderNextPoll(monitor, now);
   if (success === undefined) return html`no data yet &middot; ${next}`;
   const leagues = monitor.counts()?.live_leagues;
-  // Its age is from the monotonic clock, so that setting the wall clock back does not make it look newer.
+  // Aged by the monotonic clock, so that setting the wall clock back does not make the data look newer.
   return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
 }
 

@@ -27,7 +27,7 @@ export function relativeTime(time: number | string, now: number, form: AgeForm =
   return html`<time datetime="${iso}" title="${iso}" data-age="${form}">${formatRelative(form, at, now)}</time>`;
 }
 
-/** `5 s ago`, `5 s old`, `in 5 s`. A past event in the future, by a clock that was ahead, gets its time of day. */
+/** `5 s ago`, `5 s old`, `in 5 s`. A past event with a future timestamp (the clock was ahead) shows its time of day. */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
   const words = formatAge(now - at);
   if (form === 'until') return at - now < SECOND_MS ? 'now' : words;

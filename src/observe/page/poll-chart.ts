@@ -45,7 +45,7 @@ ${renderAxisLabels(polls, now)}
 /** The times of the first and the last bar. They are outside the chart, which scales its text. */
 function renderAxisLabels(polls: readonly RunSummary[], now: number): Html {
   const begin = MAX_POLLS - polls.length;
-  // A label far to the right ends below its bar, so that it fits.
+  // A label in the right half is aligned to the end of its bar, so that it fits.
   const [position, anchor] = begin > MAX_POLLS / 2 ? [begin + BAR / STEP, 'end'] : [begin, 'start'];
   const label = (share: number, side: string, at = ''): Html =>
     html`<text x="${(100 * share).toFixed(1)}%" y="14" text-anchor="${side}" data-age="ago" data-at="${at}">${formatRelative('ago', Date.parse(at), now)}</text>`;

@@ -29,7 +29,7 @@ const lost = document.getElementById('lost');
 const asOf = document.getElementById('asof');
 
 let heardAt = Date.now();
-/* The start of the wait for an answer; restarted after a sleep or when the tab is shown or hidden. */
+/* The start of the wait for a response; restarted after a sleep or when the tab is shown or hidden. */
 let waitingSince = heardAt;
 let askedAt = heardAt;
 let tickedAt = heardAt;
@@ -97,7 +97,7 @@ function contentOf(part) {
 
 function tick() {
   const now = Date.now();
-  /* So late a tick means that the machine slept or its clock was set. */
+  /* A tick this late means that the machine slept or its clock was set. */
   const slept = Math.abs(now - tickedAt) > 1.5 * everyMs();
   tickedAt = now;
   if (slept) restartWait();
@@ -106,7 +106,7 @@ function tick() {
     const { age: form, at = age.dateTime } = age.dataset;
     const ms = Date.parse(main.dataset.now) + now - heardAt - Date.parse(at);
     const words = formatRelative(form, ms);
-    /* A past event in the future, by a clock that was ahead, keeps its time of day. */
+    /* A past event with a future timestamp (the clock was ahead) keeps its time of day. */
     if (age.textContent !== words && (form === 'until' || ms >= 0)) age.textContent = words;
   }
   /* By then two requests have failed. */

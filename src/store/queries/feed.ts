@@ -117,7 +117,7 @@ export function readDays(db: Database.Database, since: string): readonly DayCoun
   return db.prepare<[string], DayCounts>(sql).all(since);
 }
 
-/** Drops the service's own time of change, which goes with any other change, unless nothing else changed. */
+/** Drops `last_update_datetime`, which changes along with every other field, unless it is the only one. */
 export function significantFields<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
   const significant = fields.filter(({ field }) => field !== 'last_update_datetime');
   return significant.length === 0 ? fields : significant;

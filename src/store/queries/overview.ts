@@ -69,7 +69,7 @@ export function selectRuns(client: Database.Database, limit: number, only?: RunK
     .all();
 }
 
-/** The last poll of the leagues that ended by itself. */
+/** The last poll of the leagues that is neither running nor interrupted. */
 function selectLastPoll(db: BetterSQLite3Database) {
   const hasEnded = and(eq(kind, 'leagues'), notInArray(outcome, ['running', 'interrupted']));
   return db.select(RESULT).from(runs).where(hasEnded).orderBy(desc(id)).limit(1).get();
@@ -83,7 +83,7 @@ function summarize(login: ReturnType<typeof selectLogin>) {
   return login && { at: login.at, outcome: login.outcome, error_message: login.error_message };
 }
 
-/** What a poll is compared with. */
+/** The stored state that a poll compares the received list with. */
 export type Snapshot = {
   readonly leagues: Pick<ReturnType<typeof createLeagueRows>, 'index' | 'load' | 'joinedSince'>;
   readonly holds: Pick<ReturnType<typeof createHoldRows>, 'all'>;

@@ -36,7 +36,7 @@ export function createLeagueRows(client: Database.Database) {
       const row = selectOne.get(leagueId);
       if (row === undefined) throw new Error(`There is no league ${leagueId} in the database.`);
       const members = LEAGUE_MEMBERS.map(({ name, type }) => [name, toValue(type, row[name] ?? null)]);
-      // The table is STRICT and checked.
+      // The cast is safe: the table is STRICT and has CHECK constraints.
       return Object.fromEntries(members) as League;
     },
     /** The leagues that have not been live in this scope without a break since just before `at`. */
@@ -100,7 +100,7 @@ function createIndex(client: Database.Database) {
 
 const INDEX = 'SELECT league_id, content_hash, removed_at IS NOT NULL, status FROM leagues';
 
-/** Every league that was added, restored, or came into scope by its status, if only for a while. */
+/** Every league that was added, restored, or came into scope by its status, even if only briefly. */
 const JOINED_SINCE = `SELECT DISTINCT league_id FROM league_changes
   WHERE at >= @at AND (kind IN ('added', 'restored') OR (@scope <> 'all' AND before ->> '$.status' <> @scope))`;
 

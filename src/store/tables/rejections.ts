@@ -22,8 +22,9 @@ export function createRejectionRows(db: BetterSQLite3Database) {
     .prepare();
   return {
     /**
-     * Opens new rejections, reopens returned ones, and resolves those that a poll of this scope no longer found. Returns
-     * the opened and reopened ones, except of leagues that had an open one: the element may change at every poll.
+     * Opens new rejections, reopens returned ones, and resolves those that a poll of this scope no longer found.
+     * Returns the opened and reopened ones, without those of leagues that already had an open rejection: such an
+     * element may change at every poll.
      */
     update: <R extends RejectionRow>(rejections: readonly R[], scope: RunScope, { runId, at }: RunStamp) => {
       const before = selectOpen.all();

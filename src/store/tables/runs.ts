@@ -42,7 +42,7 @@ export function createRunRows(client: Database.Database) {
     },
     lastSuccess: (kind: RunKind, scope: RunScope | null) =>
       newest(isSuccess, eq(runs.kind, kind), scope === null ? isNull(runs.scope) : eq(runs.scope, scope)),
-    /** The run whose result the stored leagues are. */
+    /** The run that produced the stored leagues. */
     lastApplied: () => lastApplied.get(),
     /** When the last successful run ended that received the list, not status 304. */
     lastListAt: () => lastList.get()?.finished_at ?? undefined,
