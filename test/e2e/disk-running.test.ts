@@ -9,7 +9,7 @@ import type { RunningProgram } from '../support/program.ts';
 import { missingStrace } from '../support/syscall.ts';
 import { expectSound } from '../support/syscall-check.ts';
 
-type Case = { readonly happen: happen.Happen; readonly fix: RegExp };
+type Case = { readonly happen: happen.InjectTrouble; readonly fix: RegExp };
 
 const CASES: Readonly<Record<string, Case>> = {
   'is full': { happen: happen.fillUp, fix: /the disk is full .*; free some space\.$/ },

@@ -8,7 +8,7 @@ import { type DiskBench, expectFailedPoll, PUT_BACK, setUpDisk, startWorker } fr
 import { expectSound } from '../support/syscall-check.ts';
 
 /** What is said, with 74, where nothing is changed. */
-const CELLS: readonly (readonly [string, harm.Harm, CommandName, RegExp])[] = [
+const CELLS: readonly (readonly [string, harm.DiskFault, CommandName, RegExp])[] = [
   ['a circle of links', harm.putCircle, 'sync --dry-run', /loops through|cannot be opened/],
   ['too many open files', harm.failAlways('openat', 'EMFILE'), 'status', /; raise the limit/],
 ];

@@ -3,7 +3,7 @@ import { type Bench, countLogins, EVERY_SECOND, PASSWORD, setUp, setUpFor, USERN
 import { makeAuthority, noCertificates } from '../support/certificate.ts';
 import { basicPair, expectNoSecret, failToSync } from '../support/failed-sync.ts';
 import { type Environment, eventually } from '../support/program.ts';
-import { type Conduct, type ProxyServer, startProxy } from '../support/proxy.ts';
+import { type ProxyBehaviour, type ProxyServer, startProxy } from '../support/proxy.ts';
 import { startTls } from '../support/tls-service.ts';
 
 /** A host that only the proxy can resolve. */
@@ -31,14 +31,14 @@ type Office = {
 };
 
 /** A service that only a proxy can reach, and a program without proxy settings. */
-async function startOffice(scheme: 'http' | 'https', conduct?: (nth: number) => Conduct): Promise<Office> {
+async function startOffice(scheme: 'http' | 'https', behaviour?: (nth: number) => ProxyBehaviour): Promise<Office> {
   const { simulator } = await setUp();
   const authority = scheme === 'https' ? makeAuthority() : undefined;
   const front = authority && (await startTls(simulator.url, authority.issue({ names: `DNS:${HOST}` })));
   const bench = setUpFor(ADDRESS[scheme]);
   const env: Environment = authority ? { NODE_EXTRA_CA_CERTS: authority.file } : { LEAGUE_SYNC_ALLOW_HTTP: 'true' };
   return {
-    proxy: await startProxy(front?.port ?? Number(new URL(simulator.url).port), conduct),
+    proxy: await startProxy(front?.port ?? Number(new URL(simulator.url).port), behaviour),
     logins: () => countLogins(simulator),
     bench: {
       ...bench,
@@ -100,14 +100,14 @@ describe('a service over plain HTTP beyond a proxy', () => {
     expectNoSecret(office.bench, exit, PROXY_SECRETS);
   });
 
-  it.each(['break', 'cut', 502] as const)('is asked four times if the proxy does this: %s', async (conduct) => {
-    const { bench, proxy, logins } = await startOffice('http', () => conduct);
+  it.each(['break', 'cut', 502] as const)('is asked four times if the proxy does this: %s', async (behaviour) => {
+    const { bench, proxy, logins } = await startOffice('http', () => behaviour);
     const failed = await failToSync(bench, { http_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
-    expect(failed).toMatchObject({ code: 1, kind: conduct === 502 ? 'status' : 'network' });
-    expect(failed.message).toContain(conduct === 502 ? 'with status 502' : 'the connection broke');
+    expect(failed).toMatchObject({ code: 1, kind: behaviour === 502 ? 'status' : 'network' });
+    expect(failed.message).toContain(behaviour === 502 ? 'with status 502' : 'the connection broke');
     expect(failed.logins).toHaveLength(4);
     expect(proxy.asked).toHaveLength(4);
-    expect(logins()).toBe(conduct === 'cut' ? 4 : 0);
+    expect(logins()).toBe(behaviour === 'cut' ? 4 : 0);
   });
 
   it('is given up at the limit of an attempt if the proxy never answers', async () => {
@@ -117,8 +117,8 @@ describe('a service over plain HTTP beyond a proxy', () => {
     expect(failed).toMatchObject({ code: 1, kind: 'timeout' });
   });
 
-  it.each(['hang', 'break', 'cut', 502] as const)('is synced from all the same after one: %s', async (conduct) => {
-    const office = await startOffice('http', (nth) => (nth === 1 ? conduct : 'relay'));
+  it.each(['hang', 'break', 'cut', 502] as const)('is synced from all the same after one: %s', async (behaviour) => {
+    const office = await startOffice('http', (nth) => (nth === 1 ? behaviour : 'relay'));
     const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '1s' };
     expect((await office.bench.run(['sync'], { ...limits, http_proxy: office.proxy.url })).code).toBe(0);
     expectAllLeagues(office);
@@ -162,8 +162,8 @@ describe('a service over TLS beyond a proxy', () => {
     expect(logins()).toBe(0);
   });
 
-  it.each(['break', 'cut', 502] as const)('is asked four times if the proxy does this: %s', async (conduct) => {
-    const { bench, proxy, logins } = await startOffice('https', () => conduct);
+  it.each(['break', 'cut', 502] as const)('is asked four times if the proxy does this: %s', async (behaviour) => {
+    const { bench, proxy, logins } = await startOffice('https', () => behaviour);
     const failed = await failToSync(bench, { https_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
     expect(failed).toMatchObject({ code: 1, kind: 'network' });
     expect(failed.message).toContain(
@@ -174,8 +174,8 @@ describe('a service over TLS beyond a proxy', () => {
     expect(logins()).toBe(0);
   });
 
-  it.each(['break', 'cut', 502] as const)('is synced from all the same after one: %s', async (conduct) => {
-    const office = await startOffice('https', (nth) => (nth === 1 ? conduct : 'relay'));
+  it.each(['break', 'cut', 502] as const)('is synced from all the same after one: %s', async (behaviour) => {
+    const office = await startOffice('https', (nth) => (nth === 1 ? behaviour : 'relay'));
     expect((await office.bench.run(['sync'], { https_proxy: office.proxy.url })).code).toBe(0);
     expectAllLeagues(office);
   });
@@ -213,15 +213,15 @@ describe('a service over TLS beyond a proxy', () => {
   });
 
   it('is synced from again once the proxy has recovered', async () => {
-    let conduct: Conduct = 'relay';
-    const { bench, proxy } = await startOffice('https', () => conduct);
+    let behaviour: ProxyBehaviour = 'relay';
+    const { bench, proxy } = await startOffice('https', () => behaviour);
     const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms', LEAGUE_SYNC_RUN_TIMEOUT: '1s' };
     const worker = bench.start(['run'], { ...limits, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND, https_proxy: proxy.url });
     await worker.waitForPoll('changed');
-    conduct = 'hang';
+    behaviour = 'hang';
     const asked = proxy.asked.length;
     await eventually('a tunnel hangs', () => proxy.asked.length > asked);
-    conduct = 'relay';
+    behaviour = 'relay';
     const before = worker.log().length;
     await eventually('a poll succeeds', () => hasSucceeded(worker.log().slice(before)), SOON_MS);
   });

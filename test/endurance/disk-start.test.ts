@@ -14,7 +14,7 @@ import {
 import { missingStrace } from '../support/syscall.ts';
 
 type Condition = {
-  readonly harm: harm.Harm;
+  readonly harm: harm.DiskFault;
   /** Which commands are refused, and the fix that each of them names. */
   readonly refused: Refusals;
   readonly served: readonly CommandName[];

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/sql.ts';
 import { formatTable } from '../../src/terminal/table.ts';
 import { askSqlite3 } from '../support/database.ts';
-import { tellStory } from '../support/sample-history.ts';
+import { fillSampleHistory } from '../support/sample-history.ts';
 import { makeFolder } from '../support/worker-resources.ts';
 
 const DOCUMENT = 'docs/cookbook.md';
@@ -16,7 +16,7 @@ type Recipe = { readonly question: string; readonly sql: string; readonly output
 
 const folder = makeFolder();
 const database = folder.file('leagues.db');
-await tellStory(database);
+await fillSampleHistory(database);
 if (process.env.UPDATE_DOCS === '1') rewriteOutputs();
 const text = readFileSync(DOCUMENT, 'utf8');
 const recipes = readRecipes();

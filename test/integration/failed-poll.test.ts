@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addBlockingTrigger, dropBlockingTrigger, type Occasion } from '../support/blocking-trigger.ts';
+import { addBlockingTrigger, dropBlockingTrigger, type TriggerEvent } from '../support/blocking-trigger.ts';
 import {
   cut,
   failed,
@@ -122,7 +122,7 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
 
 describe.concurrent('a poll leaves no trace but its row, and the next one makes up for it, when SQLite', () => {
   const LAST_CHANGED = `l${CHANGED + 1}`;
-  it.each<[string, Occasion]>([
+  it.each<[string, TriggerEvent]>([
     ['updates a league', { on: 'UPDATE ON leagues', when: `NEW.league_id = '${LAST_CHANGED}'` }],
     ['adds a league', { on: 'INSERT ON leagues', when: "NEW.league_id = 'new'" }],
     ['removes a league', { on: 'UPDATE OF removed_at ON leagues', when: 'NEW.removed_at IS NOT NULL' }],

@@ -4,17 +4,17 @@ import {
   gaps,
   LOGINS_AN_HOUR,
   PROFILES_AN_HOUR,
-  play,
   pollsAnHour,
   RUN_MS,
+  runScenario,
   SCHEDULES,
 } from '../support/counting-bounds.ts';
-import { usual } from '../support/counting-service.ts';
+import { healthy } from '../support/counting-service.ts';
 
 describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_schedule, everyMs) => {
   it('that steps an hour on and back every ten minutes costs a login and a poll for each step on', async () => {
     const STEPS = 6;
-    await play({ everyMs }, usual, async ({ world, count, dead, goodPolls }) => {
+    await runScenario({ everyMs }, healthy, async ({ world, count, dead, goodPolls }) => {
       for (let step = 0; step < STEPS; step += 1) {
         world.stepWall(step % 2 === 0 ? HOUR : -HOUR);
         await world.advance(10 * MINUTE);
@@ -33,7 +33,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
     ['a day ahead', DAY],
     ['a day behind', -DAY],
   ])('that stays set %s misses no scheduled run, and logs in at most once more', async (_way, step) => {
-    await play({ everyMs }, usual, async ({ world, count, dead, goodPolls }) => {
+    await runScenario({ everyMs }, healthy, async ({ world, count, dead, goodPolls }) => {
       await world.advance(10 * MINUTE);
       world.stepWall(step);
       await world.advance(50 * MINUTE);
@@ -53,7 +53,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
   ])(
     'that was suspended for 8 hours that %s logs in once and polls within one interval',
     async (_what, knowing, expected) => {
-      await play({ everyMs }, usual, async ({ world, service, worker, count, dead, goodPolls }) => {
+      await runScenario({ everyMs }, healthy, async ({ world, service, worker, count, dead, goodPolls }) => {
         await world.advance(30 * MINUTE);
         const logins = count('login');
         world.suspend(8 * HOUR, ...knowing);

@@ -3,18 +3,18 @@ import { HOUR, MINUTE } from '../support/counting.ts';
 import {
   expectRecovery,
   gaps,
-  play,
+  runScenario,
   SCHEDULES,
   SECRET_LOOK_MS,
   triesAfterRefusal,
 } from '../support/counting-bounds.ts';
-import { fail, type Mood, usual } from '../support/counting-service.ts';
+import { type Behaviour, fail, healthy } from '../support/counting-service.ts';
 
 describe.each(SCHEDULES)('credentials that are refused, with a poll %s,', (_schedule, everyMs) => {
-  const refusing: Mood = (kind) => (kind === 'login' ? fail(401) : undefined);
+  const refusing: Behaviour = (kind) => (kind === 'login' ? fail(401) : undefined);
 
   it('are tried after a minute, doubling to an hour, and by nothing else for six hours', async () => {
-    await play({ everyMs }, refusing, async ({ world, service, count }) => {
+    await runScenario({ everyMs }, refusing, async ({ world, service, count }) => {
       await world.advance(6 * HOUR);
       expect(count('login')).toBe(triesAfterRefusal(6 * HOUR));
       expect(service.seen).toHaveLength(count('login'));
@@ -26,21 +26,21 @@ describe.each(SCHEDULES)('credentials that are refused, with a poll %s,', (_sche
   });
 
   it('are tried within ten seconds of a change of the secret, and a poll follows at once', async () => {
-    await play({ everyMs }, usual, async (stage) => {
-      const { world, service, secret, count } = stage;
+    await runScenario({ everyMs }, healthy, async (simulation) => {
+      const { world, service, secret, count } = simulation;
       service.setPassword('another');
       // The first login went out with the old password; the longest wait has come.
       await world.advance(2 * HOUR);
       const before = count('login');
       secret.password = 'another';
-      await expectRecovery(stage, SECRET_LOOK_MS);
+      await expectRecovery(simulation, SECRET_LOOK_MS);
       expect(count('login')).toBe(before + 1);
     });
   });
 
   it('are tried once for each change of the secret if the new one is refused, too', async () => {
     const CHANGES = 20;
-    await play({ everyMs }, refusing, async ({ world, secret, count }) => {
+    await runScenario({ everyMs }, refusing, async ({ world, secret, count }) => {
       await world.advance(2 * HOUR);
       const before = count('login');
       for (let change = 1; change <= CHANGES; change += 1) {
@@ -52,21 +52,21 @@ describe.each(SCHEDULES)('credentials that are refused, with a poll %s,', (_sche
   });
 
   it('are tried at once on SIGHUP, and the wait that follows is no shorter for it', async () => {
-    await play({ everyMs }, refusing, async (stage) => {
-      const { world, worker, count } = stage;
+    await runScenario({ everyMs }, refusing, async (simulation) => {
+      const { world, worker, count } = simulation;
       await world.advance(2 * HOUR);
       const before = count('login');
       worker.pollNow();
       await world.advance(59 * MINUTE);
       expect(count('login')).toBe(before + 1);
       worker.pollNow();
-      await expectRecovery(stage, 0);
+      await expectRecovery(simulation, 0);
     });
   });
 
   it('leave the old token in use until it dies, if only the renewal is refused', async () => {
-    const mood: Mood = (kind, at) => (kind === 'login' && at > MINUTE ? fail(401) : undefined);
-    await play({ everyMs }, mood, async ({ world, worker, count, dead }) => {
+    const behaviour: Behaviour = (kind, at) => (kind === 'login' && at > MINUTE ? fail(401) : undefined);
+    await runScenario({ everyMs }, behaviour, async ({ world, worker, count, dead }) => {
       await world.advance(59 * MINUTE);
       expect(worker.ended.filter(({ report }) => report.error !== undefined)).toEqual([]);
       // Due five minutes before its end.

@@ -5,9 +5,9 @@ import { type Config, loadConfig } from '../../src/config/config.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { StoppedError } from '../../src/errors.ts';
 import { runWorker } from '../../src/worker/worker.ts';
-import { createStage, MINUTE, SECOND, type Stage } from '../support/counting.ts';
+import { createSimulation, MINUTE, SECOND, type Simulation } from '../support/counting.ts';
 import { ATTEMPTS, expectRecovery, gaps } from '../support/counting-bounds.ts';
-import { fail, type Mood, usual } from '../support/counting-service.ts';
+import { type Behaviour, fail, healthy } from '../support/counting-service.ts';
 import { failed, granted, startScriptedService } from '../support/scripted-service.ts';
 import { makeFolder } from '../support/worker-resources.ts';
 
@@ -21,25 +21,25 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
   const POLLS_AT_START = STORM_MS / (30 * SECOND) + 1;
   const SCHEDULED = STORM_MS / everyMs;
 
-  async function storm(mood: Mood, plot: (stage: Stage) => Promise<void>): Promise<void> {
-    await using stage = createStage({ everyMs });
-    stage.service.feel(mood);
+  async function storm(behaviour: Behaviour, scenario: (simulation: Simulation) => Promise<void>): Promise<void> {
+    await using simulation = createSimulation({ everyMs });
+    simulation.service.setBehaviour(behaviour);
     for (let start = 0; start < STARTS; start += 1) {
-      const worker = await stage.start();
-      await stage.world.advance(LIFE_MS);
+      const worker = await simulation.start();
+      await simulation.world.advance(LIFE_MS);
       await worker.stop();
     }
-    await plot(stage);
-    expect(stage.service.loginsAtOnce()).toBe(1);
+    await scenario(simulation);
+    expect(simulation.service.loginsAtOnce()).toBe(1);
   }
 
-  async function expectGoodStart(stage: Stage): Promise<void> {
-    await stage.start();
-    await expectRecovery(stage, 0);
+  async function expectGoodStart(simulation: Simulation): Promise<void> {
+    await simulation.start();
+    await expectRecovery(simulation, 0);
   }
 
   it('polls a healthy service twice a minute and as scheduled, and logs in once per start', async () => {
-    await storm(usual, async ({ world, count, goodPolls }) => {
+    await storm(healthy, async ({ world, count, goodPolls }) => {
       expect(count('login')).toBe(STARTS);
       expect(count('leagues')).toBeLessThanOrEqual(POLLS_AT_START + SCHEDULED);
       expect(count('profile')).toBeLessThanOrEqual(POLLS_AT_START + 1);
@@ -53,11 +53,11 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
     const mostALife = ATTEMPTS * (1 + 1 + 1 + 4);
     await storm(
       () => fail(503),
-      async (stage) => {
-        expect(stage.service.seen.length).toBeLessThanOrEqual(STARTS * mostALife);
-        expect(stage.count('leagues')).toBe(0);
-        stage.service.feel(usual);
-        await expectGoodStart(stage);
+      async (simulation) => {
+        expect(simulation.service.seen.length).toBeLessThanOrEqual(STARTS * mostALife);
+        expect(simulation.count('leagues')).toBe(0);
+        simulation.service.setBehaviour(healthy);
+        await expectGoodStart(simulation);
       },
     );
   });
@@ -65,10 +65,10 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
   it('sends a service that refuses one login a start', async () => {
     await storm(
       (kind) => (kind === 'login' ? fail(401) : undefined),
-      async (stage) => {
-        expect(stage.service.seen).toHaveLength(STARTS);
-        stage.service.feel(usual);
-        await expectGoodStart(stage);
+      async (simulation) => {
+        expect(simulation.service.seen).toHaveLength(STARTS);
+        simulation.service.setBehaviour(healthy);
+        await expectGoodStart(simulation);
       },
     );
   });
@@ -76,11 +76,11 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
   it('sends leagues that reject every token two requests and two logins a start', async () => {
     await storm(
       (kind) => (kind === 'leagues' ? fail(401) : undefined),
-      async (stage) => {
-        expect(stage.count('leagues')).toBeLessThanOrEqual(2 * STARTS);
-        expect(stage.count('login')).toBeLessThanOrEqual(2 * STARTS);
-        stage.service.feel(usual);
-        await expectGoodStart(stage);
+      async (simulation) => {
+        expect(simulation.count('leagues')).toBeLessThanOrEqual(2 * STARTS);
+        expect(simulation.count('login')).toBeLessThanOrEqual(2 * STARTS);
+        simulation.service.setBehaviour(healthy);
+        await expectGoodStart(simulation);
       },
     );
   });
@@ -88,11 +88,11 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
   it.each(['leagues', 'login'] as const)('sends nothing at all after a Retry-After for the %s', async (asked) => {
     await storm(
       (kind) => (kind === asked ? fail(429, { 'retry-after': '900' }) : undefined),
-      async (stage) => {
+      async (simulation) => {
         // A login, and the leagues where it was granted.
-        expect(stage.service.seen).toHaveLength(asked === 'login' ? 1 : 2);
-        await stage.start();
-        await expectRecovery(stage, 15 * MINUTE - STORM_MS);
+        expect(simulation.service.seen).toHaveLength(asked === 'login' ? 1 : 2);
+        await simulation.start();
+        await expectRecovery(simulation, 15 * MINUTE - STORM_MS);
       },
     );
   });
@@ -116,7 +116,7 @@ describe('the worker itself', () => {
   type Life = { readonly logged: (pattern: RegExp, times: number) => Promise<void>; readonly pollNow: () => void };
 
   /** One life over real HTTP, ended by a stop once the plot is over. */
-  async function live(config: Config, plot: (life: Life) => Promise<void>): Promise<void> {
+  async function live(config: Config, scenario: (life: Life) => Promise<void>): Promise<void> {
     const stopping = new AbortController();
     const lines: string[] = [];
     let pollNow = (): void => undefined;
@@ -132,7 +132,7 @@ describe('the worker itself', () => {
     const logged = async (pattern: RegExp, times: number): Promise<void> => {
       while (lines.filter((line) => pattern.test(line)).length < times) await wait(2);
     };
-    await plot({ logged, pollNow: () => pollNow() }).finally(() => stopping.abort(new StoppedError()));
+    await scenario({ logged, pollNow: () => pollNow() }).finally(() => stopping.abort(new StoppedError()));
     await running;
   }
 

@@ -2,26 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/counting.ts';
 import {
   ATTEMPTS,
-  BORN_EXPIRED_AN_HOUR,
-  CHANCES,
+  EXPIRED_ON_ARRIVAL_LOGINS_AN_HOUR,
   expectRecovery,
-  KEEPING_AN_HOUR,
-  KEEPING_AT_FIRST,
+  JITTERS,
   LOGINS_AN_HOUR,
   loginsWhileDown,
   PROFILES_AN_HOUR,
-  play,
   pollsAnHour,
+  RENEWALS_AN_HOUR,
+  RENEWALS_AT_FIRST,
   RUN_MS,
+  runScenario,
   SCHEDULES,
   triesAfterRefusal,
 } from '../support/counting-bounds.ts';
-import { fail, type Mood, type Reply, usual } from '../support/counting-service.ts';
+import { type Behaviour, fail, healthy, type Reply } from '../support/counting-service.ts';
 import type { Kind } from '../support/scripted-service.ts';
 
 describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   it('a service that is well sees one request a poll, and a login for each life of a token', async () => {
-    await play({ everyMs }, usual, async ({ world, count, dead, goodPolls }) => {
+    await runScenario({ everyMs }, healthy, async ({ world, count, dead, goodPolls }) => {
       await world.advance(HOUR);
       expect(count('leagues')).toBe(pollsAnHour(everyMs));
       expect(goodPolls()).toHaveLength(pollsAnHour(everyMs));
@@ -31,51 +31,51 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     });
   });
 
-  describe.each(CHANCES)('and waits %s,', (_chance, chance) => {
-    it.each<[string, Mood]>([
+  describe.each(JITTERS)('and waits %s,', (_chance, chance) => {
+    it.each<[string, Behaviour]>([
       ['everything', () => fail(503)],
       ['only the login', (kind) => (kind === 'login' ? fail(503) : undefined)],
-    ])('a service that answers %s with 503 sees only logins, and not too many', async (_what, mood) => {
-      await play({ everyMs, ...chance }, mood, async (stage) => {
-        await stage.world.advance(HOUR);
-        expect(stage.count('login')).toBeLessThanOrEqual(loginsWhileDown(everyMs));
-        expect(stage.service.seen).toHaveLength(stage.count('login'));
-        await expectRecovery(stage, everyMs);
+    ])('a service that answers %s with 503 sees only logins, and not too many', async (_what, behaviour) => {
+      await runScenario({ everyMs, ...chance }, behaviour, async (simulation) => {
+        await simulation.world.advance(HOUR);
+        expect(simulation.count('login')).toBeLessThanOrEqual(loginsWhileDown(everyMs));
+        expect(simulation.service.seen).toHaveLength(simulation.count('login'));
+        await expectRecovery(simulation, everyMs);
       });
     });
 
     it('a service whose login fails after ten minutes still answers every poll until the token dies', async () => {
-      const mood: Mood = (kind, at) => (kind === 'login' && at > 10 * MINUTE ? fail(503) : undefined);
-      await play({ everyMs, ...chance }, mood, async (stage) => {
-        await stage.world.advance(HOUR - MINUTE);
-        expect(stage.worker.ended.filter(({ report }) => report.error !== undefined)).toEqual([]);
-        expect(stage.goodPolls().length).toBeGreaterThanOrEqual(Math.floor((HOUR - MINUTE) / everyMs));
+      const behaviour: Behaviour = (kind, at) => (kind === 'login' && at > 10 * MINUTE ? fail(503) : undefined);
+      await runScenario({ everyMs, ...chance }, behaviour, async (simulation) => {
+        await simulation.world.advance(HOUR - MINUTE);
+        expect(simulation.worker.ended.filter(({ report }) => report.error !== undefined)).toEqual([]);
+        expect(simulation.goodPolls().length).toBeGreaterThanOrEqual(Math.floor((HOUR - MINUTE) / everyMs));
         // Due 5 minutes before its end.
-        const most = 1 + ATTEMPTS * KEEPING_AT_FIRST;
-        expect(stage.count('login')).toBeLessThanOrEqual(most);
-        expect(stage.dead()).toBe(0);
-        await expectRecovery(stage, everyMs);
+        const most = 1 + ATTEMPTS * RENEWALS_AT_FIRST;
+        expect(simulation.count('login')).toBeLessThanOrEqual(most);
+        expect(simulation.dead()).toBe(0);
+        await expectRecovery(simulation, everyMs);
       });
     });
   });
 
-  it.each<[string, Mood]>([
+  it.each<[string, Behaviour]>([
     ['with 401', () => fail(401)],
     ['with result=fail and 200', () => fail(200)],
   ])(
     'leagues and profile that are answered %s for ever cost little more than refused credentials',
     async (_, answer) => {
-      const mood: Mood = (kind, ...rest) => (kind === 'login' ? undefined : answer(kind, ...rest));
-      await play({ everyMs }, mood, async (stage) => {
-        await stage.world.advance(HOUR);
+      const behaviour: Behaviour = (kind, ...rest) => (kind === 'login' ? undefined : answer(kind, ...rest));
+      await runScenario({ everyMs }, behaviour, async (simulation) => {
+        await simulation.world.advance(HOUR);
         // A token rejected, one login, a fresh token rejected: the try ends.
         const tries = triesAfterRefusal(HOUR);
-        expect(stage.count('leagues')).toBeLessThanOrEqual(2 * tries);
-        expect(stage.count('profile')).toBeLessThanOrEqual(2 * tries);
-        expect(stage.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
-        stage.service.feel(usual);
-        stage.worker.pollNow();
-        await expectRecovery(stage, 0);
+        expect(simulation.count('leagues')).toBeLessThanOrEqual(2 * tries);
+        expect(simulation.count('profile')).toBeLessThanOrEqual(2 * tries);
+        expect(simulation.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
+        simulation.service.setBehaviour(healthy);
+        simulation.worker.pollNow();
+        await expectRecovery(simulation, 0);
       });
     },
   );
@@ -83,45 +83,45 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   it.each([401, 403])(
     'a profile that is answered with %i for ever keeps no poll of the leagues waiting',
     async (status) => {
-      await play(
+      await runScenario(
         { everyMs },
         (kind) => (kind === 'profile' ? fail(status) : undefined),
-        async (stage) => {
-          await stage.world.advance(HOUR);
-          expect(stage.goodPolls()).toHaveLength(pollsAnHour(everyMs));
-          expect(stage.count('leagues')).toBe(pollsAnHour(everyMs));
+        async (simulation) => {
+          await simulation.world.advance(HOUR);
+          expect(simulation.goodPolls()).toHaveLength(pollsAnHour(everyMs));
+          expect(simulation.count('leagues')).toBe(pollsAnHour(everyMs));
           const tries = triesAfterRefusal(HOUR);
-          expect(stage.count('profile')).toBeLessThanOrEqual(2 * tries);
-          expect(stage.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
+          expect(simulation.count('profile')).toBeLessThanOrEqual(2 * tries);
+          expect(simulation.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
         },
       );
     },
   );
 
   it.each([401, 403])('leagues that are answered with %i for ever keep no profile waiting', async (status) => {
-    await play(
+    await runScenario(
       { everyMs },
       (kind) => (kind === 'leagues' ? fail(status) : undefined),
-      async (stage) => {
-        await stage.world.advance(HOUR);
-        const failed = stage.worker.ended.filter(
+      async (simulation) => {
+        await simulation.world.advance(HOUR);
+        const failed = simulation.worker.ended.filter(
           ({ report }) => report.kind === 'profile' && report.error !== undefined,
         );
         expect(failed).toEqual([]);
         const tries = triesAfterRefusal(HOUR);
-        expect(stage.count('profile')).toBe(PROFILES_AN_HOUR);
-        expect(stage.count('leagues')).toBeLessThanOrEqual(2 * tries);
-        expect(stage.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
+        expect(simulation.count('profile')).toBe(PROFILES_AN_HOUR);
+        expect(simulation.count('leagues')).toBeLessThanOrEqual(2 * tries);
+        expect(simulation.count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + 2 * tries);
       },
     );
   });
 
   it('leagues that are well again after rejecting fresh tokens are polled when the wait is over', async () => {
-    const mood: Mood = (kind) => (kind === 'leagues' ? fail(401) : undefined);
-    await play({ everyMs }, mood, async (stage) => {
+    const behaviour: Behaviour = (kind) => (kind === 'leagues' ? fail(401) : undefined);
+    await runScenario({ everyMs }, behaviour, async (simulation) => {
       // Tries have come at 0, 1, 3 and 7 minutes; the next comes at 15.
-      await stage.world.advance(14 * MINUTE);
-      await expectRecovery(stage, MINUTE);
+      await simulation.world.advance(14 * MINUTE);
+      await expectRecovery(simulation, MINUTE);
     });
   });
 
@@ -132,7 +132,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     ['that live 60 days', 60 * DAY, 1],
     ['that name no expiry', undefined, HOUR / (30 * MINUTE)],
   ])('tokens %s are renewed in time and not more often', async (_life, lifeMs, mostLogins) => {
-    await play({ everyMs, lifeMs }, usual, async ({ world, count, dead, goodPolls }) => {
+    await runScenario({ everyMs, lifeMs }, healthy, async ({ world, count, dead, goodPolls }) => {
       await world.advance(HOUR);
       expect(count('login')).toBeLessThanOrEqual(mostLogins);
       expect(count('leagues')).toBe(pollsAnHour(everyMs));
@@ -142,33 +142,33 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   });
 
   it('tokens that are born expired are used all the same if the service takes them', async () => {
-    await play({ everyMs, lifeMs: -MINUTE, takesDead: true }, usual, async ({ world, count, goodPolls }) => {
+    await runScenario({ everyMs, lifeMs: -MINUTE, takesDead: true }, healthy, async ({ world, count, goodPolls }) => {
       await world.advance(HOUR);
-      expect(count('login')).toBeLessThanOrEqual(BORN_EXPIRED_AN_HOUR);
+      expect(count('login')).toBeLessThanOrEqual(EXPIRED_ON_ARRIVAL_LOGINS_AN_HOUR);
       expect(goodPolls()).toHaveLength(pollsAnHour(everyMs));
     });
   });
 
   it('tokens that are born expired and not taken are tried no more often than refused credentials', async () => {
-    await play({ everyMs, lifeMs: -MINUTE }, usual, async ({ world, count }) => {
+    await runScenario({ everyMs, lifeMs: -MINUTE }, healthy, async ({ world, count }) => {
       await world.advance(HOUR);
       const tries = triesAfterRefusal(HOUR);
       expect(count('leagues')).toBeLessThanOrEqual(2 * tries);
       expect(count('profile')).toBeLessThanOrEqual(2 * tries);
-      expect(count('login')).toBeLessThanOrEqual(tries + BORN_EXPIRED_AN_HOUR);
+      expect(count('login')).toBeLessThanOrEqual(tries + EXPIRED_ON_ARRIVAL_LOGINS_AN_HOUR);
     });
   });
 
   it('a network that kills every second request costs one more a poll, and no poll fails', async () => {
-    await play(
+    await runScenario(
       { everyMs },
       (_kind, _at, nth) => (nth % 2 === 0 ? 'dies' : undefined),
-      async (stage) => {
-        await stage.world.advance(HOUR);
-        expect(stage.goodPolls()).toHaveLength(pollsAnHour(everyMs));
-        expect(stage.count('leagues')).toBeLessThanOrEqual(2 * pollsAnHour(everyMs));
-        expect(stage.count('profile')).toBeLessThanOrEqual(2 * PROFILES_AN_HOUR);
-        expect(stage.count('login')).toBeLessThanOrEqual(2 * LOGINS_AN_HOUR);
+      async (simulation) => {
+        await simulation.world.advance(HOUR);
+        expect(simulation.goodPolls()).toHaveLength(pollsAnHour(everyMs));
+        expect(simulation.count('leagues')).toBeLessThanOrEqual(2 * pollsAnHour(everyMs));
+        expect(simulation.count('profile')).toBeLessThanOrEqual(2 * PROFILES_AN_HOUR);
+        expect(simulation.count('login')).toBeLessThanOrEqual(2 * LOGINS_AN_HOUR);
       },
     );
   });
@@ -180,19 +180,19 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     'a network that is up for 7 minutes and down for 8 is used in every up, with tokens of %s',
     async (_life, lifeMs) => {
       const [up, round] = [7 * MINUTE, 15 * MINUTE];
-      await play(
+      await runScenario(
         { everyMs, lifeMs },
         (_kind, at) => (at % round > up ? 'dies' : undefined),
-        async (stage) => {
-          await stage.world.advance(HOUR);
+        async (simulation) => {
+          await simulation.world.advance(HOUR);
           for (const from of [0, round, 2 * round, 3 * round]) {
-            expect(stage.goodPolls().filter((at) => at > from && at <= from + everyMs + RUN_MS)).not.toEqual([]);
+            expect(simulation.goodPolls().filter((at) => at > from && at <= from + everyMs + RUN_MS)).not.toEqual([]);
           }
-          expect(stage.count('leagues')).toBeLessThanOrEqual(ATTEMPTS * pollsAnHour(everyMs));
+          expect(simulation.count('leagues')).toBeLessThanOrEqual(ATTEMPTS * pollsAnHour(everyMs));
           const whileUp = HOUR / ((lifeMs * 2) / 3) + 1;
-          expect(stage.count('login')).toBeLessThanOrEqual(loginsWhileDown(everyMs) + whileUp);
-          expect(stage.dead()).toBe(0);
-          await expectRecovery(stage, everyMs);
+          expect(simulation.count('login')).toBeLessThanOrEqual(loginsWhileDown(everyMs) + whileUp);
+          expect(simulation.dead()).toBe(0);
+          await expectRecovery(simulation, everyMs);
         },
       );
     },
@@ -204,7 +204,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   ])(
     'a service whose clock is two hours %s sees no more of the worker, and never a dead token',
     async (_way, leadMs) => {
-      await play({ everyMs, leadMs }, usual, async ({ world, count, dead, goodPolls }) => {
+      await runScenario({ everyMs, leadMs }, healthy, async ({ world, count, dead, goodPolls }) => {
         await world.advance(HOUR);
         expect(count('login')).toBe(LOGINS_AN_HOUR);
         expect(goodPolls()).toHaveLength(pollsAnHour(everyMs));
@@ -221,11 +221,11 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   const PROFILES = PROFILES_AN_HOUR;
   const usualMost = { login: LOGINS_AN_HOUR, leagues: polls, profile: PROFILES };
   const only =
-    (kind: Kind, reply: Reply): Mood =>
+    (kind: Kind, reply: Reply): Behaviour =>
     (asked) =>
       asked === kind ? reply : undefined;
 
-  it.each<[string, Mood, Most]>([
+  it.each<[string, Behaviour, Most]>([
     // Contract, 5.1: neither is retried.
     ['leagues that are not found', only('leagues', { status: 404 }), usualMost],
     ['leagues that are redirected', only('leagues', { status: 302 }), usualMost],
@@ -250,10 +250,10 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     [
       'a login without a token',
       only('login', { status: 200, body: { result: 'success' } }),
-      { login: KEEPING_AN_HOUR + polls + PROFILES, leagues: 0, profile: 0 },
+      { login: RENEWALS_AN_HOUR + polls + PROFILES, leagues: 0, profile: 0 },
     ],
-  ])('%s cost no more requests than they may', async (_what, mood, most) => {
-    await play({ everyMs }, mood, async ({ world, count, dead }) => {
+  ])('%s cost no more requests than they may', async (_what, behaviour, most) => {
+    await runScenario({ everyMs }, behaviour, async ({ world, count, dead }) => {
       await world.advance(HOUR);
       for (const kind of ['login', 'leagues', 'profile'] as const) {
         expect(count(kind), kind).toBeLessThanOrEqual(most[kind]);

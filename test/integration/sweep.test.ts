@@ -2,14 +2,14 @@ import { copyFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSwiftClock, openSweepBench } from '../support/sweep-bench.ts';
 import { type Case, expectDiscreet, expectSound, meetFault, rowOf, type Setting } from '../support/sweep-check.ts';
-import { planExpectation, reachesOf, VISIT } from '../support/sweep-expectation.ts';
+import { faultScopesOf, planExpectedRun, VISIT } from '../support/sweep-expectation.ts';
 import type { Fault } from '../support/sweep-fault.ts';
 import { bodyFaults } from '../support/sweep-faults-body.ts';
 import { codingFaults } from '../support/sweep-faults-coding.ts';
 import { redirects, statusFaults } from '../support/sweep-faults-status.ts';
 import { wireFaults } from '../support/sweep-faults-wire.ts';
-import { type Bystander, startBystander, startSweepService } from '../support/sweep-service.ts';
-import { type Leg, LISTS, stateOf, TO_NEW, travel } from '../support/sweep-state.ts';
+import { type OtherHost, startOtherHost, startSweepService } from '../support/sweep-service.ts';
+import { LISTS, stateOf, TO_NEW, type VisitResult, visit } from '../support/sweep-state.ts';
 import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 /** For attempts that must time out; all others have so much time that no load can use it up. */
@@ -19,8 +19,8 @@ const MAX_BODY_BYTES = 100_000;
 const REFUSAL_MS = 60_000;
 
 const folder = makeFolder();
-const legs: Leg[] = [];
-let bystander: Bystander;
+const legs: VisitResult[] = [];
+let otherHost: OtherHost;
 
 async function withWorker(own: Folder, check: (setting: Setting) => Promise<void>): Promise<void> {
   const clock = createSwiftClock(() => service.waited());
@@ -39,22 +39,22 @@ async function withHistory(check: (setting: Setting) => Promise<void>): Promise<
 }
 
 beforeAll(async () => {
-  bystander = await startBystander();
+  otherHost = await startOtherHost();
   await withWorker(folder, async ({ bench, service }) => {
-    legs.push(await travel(bench));
+    legs.push(await visit(bench));
     expect(service.seen.map(({ kind }) => kind)).toEqual([...VISIT, 'leagues']);
   });
   await withHistory(async ({ bench, service }) => {
     for (let turn = 0; turn < 3; turn += 1) {
       service.turn();
-      legs.push(await travel(bench));
+      legs.push(await visit(bench));
     }
   });
   expect(legs[1]?.counts).toMatchObject(TO_NEW);
 });
 afterAll(async () => {
   folder[Symbol.dispose]();
-  await bystander[Symbol.asyncDispose]();
+  await otherHost[Symbol.asyncDispose]();
 });
 
 /** Whether only the profile has to wait: it rejected fresh tokens that the leagues accept. */
@@ -108,13 +108,13 @@ async function recover(setting: Setting, tried: Case): Promise<void> {
 
 async function sweep(setting: Setting, fault: Fault, nth: number): Promise<void> {
   const { bench, service } = setting;
-  for (const [turn, reach] of reachesOf(fault, nth).entries()) {
+  for (const [turn, faultScope] of faultScopesOf(fault, nth).entries()) {
     const [from, to] = legs.slice(turn, turn + 2);
     if (from === undefined || to === undefined) throw new Error('there are more reaches than turns');
-    const tried = { fault, nth, course: planExpectation(fault, nth, reach), to };
+    const tried = { fault, nth, course: planExpectedRun(fault, nth, faultScope), to };
     bench.begin();
     service.turn();
-    await service.arm(fault, nth, reach);
+    await service.arm(fault, nth, faultScope);
     if (VISIT[nth - 1] === 'profile')
       expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: to.counts });
     await meetFault(setting, tried);
@@ -131,7 +131,7 @@ const FAULTS = [
   ...codingFaults,
   ...statusFaults,
   ...bodyFaults,
-  ...redirects('to another origin', () => bystander.url),
+  ...redirects('to another origin', () => otherHost.url),
   ...redirects('to another path', () => '/players/v1/players/player/me'),
 ];
 
@@ -145,7 +145,9 @@ describe.concurrent.each(VISIT.map((kind, index) => [kind, index + 1] as const))
   'a visit leaves the old or the new, tells the truth and is made up for by the next, where its %s request',
   (kind, nth) => {
     const name = '%s, once and for ever';
-    const met = FAULTS.filter(({ fates }) => fates[kind] !== undefined).map((fault) => [fault.name, fault] as const);
+    const met = FAULTS.filter(({ effects }) => effects[kind] !== undefined).map(
+      (fault) => [fault.name, fault] as const,
+    );
     const run = (_: string, fault: Fault) => withHistory((setting) => sweep(setting, fault, nth));
     it.each(met.filter(([, fault]) => !isDelicate(fault)))(name, run);
     it.each(met.filter(([, fault]) => isDelicate(fault)))(name, { retry: 2 }, run);
@@ -153,5 +155,5 @@ describe.concurrent.each(VISIT.map((kind, index) => [kind, index + 1] as const))
 );
 
 it('none of these redirects led anybody to another origin', () => {
-  expect(bystander.visitors()).toBe(0);
+  expect(otherHost.visitors()).toBe(0);
 });

@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3';
 import { codeOf } from '../../src/errors.ts';
 
-/** What fires: an event of a table of the worker's, and on which of its rows. */
-export type Occasion = { readonly on: string; readonly when?: string };
+/** The event that fires the trigger: a table, an operation, and optionally a condition on its rows. */
+export type TriggerEvent = { readonly on: string; readonly when?: string };
 
 /** Puts a trigger into the database, as another program could, which does this as soon as the worker comes by. */
-export function addBlockingTrigger(database: string, { on, when = 'true' }: Occasion, action: string): void {
+export function addBlockingTrigger(database: string, { on, when = 'true' }: TriggerEvent, action: string): void {
   write(database, `CREATE TRIGGER obstacle BEFORE ${on} WHEN ${when} BEGIN SELECT ${action}; END`);
 }
 

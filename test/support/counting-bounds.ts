@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { createStage, HOUR, MINUTE, SECOND, type Stage, type StageOptions } from './counting.ts';
-import { type Mood, usual } from './counting-service.ts';
+import { createSimulation, HOUR, MINUTE, SECOND, type Simulation, type SimulationOptions } from './counting.ts';
+import { type Behaviour, healthy } from './counting-service.ts';
 import type { CountingWorker } from './counting-worker.ts';
 
 /** Contract, 5.1: at most four attempts, of a poll as of a login. */
@@ -20,13 +20,13 @@ export const pollsAnHour = (everyMs: number): number => 1 + HOUR / everyMs;
  * The session's own tries while there is no token: 0.5, 1, 2 … 64 and 128 s apart at least, which makes ten in the first
  * five minutes, and 150 s apart from then on. Each is a login of up to four attempts, and so is each run's.
  */
-export const KEEPING_AT_FIRST = 10;
-export const KEEPING_AN_HOUR = KEEPING_AT_FIRST + HOUR / (150 * SECOND);
+export const RENEWALS_AT_FIRST = 10;
+export const RENEWALS_AN_HOUR = RENEWALS_AT_FIRST + HOUR / (150 * SECOND);
 export const loginsWhileDown = (everyMs: number): number =>
-  ATTEMPTS * (KEEPING_AN_HOUR + pollsAnHour(everyMs) + PROFILES_AN_HOUR);
+  ATTEMPTS * (RENEWALS_AN_HOUR + pollsAnHour(everyMs) + PROFILES_AN_HOUR);
 
 /** Contract, 4: no hammering. Renewed after 10, 20, 40, 80, 160 s and then every 5 minutes. */
-export const BORN_EXPIRED_AN_HOUR = 1 + 5 + HOUR / (5 * MINUTE);
+export const EXPIRED_ON_ARRIVAL_LOGINS_AN_HOUR = 1 + 5 + HOUR / (5 * MINUTE);
 
 /** Contract, 4: after a refusal 1 min, doubling to 1 h. So tries come at 0, 1, 3, 7, 15, 31, 63 min and hourly after. */
 export function triesAfterRefusal(withinMs: number): number {
@@ -41,28 +41,32 @@ export const SCHEDULES = [
   ['every minute', MINUTE],
 ] as const;
 /** The least and the most that jitter can be, and something between. */
-export const CHANCES: readonly [string, StageOptions][] = [
+export const JITTERS: readonly [string, SimulationOptions][] = [
   ['by chance', {}],
   ['as short as can be', { random: () => 0 }],
   ['as long as can be', { random: () => 0.999_999 }],
 ];
 
-export type Play = Stage & { readonly worker: CountingWorker };
+export type Scenario = Simulation & { readonly worker: CountingWorker };
 
 /** Starts a worker against a service in this state, and checks the invariants at the end. */
-export async function play(options: StageOptions, mood: Mood, plot: (play: Play) => Promise<void>): Promise<void> {
-  await using stage = createStage(options);
-  stage.service.feel(mood);
-  const worker = await stage.start();
-  await plot({ ...stage, worker });
+export async function runScenario(
+  options: SimulationOptions,
+  behaviour: Behaviour,
+  run: (scenario: Scenario) => Promise<void>,
+): Promise<void> {
+  await using simulation = createSimulation(options);
+  simulation.service.setBehaviour(behaviour);
+  const worker = await simulation.start();
+  await run({ ...simulation, worker });
   // Contract, 4: one login at a time, even with several callers.
-  expect(stage.service.loginsAtOnce()).toBe(1);
+  expect(simulation.service.loginsAtOnce()).toBe(1);
 }
 
 /** The service is healthy from now on: a poll succeeds within this time, by default one interval. */
-export async function expectRecovery({ world, service, goodPolls }: Stage, withinMs: number): Promise<void> {
+export async function expectRecovery({ world, service, goodPolls }: Simulation, withinMs: number): Promise<void> {
   const from = world.elapsed();
-  service.feel(usual);
+  service.setBehaviour(healthy);
   await world.advance(withinMs + RUN_MS);
   expect(goodPolls().filter((at) => at > from)).not.toEqual([]);
 }

@@ -19,7 +19,7 @@ export type Seen = {
 export type Reply = { readonly status: number; readonly body?: Row; readonly headers?: Row } | 'dies';
 
 /** What a request is answered instead of the usual; `at` is true time since the beginning, `nth` counts from 1. */
-export type Mood = (kind: Kind, at: number, nth: number) => Reply | undefined;
+export type Behaviour = (kind: Kind, at: number, nth: number) => Reply | undefined;
 
 /** A service that writes down what it is sent. Its tokens expire by its own clock, and it takes no dead one. */
 export type CountingService = {
@@ -27,7 +27,7 @@ export type CountingService = {
   readonly seen: readonly Seen[];
   /** Arrivals of one kind, in ms of true time. */
   readonly times: (kind: Kind) => readonly number[];
-  readonly feel: (mood: Mood) => void;
+  readonly setBehaviour: (behaviour: Behaviour) => void;
   /** The password that is right from now on. */
   readonly setPassword: (password: string) => void;
   /** The most logins that were under way at once. */
@@ -58,14 +58,14 @@ const LEAGUE = {
   last_update_datetime: null,
 };
 
-export const usual: Mood = () => undefined;
+export const healthy: Behaviour = () => undefined;
 
 export function createCountingService(world: World, options: ServiceOptions = {}): CountingService {
   const { leadMs = 0, takesDead = false } = options;
   const lifeMs = 'lifeMs' in options ? options.lifeMs : HOUR_MS;
   const seen: Seen[] = [];
   const expiries = new Map<string, number>();
-  let mood = usual;
+  let behaviour = healthy;
   let password = PASSWORD;
   let loggingIn = 0;
   let loginsAtOnce = 0;
@@ -91,7 +91,7 @@ export function createCountingService(world: World, options: ServiceOptions = {}
   const exchange = async (kind: Kind, request: ServiceRequest, signal: AbortSignal) => {
     await world.clock.sleep(WAY_MS, signal);
     const nth = seen.length + 1;
-    const reply = mood(kind, world.elapsed(), nth) ?? answer(kind, request);
+    const reply = behaviour(kind, world.elapsed(), nth) ?? answer(kind, request);
     const status = reply === 'dies' ? 0 : reply.status;
     seen.push({ kind, at: world.elapsed(), dead: kind !== 'login' && isDead(request), status });
     const date = new Date(now()).toUTCString();
@@ -118,8 +118,8 @@ export function createCountingService(world: World, options: ServiceOptions = {}
     transport: send,
     seen,
     times: (kind) => seen.filter((request) => request.kind === kind).map(({ at }) => at),
-    feel: (next) => {
-      mood = next;
+    setBehaviour: (next) => {
+      behaviour = next;
     },
     setPassword: (next) => {
       password = next;

@@ -5,12 +5,12 @@ import type { CredentialPair } from '../../src/config/credentials.ts';
 import { type CountingService, createCountingService, PASSWORD, type ServiceOptions } from './counting-service.ts';
 import { type CountingWorker, startWorker, type WorkerOptions } from './counting-worker.ts';
 import type { Kind } from './scripted-service.ts';
-import { createChance, createWorld, type World } from './simulated-machine.ts';
+import { createRandomSource, createWorld, type World } from './simulated-machine.ts';
 
-export type StageOptions = ServiceOptions & Partial<Pick<WorkerOptions, 'everyMs' | 'profileEveryMs' | 'random'>>;
+export type SimulationOptions = ServiceOptions & Partial<Pick<WorkerOptions, 'everyMs' | 'profileEveryMs' | 'random'>>;
 
 /** A worker's machine and the service that it polls. */
-export type Stage = AsyncDisposable & {
+export type Simulation = AsyncDisposable & {
   readonly world: World;
   readonly service: CountingService;
   /** The secret file of the worker. */
@@ -29,8 +29,8 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-export function createStage(options: StageOptions = {}): Stage {
-  const { everyMs = 5 * MINUTE, profileEveryMs = HOUR, random = createChance() } = options;
+export function createSimulation(options: SimulationOptions = {}): Simulation {
+  const { everyMs = 5 * MINUTE, profileEveryMs = HOUR, random = createRandomSource() } = options;
   const folder = mkdtempSync(join(fastFolder(), 'league-sync-counting-'));
   const world = createWorld();
   const service = createCountingService(world, options);

@@ -11,29 +11,29 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { DiskPlace, Harmed } from './disk-setup.ts';
+import type { AppliedFault, DiskPlace } from './disk-setup.ts';
 import { fillDisk, remount } from './full-disk.ts';
 import { failing, type Injection } from './syscall.ts';
 
-/** Does something to a disk or a file, and says how to take it back. */
-export type Harm = (place: DiskPlace) => Harmed;
+/** Causes a fault of a disk or a file, and returns how to undo it. */
+export type DiskFault = (place: DiskPlace) => AppliedFault;
 
 /** The user of whom Debian says that it owns nothing. */
 export const AS_NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
 const PAGE_BYTES = 4_096;
 
-export const fill: Harm = ({ disk }) => {
+export const fill: DiskFault = ({ disk }) => {
   const filler = fillDisk(disk, 0);
   return { undo: () => rmSync(filler) };
 };
 
-export const makeReadOnly: Harm = ({ disk }) => {
+export const makeReadOnly: DiskFault = ({ disk }) => {
   remount({ disk }, 'ro');
   return { undo: () => remount({ disk }, 'rw') };
 };
 
 /** The program runs as a user with these rights to the folder and the file. */
-export function leaveRights(folder: number, file: number): Harm {
+export function leaveRights(folder: number, file: number): DiskFault {
   return ({ disk, database }) => {
     chmodSync(disk, folder);
     chmodSync(database, file);
@@ -47,20 +47,20 @@ export function leaveRights(folder: number, file: number): Harm {
   };
 }
 
-export const remove: Harm = ({ database }) => keepAside(database, () => rmSync(database));
+export const remove: DiskFault = ({ database }) => keepAside(database, () => rmSync(database));
 
-export const empty: Harm = ({ database }) => keepAside(database, () => truncateSync(database, 0));
+export const empty: DiskFault = ({ database }) => keepAside(database, () => truncateSync(database, 0));
 
 /** Below the folder of a user who may not write there. */
-export const nameFolderOfOthers: Harm = ({ disk }) => {
+export const nameFolderOfOthers: DiskFault = ({ disk }) => {
   chmodSync(disk, 0o755);
   return { database: join(disk, 'new', 'leagues.db'), through: AS_NOBODY };
 };
 
-export const namePathThroughFile: Harm = ({ database }) => ({ database: join(database, 'leagues.db') });
+export const namePathThroughFile: DiskFault = ({ database }) => ({ database: join(database, 'leagues.db') });
 
 /** Garbage from this byte on, or up to it. */
-export function damage(from: number, to = Number.POSITIVE_INFINITY): Harm {
+export function damage(from: number, to = Number.POSITIVE_INFINITY): DiskFault {
   return ({ database }) =>
     keepAside(database, () => {
       const bytes = readFileSync(database);
@@ -69,7 +69,7 @@ export function damage(from: number, to = Number.POSITIVE_INFINITY): Harm {
 }
 
 /** The pages of one table, and of what finds its rows, are garbage. */
-export function damageTable(table: string): Harm {
+export function damageTable(table: string): DiskFault {
   return ({ database }) =>
     keepAside(database, () => {
       const db = new Database(database, { readonly: true });
@@ -82,31 +82,31 @@ export function damageTable(table: string): Harm {
     });
 }
 
-export const cutShort: Harm = ({ database }) => keepAside(database, () => truncateSync(database, 2 * PAGE_BYTES));
+export const cutShort: DiskFault = ({ database }) => keepAside(database, () => truncateSync(database, 2 * PAGE_BYTES));
 
-export const writeText: Harm = ({ database }) =>
+export const writeText: DiskFault = ({ database }) =>
   keepAside(database, () => writeFileSync(database, 'Dear diary, this is no database.\n'.repeat(100)));
 
-export const putFolder: Harm = ({ database }) =>
+export const putFolder: DiskFault = ({ database }) =>
   keepAside(database, () => {
     rmSync(database);
     mkdirSync(database);
   });
 
-export const putPipe: Harm = ({ database }) =>
+export const putPipe: DiskFault = ({ database }) =>
   keepAside(database, () => {
     rmSync(database);
     execFileSync('mkfifo', [database]);
   });
 
-export const putCircle: Harm = ({ database }) =>
+export const putCircle: DiskFault = ({ database }) =>
   keepAside(database, () => {
     rmSync(database);
     symlinkSync(database, database);
   });
 
 /** A database, but not one that this version knows. */
-export function alter(sql: string): Harm {
+export function alter(sql: string): DiskFault {
   return ({ database }) =>
     keepAside(database, () => {
       const db = new Database(database);
@@ -115,7 +115,7 @@ export function alter(sql: string): Harm {
     });
 }
 
-export const replaceByOther: Harm = ({ database }) =>
+export const replaceByOther: DiskFault = ({ database }) =>
   keepAside(database, () => {
     rmSync(database);
     const db = new Database(database);
@@ -123,13 +123,13 @@ export const replaceByOther: Harm = ({ database }) =>
     db.close();
   });
 
-export const damageLock: Harm = ({ database }) => {
+export const damageLock: DiskFault = ({ database }) => {
   writeFileSync(`${database}.lock`, 'x'.repeat(2 * PAGE_BYTES));
   return { undo: () => rmSync(`${database}.lock`) };
 };
 
 /** Every call of this kind on the database and the files beside it fails. */
-export function failAlways(call: Injection['call'], error: Injection['error']): Harm {
+export function failAlways(call: Injection['call'], error: Injection['error']): DiskFault {
   return ({ database }) => ({
     through: failing(database, { call, error, nth: 1, upTo: 'for ever' }),
     undo: () => undefined,
@@ -137,7 +137,7 @@ export function failAlways(call: Injection['call'], error: Injection['error']): 
 }
 
 export const both =
-  (first: Harm, second: Harm): Harm =>
+  (first: DiskFault, second: DiskFault): DiskFault =>
   (place) => {
     const one = first(place);
     const two = second(place);
@@ -151,7 +151,7 @@ export const both =
     };
   };
 
-function keepAside(database: string, work: () => void): Harmed {
+function keepAside(database: string, work: () => void): AppliedFault {
   const kept = join(database, '..', '..', 'kept.db');
   copyFileSync(database, kept);
   work();

@@ -13,24 +13,24 @@ export type Trouble = {
   /** Ends it. */
   readonly pass: () => Promise<void> | void;
 };
-export type Happen = (bench: DiskBench, worker: RunningProgram) => Trouble | Promise<Trouble>;
+export type InjectTrouble = (bench: DiskBench, worker: RunningProgram) => Trouble | Promise<Trouble>;
 
-export const fillUp: Happen = ({ disk, database }) => {
+export const fillUp: InjectTrouble = ({ disk, database }) => {
   const filler = fillDisk(disk, 0);
   return { database, pass: () => rmSync(filler) };
 };
 
-export function failCalls(call: 'pwrite64' | 'fsync', error: 'EIO' | 'EROFS'): Happen {
+export function failCalls(call: 'pwrite64' | 'fsync', error: 'EIO' | 'EROFS'): InjectTrouble {
   return async ({ database }, { pid }) => ({ database, pass: await failFromNowOn(pid, database, { call, error }) });
 }
 
-export const moveFile: Happen = ({ database }) => {
+export const moveFile: InjectTrouble = ({ database }) => {
   const away = `${database}.away`;
   renameSync(database, away);
   return { database: undefined, pass: () => renameSync(away, database) };
 };
 
-export const moveFolder: Happen = ({ database }) => {
+export const moveFolder: InjectTrouble = ({ database }) => {
   const folder = dirname(database);
   const away = `${folder}-away`;
   renameSync(folder, away);
@@ -38,7 +38,7 @@ export const moveFolder: Happen = ({ database }) => {
 };
 
 /** The file system lives on, at another place, as that of a disk would that is plugged out and in again. */
-export const unmount: Happen = ({ disk, database, folder }) => {
+export const unmount: InjectTrouble = ({ disk, database, folder }) => {
   const away = join(folder, 'away');
   mkdirSync(away);
   mount('--bind', disk, away);
@@ -54,7 +54,7 @@ export const unmount: Happen = ({ disk, database, folder }) => {
   return { database: database.replace(disk, away), pass };
 };
 
-export const mountOver: Happen = ({ disk }) => {
+export const mountOver: InjectTrouble = ({ disk }) => {
   mount('-t', 'tmpfs', 'tmpfs', disk);
   let over = true;
   const pass = (): void => {

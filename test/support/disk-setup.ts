@@ -31,8 +31,8 @@ const COMPANION = /(-wal|-shm|-journal|\.lock)$/;
 /** A database at rest, with held removals, on a disk of 2 MB that it has to itself. */
 export type DiskPlace = SimulatedBench & { readonly disk: string };
 
-/** What is done to the disk or the file before a command is started. */
-export type Harmed = {
+/** A fault that was caused before a command starts. */
+export type AppliedFault = {
   /** Takes it back; missing if there is nothing to take back. */
   readonly undo?: () => void;
   /** Another path for the database. */
@@ -56,12 +56,12 @@ export async function setUpPlace(): Promise<DiskPlace | undefined> {
 }
 
 /** Runs a command on what was harmed. */
-export function runOn(place: DiskPlace, command: CommandName, { database, through = [] }: Harmed): Promise<Exit> {
+export function runOn(place: DiskPlace, command: CommandName, { database, through = [] }: AppliedFault): Promise<Exit> {
   return place.run(COMMANDS[command], { LEAGUE_SYNC_DATABASE: database ?? place.database }, { through });
 }
 
 /** The command exits with 74, one line that names the path and the fix, and nothing written. */
-export async function expectRefusal(place: DiskPlace, command: CommandName, harmed: Harmed, fix: RegExp) {
+export async function expectRefusal(place: DiskPlace, command: CommandName, harmed: AppliedFault, fix: RegExp) {
   const before = contentOf(place.disk);
   const { code, signal, stderr } = await runOn(place, command, harmed);
   const what = `${command}\n${stderr}`;
@@ -75,7 +75,7 @@ export async function expectRefusal(place: DiskPlace, command: CommandName, harm
 }
 
 /** The command does what it is for, and writes nothing on the disk. */
-export async function expectService(place: DiskPlace, command: CommandName, harmed: Harmed): Promise<void> {
+export async function expectService(place: DiskPlace, command: CommandName, harmed: AppliedFault): Promise<void> {
   const before = picture(place.disk);
   const { code, stderr } = await runOn(place, command, harmed);
   expect(code, `${command}\n${stderr}`).toBe(0);

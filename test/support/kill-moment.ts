@@ -20,7 +20,7 @@ export const MOMENTS = [
 export type Moment = (typeof MOMENTS)[number];
 
 /** The program to kill. */
-export type Victim = {
+export type KillTarget = {
   readonly program: RunningProgram;
   readonly command: 'run' | 'sync';
   /** How many requests the service had seen before it. */
@@ -30,29 +30,29 @@ export type Victim = {
 };
 
 /** How long things take here, as far as was seen. */
-export type Pace = { startMs: number; applyMs: number; copyMs: number };
+export type Timings = { startMs: number; applyMs: number; copyMs: number };
 
 /** Kills come at random within this much after what they wait for, where there is no better measure. */
 const MOMENT_MS = 30;
 /** What has not come until then is killed all the same: a checkpoint, for one, need not come. */
 const LONGEST_WAIT_MS = 4_000;
 
-/** Waits until the victim is at that moment, more or less. Returns early where it has ended. */
-export async function reach(moment: Moment, victim: Victim, pace: Pace, random: Random): Promise<void> {
-  const { program, service, database, earlier } = victim;
+/** Waits until the target is about at that moment. Returns early if it has ended. */
+export async function reach(moment: Moment, target: KillTarget, timings: Timings, random: Random): Promise<void> {
+  const { program, service, database, earlier } = target;
   const within = (ms: number): Promise<void> => rest(random() * ms);
   const until = (probe: () => boolean): Promise<void> => waitFor(() => !program.alive() || probe());
   const leagues = () => service.seen.slice(earlier).filter(({ endpoint }) => endpoint === 'leagues');
   const answered = (): Promise<void> => until(() => leagues().some(({ endedAt }) => Number.isFinite(endedAt)));
   switch (moment) {
     case 'start':
-      return within(pace.startMs);
+      return within(timings.startMs);
     case 'request':
       await until(() => leagues().length > 0);
       return within(MOMENT_MS);
     case 'transaction':
       await answered();
-      return within(pace.applyMs);
+      return within(timings.applyMs);
     case 'commit':
       await answered();
       await until(changeOf(`${database}-wal`));
@@ -62,18 +62,18 @@ export async function reach(moment: Moment, victim: Victim, pace: Pace, random: 
       await until(changeOf(database));
       return atOnceOr(() => within(MOMENT_MS / 3), random);
     case 'report':
-      await until(() => isReported(victim));
+      await until(() => isReported(target));
       return within(MOMENT_MS);
     case 'stop':
       await answered();
-      await within(pace.applyMs * 2);
+      await within(timings.applyMs * 2);
       program.send('SIGTERM');
-      return within(pace.applyMs);
+      return within(timings.applyMs);
     case 'publish':
       await until(() => copierIn(program) !== undefined);
-      return within(pace.copyMs);
+      return within(timings.copyMs);
     case 'copier':
-      return killCopier(program, until, () => within(pace.copyMs));
+      return killCopier(program, until, () => within(timings.copyMs));
   }
 }
 
@@ -102,7 +102,7 @@ function copierIn({ pid, alive }: RunningProgram): number | undefined {
   }
 }
 
-function isReported({ program }: Victim): boolean {
+function isReported({ program }: KillTarget): boolean {
   return program.log().some(({ kind, outcome }) => kind === 'leagues' && outcome === 'changed');
 }
 

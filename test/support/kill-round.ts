@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { createRandom, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from './bench.ts';
 import { createLedger, type Ledger, type Problem, type Report } from './kill-ledger.ts';
-import { freeze, MOMENTS, type Moment, type Pace, reach, type Victim } from './kill-moment.ts';
+import { freeze, type KillTarget, MOMENTS, type Moment, reach, type Timings } from './kill-moment.ts';
 import { lacksWal, lookAt } from './kill-snapshot.ts';
 import { countHit, countProblems, type Tally } from './kill-tally.ts';
 import { type Trace, traceOf } from './kill-trace.ts';
@@ -20,12 +20,12 @@ export type Round = {
   readonly tally: Tally;
 };
 
-type Scene = {
+type KillSetup = {
   readonly bench: Bench;
   readonly copy: string;
   readonly service: VersionedService;
   readonly ledger: Ledger;
-  readonly pace: Pace;
+  readonly timings: Timings;
   readonly random: Random;
   readonly tally: Tally;
   /** Throws if anything is wrong, after it has been counted. */
@@ -44,15 +44,15 @@ const EXPECTED_WARNINGS =
 
 /** Kills workers on one database, as often as that, and looks at all that they leave. */
 export async function playRound({ seed, leagues, kills, moments, tally }: Round): Promise<void> {
-  const scene = await setUpScene(leagues, createRandom(seed), tally, seed);
-  const next = moments === undefined ? byChance(scene.random) : moments.values();
+  const setup = await setUpKills(leagues, createRandom(seed), tally, seed);
+  const next = moments === undefined ? byChance(setup.random) : moments.values();
   for (let hits = 0; hits < kills; ) {
     const moment = next.next().value ?? 'transaction';
-    const hit = await killOnce(moment, scene);
+    const hit = await killOnce(moment, setup);
     if (hit) hits += 1;
-    if (hits === kills || scene.random() > SHARE_OF_SECOND_KILLS) await recover(scene);
+    if (hits === kills || setup.random() > SHARE_OF_SECOND_KILLS) await recover(setup);
   }
-  const { ledger, bench, expectNone } = scene;
+  const { ledger, bench, expectNone } = setup;
   expectNone(ledger.judgeFeed(await lookAt(bench.database, 0)), 'at the end');
   tally.polls += ledger.applied().length;
   await eventually('every copying process has ended', () => !readdirSync('/proc').some((pid) => copiesTo(pid, bench)));
@@ -68,7 +68,7 @@ function copiesTo(pid: string, { database }: Bench): boolean {
   }
 }
 
-async function setUpScene(leagues: number, random: Random, tally: Tally, seed: number): Promise<Scene> {
+async function setUpKills(leagues: number, random: Random, tally: Tally, seed: number): Promise<KillSetup> {
   const service = await startVersions(leagues);
   const bench = setUpFor(service.url);
   // Only then can another user look at what is left.
@@ -78,7 +78,7 @@ async function setUpScene(leagues: number, random: Random, tally: Tally, seed: n
     copy: join(bench.folder, 'shared', 'copy.db'),
     service,
     ledger: createLedger(leagues),
-    pace: { startMs: 400, applyMs: 300, copyMs: 300 },
+    timings: { startMs: 400, applyMs: 300, copyMs: 300 },
     random,
     tally,
     expectNone: (problems, when) => {
@@ -93,7 +93,7 @@ function* byChance(random: Random): Generator<Moment, Moment> {
   for (;;) yield* shuffleItems(MOMENTS, random);
 }
 
-function startVictim({ bench, service }: Scene, command: Victim['command']): Victim {
+function startTarget({ bench, service }: KillSetup, command: KillTarget['command']): KillTarget {
   const program = bench.start([command], {
     // A sync, too, is to report what it has done.
     LEAGUE_SYNC_LOG_LEVEL: 'info',
@@ -104,19 +104,19 @@ function startVictim({ bench, service }: Scene, command: Victim['command']): Vic
 }
 
 /** Whether the kill came while the program ran. Either way everything is looked at. */
-async function killOnce(moment: Moment, scene: Scene): Promise<boolean> {
-  const { bench, copy, ledger, service, tally, expectNone, random } = scene;
+async function killOnce(moment: Moment, setup: KillSetup): Promise<boolean> {
+  const { bench, copy, ledger, service, tally, expectNone, random } = setup;
   const before = ledger.applied().length;
   const lackedWal = lacksWal(bench.database);
   const command = STAYING.has(moment) || random() < 0.6 ? 'run' : 'sync';
-  const victim = startVictim(scene, command);
-  await reach(moment, victim, scene.pace, random);
+  const target = startTarget(setup, command);
+  await reach(moment, target, setup.timings, random);
   if (moment === 'copier') tally.copierKills += 1;
   const copied = moment === 'copier' ? await lookAt(copy, 0) : undefined;
   // A stopped process can be asked where it is; but a call to the disk is cut short only where it was not stopped.
-  if (random() < 0.5) await freeze(victim.program);
-  const alive = traceOf(bench.database, victim.program.pid);
-  const exit = await victim.program.stop('SIGKILL');
+  if (random() < 0.5) await freeze(target.program);
+  const alive = traceOf(bench.database, target.program.pid);
+  const exit = await target.program.stop('SIGKILL');
   const reports = reportsOf(exit);
   const trace = { ...traceOf(bench.database), inTransaction: alive.inTransaction };
   const isHit = exit.signal === 'SIGKILL';
@@ -131,7 +131,7 @@ async function killOnce(moment: Moment, scene: Scene): Promise<boolean> {
 
   const look = await lookAt(bench.database, ledger.lastSeq());
   expectNone(ledger.learn(look, service.latest()), when);
-  if (isHit) countHit(tally, placeOf(moment, victim, trace, reports.length, ledger.applied().length - before));
+  if (isHit) countHit(tally, placeOf(moment, target, trace, reports.length, ledger.applied().length - before));
   expectNone(ledger.judgeReports(reports, before), when);
   if (command === 'sync' && exit.code === 0) expect(ledger.applied().length, when).toBe(before + 1);
   if (copied !== undefined) expectNone(ledger.judgeCopy(copied), `${when}, the copy`);
@@ -141,7 +141,7 @@ async function killOnce(moment: Moment, scene: Scene): Promise<boolean> {
 
 function placeOf(
   moment: Moment,
-  { service, earlier }: Victim,
+  { service, earlier }: KillTarget,
   { inTransaction, inHeader, inCommit, inCheckpoint }: Trace,
   reported: number,
   applied: number,
@@ -176,15 +176,15 @@ function isPoll({ kind, outcome }: LogLine): boolean {
 }
 
 /** The next start after a kill: it recovers, polls, publishes, and exits cleanly. */
-async function recover(scene: Scene): Promise<void> {
-  const { bench, copy, ledger, service, tally, expectNone, random } = scene;
+async function recover(setup: KillSetup): Promise<void> {
+  const { bench, copy, ledger, service, tally, expectNone, random } = setup;
   const [before, left, latest] = [ledger.applied().length, ledger.running(), service.latest()];
   const startedAt = performance.now();
-  const victim = startVictim(scene, random() < 0.5 ? 'run' : 'sync');
-  if (victim.command === 'run') await pollNow(victim.program);
-  const exit = await (victim.command === 'run' ? victim.program.stop() : victim.program.waitForExit());
+  const target = startTarget(setup, random() < 0.5 ? 'run' : 'sync');
+  if (target.command === 'run') await pollNow(target.program);
+  const exit = await (target.command === 'run' ? target.program.stop() : target.program.waitForExit());
   expectClean(exit);
-  learnPace(scene, victim, startedAt, exit);
+  learnTimings(setup, target, startedAt, exit);
 
   const look = await lookAt(bench.database, ledger.lastSeq());
   expectNone(ledger.learn(look, service.latest()), 'after a restart');
@@ -216,12 +216,17 @@ function expectClean(exit: Exit): void {
 const WARNING = 40;
 
 /** What a start takes, up to the first request, which comes after the lock, the database and the mending. */
-function learnPace({ service, pace, tally }: Scene, { earlier }: Victim, startedAt: number, exit: Exit): void {
+function learnTimings(
+  { service, timings, tally }: KillSetup,
+  { earlier }: KillTarget,
+  startedAt: number,
+  exit: Exit,
+): void {
   const startMs = (service.seen[earlier]?.beganAt ?? Number.POSITIVE_INFINITY) - startedAt;
   expect(startMs).toBeLessThan(LONGEST_RESTART_MS);
-  pace.startMs = startMs;
+  timings.startMs = startMs;
   const [line] = linesOf(exit).filter(isPoll);
-  pace.applyMs = Number(line?.duration_ms);
+  timings.applyMs = Number(line?.duration_ms);
   tally.restarts += 1;
   tally.slowestRestartMs = Math.max(tally.slowestRestartMs, startMs);
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Edit, Failure, Oddity, Step } from './model-service.ts';
+import type { Anomaly, Edit, Failure, Step } from './model-service.ts';
 import { JUNK, UNFORESEEN, UNFORESEEN_NAMES, UNUSABLE, USABLE } from './model-value.ts';
 
 type Field = { readonly field: string; readonly value: string };
@@ -63,8 +63,8 @@ function editOf({ leagues, together, churn }: Shape): fc.Arbitrary<Edit> {
   );
 }
 
-function oddityOf(size: number): fc.Arbitrary<Oddity> {
-  const withField = (op: 'spoil' | 'copy', field: fc.Arbitrary<Field>): fc.Arbitrary<Oddity> =>
+function anomalyOf(size: number): fc.Arbitrary<Anomaly> {
+  const withField = (op: 'spoil' | 'copy', field: fc.Arbitrary<Field>): fc.Arbitrary<Anomaly> =>
     fc.tuple(leagueBelow(size), field).map(([league, set]) => ({ op, league, ...set }));
   return fc.oneof(
     { weight: 4, arbitrary: withField('spoil', unusableField) },
@@ -116,7 +116,7 @@ export type Shape = {
 function stepOf(shape: Shape): fc.Arbitrary<Step> {
   return fc.record({
     edits: fc.array(editOf(shape), { maxLength: shape.edits }),
-    oddities: oneIn(2 + shape.calm, fc.array(oddityOf(shape.leagues), { minLength: 1, maxLength: 3 }), []),
+    oddities: oneIn(2 + shape.calm, fc.array(anomalyOf(shape.leagues), { minLength: 1, maxLength: 3 }), []),
     oddAgain: fc.constantFrom(0, 0, 1, 2, 2),
     order: fc.nat({ max: 30 }),
     scope: fc.constantFrom('all', 'all', 'all', 'active', 'inactive'),

@@ -11,12 +11,12 @@ import {
   type Written,
 } from './model-json.ts';
 
-export type Departure = { readonly kind: string; readonly detail: string };
+export type Deviation = { readonly kind: string; readonly detail: string };
 
 /** What becomes of one field of an element (contract, 5.2). */
 export type Found = {
   readonly cell: Cell;
-  readonly departure?: Departure;
+  readonly departure?: Deviation;
   /** What is kept in `extra`, because its column cannot take it. */
   readonly spare?: Written;
   readonly unusable?: true;

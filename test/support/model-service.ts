@@ -7,7 +7,7 @@ export type Edit =
   | { readonly op: 'set'; readonly league: number; readonly field: string; readonly value: string };
 
 /** What is odd about one answer; the service's leagues stay as they are. */
-export type Oddity =
+export type Anomaly =
   /** The league is sent with another value, or without the field where the value is empty. */
   | { readonly op: 'spoil'; readonly league: number; readonly field: string; readonly value: string }
   /** The league is sent a second time so. */
@@ -19,7 +19,7 @@ export type Failure = 'network' | 'timeout' | 'status' | 'internal' | 'stopped' 
 /** One poll, and what happens before it, as plain data. */
 export type Step = {
   readonly edits: readonly Edit[];
-  readonly oddities: readonly Oddity[];
+  readonly oddities: readonly Anomaly[];
   /** Sends the odd things of the answer so many before again, too; 0 for none. */
   readonly oddAgain: number;
   /** Turns the order of elements and of keys. */
@@ -42,7 +42,7 @@ export type Step = {
 
 type Fields = Map<string, string>;
 /** What the service lists, and what was odd about each of its answers. */
-export type Service = { readonly listed: Map<number, Fields>; readonly odd: (readonly Oddity[])[] };
+export type Service = { readonly listed: Map<number, Fields>; readonly odd: (readonly Anomaly[])[] };
 
 /** Ids that look alike, and ids that a program could stumble over. */
 const ID_TEXTS = ['"a"', '7', '"07"', '12345678901234567890', '"__proto__"', '"é💡"', '"A"', '" a"'];
@@ -97,7 +97,7 @@ function applyEdit({ listed }: Service, edit: Edit): void {
 
 function sentElements(
   { listed }: Service,
-  oddities: readonly Oddity[],
+  oddities: readonly Anomaly[],
   { scope, unfiltered }: Step,
 ): readonly Fields[] {
   const passes = (fields: Fields): boolean =>

@@ -12,10 +12,10 @@ export type Asked = {
 };
 
 /**
- * What a proxy does with a request: hands it on, never answers, breaks the connection, breaks it as soon as the service
- * has said something, or answers with a status of its own.
+ * What a proxy does with a request: relays it, never answers, breaks the connection, breaks it after the first bytes of
+ * the response, or answers with a status.
  */
-export type Conduct = 'relay' | 'hang' | 'break' | 'cut' | number;
+export type ProxyBehaviour = 'relay' | 'hang' | 'break' | 'cut' | number;
 
 export type ProxyServer = Port & {
   readonly url: string;
@@ -32,13 +32,13 @@ const PAGE = '<html><h1>Blocked by the proxy</h1></html>';
  */
 export async function startProxy(
   service: number,
-  conduct: (nth: number) => Conduct = () => 'relay',
+  behaviour: (nth: number) => ProxyBehaviour = () => 'relay',
 ): Promise<ProxyServer> {
   const asked: Asked[] = [];
   const chunks: Buffer[] = [];
-  const note = ({ method = '', url = '', headers }: IncomingMessage): Conduct => {
+  const note = ({ method = '', url = '', headers }: IncomingMessage): ProxyBehaviour => {
     asked.push({ method, target: url, authorization: headers['proxy-authorization'] });
-    return conduct(asked.length);
+    return behaviour(asked.length);
   };
   const server = createServer((query, response) => forward(query, response, note(query), service));
   server.on('connect', (query: IncomingMessage, client: Socket) => {
@@ -54,18 +54,18 @@ export async function startProxy(
   };
 }
 
-function forward(query: IncomingMessage, response: ServerResponse, conduct: Conduct, service: number): void {
-  if (typeof conduct === 'number') response.writeHead(conduct, headersOf(conduct)).end(PAGE);
-  else if (conduct === 'break') query.socket.destroy();
-  else if (conduct !== 'hang') handOn(query, response, conduct, service);
+function forward(query: IncomingMessage, response: ServerResponse, behaviour: ProxyBehaviour, service: number): void {
+  if (typeof behaviour === 'number') response.writeHead(behaviour, headersOf(behaviour)).end(PAGE);
+  else if (behaviour === 'break') query.socket.destroy();
+  else if (behaviour !== 'hang') handOn(query, response, behaviour, service);
 }
 
-function handOn(query: IncomingMessage, response: ServerResponse, conduct: 'relay' | 'cut', service: number): void {
+function handOn(query: IncomingMessage, response: ServerResponse, behaviour: 'relay' | 'cut', service: number): void {
   const { pathname, search } = new URL(query.url ?? '');
   const { 'proxy-authorization': _, ...headers } = query.headers;
   const options = { host: '127.0.0.1', port: service, method: query.method, path: pathname + search, headers };
   const onward = request(options, (answer) => {
-    if (conduct === 'relay') answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+    if (behaviour === 'relay') answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
     else response.writeHead(200, { 'content-length': PAGE.length }).write('{', () => query.socket.destroy());
   });
   onward.on('error', () => query.socket.destroy());
@@ -74,20 +74,20 @@ function handOn(query: IncomingMessage, response: ServerResponse, conduct: 'rela
 
 type Tunnel = { readonly service: number; readonly record: (chunk: Buffer) => void };
 
-function openTunnel(client: Socket, conduct: Conduct, { service, record }: Tunnel): void {
+function openTunnel(client: Socket, behaviour: ProxyBehaviour, { service, record }: Tunnel): void {
   client.on('error', () => undefined);
-  if (conduct === 'hang') return;
-  if (conduct === 'break') {
+  if (behaviour === 'hang') return;
+  if (behaviour === 'break') {
     client.destroy();
     return;
   }
-  if (typeof conduct === 'number') {
-    const headers = Object.entries(headersOf(conduct)).map(([name, value]) => `${name}: ${value}\r\n`);
-    client.end(`HTTP/1.1 ${conduct} No\r\n${headers.join('')}\r\n${PAGE}`);
+  if (typeof behaviour === 'number') {
+    const headers = Object.entries(headersOf(behaviour)).map(([name, value]) => `${name}: ${value}\r\n`);
+    client.end(`HTTP/1.1 ${behaviour} No\r\n${headers.join('')}\r\n${PAGE}`);
     return;
   }
   const onward = connect(service, '127.0.0.1', () => client.write('HTTP/1.1 200 Connection established\r\n\r\n'));
-  if (conduct === 'cut') onward.once('data', () => client.destroy());
+  if (behaviour === 'cut') onward.once('data', () => client.destroy());
   for (const side of [client, onward]) side.on('data', record);
   couple(client, onward);
 }

@@ -1,7 +1,7 @@
-import type { StoryService } from './sample-history-service.ts';
+import type { SampleService } from './sample-history-service.ts';
 
-/** What happens to the service, and when; in order. */
-export type StoryEvent = readonly [at: string, happen: (service: StoryService) => void];
+/** What happens to the service and when, in chronological order. */
+export type ServiceEvent = readonly [at: string, apply: (service: SampleService) => void];
 
 const BASKETBALL = [
   'NBA',
@@ -17,7 +17,7 @@ const BASKETBALL = [
 ];
 
 /** Two weeks of November. Polls are due every four hours, so that most of this is seen up to four hours later. */
-export const STORY_EVENTS: readonly StoryEvent[] = [
+export const SERVICE_EVENTS: readonly ServiceEvent[] = [
   ['2026-11-03T01:10:00Z', (it) => it.drop('MLB Preseason')],
   ['2026-11-03T09:30:00Z', (it) => it.change({ priority: 2.5 }, 'NBA')],
   ['2026-11-03T14:05:00Z', (it) => it.change({ active_season_type: 'regular' }, 'NFL Preseason')],
@@ -54,24 +54,24 @@ export const STORY_EVENTS: readonly StoryEvent[] = [
   ['2026-11-16T01:00:00Z', (it) => it.change({ status: 'inactive' }, 'CFL')],
 ];
 
-function setDown({ mood }: StoryService, down: boolean): void {
-  mood.down = down;
+function setDown({ state }: SampleService, down: boolean): void {
+  state.down = down;
 }
 
-function setRefusing({ mood }: StoryService, refusing: boolean): void {
-  mood.refusing = refusing;
+function setRefusing({ state }: SampleService, refusing: boolean): void {
+  state.refusing = refusing;
 }
 
-function breakOnce({ mood }: StoryService): void {
-  mood.breaks = 1;
+function breakOnce({ state }: SampleService): void {
+  state.breaks = 1;
 }
 
-function delayNext({ mood }: StoryService): void {
-  mood.delayMs = 23_400;
+function delayNext({ state }: SampleService): void {
+  state.delayMs = 23_400;
 }
 
-/** It comes back changed. */
-function restoreCup(service: StoryService): void {
+/** Restores the league with a changed field. */
+function restoreCup(service: SampleService): void {
   service.restore('EFL Cup');
   service.change({ priority: 35 }, 'EFL Cup');
 }

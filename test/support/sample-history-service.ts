@@ -5,8 +5,8 @@ import type { Clock } from '../../src/time/clock.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The service of the story. What happens to it changes what it answers from then on. */
-export type StoryService = {
+/** The service behind the sample history. Each method changes its responses from then on. */
+export type SampleService = {
   readonly transport: Transport;
   /** Lists a league of the bundled list, with these fields instead of its own. */
   readonly add: (name: string, fields?: Fields) => void;
@@ -18,11 +18,11 @@ export type StoryService = {
   /** Sends an element in place of the league, or beside the others, that cannot be stored; none ends that. */
   readonly spoil: (name: string, element?: Fields) => void;
   readonly changePlayer: (fields: Fields) => void;
-  readonly mood: Mood;
+  readonly state: ServiceState;
 };
 
-/** What is wrong with the service at present. */
-type Mood = {
+/** The current faults of the service. */
+type ServiceState = {
   /** The leagues are answered with 503. */
   down: boolean;
   /** Logins are answered with 401. */
@@ -39,29 +39,29 @@ const CLOCK_LEAD_MS = 1_200;
 /** How many leagues of the bundled list are listed from the start: those of the highest priority. */
 const LISTED = 40;
 
-export function createSampleService(clock: Clock): StoryService {
+export function createSampleService(clock: Clock): SampleService {
   const bundled = readBundled();
   const listed = new Map([...bundled].slice(0, LISTED));
   const dropped = new Map<string, Fields>();
   const spoilt = new Map<string, Fields>();
-  const mood: Mood = { down: false, refusing: false, breaks: 0, delayMs: undefined };
+  const state: ServiceState = { down: false, refusing: false, breaks: 0, delayMs: undefined };
   let player: Fields = { player_id: 'p-1047', username: 'player', type: 'standard', verified: false };
   let requests = 0;
 
   const answer = ({ path }: ServiceRequest): Answer => {
-    if (path.includes('/login')) return mood.refusing ? refusal() : grant(clock, requests);
+    if (path.includes('/login')) return state.refusing ? refusal() : grant(clock, requests);
     if (path.includes('/me')) return ok({ message: 'Profile retrieved', player, player_premium_items: [] });
-    if (mood.down) return { status: 503, body: { result: 'fail', message: 'Down for maintenance' } };
+    if (state.down) return { status: 503, body: { result: 'fail', message: 'Down for maintenance' } };
     const usual = [...listed].filter(([name]) => !spoilt.has(name)).map(([, league]) => league);
     return ok({ message: 'Leagues retrieved', leagues: [...usual, ...spoilt.values()], timestamp: null });
   };
   const send = async (request: ServiceRequest, signal: AbortSignal) => {
     requests += 1;
     const isList = request.path.includes('/leagues/');
-    await clock.sleep((isList ? mood.delayMs : undefined) ?? 120 + ((requests * 37) % 160), signal);
-    if (isList) mood.delayMs = undefined;
-    if (isList && mood.breaks > 0) {
-      mood.breaks -= 1;
+    await clock.sleep((isList ? state.delayMs : undefined) ?? 120 + ((requests * 37) % 160), signal);
+    if (isList) state.delayMs = undefined;
+    if (isList && state.breaks > 0) {
+      state.breaks -= 1;
       const cause = Object.assign(new Error('broken'), { code: 'ECONNRESET' });
       throw describeNetworkError(cause, `${request.method} ${request.path}`);
     }
@@ -92,7 +92,7 @@ export function createSampleService(clock: Clock): StoryService {
     changePlayer: (fields) => {
       player = { ...player, ...fields };
     },
-    mood,
+    state,
   };
 }
 
@@ -119,7 +119,7 @@ function grant(clock: Clock, number: number): Answer {
 
 function find(leagues: ReadonlyMap<string, Fields>, name: string): Fields {
   const league = leagues.get(name);
-  if (league === undefined) throw new Error(`The story knows no league ${name} there.`);
+  if (league === undefined) throw new Error(`The sample service has no league ${name} there.`);
   return league;
 }
 

@@ -7,61 +7,61 @@ import type { RunDeps } from '../../src/sync/run.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { createLoginRecorder } from '../../src/worker/open.ts';
 import { createTestClock, type TestClock } from './clock.ts';
-import { STORY_EVENTS, type StoryEvent } from './sample-history-events.ts';
-import { createSampleService, type StoryService } from './sample-history-service.ts';
+import { SERVICE_EVENTS, type ServiceEvent } from './sample-history-events.ts';
+import { createSampleService, type SampleService } from './sample-history-service.ts';
 import { openTestStore } from './store.ts';
 
 const HOUR_MS = 3_600_000;
 const POLL_EVERY_MS = 4 * HOUR_MS;
 const PROFILE_HOUR = 12;
-/** A poll gives way to others a few times. */
+/** The turns of the event loop that a poll takes between two clock steps. */
 const TURNS = 20;
 const FIRST_START = '2026-11-02T07:40:00.000Z';
-/** The worker is killed during the poll at this time, and found dead in the morning. */
+/** The worker is killed during the poll at this time, and restarted in the morning. */
 const KILLED_AT = '2026-11-07T16:00:00.000Z';
 const SECOND_START = '2026-11-08T06:50:00.000Z';
 const END = '2026-11-16T12:00:00.000Z';
 
-const OF_STORY = { fingerprint: 'story', programVersion: 'story' };
+const IDENTITY = { fingerprint: 'sample', programVersion: 'sample' };
 
 /**
- * Fills a new database with two weeks of a worker's life, the same at every telling: real logins, polls and writes
- * over a service and a clock that are moved by hand. The cookbook's answers are this database's.
+ * Fills a new database with two weeks of a worker's life, deterministically: real logins, polls and writes with a
+ * simulated service and clock. The answers in the cookbook are from this database.
  */
-export async function tellStory(path: string): Promise<void> {
+export async function fillSampleHistory(path: string): Promise<void> {
   const clock = createTestClock(Date.parse(FIRST_START), TURNS);
-  const events = [...STORY_EVENTS];
+  const events = [...SERVICE_EVENTS];
   const service = createSampleService(clock);
-  const live = (until: string, killed: boolean): Promise<void> =>
-    work(path, { clock, service, reach: (at) => reach(at, events, clock, service) }, until, killed);
-  await live(KILLED_AT, true);
-  await reach(Date.parse(SECOND_START), events, clock, service);
-  await live(END, false);
+  const runUntil = (until: string, killed: boolean): Promise<void> =>
+    runWorker(path, { clock, service, advanceTo: (at) => advanceTo(at, events, clock, service) }, until, killed);
+  await runUntil(KILLED_AT, true);
+  await advanceTo(Date.parse(SECOND_START), events, clock, service);
+  await runUntil(END, false);
 }
 
-type Stage = {
+type Simulation = {
   readonly clock: TestClock;
-  readonly service: StoryService;
+  readonly service: SampleService;
   /** Advances the clock to this time, with everything that happens until then. */
-  readonly reach: (at: number) => Promise<void>;
+  readonly advanceTo: (at: number) => Promise<void>;
 };
 
 /** One worker from its start to its end. */
-async function work(path: string, stage: Stage, until: string, killed: boolean): Promise<void> {
-  const { clock } = stage;
+async function runWorker(path: string, simulation: Simulation, until: string, killed: boolean): Promise<void> {
+  const { clock } = simulation;
   const stop = new AbortController();
   await using store = await openTestStore(path, { clock, stop: stop.signal });
   const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${formatTimestamp(clock.now())}.`;
   await store.write(() => store.runs.interruptRunning(message));
-  const { deps, keeping } = equip(store, stage, stop.signal);
+  const { deps, keeping } = openDeps(store, simulation, stop.signal);
   const poll = (trigger: 'start' | 'schedule') => finish(clock, pollLeagues(deps, trigger, stop.signal));
   await poll('start');
   await finish(clock, pollProfile(deps, 'start', stop.signal));
   const end = Date.parse(until);
   for (let time = nextTime(clock.now()); time <= end; time += POLL_EVERY_MS) {
-    await stage.reach(time);
+    await simulation.advanceTo(time);
     if (time === end && killed) {
-      await store.write(() => store.runs.start(startOf(clock.now())));
+      await store.write(() => store.runs.start(runStartAt(clock.now())));
       break;
     }
     await poll('schedule');
@@ -71,9 +71,9 @@ async function work(path: string, stage: Stage, until: string, killed: boolean):
   await keeping;
 }
 
-function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
+function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSignal) {
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
-  const journal = createLoginRecorder(store, OF_STORY.fingerprint, pino({ level: 'silent' }));
+  const journal = createLoginRecorder(store, IDENTITY.fingerprint, pino({ level: 'silent' }));
   const connection = connect(service.transport, {}, { clock, random: () => 0.5 });
   const { client, session, drift, secrets } = openService(
     { credentials, loginLeewayMs: HOUR_MS / 12, runTimeoutMs: HOUR_MS / 30 },
@@ -95,13 +95,13 @@ function equip(store: Store, { clock, service }: Stage, signal: AbortSignal) {
     runTimeoutMs: HOUR_MS / 30,
     pausedUntil: () => 0,
     emit: () => undefined,
-    ...OF_STORY,
+    ...IDENTITY,
   };
   return { deps, keeping: session.keepRenewed(signal).then(() => journal[Symbol.asyncDispose]()) };
 }
 
-function startOf(now: number) {
-  const { fingerprint, programVersion: program_version } = OF_STORY;
+function runStartAt(now: number) {
+  const { fingerprint, programVersion: program_version } = IDENTITY;
   const started_at = formatTimestamp(now);
   return { kind: 'leagues', trigger: 'schedule', scope: 'all', started_at, fingerprint, program_version } as const;
 }
@@ -110,7 +110,7 @@ function nextTime(now: number): number {
   return (Math.floor(now / POLL_EVERY_MS) + 1) * POLL_EVERY_MS;
 }
 
-async function reach(at: number, events: StoryEvent[], clock: TestClock, service: StoryService): Promise<void> {
+async function advanceTo(at: number, events: ServiceEvent[], clock: TestClock, service: SampleService): Promise<void> {
   for (let next = events[0]; next !== undefined && Date.parse(next[0]) <= at; next = events[0]) {
     events.shift();
     await clock.advance(Date.parse(next[0]) - clock.now());

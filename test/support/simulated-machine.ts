@@ -46,7 +46,7 @@ export function createWorld(): World {
 }
 
 /** Chance that is the same every time. */
-export function createChance(seed = 1): () => number {
+export function createRandomSource(seed = 1): () => number {
   let state = seed;
   return () => {
     state = (state * 48_271) % 2_147_483_647;

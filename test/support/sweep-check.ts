@@ -3,10 +3,10 @@ import type { RunReport } from '../../src/sync/report.ts';
 import { printEverything } from './error-print.ts';
 import { spellingsOf } from './secret-encodings.ts';
 import type { SweepBench, SwiftClock } from './sweep-bench.ts';
-import { type Course, loginOutcome, VISIT } from './sweep-expectation.ts';
+import { type ExpectedRun, loginOutcome, VISIT } from './sweep-expectation.ts';
 import type { Fault } from './sweep-fault.ts';
 import type { SweepService } from './sweep-service.ts';
-import { everythingStored, type Leg, stateOf } from './sweep-state.ts';
+import { everythingStored, stateOf, type VisitResult } from './sweep-state.ts';
 import { PASSWORD, type Row, USERNAME } from './worker-resources.ts';
 
 export type Setting = { readonly service: SweepService; readonly bench: SweepBench; readonly clock: SwiftClock };
@@ -14,8 +14,8 @@ export type Setting = { readonly service: SweepService; readonly bench: SweepBen
 export type Case = {
   readonly fault: Fault;
   readonly nth: number;
-  readonly course: Course;
-  readonly to: Leg;
+  readonly course: ExpectedRun;
+  readonly to: VisitResult;
 };
 
 /** Two looks at a clock in whole milliseconds. */
@@ -56,7 +56,7 @@ export async function meetFault({ bench, service, clock }: Setting, { fault, nth
 }
 
 /** What reached the service: nothing if it did not listen, and `unknown` if it was not read. */
-function expectSeen(seen: SweepService['seen'], fault: Fault, { steps }: Course): void {
+function expectSeen(seen: SweepService['seen'], fault: Fault, { steps }: ExpectedRun): void {
   const reached = steps.filter(({ hit }) => !(hit && fault.refuses));
   const read = reached.map(({ kind, hit }) => (hit && fault.atAccept ? 'unknown' : kind));
   expect(seen.map(({ kind }) => kind)).toEqual(read);
@@ -65,7 +65,7 @@ function expectSeen(seen: SweepService['seen'], fault: Fault, { steps }: Course)
 }
 
 /** Whole, and in one of the states that are allowed. */
-export function expectSound(bench: SweepBench, ...allowed: readonly Leg[]): void {
+export function expectSound(bench: SweepBench, ...allowed: readonly VisitResult[]): void {
   expect(bench.read('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   expect(bench.read('PRAGMA foreign_key_check')).toEqual([]);
   expect(bench.read("SELECT id FROM runs WHERE outcome = 'running'")).toEqual([]);

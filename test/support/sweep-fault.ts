@@ -2,18 +2,18 @@ import type { Socket } from 'node:net';
 import type { ErrorKind } from '../../src/errors.ts';
 import { type Answer, type Endpoint, render } from './sweep-response.ts';
 
-/** Does something with a connection in place of the healthy answer; `hit` counts the requests that met the fault. */
-export type Act = (socket: Socket, healthy: Answer, hit: number) => void;
+/** Handles a connection instead of the healthy response; `hit` counts the requests that met the fault. */
+export type SocketAction = (socket: Socket, healthy: Answer, hit: number) => void;
 
 /**
- * What becomes of a request that meets a fault, and with it of its run. `status` is the one that the run's row must
- * tell: null where no answer had begun.
+ * The effect of a fault on the request that meets it, and on its run. `status` is the expected `http_status` of the
+ * run: null if no response had begun.
  */
-export type Fate = {
+export type Effect = {
   /**
-   * `harmless`: as if nothing were wrong. `passes`: tried again, four times in all. `fails`: the run ends at once.
-   * `refused`: no login for a minute. `rejected`: one new login, and the request once more. `pauses`: the run ends,
-   * and nothing is sent until the service allows it.
+   * `harmless`: no effect. `passes`: retried, four attempts in all. `fails`: the run ends at once. `refused`: no login
+   * for a minute. `rejected`: one new login, and the request once more. `pauses`: the run ends, and nothing is sent
+   * until the end of the Retry-After.
    */
   readonly is: 'harmless' | 'passes' | 'fails' | 'refused' | 'rejected' | 'pauses';
   readonly kind: ErrorKind;
@@ -23,8 +23,8 @@ export type Fate = {
 export type Fault = {
   /** Fits after "the login" and after "the request for the leagues". */
   readonly name: string;
-  readonly fates: Readonly<Partial<Record<Endpoint, Fate>>>;
-  readonly act?: Act;
+  readonly effects: Readonly<Partial<Record<Endpoint, Effect>>>;
+  readonly act?: SocketAction;
   /** In place of reading the request. */
   readonly atAccept?: (socket: Socket) => void;
   /** Nothing listens. */
@@ -41,64 +41,64 @@ export type Fault = {
   readonly drift?: readonly string[];
 };
 
-const HARMLESS: Fate = { is: 'harmless', kind: 'internal', status: 200 };
-export const BROKEN: Fate = { is: 'passes', kind: 'network', status: null };
-export const CUT: Fate = { ...BROKEN, status: 200 };
-export const OVERTIME: Fate = { is: 'passes', kind: 'timeout', status: null };
-export const STALLED: Fate = { ...OVERTIME, status: 200 };
+const HARMLESS: Effect = { is: 'harmless', kind: 'internal', status: 200 };
+export const BROKEN: Effect = { is: 'passes', kind: 'network', status: null };
+export const CUT: Effect = { ...BROKEN, status: 200 };
+export const OVERTIME: Effect = { is: 'passes', kind: 'timeout', status: null };
+export const STALLED: Effect = { ...OVERTIME, status: 200 };
 
-/** The same fate wherever the fault is met. */
-export function everywhere(fate: Fate): Fault['fates'] {
-  return { login: fate, leagues: fate, profile: fate };
+/** The same effect on every endpoint. */
+export function everywhere(effect: Effect): Fault['effects'] {
+  return { login: effect, leagues: effect, profile: effect };
 }
 
-/** One fate for the login, another for the requests that carry a token. */
-export function apart(login: Fate, data: Fate): Fault['fates'] {
+/** One effect on the login, another on requests with a token. */
+export function apart(login: Effect, data: Effect): Fault['effects'] {
   return { login, leagues: data, profile: data };
 }
 
 export const harmless = everywhere(HARMLESS);
 export const harmlessLogin = { login: HARMLESS };
 
-export function refused(status: number): Fate {
+export function refused(status: number): Effect {
   return { is: 'refused', kind: 'credentials', status };
 }
 
-export function rejected(status: number): Fate {
+export function rejected(status: number): Effect {
   return { is: 'rejected', kind: 'credentials', status };
 }
 
-export function fails(kind: ErrorKind, status: number | null): Fate {
+export function fails(kind: ErrorKind, status: number | null): Effect {
   return { is: 'fails', kind, status };
 }
 
-export function passes(status: number): Fate {
+export function passes(status: number): Effect {
   return { is: 'passes', kind: 'status', status };
 }
 
 /** A whole answer, made out of the healthy one. */
-export function answers(change: (healthy: Answer) => Partial<Answer>): Act {
+export function answers(change: (healthy: Answer) => Partial<Answer>): SocketAction {
   return (socket, healthy) => {
     socket.end(render({ ...healthy, ...change(healthy) }));
   };
 }
 
 /** Some bytes, and then the end of the service's side of the connection. */
-export function bytes(make: (whole: Buffer, healthy: Answer) => string | Uint8Array): Act {
+export function bytes(make: (whole: Buffer, healthy: Answer) => string | Uint8Array): SocketAction {
   return (socket, healthy) => {
     socket.end(make(render(healthy), healthy));
   };
 }
 
 /** Some bytes, and then a connection that stays open. */
-export function stalls(make: (whole: Buffer) => string | Uint8Array): Act {
+export function stalls(make: (whole: Buffer) => string | Uint8Array): SocketAction {
   return (socket, healthy) => {
     socket.write(make(render(healthy)));
   };
 }
 
 /** Some bytes, and then a reset. */
-export function resets(make: (whole: Buffer) => string | Uint8Array): Act {
+export function resets(make: (whole: Buffer) => string | Uint8Array): SocketAction {
   return (socket, healthy) => {
     socket.write(make(render(healthy)), () => socket.resetAndDestroy());
   };

@@ -1,13 +1,22 @@
-import { type Act, answers, apart, type Fault, fails, harmless, harmlessLogin, refused } from './sweep-fault.ts';
+import {
+  answers,
+  apart,
+  type Fault,
+  fails,
+  harmless,
+  harmlessLogin,
+  refused,
+  type SocketAction,
+} from './sweep-fault.ts';
 
 const PAGE = '<!doctype html>\n<html><body><p>Please sign in.</p></body></html>\n';
-const sends = (text: string | Uint8Array): Act => answers(() => ({ body: text }));
+const sends = (text: string | Uint8Array): SocketAction => answers(() => ({ body: text }));
 /** No login answer and no list, with a status that speaks of success. */
-const NOT_AN_ANSWER: Fault['fates'] = apart(refused(200), fails('contract', 200));
+const NOT_AN_ANSWER: Fault['effects'] = apart(refused(200), fails('contract', 200));
 
-const change = (name: string, edit: (sent: Record<string, unknown>) => object, fates: Fault['fates']): Fault => ({
+const change = (name: string, edit: (sent: Record<string, unknown>) => object, effects: Fault['effects']): Fault => ({
   name,
-  fates,
+  effects,
   act: answers((healthy) => ({ body: JSON.stringify(edit(JSON.parse(healthy.body.toString()))) })),
 });
 const list = (name: string, leagues: unknown): Fault =>
@@ -24,36 +33,36 @@ const UNUSABLE = Array.from({ length: 9 }, (_, index) => ({ league_id: `n${index
 
 /** Whole answers, with a status of success, that are not what the interface says. */
 export const bodyFaults: readonly Fault[] = [
-  { name: 'gets an empty body', fates: NOT_AN_ANSWER, act: sends('') },
-  { name: 'gets a page of HTML', fates: NOT_AN_ANSWER, act: sends(PAGE) },
-  { name: 'gets text', fates: NOT_AN_ANSWER, act: sends('OK') },
-  { name: 'gets a list of JSON', fates: NOT_AN_ANSWER, act: answers(({ body: sent }) => ({ body: `[${sent}]` })) },
-  { name: 'gets null', fates: NOT_AN_ANSWER, act: sends('null') },
-  { name: 'gets an object without anything', fates: NOT_AN_ANSWER, act: sends('{}') },
+  { name: 'gets an empty body', effects: NOT_AN_ANSWER, act: sends('') },
+  { name: 'gets a page of HTML', effects: NOT_AN_ANSWER, act: sends(PAGE) },
+  { name: 'gets text', effects: NOT_AN_ANSWER, act: sends('OK') },
+  { name: 'gets a list of JSON', effects: NOT_AN_ANSWER, act: answers(({ body: sent }) => ({ body: `[${sent}]` })) },
+  { name: 'gets null', effects: NOT_AN_ANSWER, act: sends('null') },
+  { name: 'gets an object without anything', effects: NOT_AN_ANSWER, act: sends('{}') },
   {
     name: 'gets two answers in one',
-    fates: NOT_AN_ANSWER,
+    effects: NOT_AN_ANSWER,
     act: answers(({ body: sent }) => ({ body: `${sent}${sent}` })),
   },
   {
     name: 'gets JSON that is cut',
-    fates: NOT_AN_ANSWER,
+    effects: NOT_AN_ANSWER,
     act: answers(({ body: sent }) => ({ body: sent.slice(0, -1) })),
   },
   {
     name: 'gets invalid UTF-8',
-    fates: NOT_AN_ANSWER,
+    effects: NOT_AN_ANSWER,
     act: answers(({ body: sent }) => ({ body: Buffer.from(`{"note":"\xff",${sent.slice(1)}`, 'latin1') })),
   },
   {
     name: 'gets UTF-16',
-    fates: NOT_AN_ANSWER,
+    effects: NOT_AN_ANSWER,
     act: answers(({ body: sent }) => ({ body: Buffer.from(`\uFEFF${sent}`, 'utf16le') })),
   },
-  { name: 'gets a byte order mark', fates: harmless, act: answers(({ body: sent }) => ({ body: `\uFEFF${sent}` })) },
+  { name: 'gets a byte order mark', effects: harmless, act: answers(({ body: sent }) => ({ body: `\uFEFF${sent}` })) },
   {
     name: 'gets JSON that calls itself a page',
-    fates: harmless,
+    effects: harmless,
     act: answers(({ headers }) => ({ headers: { ...headers, 'content-type': 'text/html' } })),
   },
   change('gets no list', ({ leagues: _, ...rest }) => rest, { leagues: fails('contract', 200) }),

@@ -15,37 +15,37 @@ const damaged = (zipped: Buffer): Buffer => {
 export const codingFaults: readonly Fault[] = [
   {
     name: 'gets a gzip answer',
-    fates: harmless,
+    effects: harmless,
     act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(healthy.body))),
   },
   {
     name: 'gets a gzip answer that is damaged',
-    fates: everywhere(CUT),
+    effects: everywhere(CUT),
     act: answers((healthy) => encoded(healthy, 'gzip', damaged(gzipSync(healthy.body)))),
   },
   {
     name: 'gets a gzip answer that is cut',
-    fates: everywhere(CUT),
+    effects: everywhere(CUT),
     act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(healthy.body).subarray(0, -9))),
   },
   {
     name: 'gets plain text that says it is gzip',
-    fates: everywhere(CUT),
+    effects: everywhere(CUT),
     act: answers((healthy) => encoded(healthy, 'gzip', Buffer.from(healthy.body))),
   },
   {
     name: 'gets a gzip bomb',
-    fates: everywhere(fails('contract', 200)),
+    effects: everywhere(fails('contract', 200)),
     act: answers((healthy) => encoded(healthy, 'gzip', gzipSync(Buffer.alloc(5_000_000, 0x20)))),
   },
   {
     name: 'gets more than the largest body',
-    fates: everywhere(fails('contract', 200)),
+    effects: everywhere(fails('contract', 200)),
     act: answers(({ body }) => ({ body: `${body}${' '.repeat(200_000)}` })),
   },
   {
     name: 'gets an encoding that was not accepted',
-    fates: everywhere(fails('contract', 200)),
+    effects: everywhere(fails('contract', 200)),
     act: answers((healthy) => encoded(healthy, 'zstd', Buffer.from(healthy.body))),
   },
 ];

@@ -28,39 +28,43 @@ const DRIP_MS = 20;
 
 /** What can go wrong below HTTP, and with its framing. */
 export const wireFaults: readonly Fault[] = [
-  { name: 'finds a closed port', fates: everywhere(BROKEN), refuses: true },
+  { name: 'finds a closed port', effects: everywhere(BROKEN), refuses: true },
   {
     name: 'is reset as soon as it connects',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     atAccept: (socket) => socket.resetAndDestroy(),
   },
-  { name: 'is hung up on without a word', fates: everywhere(BROKEN), act: (socket) => socket.end() },
+  { name: 'is hung up on without a word', effects: everywhere(BROKEN), act: (socket) => socket.end() },
   {
     name: 'is reset in the middle of the headers',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: resets((all) => all.subarray(0, 40)),
   },
-  { name: 'is left in the middle of the headers', fates: everywhere(BROKEN), act: bytes((all) => all.subarray(0, 40)) },
-  { name: 'is reset in the middle of the body', fates: everywhere(CUT), act: resets(half) },
-  { name: 'is left in the middle of the body', fates: everywhere(CUT), act: bytes(half) },
-  { name: 'is left a byte before the end', fates: everywhere(CUT), act: bytes((all) => all.subarray(0, -1)) },
+  {
+    name: 'is left in the middle of the headers',
+    effects: everywhere(BROKEN),
+    act: bytes((all) => all.subarray(0, 40)),
+  },
+  { name: 'is reset in the middle of the body', effects: everywhere(CUT), act: resets(half) },
+  { name: 'is left in the middle of the body', effects: everywhere(CUT), act: bytes(half) },
+  { name: 'is left a byte before the end', effects: everywhere(CUT), act: bytes((all) => all.subarray(0, -1)) },
   {
     // A status kept from the attempt before would show up here.
     name: 'is answered 503 and hung up on in turn',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: (socket, healthy, hit) => socket.end(hit % 2 === 0 ? '' : render({ ...healthy, status: 503 })),
   },
-  { name: 'is never answered', fates: everywhere(OVERTIME), act: () => undefined, hangs: true },
+  { name: 'is never answered', effects: everywhere(OVERTIME), act: () => undefined, hangs: true },
   {
     name: 'gets headers and never a body',
-    fates: everywhere(STALLED),
+    effects: everywhere(STALLED),
     act: stalls(headers),
     hangs: true,
   },
-  { name: 'gets half a body and no more', fates: everywhere(STALLED), act: stalls(half), hangs: true },
+  { name: 'gets half a body and no more', effects: everywhere(STALLED), act: stalls(half), hangs: true },
   {
     name: 'gets its body byte by byte',
-    fates: everywhere(STALLED),
+    effects: everywhere(STALLED),
     act: (socket, healthy) => {
       const body = Buffer.from(healthy.body);
       socket.write(headers(render(healthy)));
@@ -75,78 +79,78 @@ export const wireFaults: readonly Fault[] = [
   },
   {
     name: 'gets a length longer than its body',
-    fates: everywhere(CUT),
+    effects: everywhere(CUT),
     act: answers(({ headers, body }) => ({ headers: { ...headers, 'content-length': String(body.length + 1_000) } })),
   },
   {
     name: 'gets a length shorter than its body',
-    fates: apart(refused(200), fails('contract', 200)),
+    effects: apart(refused(200), fails('contract', 200)),
     act: answers(({ headers }) => ({ headers: { ...headers, 'content-length': '30' } })),
   },
   {
     name: 'gets a length that is no number',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: answers(({ headers }) => ({ headers: { ...headers, 'content-length': 'all' } })),
   },
   {
     name: 'gets two lengths',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: answers(({ headers }) => ({ headers: { ...headers, 'Content-Length': '2' } })),
   },
   {
     name: 'is asked to speak another protocol',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: bytes(() => 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
   },
   {
     name: 'gets all chunks but the last',
-    fates: everywhere(CUT),
+    effects: everywhere(CUT),
     act: answers((healthy) => chunked(healthy, '')),
   },
   {
     name: 'gets a chunk that is cut',
-    fates: everywhere(CUT),
+    effects: everywhere(CUT),
     act: answers((healthy) => chunked(healthy, 'ff\r\n{')),
   },
   {
     name: 'gets a chunk of no length',
-    fates: everywhere(CUT),
+    effects: everywhere(CUT),
     act: answers((healthy) => chunked(healthy, 'many\r\n')),
   },
   {
     name: 'gets a chunked answer',
-    fates: harmless,
+    effects: harmless,
     act: answers((healthy) => chunked(healthy, '0\r\n\r\n')),
   },
   {
     name: 'gets an answer that ends with the connection',
-    fates: harmless,
+    effects: harmless,
     act: answers(({ headers }) => ({ headers: { ...headers, 'content-length': '' } })),
   },
   {
     name: 'gets garbage in place of HTTP',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: bytes(() => '220 mail.example.com ESMTP ready\r\n'),
   },
   {
     name: 'gets noise in place of HTTP',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: bytes(() => Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46, 0x00, 0xff])),
   },
   {
     name: 'gets headers larger than any that make sense',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: answers(({ headers }) => ({ headers: { ...headers, 'x-large': 'x'.repeat(100_000) } })),
   },
   {
     // The HTTP library treats this as a broken response, as no `Expect: 100-continue` was sent.
     name: 'is told to go on before its answer',
-    fates: everywhere(BROKEN),
+    effects: everywhere(BROKEN),
     act: bytes((all) => Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), all])),
   },
   {
     name: 'is given hints before its answer',
-    fates: harmless,
+    effects: harmless,
     act: bytes((all) =>
       Buffer.concat([Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'), all]),
     ),

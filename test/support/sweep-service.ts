@@ -4,7 +4,7 @@ import type { Fault } from './sweep-fault.ts';
 import { type Answer, healthyAnswer, kindOf, type Lists, readRequest, render, type Visited } from './sweep-response.ts';
 
 /** Which requests of a visit meet the fault: one, those from it on, or those of its kind from it on. */
-export type Reach = 'once' | 'for ever' | 'for ever there';
+export type FaultScope = 'once' | 'for ever' | 'for ever there';
 
 /** A service on a bare TCP port, so that an answer may be any bytes, or none. */
 export type SweepService = AsyncDisposable & {
@@ -14,7 +14,7 @@ export type SweepService = AsyncDisposable & {
   /** From now on the service lists the other leagues: at first the new ones, then the old ones again. */
   readonly turn: () => void;
   /** The n-th request from now on meets the fault. */
-  readonly arm: (fault: Fault, nth: number, reach: Reach) => Promise<void>;
+  readonly arm: (fault: Fault, nth: number, faultScope: FaultScope) => Promise<void>;
   /** The client is about to wait: a service that refused connections only once listens again. */
   readonly waited: () => Promise<void>;
   readonly recover: () => Promise<void>;
@@ -22,23 +22,23 @@ export type SweepService = AsyncDisposable & {
   readonly hangs: () => boolean;
 };
 
-type Armed = { readonly fault: Fault; readonly nth: number; readonly reach: Reach };
+type ArmedFault = { readonly fault: Fault; readonly nth: number; readonly faultScope: FaultScope };
 
 export async function startSweepService(lists: Lists, now: () => number): Promise<SweepService> {
   const sockets = new Set<Socket>();
   const seen: Visited[] = [];
   const session = { tokens: 0, valid: '', turned: false };
-  let armed: Armed | undefined;
+  let armed: ArmedFault | undefined;
   let server: Server | undefined;
   let port = 0;
   let hits = 0;
 
   const meets = (index: number, kind: Visited['kind']): boolean => {
     if (armed === undefined || index < armed.nth) return false;
-    if (armed.reach === 'once') return index === armed.nth;
-    return armed.reach === 'for ever' || kind === seen[armed.nth - 1]?.kind;
+    if (armed.faultScope === 'once') return index === armed.nth;
+    return armed.faultScope === 'for ever' || kind === seen[armed.nth - 1]?.kind;
   };
-  const concerns = (kind: Visited['kind']): boolean => kind !== 'unknown' && armed?.fault.fates[kind] !== undefined;
+  const concerns = (kind: Visited['kind']): boolean => kind !== 'unknown' && armed?.fault.effects[kind] !== undefined;
   const refuses = (): boolean => armed?.fault.refuses === true && meets(seen.length + 1, 'unknown');
 
   const serve = async (socket: Socket): Promise<void> => {
@@ -82,14 +82,14 @@ export async function startSweepService(lists: Lists, now: () => number): Promis
     turn: () => {
       session.turned = !session.turned;
     },
-    arm: async (fault, nth, reach) => {
+    arm: async (fault, nth, faultScope) => {
       seen.length = 0;
-      armed = { fault, nth, reach };
+      armed = { fault, nth, faultScope };
       hits = 0;
       if (refuses()) close();
     },
     waited: async () => {
-      if (server === undefined && armed?.reach === 'once') await listen();
+      if (server === undefined && armed?.faultScope === 'once') await listen();
     },
     hangs: () => armed?.fault.hangs === true && meets(seen.length + 1, 'unknown'),
     recover: async () => {
@@ -105,9 +105,9 @@ export async function startSweepService(lists: Lists, now: () => number): Promis
 }
 
 /** The address of another host, which counts connections. */
-export type Bystander = AsyncDisposable & { readonly url: string; readonly visitors: () => number };
+export type OtherHost = AsyncDisposable & { readonly url: string; readonly visitors: () => number };
 
-export async function startBystander(): Promise<Bystander> {
+export async function startOtherHost(): Promise<OtherHost> {
   let visitors = 0;
   const server = createServer((socket) => {
     visitors += 1;

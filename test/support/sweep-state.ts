@@ -30,9 +30,9 @@ export type State = Readonly<Record<'leagues' | 'feed' | 'rest' | 'players', rea
 };
 
 /** What a visit to a well service leaves, and the counts of its poll and of one more after it. */
-export type Leg = { readonly state: State; readonly counts: RunCounts; readonly again: RunCounts };
+export type VisitResult = { readonly state: State; readonly counts: RunCounts; readonly again: RunCounts };
 
-export async function travel(bench: SweepBench): Promise<Leg> {
+export async function visit(bench: SweepBench): Promise<VisitResult> {
   const { counts } = await bench.poll();
   await bench.pollProfile();
   const state = stateOf(bench);
