@@ -11,7 +11,7 @@ import { life } from './parts/typical.ts';
 import { year } from './parts/year.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
-/** All parts, in the order in which they are measured and told. */
+/** All parts, in the order in which they are measured and reported. */
 const PARTS: readonly Part[] = [load, life, start, loop, pages, history, year];
 const ROUNDS = 5;
 const NAMES = PARTS.map(({ name }) => name).join(', ');
@@ -35,7 +35,7 @@ Measures all parts and writes bench/results.md, or these parts and prints the re
   -h, --help         prints this
 `;
 
-/** What was typed cannot be done. */
+/** Invalid command line arguments. */
 export class UsageError extends Error {}
 
 export type Request = Omit<Options, 'folder'> & {
@@ -48,7 +48,7 @@ export type Request = Omit<Options, 'folder'> & {
 
 /** What to measure, or that help is requested. Throws `UsageError`. */
 export function parseArguments(args: readonly string[]): Request | 'help' {
-  // Not strict, in which a negative number is refused in words of Node's own.
+  // Not strict: strict mode rejects negative numbers with a message of Node.
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     options: OPTIONS,

@@ -4,19 +4,19 @@ import { COLUMNS, type Lists } from './support/leagues.ts';
 import type { Command } from './support/timed.ts';
 import { PROGRAM, settingsFor } from './support/worker.ts';
 
-/** Where a contestant works in one round, and for whom. */
+/** The database and the service of a contestant in one round. */
 export type Place = { readonly database: string; readonly url: string };
 
-/** What a program does, one after the other on the same database. */
+/** The tasks of a program, in this order on the same database. */
 export const WORKS = ['first load', 'again, nothing changed', 'again, 1 % changed'] as const;
 export type Work = (typeof WORKS)[number];
 
-/** A program that brings a database to what a list says. */
+/** A program that updates a database to match a list. */
 export type Contestant = {
   readonly name: string;
   /** By default all. */
   readonly works?: readonly Work[];
-  /** Makes what has to be there before the first list; not timed. */
+  /** Creates what the first task needs; not timed. */
   readonly prepare?: (place: Place) => void;
   readonly command: (place: Place, lists: Lists) => Command;
 };
@@ -34,7 +34,10 @@ export const sqlite3: Contestant = {
   command: ({ database }, { list }) => ({ args: ['sqlite3', '-batch', '-bail', database, upsert(list)] }),
 };
 
-/** Its command for this purpose. The list is a file, and the table has all columns, so it need not look for them. */
+/**
+ * The command of sqlite-utils for this task. It reads the list from a file, and all columns exist, so it need not
+ * detect them.
+ */
 export const sqliteUtils: Contestant = {
   name: 'sqlite-utils',
   prepare: makeTable,
@@ -45,7 +48,7 @@ export const sqliteUtils: Contestant = {
 
 const SCRIPT = join(import.meta.dirname, 'programs/drizzle-script.ts');
 
-/** What one writes first with the same libraries: a row at a time, all in one transaction. It does that to any list. */
+/** A first script with the same libraries: upserts row by row in one transaction. */
 export const drizzleScript: Contestant = {
   name: 'drizzle script',
   works: ['first load'],
@@ -70,7 +73,7 @@ const TYPES: Readonly<Record<string, string>> = {
   rankings: 'INTEGER',
 };
 
-/** The 19 columns and a key, and nothing that costs more. */
+/** A table with the 19 columns and a primary key, and no costly extras. */
 function makeTable({ database }: Place): void {
   const db = new Database(database);
   db.exec(`CREATE TABLE leagues (${COLUMNS.map((name) => `${name} ${TYPES[name] ?? 'TEXT'}`).join(', ')})`);

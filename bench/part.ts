@@ -1,40 +1,40 @@
-/** How many leagues the goals for large lists are for. */
+/** The number of leagues that the goals for large lists refer to. */
 export const GOAL_LEAGUES = 100_000;
 
 /** How the command was called. */
 export type Options = {
   readonly rounds: number;
-  /** How many leagues the contestants are compared at. */
+  /** The number of leagues in the comparison of contestants. */
   readonly leagues: number;
-  /** How many polls the year has. */
+  /** The number of polls in the year. */
   readonly polls: number;
-  /** Where all databases and lists are put, so that everybody writes to one file system. */
+  /** The folder of all databases and lists, so that all programs write to one file system. */
   readonly folder: string;
 };
 
-/** What issue and documents promise of a figure: the median of `values` has to be `must` at most. */
+/** A documented performance goal: the median of `values` must be at most `must`. */
 export type Goal = {
   readonly what: string;
-  /** One of each round. */
+  /** One value per round. */
   readonly values: readonly number[];
   readonly unit: string;
   readonly must: number;
   readonly aim?: number;
 };
 
-/** Stands below the text where files are written. */
+/** A picture below the text if files are written. */
 export type Picture = {
   readonly file: string;
-  /** What it shows, for who does not see it. */
+  /** A description of the picture for screen readers. */
   readonly alt: string;
   readonly svg: string;
 };
 
 export type Findings = {
-  /** Instead of the part's, where something else was measured than that says. */
+  /** Replaces the part's title if something else was measured. */
   readonly title?: string;
   readonly goals: readonly Goal[];
-  /** Why the goals cannot be judged, as a sentence, where something else was measured than they are for. */
+  /** Why the goals do not apply, as a sentence, if the measurement is not the one that they refer to. */
   readonly unjudged?: string | undefined;
   /** Markdown, without a heading. */
   readonly text: string;
@@ -45,7 +45,7 @@ export type Findings = {
 export type Part = {
   readonly name: string;
   readonly title: string;
-  /** Programs of the system that it runs. */
+  /** Programs that must be installed. */
   readonly needs?: readonly string[];
   readonly measure: (options: Options) => Promise<Findings>;
 };

@@ -7,8 +7,8 @@ import { describeMachine, missingOf } from './support/machine.ts';
 import { type Measured, tellGoals, writeReport } from './support/report.ts';
 import { makeScratchFolder } from './support/scratch.ts';
 
-// Measures all parts, or those that are named, and writes what it found; see README.md. What is slow is told like
-// anything else: only what cannot be measured, or ends with other rows than were sent, is a failure.
+// Measures all parts, or the named ones, and writes the results; see README.md. A missed goal is reported, not a
+// failure: only a part that cannot be measured, or that stores wrong rows, fails the run.
 
 const { parts, parent, isWhole, ...counts } = readRequest();
 const missing = missingOf(parts.flatMap(({ needs = [] }) => needs));
@@ -24,7 +24,7 @@ for (const part of parts) {
   const began = Date.now();
   const findings = await part.measure({ ...counts, folder });
   measured.push({ part, findings });
-  // The report itself is printed otherwise.
+  // Otherwise the goals are in the printed report.
   if (isWhole && findings.goals.length > 0) console.error(tellGoals([{ part, findings }]));
   console.error(`… took ${formatDuration(Date.now() - began)}\n`);
 }
@@ -47,7 +47,9 @@ function refuse(why: string, exitCode: number): never {
   process.exit(exitCode);
 }
 
-/** The document holds only complete measurements: figures of some parts, or of shorter lists and years, are just printed. */
+/**
+ * The document has only complete measurements: results of some parts, or of shorter lists and years, are just printed.
+ */
 function publish(report: string): void {
   if (!isWhole) {
     console.log(report);

@@ -10,9 +10,9 @@ if (Number.parseInt(process.versions.node, 10) < ${NEEDED_NODE}) {
   process.stderr.write('league-sync needs Node ${NEEDED_NODE} or newer; this is Node ' + process.versions.node + '. "npm install node@${NEEDED_NODE}" puts one beside it; a checkout brings its own, for "npx league-sync".\\n');
   process.exit(78);
 }
-// A diagnostic report of Node would hold the environment, and with it the password; told before anything can fail.
+// A diagnostic report of Node would contain the environment, and with it the password; set before anything can fail.
 if (process.report) process.report.excludeEnv = true;
-// undici parses HTTP in WebAssembly; to optimize that takes 10 MB for good, and saves a poll nothing that can be measured.
+// undici parses HTTP in WebAssembly: optimizing that takes 10 MB permanently, and saves nothing measurable per poll.
 require('node:v8').setFlagsFromString('--no-wasm-tier-up');
 require('node:v8').setFlagsFromString('--no-wasm-dynamic-tiering');
 require('node:module').enableCompileCache?.();
@@ -23,13 +23,13 @@ const { metafile, outputFiles } = await build({
   outfile: 'dist/league-sync.cjs',
   bundle: true,
   platform: 'node',
-  // Older syntax than the program needs, so that an older Node gets as far as the sentence above.
+  // Older syntax than the program needs, so that an older Node reaches the version check above.
   target: 'node18',
   format: 'cjs',
   external: ['better-sqlite3'],
   define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'bundleUrl' },
   banner: { js: guard },
-  // V8 keeps the source text for as long as the program runs, so it is kept small; the lines are for stack traces.
+  // V8 keeps the source text in memory, so it is minified; line breaks are kept for stack traces.
   minifyWhitespace: true,
   lineLimit: 160,
   legalComments: 'none',
@@ -39,18 +39,18 @@ const { metafile, outputFiles } = await build({
 });
 mkdirSync('dist', { recursive: true });
 for (const file of outputFiles) requireAscii(file.text);
-// npx runs a checkout's own bin as it lies there, so it must be executable.
+// npx runs the bin of a checkout in place, so it must be executable.
 for (const file of outputFiles) replaceFile('dist/league-sync.cjs', file.contents, 0o755);
 replaceFile('dist/THIRD-PARTY-NOTICES.txt', collectNotices(metafile), 0o644);
 
-/** V8 keeps a source text with any other character in two bytes per character, which takes 3 MB more. */
+/** Throws if the source is not ASCII: V8 keeps a text with wider characters in two bytes per character, 3 MB more. */
 function requireAscii(source: string): void {
   const line = source.split('\n').find((text) => /[^\0-\x7f]/.test(text));
   if (line !== undefined)
     throw new Error(`The bundle would not be ASCII; write the character as an escape or an entity: ${line}`);
 }
 
-/** A worker may be starting from the file that is there, so the new one takes its place whole. */
+/** Replaces the file atomically: a worker may be starting from it. */
 function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, content, { mode });
@@ -76,7 +76,7 @@ function noticeOf(folder: string): string {
     try {
       return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
     } catch {
-      // Packages do not agree on the name of this file; the next one is tried.
+      // Packages name this file differently; the next name is tried.
     }
   }
   return `${name} ${version} (${license})\n`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-// Guards what `npm ci` needs on a machine without Python and compiler, under npm 10, 11 and 12. Each point has been
-// lost to an ordinary `npm install` before.
+// Checks what `npm ci` needs on a machine without Python and compiler, under npm 10, 11 and 12. Each of these was once
+// broken by an ordinary `npm install`.
 
 type Locked = {
   readonly gypfile?: boolean;
@@ -24,7 +24,7 @@ for (const [path, entry] of Object.entries(packages)) {
   if (entry.hasInstallScript === true && manifest.allowScripts?.[name] === undefined) {
     faults.push(`package.json: allowScripts says nothing of ${name}, which has an install script`);
   }
-  // npm forgets other platforms' entries when they could not be had, and then refuses to install on them.
+  // npm drops the entries of other platforms if they could not be fetched, and then fails to install there.
   for (const optional of Object.keys(entry.optionalDependencies ?? {})) {
     const there = Object.keys(packages).some((other) => other.endsWith(`node_modules/${optional}`));
     if (!there) faults.push(`package-lock.json: ${name || 'the project'} lacks its optional part ${optional}`);

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-// Fences: which folder of src may import which, and which one file or folder knows a technology. Type imports count.
+// Import rules: which folder of src may import which, and which file or folder may import a library. Type imports
+// count.
 
 const BASE: readonly string[] = ['config', 'league', 'terminal', 'time'];
 

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 
-// What every commit owes the next release: `check-release.ts`; and what a tag owes: `check-release.ts v1.2.3`.
-// docs/release.md has the steps that no script can take.
+// Checks that a commit is releasable: `check-release.ts`; and that a tag is: `check-release.ts v1.2.3`. docs/release.md
+// has the manual steps.
 
 type Manifest = { readonly version: string };
 type Lockfile = Manifest & { readonly packages: Readonly<Record<string, Manifest>> };
 type Journal = { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
 
-/** Where else the version stands. */
+/** Other places that contain the version. */
 const NAMED: readonly (readonly [string, RegExp])[] = [
   ['Dockerfile', /^ARG VERSION=(.+)$/gm],
   ['deploy/kubernetes.yaml', /image: league-sync:(\S+)/g],
@@ -56,7 +56,7 @@ function checkVersion(): void {
   }
 }
 
-/** Gives the versions of the changelog. */
+/** Returns the versions of the changelog. */
 function checkHeadings(): readonly string[] {
   if (unreleased?.heading !== 'Unreleased') faults.push('CHANGELOG.md: the first section must be Unreleased');
   const found: string[] = [];
@@ -75,7 +75,7 @@ function checkHeadings(): readonly string[] {
   return found;
 }
 
-/** A day that there is: 31 February is none, though Date takes it for one of March. */
+/** Whether the date exists; Date would read 31 February as a day in March. */
 function isDate(text: string): boolean {
   const day = new Date(text);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
@@ -93,7 +93,7 @@ function checkFixtures(): void {
   }
 }
 
-/** What an earlier version has released stays as it was: each of its migrations, and their order. */
+/** Migrations that were released, and their order, must not change. */
 function checkReleased(earlier: readonly string[]): void {
   for (const of of earlier) {
     const journal = git('show', `v${of}:${JOURNAL}`);
@@ -117,7 +117,7 @@ function checkTag(name: string): void {
   if (git('status', '--porcelain') !== '') faults.push('the work tree has changes that are not committed, or is none');
 }
 
-/** What git prints; undefined where it fails, or is not here. */
+/** The output of git; undefined if the command fails or git is missing. */
 function git(...words: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync('git', words, { encoding: 'utf8' });
   return status === 0 ? stdout : undefined;

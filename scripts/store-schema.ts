@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import bundled from '../src/simulator/leagues.json' with { type: 'json' };
 import { startSimulator } from '../src/simulator/simulator.ts';
 
-// Makes test/fixtures/schema-<newest>.db again: a database of the present schema as the program itself makes it, with
-// something in every table. Later versions must be able to open it. Run it once before a release that brings a
-// migration, or while that migration is still being written: npm run build && node scripts/store-schema.ts
+// Recreates test/fixtures/schema-<newest>.db: a database of the current schema, made by the program itself, with rows
+// in every table. Later versions must be able to open it. Run it once before a release with a migration, or while that
+// migration is still being written: npm run build && node scripts/store-schema.ts
 
 const PROGRAM = resolve('dist/league-sync.cjs');
 /** Few enough for a small file, many enough for the guard against mass removals. */
@@ -66,7 +66,7 @@ function make(command: string, expected: readonly number[]): Promise<void> {
   });
 }
 
-/** A worker that polls until both kinds of run have been made, and is then stopped as an operator would. */
+/** Runs a worker until both kinds of run have been recorded, then stops it like an operator. */
 async function runWorker(): Promise<void> {
   const settings = { ...env, LEAGUE_SYNC_SCHEDULE: '* * * * * *', LEAGUE_SYNC_PROFILE_SCHEDULE: '* * * * * *' };
   const worker = spawn(process.execPath, [PROGRAM, 'run'], {

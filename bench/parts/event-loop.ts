@@ -18,9 +18,9 @@ const LOOK_MS = 10;
 
 type Span = { readonly from: number; readonly to: number };
 
-/** What held up the event loop of a worker, in ms. */
+/** How long the event loop of a worker was blocked, in ms. */
 type Standstill = {
-  /** The longest time without a turn, less what transactions took of it. */
+  /** The longest block, without the time of transactions. */
   readonly outsideMs: number;
   readonly longestMs: number;
   readonly transactionMs: number;
@@ -28,7 +28,7 @@ type Standstill = {
 
 type Round = Readonly<Record<Work, Standstill>>;
 
-/** How long a worker with many leagues does not respond. */
+/** How long a worker with many leagues blocks its event loop. */
 export const loop: Part = {
   name: 'loop',
   title: 'The event loop',
@@ -50,7 +50,7 @@ async function watchPolls(folder: string): Promise<Round> {
     'again, nothing changed': writeLists(home, 'unchanged', inOtherOrder(leagues)),
     'again, 1 % changed': writeLists(home, 'changed', withChanges(leagues)),
   };
-  // The start of the program, which evaluates all its modules, is no poll.
+  // Excludes the start of the program, which evaluates all its modules.
   await service.serve(writeLists(home, 'start', leagues.slice(0, 1)).answer);
   const answer = join(home, 'loop.json');
   await using worker = startWorker(home, service.url, { NODE_OPTIONS: `--require ${PROBE}`, LOOP_PROBE: answer });
@@ -70,7 +70,7 @@ async function watchPolls(folder: string): Promise<Round> {
   };
 }
 
-/** How its loop stood still since this was asked last. Throws if no transaction was seen: then nothing was. */
+/** How long the loop was blocked since the last call. Throws if no transaction was seen: then nothing was measured. */
 async function askStandstill(pid: number, answer: string): Promise<Standstill> {
   rmSync(answer, { force: true });
   process.kill(pid, 'SIGUSR2');

@@ -15,7 +15,7 @@ const EVERY_MS = 20_000;
 const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z');
 const instantOf = (index: number): string => new Date(BEGIN_MS + index * EVERY_MS).toISOString();
 
-/** How long questions about the past take when the change feed is long. */
+/** How long historical queries take with a long change feed. */
 export const history: Part = {
   name: 'history',
   title: 'Questions about the past',

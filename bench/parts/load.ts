@@ -8,7 +8,7 @@ import { judgeScale } from './scale.ts';
 import { measureIdleBytes } from './typical.ts';
 
 const CONTESTANTS = [leagueSync, sqlite3, sqliteUtils, drizzleScript];
-/** Half a million takes a while, and only one contestant is measured with it. */
+/** A list of half a million leagues takes long, and only one contestant is measured with it. */
 const MOST_ROUNDS_AT_THE_LARGEST = 2;
 
 type Rival = { readonly work: Work; readonly rival: string; readonly must: number; readonly aim: number };
@@ -30,7 +30,7 @@ export const load: Part = {
     const { leagues, rounds, folder } = options;
     const [start, hundredth, tenth] = [1, Math.ceil(leagues / 100), Math.ceil(leagues / 10)];
     const largest = leagues * 5;
-    // Everybody has been started before anybody is timed, so that compiled code is where they keep it.
+    // A warm-up run of every contestant, so that compiled code is in its cache.
     await compete(CONTESTANTS, { leagues: start, rounds: 1, folder });
     const entries: Entry[] = [...(await compete([leagueSync], { leagues: start, rounds, folder }))];
     for (const count of [hundredth, tenth, leagues]) {

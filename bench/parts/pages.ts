@@ -13,7 +13,10 @@ const PAGES = { paths: ['/', '/?q=united', '/changes', '/status.json'], perSecon
 
 type Questions = { readonly paths: readonly string[]; readonly perSecond: number };
 
-/** How fast a worker answers probes and people while its leagues change. Kubernetes gives a probe a second. */
+/**
+ * How fast a worker answers probes and page requests while its leagues change. A Kubernetes probe times out after a
+ * second.
+ */
 export const pages: Part = {
   name: 'pages',
   title: 'Probes and pages',
@@ -44,7 +47,7 @@ export const pages: Part = {
   },
 };
 
-/** Asks each path in turn, so many times a second, however long the answers take. Milliseconds each. */
+/** Requests the paths in turn at a constant rate, regardless of response times. Returns milliseconds per request. */
 async function ask(url: string, { paths, perSecond }: Questions): Promise<readonly number[]> {
   const took: Promise<number>[] = [];
   for (let index = 0; index < perSecond * SECONDS; index += 1) {

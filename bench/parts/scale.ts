@@ -4,12 +4,12 @@ import { type Entry, pick } from '../support/contest.ts';
 import { formatCount, formatNumber, formatSpread, markdownTable, median, paragraph } from '../support/statistics.ts';
 
 type Scale = {
-  /** From the smallest. */
+  /** In ascending order. */
   readonly sizes: readonly number[];
-  /** The size that stands for a start without work. */
+  /** The size that represents a start without work. */
   readonly start: number;
   readonly idleBytes: number;
-  /** How often the largest was loaded. */
+  /** The number of rounds with the largest list. */
   readonly fewRounds: number;
 };
 
@@ -25,7 +25,7 @@ export function judgeScale(entries: readonly Entry[], scale: Scale): { goals: re
     const costs = sizes.map((leagues) => median(perLeague(entries, work, leagues, scale)));
     return {
       what: `cost of a league, ${sizes.map(formatCount).join(', ')} leagues, ${work}: highest by lowest`,
-      // Where the noise of a start is larger than a short list, there is no factor, and nothing holds.
+      // If the noise of the start exceeds the cost of a short list, there is no ratio, and the goal fails.
       values: [Math.min(...costs) > 0 ? Math.max(...costs) / Math.min(...costs) : Number.NaN],
       unit: '×',
       must: LARGEST_FACTOR,
@@ -55,7 +55,7 @@ function perLeague(entries: readonly Entry[], work: Work, leagues: number, { sta
   return pick(entries, { contestant, work, leagues }, ({ wallMs }) => ((wallMs - startMs) / leagues) * 1_000);
 }
 
-/** One figure a round: its most hungry work. */
+/** One value per round: the task with the highest memory usage. */
 function largestOfRounds(entries: readonly Entry[], leagues: number, idleBytes: number): readonly number[] {
   const works = WORKS.map((work) => pick(entries, { contestant, work, leagues }, (entry) => above(entry, idleBytes)));
   return (works[0] ?? []).map((_, round) => Math.max(...works.map((values) => values[round] ?? 0)));

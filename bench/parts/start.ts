@@ -14,7 +14,7 @@ const KINDS = ['first start', 'later start', 'as in the image'] as const;
 type Kind = (typeof KINDS)[number];
 type Start = { readonly kind: Kind; readonly requestMs: number; readonly storedMs: number };
 
-/** How soon a worker is at work. */
+/** How long a worker takes to start. */
 export const start: Part = {
   name: 'start',
   title: 'Start',
@@ -23,7 +23,7 @@ export const start: Part = {
     const { home } = service;
     await service.serve(writeLists(home, 'leagues', makeLeagues(LIFELIKE)).answer);
     const image = mkdtempSync(join(home, 'image-'));
-    // Fills what the image has been built with.
+    // Fills the compile cache that the container image is built with.
     await startOnce(service, 'as in the image', image);
     const starts: Start[] = [];
     for (let index = 0; index < rounds * STARTS_A_ROUND; index += 1) {
@@ -36,10 +36,10 @@ export const start: Part = {
   },
 };
 
-/** Starts a worker on an empty database; `kept` holds what Node has kept of earlier starts. */
+/** Starts a worker on an empty database; `kept` is the folder of the compile cache. */
 async function startOnce(service: Service, kind: Kind, kept: string): Promise<Start> {
   rmSync(databaseIn(kept), { force: true });
-  // What was asked before is no request of this start.
+  // Forgets the requests of earlier starts.
   await service.forget();
   const cache = kind === 'as in the image' ? { NODE_COMPILE_CACHE: join(kept, 'compile-cache') } : {};
   await using worker = startWorker(kept, service.url, cache);

@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts';
 import { formatSpread, markdownTable, paragraph } from '../support/statistics.ts';
 import { databaseIn, startWorker, type Worker } from '../support/worker.ts';
 
-/** As many leagues as there are in life. */
+/** The number of leagues of the real service. */
 export const LIFELIKE = 124;
 const POLLS = 100;
 const IDLE_MS = 5_000;
@@ -16,7 +16,7 @@ const LOOKED_AT = ['/metrics', '/'];
 type PollCost = { readonly processorMs: number; readonly walBytes: number; readonly lineBytes: number };
 type Life = { readonly same: PollCost; readonly shuffled: PollCost; readonly residentBytes: number };
 
-/** What a worker costs that has little to do, as most have. */
+/** The resource usage of a typical worker, which has little to do. */
 export const life: Part = {
   name: 'life',
   title: 'A worker in real life',
@@ -65,7 +65,7 @@ async function live(folder: string): Promise<Life> {
   return { same: cost, shuffled: await pollOften(worker, database, swap), residentBytes: resident };
 }
 
-/** Polls back to back: means of all. */
+/** Polls back to back; returns the means. */
 async function pollOften(
   worker: Worker,
   database: string,
@@ -96,7 +96,7 @@ async function idle(worker: Worker): Promise<number> {
   return residentBytes(worker.pid);
 }
 
-/** What a worker with the leagues of real life takes when its start is over. */
+/** The resident memory of a worker with the real number of leagues, after its start. */
 export async function measureIdleBytes(folder: string): Promise<number> {
   await using service = await startService(folder, 'idle');
   await service.serve(writeLists(service.home, 'idle', makeLeagues(LIFELIKE)).answer);

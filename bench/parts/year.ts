@@ -10,7 +10,7 @@ import { YEAR_OF_POLLS, type YearFigures } from '../year/year.ts';
 
 const POLLS_A_DAY = 1_440;
 const PROGRAM = join(import.meta.dirname, '../programs/year.ts');
-/** What is asked of the database for the status page, as `year/measure.ts` names it. */
+/** The database queries of the status page, by their names in `year/measure.ts`. */
 const PAGE_QUERIES = [
   'queries of /',
   '/changes',
@@ -19,7 +19,7 @@ const PAGE_QUERIES = [
   '/status.json',
 ];
 
-/** What a worker leaves behind that polls every minute for a year. */
+/** The database and the memory of a worker that polls every minute for a year. */
 export const year: Part = {
   name: 'year',
   title: 'A year of polls',
@@ -38,18 +38,18 @@ export const year: Part = {
 
 async function runYear({ polls, folder }: Options): Promise<YearFigures> {
   const child = spawn(process.execPath, [PROGRAM, '--polls', String(polls)], {
-    // What the caller's shell sets is no part of the figures.
+    // Variables of the caller's shell must not affect the figures.
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Asked and not killed, since it removes a folder of its own.
+  // SIGTERM, not SIGKILL: the child removes a folder of its own.
   using _guard = leaveNoOrphan(() => child.kill('SIGTERM'));
   const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stdout)]);
   if (code !== 0) throw new Error(`the year of polls ended with exit code ${code}`);
   return JSON.parse(said) as YearFigures;
 }
 
-/** What the polls make at one a minute. */
+/** The time span of the polls, at one a minute. */
 function spanOf(polls: number): string {
   return polls === YEAR_OF_POLLS ? 'a year' : `${formatNumber(polls / POLLS_A_DAY)} days`;
 }

@@ -3,8 +3,8 @@ import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { z } from 'zod';
 
-// What the bench compares with: a script as one writes it first with these libraries. It logs in, fetches, validates,
-// and upserts row by row in one transaction; no history, no retries, no removals.
+// The baseline of the benchmark: a first script with these libraries. It logs in, fetches, validates, and upserts row
+// by row in one transaction; no history, no retries, no removals.
 
 const Login = z.object({ result: z.literal('success'), access_token: z.string() });
 

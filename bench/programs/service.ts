@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// A service that costs as little as one can: its answers are encoded before anybody asks. No ETag and no compression;
-// each response has its own "timestamp". It runs in a separate process, controlled by messages.
+// A service with minimal overhead: its responses are encoded in advance. No ETag and no compression; each response has
+// its own "timestamp". It runs in a separate process, controlled by messages.
 
 const TOKEN_LIFE_MS = 86_400_000;
 const LONGEST_TAIL_BYTES = 200;
 
 let leagues: Buffer = Buffer.from('{"message":"","leagues":[],"timestamp":null}');
-/** Where in `leagues` the timestamp stands, if it has one. */
+/** The offset of the timestamp in `leagues`; -1 if there is none. */
 let timestampAt = -1;
 let firstRequestAt: number | undefined;
 
@@ -42,7 +42,7 @@ function login(): Buffer {
   return Buffer.from(JSON.stringify({ result: 'success', message, player_id: 'player-1', ...tokens, expire_datetime }));
 }
 
-/** The answer of now, in the bytes of the one before. */
+/** The response with the current timestamp, written into the existing buffer. */
 function stamped(): Buffer {
   if (timestampAt >= 0) leagues.write(new Date().toISOString(), timestampAt);
   return leagues;
@@ -60,6 +60,6 @@ process.on('message', (message: { readonly serve?: string }) => {
   firstRequestAt = undefined;
 });
 process.on('disconnect', () => process.exit());
-// Workers keep their connection open between polls, which are as far apart as the bench likes.
+// Outlasts the time between two polls of a worker that keeps its connection open.
 server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));

@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util';
 import { makeScratchFolder } from '../support/scratch.ts';
 import { measureYear, YEAR_OF_POLLS } from '../year/year.ts';
 
-// A year of polls in a separate process, so that its memory is only that of the year. Prints the figures as JSON.
+// A year of polls in a separate process, so that memory figures are of the year only. Prints the figures as JSON.
 
-/** `synchronous` is FULL, as in the program: on a disk the year would take hours. How fast a disk is shows elsewhere. */
+/** With `synchronous` FULL, as in the program, a year on a disk would take hours. Disk speed is measured elsewhere. */
 const IN_MEMORY = '/dev/shm';
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 type Tick = { readonly value: number; readonly isMinor: boolean };
 type Axis = { readonly at: (value: number) => number; readonly ticks: readonly Tick[] };
-/** An axis that holds these values, from one place in a picture to another. */
+/** Makes an axis for these values between two positions in the picture. */
 type MakeAxis = (values: readonly number[], begin: number, end: number) => Axis;
 
 /** A line of points, each x and y. */
@@ -10,16 +10,16 @@ export type Drawing = {
   readonly subtitle?: string;
   readonly x: string;
   readonly y: string;
-  /** What both axes are; logarithmic where nothing is said. */
+  /** The type of both axes; logarithmic by default. */
   readonly makeAxis?: MakeAxis;
 };
 
 const [WIDTH, HEIGHT] = [720, 420];
 const AREA = { left: 70, right: 150, top: 62, bottom: 55 };
-/** Of equal weight on white and on black (Okabe and Ito's), and told apart by their marks as well. */
+/** Readable on white and on black (palette of Okabe and Ito); lines also differ by their markers. */
 const COLOURS = ['#0f8f70', '#d55e00', '#5b8fd9', '#b06a9c'];
 const DASHES = ['', '6 3', '2 3', '8 3 2 3'];
-/** Names at the ends of lines stand at least so far apart. */
+/** The minimum distance between the names of lines. */
 const LINE_HEIGHT = 16;
 
 const STYLE = `text { font: 13px system-ui, sans-serif; fill: #24292f } .title { font-size: 15px; font-weight: 600 }
@@ -70,7 +70,7 @@ function level(at: number, value: number, isMinor: boolean): string {
   return isMinor ? line : `${line}<text x="${AREA.left - 8}" y="${at + 4}" text-anchor="end">${label(value)}</text>`;
 }
 
-/** Without the digits that a power of ten gets in floating point. */
+/** Formats a value without floating-point noise. */
 function label(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString('en-US');
 }
@@ -84,7 +84,7 @@ function drawLine({ points }: Line, index: number, across: Axis, up: Axis): stri
   return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" stroke-dasharray="${dash}"/>${marks}`;
 }
 
-/** Each beside the last point of its line; among those that end at the same place none stands over another. */
+/** Places each name beside the last point of its line, without overlaps. */
 function nameLines(lines: readonly Line[], across: Axis, up: Axis): readonly string[] {
   const lowest = new Map<number, number>();
   return lines
@@ -100,7 +100,7 @@ function nameLines(lines: readonly Line[], across: Axis, up: Axis): readonly str
 /** A linear axis has about so many steps. */
 const STEPS = 6;
 
-/** From the power of ten below the least to the one above the most; the values are above 0. */
+/** From the power of ten below the minimum to the one above the maximum; all values are above 0. */
 const logAxis: MakeAxis = (values, begin, end) => {
   const from = Math.floor(Math.log10(Math.min(...values)));
   const to = Math.max(from + 1, Math.ceil(Math.log10(Math.max(...values))));
@@ -112,7 +112,7 @@ const logAxis: MakeAxis = (values, begin, end) => {
   };
 };
 
-/** From 0 to the most, in steps of 1, 2 or 5 and zeros; no value is below 0. */
+/** From 0 to the maximum, in steps of 1, 2 or 5 times a power of ten; no value is below 0. */
 export const linearAxis: MakeAxis = (values, begin, end) => {
   const most = Math.max(...values);
   const power = 10 ** Math.floor(Math.log10(most / STEPS));

@@ -27,8 +27,8 @@ type Task = { readonly work: Work; readonly lists: Lists; readonly digest: strin
 type Contest = { readonly leagues: number; readonly rounds: number; readonly folder: string };
 
 /**
- * Has the contestants do the same works, in turn, so that a busy minute of the machine hits all of them. Throws if
- * one ends with other rows than were sent.
+ * Runs the tasks of all contestants in turn, so that a busy minute of the machine affects all of them. Throws if one of
+ * them stores wrong rows.
  */
 export async function compete(contestants: readonly Contestant[], contest: Contest): Promise<readonly Entry[]> {
   await using service = await startService(contest.folder, 'contest');
@@ -73,7 +73,7 @@ function settle(contestant: Contestant, service: Service, round: number) {
   return { contestant, place, home };
 }
 
-/** One figure of all rounds, in their order. */
+/** One figure per round, in order. */
 export function pick(
   entries: readonly Entry[],
   which: { readonly contestant: string; readonly work: Work; readonly leagues: number },

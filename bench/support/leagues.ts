@@ -10,15 +10,15 @@ export type SentLeague = Readonly<Record<string, unknown>> & { readonly league_i
 /** The fields of the interface in its order. */
 export const COLUMNS: readonly string[] = LEAGUE_FIELDS.map(({ name }) => name);
 
-/** What a program is given: the same leagues as an answer of the service, and as a list by itself. */
+/** The input of a program: the same leagues as a response of the service, and as a bare list. */
 export type Lists = { readonly answer: string; readonly list: string; readonly bodyBytes: number };
 
 const SAMPLES = join(import.meta.dirname, '../../src/simulator/leagues.json');
 const SEED = 20_261_120;
-/** One in so many is changed. */
+/** One in this many leagues is changed. */
 const CHANGED_EVERY = 100;
 
-/** The samples over and over, each with an id and a name of its own. The same ones at every call. */
+/** Repeats the sample leagues, each with its own id and name. Deterministic. */
 export function makeLeagues(count: number): readonly SentLeague[] {
   const { leagues: samples } = JSON.parse(readFileSync(SAMPLES, 'utf8')) as { leagues: readonly SentLeague[] };
   const random = createRandom(SEED);
@@ -35,7 +35,7 @@ export function inOtherOrder(leagues: readonly SentLeague[]): readonly SentLeagu
   return shuffleItems(leagues, createRandom(SEED + 1));
 }
 
-/** As a service changes them: their place in the list, their season, and when that was. */
+/** Changes leagues as the service does: priority, season, and time of the last update. */
 export function withChanges(leagues: readonly SentLeague[]): readonly SentLeague[] {
   return leagues.map((league, index) => {
     if (index % CHANGED_EVERY !== 0) return league;
@@ -89,7 +89,7 @@ export function digestOf(leagues: readonly SentLeague[]): string {
   return digest.digest('hex');
 }
 
-/** The same of a database. */
+/** The same digest of a database. */
 export function digestOfTable(path: string): string {
   const db = new Database(path, { readonly: true });
   const digest = createHash('sha256');

@@ -5,7 +5,7 @@ import { delimiter, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { formatNumber, markdownTable } from './statistics.ts';
 
-/** Everything that one has to know to compare figures with others. */
+/** What one needs to know to compare figures with those of other machines. */
 export function describeMachine(folder: string): string {
   const rows = [
     ['processor', `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${arch()}`],
@@ -30,7 +30,7 @@ export function describeMachine(folder: string): string {
   return markdownTable(['', 'what'], rows);
 }
 
-/** By the mount that is nearest above, the last of those over one another; `stat` takes ext4 for ext2. */
+/** The file system of the nearest mount point above; the last mount wins. `stat` cannot tell ext4 from ext2. */
 function fileSystemOf(folder: string): string {
   const path = `${realpathSync(folder)}/`;
   const mounts = readFileSync('/proc/self/mounts', 'utf8')
@@ -42,7 +42,7 @@ function fileSystemOf(folder: string): string {
   return mounts.at(-1)?.type ?? 'unknown';
 }
 
-/** Blanks in the kernel's tables are octal. */
+/** The kernel escapes spaces as octal. */
 function withBlanks(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
@@ -51,7 +51,7 @@ function say(program: string, ...args: readonly string[]): string {
   return execFileSync(program, args, { encoding: 'utf8', cwd: import.meta.dirname }).trim();
 }
 
-/** Most parts do without the other programs. */
+/** Says so if a program is not installed: most parts do not need it. */
 function sayWhereInstalled(describe: () => string): string {
   try {
     return describe();
@@ -64,7 +64,7 @@ function versionOf(file: string): string {
   return (JSON.parse(readFileSync(`${import.meta.dirname}/${file}`, 'utf8')) as { version: string }).version;
 }
 
-/** With a plus behind it where the work tree differs. */
+/** The commit, with a plus sign if the work tree is dirty. */
 function commit(): string {
   return say('git', 'describe', '--always', '--exclude', '*', '--dirty=+');
 }
@@ -80,7 +80,7 @@ function describeSqliteUtils(): string {
   return `${version}, SQLite ${say('sqlite-utils', 'memory', 'SELECT sqlite_version()', '--raw')}`;
 }
 
-/** Those of the programs that are not on the PATH; one with a slash in its name is looked for where it says. */
+/** The programs that are not on the PATH; a name with a slash is looked up as a path. */
 export function missingOf(programs: readonly string[]): readonly string[] {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return programs.filter((program) => !folders.some((folder) => canRun(resolve(folder, program))));

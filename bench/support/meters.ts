@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const TICKS_A_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** What a process takes of the memory now, in bytes. */
+/** The resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   if (kilobytes === undefined) throw new Error(`/proc does not tell the memory of process ${pid}`);
@@ -13,21 +13,21 @@ export function residentBytes(pid: number): number {
 /** Processor time of a process since its start, its own and the kernel's for it. Counted in steps of 10 ms, mostly. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in parentheses, may hold spaces; the fields behind it are counted from the third.
+  // The program name, in parentheses, may contain spaces; the fields after it are counted from the third.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
   return (ticks / TICKS_A_SECOND) * 1_000;
 }
 
-// SQLite's write-ahead log, read from outside (https://sqlite.org/fileformat2.html#the_write_ahead_log). Its file keeps
-// its size when the log restarts, so what was added is counted in frames that bear the log's salt.
+// SQLite's WAL, read from outside (https://sqlite.org/fileformat2.html#the_write_ahead_log). The file keeps its size
+// when the WAL restarts, so growth is counted in frames with the current salt.
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const SALT_BYTES = 8;
 const [PAGE_SIZE_AT, SALT_AT, FRAME_SALT_AT] = [8, 16, 8];
 
-/** How far the log has come. */
+/** The position in the WAL. */
 export type WalPosition = { readonly salt: string; readonly frames: number; readonly frameBytes: number };
 
 export function walPosition(database: string): WalPosition {

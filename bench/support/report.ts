@@ -48,7 +48,7 @@ function judge({ values, unit, must, aim }: Goal): readonly string[] {
 }
 
 function holds(value: number, must: number, aim: number | undefined): string {
-  // What cannot be computed does not hold either.
+  // NaN fails the goal, too.
   if (!(value >= 0 && value <= must)) return '**no**';
   return aim !== undefined && value <= aim ? 'yes, the aim too' : 'yes';
 }

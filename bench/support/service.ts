@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { makeHome } from './scratch.ts';
 
-/** The service of the bench in a process of its own, and a folder for what is measured with it. Both go with it. */
+/** The service of the benchmark in a process of its own, and a folder for the measurement. Disposing ends both. */
 export type Service = AsyncDisposable & {
   readonly home: string;
   readonly url: string;
   /** Answers with this file from now on. */
   readonly serve: (file: string) => Promise<void>;
-  /** What was asked until now does not count. */
+  /** Forgets the requests so far. */
   readonly forget: () => Promise<void>;
-  /** When (ms since the epoch) the first request came since then, or since a file was served. */
+  /** When (ms since the epoch) the first request came since `forget` or `serve`. */
   readonly firstRequestAt: () => Promise<number>;
 };
 

@@ -9,28 +9,28 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
 
-/** The value below which this share of them lies. */
+/** The quantile: the value below which this share of the values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
 }
 
-/** Each value by the one at the same place: what is compared was measured in the same round. */
+/** Element-wise ratios: the values of one index were measured in the same round. */
 export function ratios(values: readonly number[], by: readonly number[]): readonly number[] {
   return values.map((value, index) => value / (by[index] ?? Number.NaN));
 }
 
-/** Stands for what cannot be computed. */
+/** Placeholder for a figure that cannot be computed. */
 export const NO_FIGURE = '–';
 
-/** Three digits that count, and all before the point. No figure is below 0: one that comes out so was lost in the noise. */
+/** Three significant digits, and all digits before the point. A negative figure was lost in noise. */
 export function formatNumber(value: number): string {
   if (!(Number.isFinite(value) && value >= 0)) return NO_FIGURE;
   const places = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
   return value.toFixed(places);
 }
 
-/** The median, and behind it the least and the most. */
+/** The median, with minimum and maximum. */
 export function formatSpread(values: readonly number[]): string {
   const middle = formatNumber(median(values));
   if (values.length === 1 || middle === NO_FIGURE) return middle;

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** GNU's, which tells of memory, and not the shell's. */
+/** GNU time, which reports memory, not the shell built-in. */
 export const TIME = '/usr/bin/time';
 
 /** What a process cost. */
 export type Cost = {
   /** From spawn to exit. */
   readonly wallMs: number;
-  /** Processor time, of the program and of the kernel for it. */
+  /** Processor time in user and kernel mode. */
   readonly processorMs: number;
   readonly peakBytes: number;
 };
@@ -22,8 +22,8 @@ export type Command = {
 };
 
 /**
- * Runs a program to its end. It has an environment of its own: what the caller's shell sets is no part of the figures.
- * What programs keep between starts, such as compiled code, lies in `kept`.
+ * Runs a program to its end. Its environment is independent of the caller's shell. `kept` is a folder for caches
+ * between starts, such as compiled code.
  */
 export async function runTimed({ args, env = {} }: Command, folder: string, kept: string): Promise<Cost> {
   settleDisk();
@@ -33,7 +33,7 @@ export async function runTimed({ args, env = {} }: Command, folder: string, kept
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: kept, TMPDIR: kept, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
-    // At the head of a group, for who kills `time` has not killed what it times.
+    // A process group of its own: killing only `time` would leave the timed program running.
     detached: true,
   });
   using _guard = leaveNoOrphan(() => killGroup(child));
@@ -50,14 +50,14 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 }
 
-/** Flushes what others have written, so that it does not reach the disk during a measurement. */
+/** Flushes dirty pages of other programs, so that they do not reach the disk during a measurement. */
 function settleDisk(): void {
   spawnSync('sync');
 }
 
 /** Ends a child process together with this one, unless this one ends by SIGKILL. Dispose of it once the child has ended. */
 export function leaveNoOrphan(kill: () => void): Disposable {
-  // Ahead of all else that is done at the exit: what still runs would write into folders that are being removed.
+  // Prepended to all other exit handlers: a running child would write into folders that are being removed.
   process.prependOnceListener('exit', kill);
   return {
     [Symbol.dispose]: () => {

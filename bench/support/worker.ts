@@ -33,7 +33,7 @@ export function databaseIn(folder: string): string {
 
 export type Poll = {
   readonly outcome: string;
-  /** Bytes of the line in the log that tells of it. */
+  /** The length of the log line of the poll. */
   readonly lineBytes: number;
 };
 
@@ -42,21 +42,21 @@ export type Worker = AsyncDisposable & {
   readonly pid: number;
   /** Ms since the epoch. */
   readonly spawnedAt: number;
-  /** Where its page is. */
+  /** The URL of the status page. */
   readonly url: () => Promise<string>;
-  /** Settles when the polls of its start, leagues and profile, are recorded. */
+  /** Resolves when the polls at start, leagues and profile, are recorded. */
   readonly started: () => Promise<void>;
-  /** Has it poll (SIGHUP), and settles when the poll is recorded. */
+  /** Sends SIGHUP, and resolves when the poll is recorded. */
   readonly poll: () => Promise<Poll>;
 };
 
-/** Far longer than any poll takes: past it the worker is stuck, and there is nothing to measure. */
+/** Far longer than any poll takes: after it the worker counts as stuck. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 5;
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Starts it in a folder, which holds its database. */
+/** Starts a worker in a folder, which gets its database. */
 export function startWorker(folder: string, url: string, env: Environment = {}): Worker {
   const spawnedAt = performance.timeOrigin + performance.now();
   const child = spawn(process.execPath, [PROGRAM, 'run'], {
@@ -71,7 +71,7 @@ export function startWorker(folder: string, url: string, env: Environment = {}):
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
 
-  /** The first line of its log that fits, waited for. */
+  /** Waits for the first log line that matches. */
   const lineWith = async (fits: (line: string) => boolean, from = 0): Promise<string> => {
     for (const giveUpAt = Date.now() + PATIENCE_MS; Date.now() < giveUpAt; await sleep(LOOK_MS)) {
       const found = lines.slice(from).find(fits);
@@ -104,7 +104,7 @@ export function startWorker(folder: string, url: string, env: Environment = {}):
   };
 }
 
-/** Of a run, or of a skipped one. */
+/** Whether the line is of a run or of a skipped run. */
 function isRun(line: string, kind: 'leagues' | 'profile'): boolean {
   return line.includes(`"kind":"${kind}","trigger"`);
 }

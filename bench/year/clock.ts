@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/time/clock.ts';
 
-/** A clock that a benchmark moves by hand; a wait is over at once, and has moved it on. */
+/** A simulated clock: `sleep` returns at once and advances the time. */
 export type HandClock = Clock & {
   readonly advance: (ms: number) => void;
   /** Advances to the timestamp (ms), unless it is already past. */

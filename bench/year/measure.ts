@@ -12,12 +12,12 @@ import { makeMonitorSources } from '../../test/support/monitor-sources.ts';
 import { median } from '../support/statistics.ts';
 import type { HandClock } from './clock.ts';
 
-/** A median of so many answers, after one that is not counted. */
+/** The median of this many requests, after an uncounted one. */
 const REPEATS = 20;
 const COOKBOOK = join(import.meta.dirname, '../../docs/cookbook.md');
 const RECIPE = /^### (?<question>.+)\n(?:(?!#|```).*\n)*```sql\n(?<sql>[^`]+)```$/gm;
 
-/** Milliseconds, by what was asked. */
+/** Milliseconds, by request. */
 export type Times = Readonly<Record<string, number>>;
 
 /** How long the status page, `/status.json` and the metrics take to answer, in this process and without a network. */

@@ -5,8 +5,8 @@ import { churn, createRandom, startChurn } from '../../src/simulator/churn.ts';
 import bundled from '../../src/simulator/leagues.json' with { type: 'json' };
 import type { HandClock } from './clock.ts';
 
-// The service as a year of polls meets it, answering from memory: what its answers cost on the way is no part of the
-// figures. Everything follows from the simulated time and one seed, so that every year is the same.
+// A service that answers from memory, without a network, whose cost must not affect the figures. It depends only on the
+// simulated time and a seed, so every year is the same.
 
 const SEED = 525_600;
 const MINUTE_MS = 60_000;
@@ -20,7 +20,7 @@ const CHANGE_EVERY_MS = 5 * HOUR_MS;
 /** A request now and then fails and is retried. */
 const HICCUP_SHARE = 0.002;
 
-/** What goes wrong for a while: how often it begins, and how long it lasts. */
+/** Temporary faults: how often they begin, and how long they last. */
 const TROUBLES = {
   outage: { everyMs: 14 * DAY_MS, lastsMs: 40 * MINUTE_MS },
   'bad element': { everyMs: 10 * DAY_MS, lastsMs: 6 * HOUR_MS },
@@ -28,7 +28,7 @@ const TROUBLES = {
   'new field': { everyMs: 120 * DAY_MS, lastsMs: DAY_MS },
 } as const;
 
-/** Those that show in the list itself. */
+/** The faults that affect the list itself. */
 const LISTED_TROUBLES = ['bad element', 'part of the list', 'new field'] as const;
 
 type Trouble = keyof typeof TROUBLES;

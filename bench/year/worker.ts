@@ -16,18 +16,18 @@ const RUN_TIMEOUT_MS = 120_000;
 const LEEWAY_MS = 300_000;
 const SEED = 7;
 
-/** The worker's own parts, wired as the worker wires them, but for the clock and the network. */
+/** The parts of a worker, wired as the worker does it, except for the clock and the network. */
 export type YearWorker = AsyncDisposable & {
   readonly store: Store;
   readonly poll: () => Promise<RunReport>;
   readonly pollProfile: () => Promise<unknown>;
-  /** Does what the worker looks after between polls: deletes old rows once a day. */
+  /** Does the maintenance between polls: prunes old rows once a day. */
   readonly look: () => Promise<void>;
 };
 
 export type YearOptions = {
   readonly clock: HandClock;
-  /** Whether the service names the version of its list, and answers 304 where the client has it. */
+  /** Whether the service sends an ETag, and answers 304 if the client has the current list. */
   readonly conditional: boolean;
 };
 

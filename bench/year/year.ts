@@ -7,9 +7,8 @@ import { createHandClock, type HandClock } from './clock.ts';
 import { type Times, timePages, timeStatements } from './measure.ts';
 import { openYearWorker, type YearWorker } from './worker.ts';
 
-// A year of polls every minute, with the real store, session, client and pruning, a service that answers from memory,
-// and a clock that is moved by hand: how large the database becomes, how long it takes to be asked, and whether memory
-// grows.
+// A year of polls every minute, with the real store, session, client and pruning, an in-memory service and a simulated
+// clock: how large the database becomes, how long queries take, and whether memory grows.
 
 export const YEAR_OF_POLLS = 525_600;
 const MINUTE_MS = 60_000;
@@ -18,10 +17,10 @@ const POLLS_A_DAY = 24 * POLLS_AN_HOUR;
 const MONTHS = 12;
 
 export type YearOptions = {
-  /** Fewer than a year of them make a shorter year, of shorter months. */
+  /** Fewer polls make a shorter year, with shorter months. */
   readonly polls: number;
   /**
-   * Whether the service answers 304 where its list is the same. Otherwise every answer is the whole list, and the year
+   * Whether the service answers 304 if its list is unchanged. Otherwise every response is the whole list, and the year
    * takes more than twice as long.
    */
   readonly conditional: boolean;
@@ -32,7 +31,7 @@ export type YearFigures = {
   /** Processor time of one poll and what comes with it. */
   readonly pollMs: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** The file after everything in the log was moved there, and the largest that the log ever was. */
+  /** The database after a checkpoint, and the largest size of the WAL. */
   readonly bytes: { readonly database: number; readonly largestWal: number };
   readonly rows: Readonly<Record<string, number>>;
   readonly freshnessMs: number;
@@ -47,11 +46,11 @@ type Memory = { readonly day: number; readonly residentBytes: number; readonly h
 
 type Polled = Pick<YearFigures, 'outcomes' | 'memory' | 'pollMs'> & { readonly largestWal: number };
 
-/** Lets the polls pass, the last of them at the present moment, and then asks what people ask. Makes the database. */
+/** Runs the polls, the last of them at the current time, then measures common queries. Creates the database. */
 export async function measureYear(path: string, { polls, conditional }: YearOptions): Promise<YearFigures> {
   const clock = createHandClock(Date.now() - polls * MINUTE_MS);
   const { largestWal, ...polled } = await pollFor(path, { polls, conditional, clock });
-  // Closing moves the log into the file.
+  // Closing checkpoints the WAL.
   const bytes = { database: statSync(path).size, largestWal };
   await using worker = await openYearWorker(path, { clock, conditional });
   const pagesMs = await timePages(worker.store, clock);
@@ -79,12 +78,12 @@ async function pollFor(path: string, options: YearOptions & { readonly clock: Ha
   return { outcomes, memory, largestWal, pollMs: (user + system) / 1_000 / polls };
 }
 
-/** What comes each minute: the poll, hourly the profile, and what the worker looks after in between. */
+/** The work of each minute: the poll, hourly the profile, and the maintenance in between. */
 async function pollOnce(worker: YearWorker, poll: number): Promise<string> {
   const { outcome } = await worker.poll();
   if (poll % POLLS_AN_HOUR === 0) {
     await worker.pollProfile();
-    // What is cleared away in a later turn of the loop would otherwise heap up.
+    // Lets the event loop turn: otherwise garbage would accumulate.
     await turnOfLoop();
   }
   await worker.look();
@@ -108,7 +107,7 @@ function countRows(path: string): YearFigures['rows'] {
 }
 
 async function lookAtMemory(day: number): Promise<Memory> {
-  // What is cleared away only after a collection is garbage for the next.
+  // Twice: finalizers of the first collection leave garbage for the second.
   for (let round = 0; round < 2; round += 1) {
     collectGarbage();
     await turnOfLoop();

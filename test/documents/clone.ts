@@ -6,13 +6,13 @@ import type { Ended } from './screen.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Has HEAD of a project cloned into a folder that is not there yet. */
+/** Clones HEAD of a project into a new folder. */
 export function makeClone(project: string, folder: string): string {
   execFileSync('git', ['clone', '--quiet', project, folder]);
   return folder;
 }
 
-/** A clone with what `npm ci` made in another one. The packages are shared with the other one and never written. */
+/** A clone with the packages that `npm ci` installed in another clone. They are shared, and never written. */
 export function copyInstalled(project: string, installed: string, folder: string): string {
   makeClone(project, folder);
   symlinkSync(join(installed, 'node_modules'), join(folder, 'node_modules'));
@@ -32,7 +32,7 @@ export function newcomer(home: string): Environment {
   return { PATH: path.join(':'), HOME: home, LANG: 'C.UTF-8', TERM: 'xterm', USER: 'root', SHELL: '/bin/bash' };
 }
 
-/** The same, with the machine's way to npm's registry, and with its cache. */
+/** The same environment with access to the npm registry and its cache. */
 export function withRegistry(env: Environment): Environment {
   const real = { ...env, HOME: process.env.HOME ?? '/root' };
   const names = ['userconfig', 'globalconfig', 'cache'];

@@ -22,8 +22,8 @@ export function withoutComment(command: string): string {
 }
 
 /**
- * The commands of a block: mostly one a line; what the shell takes for unfinished goes on in the next one, and what
- * follows an installation in the same line is a command of its own.
+ * The commands of a block: one per line, continued as in a shell. A command after an installation in the same line
+ * counts as a separate one.
  */
 export function splitCommands(lines: readonly string[], firstLine: number): readonly Line[] {
   const commands: Line[] = [];
@@ -48,7 +48,7 @@ function splitInstallation({ line, text }: Line): readonly Line[] {
       ];
 }
 
-/** Also where it would be run, but with a warning: a here-document without its end. */
+/** Including what a shell runs with a warning: a here-document without its end. */
 function isUnfinished(command: string): boolean {
   if (command.endsWith('\\')) return true;
   const { status, stderr } = spawnSync('bash', ['-n', '-c', command], { encoding: 'utf8' });

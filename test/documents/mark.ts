@@ -1,19 +1,19 @@
 /** How to treat a command block or an output, from the comment before it. */
 export type Mark = {
-  /** Why it is not run, or not compared. */
+  /** Why the block is not run, or the output not compared. */
   readonly reason?: string;
-  /** An output whose lines are among those of this terminal. */
+  /** The output consists of lines of this terminal. */
   readonly amongLinesOf?: string;
   readonly terminal: string;
-  /** Runs in a terminal of its own for as long as the block. */
+  /** Runs in a separate terminal for the duration of the block. */
   readonly beside?: string;
   /** Run before the block; their exit codes do not matter. */
   readonly after: readonly string[];
   /** Exit code of the block's last command. */
   readonly exits: number;
-  /** Typed when the last command has said something and waits. */
+  /** Input that is typed when the last command prompts for it. */
   readonly answers: readonly string[];
-  /** A number that stands for that of the worker's process. */
+  /** The process id in the document that stands for the one of the worker. */
   readonly process?: { readonly number: string; readonly terminal: string };
 };
 
@@ -21,12 +21,12 @@ export const PLAIN: Mark = { terminal: '1', after: [], exits: 0, answers: [] };
 
 const COMMENT = /^\s*<!--\s*(?<words>(?:not run|run|among)\b.*?)\s*-->\s*$/;
 
-/** The words of a comment that is meant for us. */
+/** The text of a comment that is addressed to this test. */
 export function readComment(line: string): string | undefined {
   return COMMENT.exec(line)?.groups?.words;
 }
 
-/** What the words of a comment mean; undefined if they mean nothing. README.md explains them. */
+/** Parses the text of a comment; undefined if it means nothing. README.md explains the syntax. */
 export function readMark(words: string): Mark | undefined {
   const reason = /^not run: (\S.*)$/.exec(words)?.[1];
   if (reason !== undefined) return { ...PLAIN, reason };

@@ -19,14 +19,14 @@ export type Document = {
   readonly steps: readonly Step[];
   /** Commands inside sentences. */
   readonly named: readonly Line[];
-  /** What is wrong with the comments. */
+  /** Errors in the comments. */
   readonly faults: readonly Line[];
 };
 
 type Fence = { readonly line: number; readonly end: number; readonly label: string; readonly lines: readonly string[] };
 
 const SHELL = 'sh';
-/** Other labels of blocks that are nothing to run, and the one of outputs that come from no command. */
+/** Languages of blocks that are not commands. */
 const TOLD = ['', 'ini', 'python', 'sql', 'text', 'yaml'];
 const NAMED = /`((?:[A-Z_]+=\S+ )*(?:(?:npx )?league-sync|npx|npm|(?:node_modules\/\.bin\/)?node)\s[^`]+)`/g;
 
@@ -90,7 +90,7 @@ function markBefore(lines: readonly string[], { line }: Fence, faults: Line[]): 
   return mark ?? PLAIN;
 }
 
-/** An output that follows a command block at once, and has no comment of its own, is what the block prints. */
+/** An output right after a command block, without a comment of its own, is the output of that block. */
 function addOutput(steps: Step[], output: Output, follows: boolean): void {
   const last = steps.at(-1);
   if (follows && output.mark === PLAIN && last?.kind === 'commands') steps.splice(-1, 1, { ...last, output });

@@ -1,7 +1,7 @@
-/** Where the documents have the project lie in what they show. */
+/** The folder of the project in the documents. */
 const SHOWN_FOLDER = '/srv/league-sync';
 
-/** What differs from one run to the next. Numbers of a status, of a port and in names stay. */
+/** Values that differ between runs. HTTP statuses, ports and numbers in names do not. */
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ /g, ''],
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>'],
@@ -14,12 +14,12 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/\s{2,}/g, '  '],
 ];
 
-/** The lines of an output that say something: npm's remarks are not the program's. */
+/** The lines of an output, without those of npm. */
 export function linesOf(printed: string): readonly string[] {
   return printed.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('npm warn '));
 }
 
-/** A line with everything replaced that differs from one run to the next. */
+/** Replaces everything in a line that differs between runs. */
 export function shapeOf(line: string, folder = SHOWN_FOLDER): string {
   const placed = line.trimEnd().replaceAll(folder, '<folder>');
   return VARIABLE.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), placed);
@@ -35,7 +35,7 @@ function quote(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** The shown lines that are missing: each one is looked for behind the one before. */
+/** The expected lines that are missing; each is searched for after the one before. */
 export function missingFrom(printed: readonly string[], shown: readonly string[], folder: string): readonly string[] {
   let from = 0;
   return shown.filter((line) => {

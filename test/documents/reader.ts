@@ -9,20 +9,20 @@ import { type Ended, eventually } from './screen.ts';
 import { fillSettings } from './settings.ts';
 import { createDesk, type Desk } from './terminals.ts';
 
-/** Who does what one document says. */
+/** A simulated reader, who follows one document. */
 export type Reader = {
   /** Runs the commands of a block in its terminal, and reports each. */
   readonly run: (block: Commands) => Promise<void>;
   /** Waits until a terminal has shown the lines of an output since the last block was begun. */
   readonly waitFor: (output: Output, terminal: string) => Promise<void>;
-  /** Presses Ctrl-C wherever something goes on. */
+  /** Presses Ctrl-C in every terminal with a running command. */
   readonly end: () => Promise<void>;
 };
 
 export type ReaderOptions = {
   readonly clone: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The same with the way to npm's registry. */
+  /** The same environment with access to the npm registry. */
   readonly fetching: Readonly<Record<string, string>>;
   readonly room: Room;
   readonly report: Report;
@@ -30,11 +30,11 @@ export type ReaderOptions = {
 
 const COMMAND_LIMIT_MS = 120_000;
 const FETCH_LIMIT_MS = 300_000;
-/** What a worker says of a fault may take two polls, and these the time of a run each. */
+/** A worker may take two polls to report a fault, each of them as long as a run. */
 const LINES_LIMIT_MS = 20_000;
 const BESIDE = 'beside';
 
-/** One reader of one document, with as many terminals as the document speaks of. */
+/** A reader of one document, with as many terminals as the document mentions. */
 export function createReader(options: ReaderOptions): Reader {
   const { clone, env, room, report } = options;
   const desk = createDesk({ enter: room.enter, folder: clone, env }, report);
@@ -61,7 +61,7 @@ export function createReader(options: ReaderOptions): Reader {
   };
 }
 
-/** What the commands of a block that end by themselves print. */
+/** The output of the commands of a block that end by themselves. */
 async function runAll({ commands, mark }: Commands, desk: Desk, options: ReaderOptions): Promise<string> {
   let printed = '';
   for (const [index, command] of commands.entries()) {
@@ -110,7 +110,7 @@ function isQuery(commands: readonly Line[]): boolean {
   return commands.length === 1 && /^(?:\w+=\S+ )?npx league-sync query /.test(commands[0]?.text ?? '');
 }
 
-/** The number of a process that a document shows is another one each time: the one that the worker says. */
+/** Replaces the process id in the document by the actual one, which the worker logs. */
 function nameProcess(text: string, { process }: Mark, desk: Desk): string {
   if (process === undefined) return text;
   const there = /worker started \(process (\d+)\)/.exec(desk.terminal(process.terminal).text())?.[1];

@@ -6,7 +6,7 @@ import { faults } from '../../src/simulator/faults.ts';
 import { runQuery } from '../../src/store/queries/sql.ts';
 import { splitLine } from './shell-words.ts';
 
-/** Where commands are looked up. `database` is one of the newest schema, which statements are tried on. */
+/** The context of a lookup. `database` has the newest schema; statements are tried on it. */
 export type Place = { readonly clone: string; readonly database: string };
 /** The result of looking a command up: it exists, it does not, or it is not one of ours. */
 export type Finding = 'exists' | 'foreign' | { readonly fault: string };
@@ -30,8 +30,8 @@ const BARE_FLAGS = [
 const OUR_IMAGE = /(?:^|\/)league-sync(?::[\w.-]+)?$/;
 
 /**
- * Looks for what a command names that is named in a sentence or not run: scripts, files, commands, options and their
- * values. Of another program's command only what it hands on to ours is looked at.
+ * Checks what a command refers to, if it is only mentioned or not run: scripts, files, commands, options and their
+ * values. Of another program's command only the part for our program is checked.
  */
 export function lookUp(command: string, place: Place): Finding {
   const findings = splitLine(command).map((words) => lookUpWords(words, place));
@@ -47,12 +47,12 @@ function lookUpWords(all: readonly string[], place: Place): Finding {
   if (first === 'npx' && second === 'league-sync') return found(faultOfProgram(rest, place));
   if (first === 'npx') return found(faultOfPackage(second, rest, place));
   if (first === 'npm') return found(faultOfScript(second, rest[0], place));
-  // What stands in the quotes is a line of its own.
+  // The quoted text is a command line of its own.
   if (/(?:^|\/)(?:bash|sh)$/.test(first) && /^-\w*c$/.test(second)) return lookUp(rest[0] ?? '', place);
   if (/(?:^|\/)(?:node|bash|sh)$/.test(first)) return found(faultOfFile(words.slice(1), place));
   const handedOn = words.indexOf('--') + 1;
   if (handedOn > 0) return lookUpWords(words.slice(handedOn), place);
-  // Such as systemd-run, which takes the command behind its options.
+  // Such as systemd-run, which takes a command after its options.
   const ours = words.indexOf('league-sync', 1);
   return first === 'systemd-run' && ours > 0 ? lookUpWords(words.slice(ours), place) : 'foreign';
 }
@@ -61,7 +61,7 @@ function found(fault: string | undefined): Finding {
   return fault === undefined ? 'exists' : { fault };
 }
 
-/** `[compose] run|exec [OPTION…] NAME [WORD…]`; what stands behind our image's name is for our program. */
+/** `[compose] run|exec [OPTION…] NAME [WORD…]`; the words after the name of our image are for our program. */
 function lookUpContained(all: readonly string[], place: Place): Finding {
   const [verb, ...words] = all[0] === 'compose' ? all.slice(1) : all;
   if (verb !== 'run' && verb !== 'exec') return 'foreign';
@@ -75,7 +75,7 @@ function lookUpContained(all: readonly string[], place: Place): Finding {
   return OUR_IMAGE.test(words[at] ?? '') ? found(faultOfProgram(rest, place)) : 'foreign';
 }
 
-/** What our program itself says of a command line. Who only names a command may leave its arguments out. */
+/** The usage error of our program for a command line. A command that is only mentioned may lack its arguments. */
 function faultOfProgram(words: readonly string[], { database }: Place): string | undefined {
   const asked: { sql?: unknown; fault?: unknown } = {};
   try {
@@ -91,7 +91,7 @@ function faultOfProgram(words: readonly string[], { database }: Place): string |
   return typeof asked.sql === 'string' ? faultOfStatement(asked.sql, database) : undefined;
 }
 
-/** Our program, which carries nothing out: it notes the options. */
+/** Our program without its actions: it records the options. */
 function createSilentProgram(asked: object) {
   const program = createProgram(async (_, options) => {
     Object.assign(asked, options);
@@ -127,7 +127,7 @@ function faultOfScript(word: string, next: string | undefined, { clone }: Place)
   return `package.json has no script ${script}`;
 }
 
-/** Of what node or a shell is to run. */
+/** The error of a file that node or a shell is to run. */
 function faultOfFile([file = '', ...rest]: readonly string[], place: Place): string | undefined {
   if (!existsSync(join(place.clone, file))) return `there is no file ${file}`;
   return /^(?:src\/cli\.ts|dist\/league-sync\.cjs)$/.test(file) ? faultOfProgram(rest, place) : undefined;

@@ -1,4 +1,4 @@
-/** What became of the commands of one document. */
+/** The results of the commands of one document. */
 export type Report = {
   readonly pass: (line: number, what: string) => void;
   readonly fail: (line: number, what: string, why: readonly string[]) => void;
@@ -11,7 +11,7 @@ export type Report = {
 const LONGEST_SHOWN = 100;
 const MOST_LINES = 30;
 
-/** Collects the lines about one document, so that documents can be run beside each other. */
+/** Collects the lines about one document, so that documents can run in parallel. */
 export function createReport(file: string): Report {
   const lines: string[] = [];
   let [passed, failed] = [0, 0];

@@ -22,7 +22,7 @@ const env = newcomer(home);
 const fetching = withRegistry(env);
 
 const installed = makeClone(project, join(work, 'installed'));
-// Meanwhile the reader of the README runs an installation of their own.
+// In parallel, the reader of the README makes an installation of their own.
 const installing = fetchBy('npm ci', installed, fetching, INSTALL_LIMIT_MS);
 const database = join(work, 'schema.db');
 execFileSync('cp', [globSync(join(installed, 'test/fixtures/schema-*.db')).sort(bySchema).at(-1) ?? '', database]);
@@ -64,7 +64,7 @@ async function makeInstalled(folder: string): Promise<string> {
   return copyInstalled(project, installed, folder);
 }
 
-/** What is only named, or not run, has at least to be there. */
+/** Checks that what is only mentioned, or not run, exists. */
 function lookAtNamed({ named, steps }: Document, report: Report): void {
   const left = steps.flatMap((step) =>
     step.kind === 'commands' && step.mark.reason !== undefined ? step.commands : [],

@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
-/** A network and a table of processes of their own, so that no port is taken and nothing outlives the room. */
+/** A sandbox with its own network and PID namespace, so that no port is in use and no process outlives it. */
 export type Room = AsyncDisposable & {
-  /** The command line that has another one run in the room. */
+  /** The prefix that runs a command in the sandbox. */
   readonly enter: readonly [string, ...string[]];
 };
 
 /** The first process of a sandbox: it ends with its stdin, and so also when the process that opened it is killed. */
 const HOLD = 'ip link set lo up && echo ready && exec cat';
 
-/** Opens a room, which has loopback and no other network. Takes root. */
+/** Opens a sandbox with loopback and no other network. Needs root. */
 export async function openRoom(): Promise<Room> {
   const keeper = spawn(
     'unshare',

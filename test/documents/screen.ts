@@ -9,19 +9,19 @@ export type Ended = { readonly code: number; readonly printed: string };
 export type Screen = {
   /** Everything so far. */
   readonly text: () => string;
-  /** What came since the last command ended. */
+  /** The output since the last command ended. */
   readonly news: () => string;
-  /** A command begins: from here on it counts how long nothing came. */
+  /** Marks the start of a command, from which silence is measured. */
   readonly begin: () => void;
-  /** The end of the command, where it has come; that is told once. */
+  /** The end of the command, if it has ended; returned once. */
   readonly takeEnd: () => Ended | undefined;
-  /** The end, or that the command has said something and says no more for the moment. */
+  /** The end, or `quiet` if the command has printed something and pauses. */
   readonly settled: () => Ended | 'quiet' | undefined;
 };
 
-/** What the shell prints behind each command: its exit code. */
+/** The marker with the exit code that the shell prints after each command. */
 const END = /⟦(?<code>\d+)⟧/;
-/** npm draws a wheel with these while it waits. */
+/** The characters of the spinner of npm. */
 const WHEEL = /[\u2801-\u28ff]/g;
 const QUIET_MS = 1_500;
 const LOOK_EVERY_MS = 50;
@@ -55,7 +55,7 @@ export function createScreen(source: Readable): Screen {
   };
 }
 
-/** Looks again and again until something is seen; undefined when the time is over. */
+/** Polls until `look` returns a value; undefined on timeout. */
 export async function eventually<T>(look: () => T | undefined, limitMs: number): Promise<T | undefined> {
   const until = performance.now() + limitMs;
   for (;;) {

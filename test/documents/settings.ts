@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const SIMULATED =
   /its address is `(?<BASE_URL>[^`]+)`, the username `(?<USERNAME>[^`]+)`, the password `(?<PASSWORD>[^`]+)`/;
 
-/** Does what the reader is told to do after copying the example: writes in what the README says of the simulator. */
+/** Follows the README after copying the example: fills in the settings of the simulator. */
 export function fillSettings(clone: string): void {
   const path = join(clone, '.env');
   const readme = readFileSync(join(clone, 'README.md'), 'utf8');

@@ -1,11 +1,11 @@
-/** A part in quotes, a part without; `\` at the end of a line and before a character. */
+/** A quoted part, an unquoted part; `\` at the end of a line and before a character. */
 const PART =
   /\\\n|"(?<double>(?:\\.|[^"\\])*)"|'(?<single>[^']*)'|\\(?<escaped>.)|(?<bare>(?:[<>]&|[^\s"'\\;&|()])+)|(?<gap>[ \t]+)|(?<end>.|\n)/gsu;
-/** `>file`, `2>&1`, `<<END`: not an argument. What a sentence puts between angles, as `<version>`, is one. */
+/** `>file`, `2>&1`, `<<END`: not an argument. A placeholder such as `<version>` is one. */
 const REDIRECTION = /^\d*(?:[<>]{1,3}&?)(?<target>\S*)$/;
 const PLACEHOLDER = /^<[\w -]+>$/;
 
-/** The words of each simple command in a command line, as a shell would divide it; without what redirects them. */
+/** Splits a command line into the words of its simple commands, like a shell; without redirections. */
 export function splitLine(line: string): readonly (readonly string[])[] {
   const commands: string[][] = [[]];
   let word: string | undefined;

@@ -1,12 +1,12 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the rings share that take commands from a document; it says from which. */
+/** The helper that test scripts use to take commands from a document; its arguments name the document. */
 const SHARED = 'test/install/page.sh';
 
 /**
- * What is wrong with a reason for which a block is not run here: a file of the tests that is not there, or a ring that is
- * said to run the block (`by test/deploy`) and does not compare this document's blocks with what it ran.
+ * The error in a reason for skipping a block: a test file that does not exist, or a script that is said to run the
+ * block (`by test/deploy`) but does not compare this document.
  */
 export function faultOfReason(reason: string, file: string, clone: string): string | undefined {
   const missing = [...reason.matchAll(/\btest\/[\w./-]*\w/g)].find(([path]) => !existsSync(join(clone, path)));

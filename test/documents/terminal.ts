@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { createScreen, type Ended, eventually, type Screen } from './screen.ts';
 
-/** A terminal with a shell in it, whose variables and folder stay from one command to the next. */
+/** A terminal with a shell, which keeps variables and folder between commands. */
 export type Terminal = {
-  /** Runs a command to its end; types the answers when it waits for them. */
+  /** Runs a command to its end; types the answers when it prompts. */
   readonly run: (command: string, limitMs: number, answers?: readonly string[]) => Promise<Ended>;
-  /** Starts a command that goes on, and waits until it has said something and is quiet; undefined if it does go on. */
+  /**
+   * Starts a command that keeps running, and waits until it has printed something and is quiet. Undefined if it keeps
+   * running, else its end.
+   */
   readonly start: (command: string) => Promise<Ended | undefined>;
   /** Presses Ctrl-C. */
   readonly interrupt: () => Promise<Ended>;
@@ -26,7 +29,7 @@ const CONTROL_C = '\x03';
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 15_000;
 
-/** Opens a terminal, 120 characters wide. It ends with the room. Commands in it come one after the other. */
+/** Opens a terminal, 120 characters wide. It ends with the sandbox. Commands run one after the other. */
 export function openTerminal(options: TerminalOptions): Terminal {
   const { keys, commands, screen } = openShell(options);
   const begin = (command: string) => {
@@ -72,7 +75,7 @@ function openShell({ enter: [first, ...rest], folder, env }: TerminalOptions): S
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   });
   const [keys, screen, , commands] = child.stdio as unknown as [Writable, Readable, null, Writable];
-  // Who vanishes is found out by what does not come.
+  // A process that vanishes is detected by its missing output.
   for (const stream of [keys, commands, child]) stream.on('error', () => undefined);
   return { keys, commands, screen: createScreen(screen) };
 }

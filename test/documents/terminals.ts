@@ -5,18 +5,18 @@ import type { Report } from './report.ts';
 import type { Ended } from './screen.ts';
 import { openTerminal, type Terminal, type TerminalOptions } from './terminal.ts';
 
-/** The terminals of one reader, and what goes on in them. */
+/** The terminals of one reader, and the commands running in them. */
 export type Desk = {
   readonly terminal: (name: string) => Terminal;
-  /** Starts a command that goes on, in place of what goes on there. */
+  /** Starts a command that keeps running, and stops the one before it in that terminal. */
   readonly start: (name: string, command: Line) => Promise<void>;
-  /** Presses Ctrl-C where something goes on: its end has to be a good one. */
+  /** Presses Ctrl-C if a command is running, which must then end successfully. */
   readonly stop: (name: string) => Promise<void>;
-  /** The same in every terminal. */
+  /** Stops the commands in all terminals. */
   readonly stopAll: () => Promise<void>;
-  /** Remembers what all terminals show now. */
+  /** Remembers the output of all terminals so far. */
   readonly look: () => void;
-  /** What a terminal has shown since. */
+  /** The output of a terminal since `look`. */
   readonly shownSince: (name: string) => string;
 };
 
@@ -25,7 +25,7 @@ const WELL_STOPPED = [0, 130];
 const LAST_WORD = /^(?:[\d-]+ [\d:]+Z )?INFO {2}stopped/m;
 const LAST_WORD_WITHIN = 500;
 
-/** A desk without terminals; each is opened when it is first spoken of. */
+/** Creates an empty set; each terminal is opened at its first use. */
 export function createDesk(options: TerminalOptions, report: Report): Desk {
   const terminals = new Map<string, Terminal>();
   const begun = new Map<string, Line>();

@@ -11,7 +11,7 @@ const NOTHING = 'nothing was accepted';
 const ACCEPTED = ['7 removals accepted: the next poll applies them, unless their leagues are listed', 'again'];
 const ESCAPE = '\u001b';
 
-/** What is on the screen, in lines. */
+/** The lines on the screen. */
 function linesOf(screen: string): readonly string[] {
   return stripVTControlCharacters(screen).trimEnd().split('\r\n');
 }

@@ -13,7 +13,7 @@ const HELD = 3;
 const SHOW_ONLY =
   '7 removals held; league-sync accept-removals --yes accepts them: the next poll applies them, unless their leagues are listed again';
 const ACCEPTED = '7 removals accepted: the next poll applies them, unless their leagues are listed again';
-/** Longer than the program waits inside SQLite, so that it has to look again. */
+/** Longer than SQLite waits, so that the program has to retry. */
 const LOCKED_MS = 2_300;
 const MOMENT_MS = 300;
 const NOBODY_ID = 65_534;
@@ -22,7 +22,7 @@ function filesOf({ database }: SimulatedBench): readonly string[] {
   return readdirSync(dirname(database));
 }
 
-/** A connection of another program, which ends with the test. */
+/** A connection of another program, closed after the test. */
 function connect({ database }: SimulatedBench, options: Database.Options = {}): Database.Database {
   const db = new Database(database, options);
   onTestFinished(() => {
@@ -374,7 +374,7 @@ describe('status', { timeout: 60_000 }, () => {
   });
 });
 
-/** Root ignores file permissions, so this needs another user, who must be able to read the program. */
+/** Whether tests can run as another user: root ignores file permissions. */
 function canRunAsAnother(): boolean {
   return process.platform === 'linux' && runAsAnother(['--version'], '').status === 0;
 }

@@ -10,13 +10,13 @@ import { type Environment, eventually, type RunningProgram } from '../support/pr
 import { scrape } from '../support/scrape.ts';
 import { waitForReadiness } from '../support/status-server.ts';
 
-/** A worker in some state, or what it left. */
+/** A worker in some state, or the files of a stopped one. */
 type Stage = {
   readonly bench: Bench;
   readonly worker: RunningProgram;
-  /** Where the page is served; undefined once the worker has ended. */
+  /** The URL of the page; undefined once the worker has ended. */
   readonly url?: string;
-  /** The settings that the worker has, and status is to have. */
+  /** The settings of the worker, also for `status`. */
   readonly env?: Environment;
 };
 
@@ -25,9 +25,9 @@ type Expected = {
   readonly headline: string;
   readonly reasons?: readonly string[];
   readonly title: RegExp;
-  /** The last line of the log that says how things are. */
+  /** Matches the last log line about the state. */
   readonly log: RegExp;
-  /** What `status` says, if its database cannot know of the trouble, or is gone. */
+  /** The headline of `status` if its database cannot know of the problem, or is gone. */
   readonly status?: 'Up to date' | 'no database';
 };
 
@@ -37,7 +37,7 @@ const LISTEN = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' };
 const withoutAges = (text: string): string =>
   text.replace(/\d+ (s|min|h|d) ago/g, 'N ago').replace('just now', 'N ago');
 
-/** What each view says of the worker: all of them have to say the same. */
+/** The verdict of each view; all must agree. */
 async function readViews(url: string) {
   const [readyz, json, page, { samples }] = await Promise.all([
     fetch(`${url}/readyz`),
@@ -185,7 +185,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage | string>, Expecte
       reasons: ['database'],
       title: /^✗ /,
       log: /the disk is full \(SQLITE_FULL\)/,
-      // A disk that takes nothing takes no row that would say so (docs/operations.md).
+      // A full disk has no room for a row about it (docs/operations.md).
       status: 'Up to date',
     },
   ],
@@ -229,7 +229,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage | string>, Expecte
       reasons: ['stale'],
       title: /^✗ 60 min old/,
       log: /leagues: changed: 124 received/,
-      // Its own clock is right, and by that the data is seconds old.
+      // The clock of `status` is right, so the data is seconds old.
       status: 'Up to date',
     },
   ],

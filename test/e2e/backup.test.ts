@@ -28,11 +28,11 @@ import {
 import { ask, dump } from '../support/database.ts';
 import { missingStrace } from '../support/syscall.ts';
 
-/** The copy process is stopped meanwhile, so that waiting for it would never end. */
+/** The copy process is suspended, so waiting for it would never end. */
 const AT_ONCE_MS = 2_000;
 const NOWHERE = 'http://127.0.0.1:9';
 
-/** A bench with a database that some poll has filled, without a service. */
+/** A bench with a database of an earlier poll, without a service. */
 async function setUpFilled(): Promise<Bench> {
   const bench = await setUp();
   expect((await bench.run(['sync'])).code).toBe(0);
@@ -48,7 +48,7 @@ async function setUpLarge(): Promise<Bench & { readonly copies: string }> {
   return { ...bench, copies };
 }
 
-/** Whether it is a copy, done or half done. */
+/** Whether the file is a copy, complete or partial. */
 function isCopy(name: string): boolean {
   return /\.(db|part)$/.test(name);
 }
@@ -57,7 +57,7 @@ function modeOf(path: string): string {
   return (lstatSync(path).mode & 0o777).toString(8);
 }
 
-/** Files are made as open as the program asks for, so that what it asks for shows. */
+/** Clears the umask, so that files get exactly the requested permissions. */
 function dropUmask(): void {
   const umask = process.umask(0);
   onTestFinished(() => {

@@ -12,7 +12,7 @@ import { grantLogin, listLeagues, makeLeague, startService } from '../support/se
 import { startAtTerminal } from '../support/terminal.ts';
 import { openBench, wallClock } from '../support/worker-resources.ts';
 
-/** A database in a working directory of its own, and nothing else. */
+/** A database in an otherwise empty working directory. */
 type Feed = {
   readonly path: string;
   /** Runs `changes` with the path of the database as its only setting. */
@@ -21,7 +21,7 @@ type Feed = {
 
 const FIRST_AT = Date.parse('2026-11-20T12:00:00.000Z');
 
-/** A feed of polls, a minute apart, that were answered with these lists. Elements that are texts are JSON already. */
+/** A feed of polls, one minute apart, with these lists. String elements are JSON already. */
 async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed> {
   const cwd = makeFolder();
   const path = join(cwd, 'leagues.db');
@@ -40,7 +40,7 @@ async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed
   return { path, show };
 }
 
-/** More changes than there were polls for, of a league that was never listed; `wide` is how long each is. */
+/** Inserts changes of an unlisted league directly; `wide` is their length. */
 async function makeLongFeed(changes: number, wide: number): Promise<Feed> {
   const feed = await makeFeed([makeLeague('l1')]);
   const db = new Database(feed.path);
@@ -64,7 +64,7 @@ function objectsOf(exit: Exit): readonly Row[] {
   return linesOf(exit).map((line): Row => JSON.parse(line));
 }
 
-/** One league through everything that can happen to it, and another one. */
+/** One league with every kind of change, and another league. */
 const LIFE = [
   [
     makeLeague('l1', { league_name: 'First League', rankings: false, city: 'Rome', external_id: 'e1' }),
@@ -203,7 +203,7 @@ describe('changes', { timeout: 60_000 }, () => {
     const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('changed');
     await worker.waitForPoll('changed');
-    // What the pipe cannot hold waits inside the program until the worker has written more.
+    // Output beyond the capacity of the pipe stays in the program until the worker has written more.
     const into = 'while [ ! -e go ]; do sleep 0.05; done; cat';
     const reading = bench.run(['changes', '--since', '0', '--json'], {}, { into });
     for (let more = 0; more < 2; more += 1) await worker.waitForPoll('changed');
@@ -290,7 +290,7 @@ describe('changes', { timeout: 60_000 }, () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('changes at a terminal', { timeout: 60_000 }, () => {
-  /** What it shows, in lines. */
+  /** The output as lines. */
   async function look({ path }: Feed, args: string, columns: number): Promise<readonly string[]> {
     const env = { LEAGUE_SYNC_DATABASE: path, TERM: 'xterm' };
     const terminal = startAtTerminal(`changes ${args}`, { cwd: dirname(path), env, columns });
@@ -310,7 +310,7 @@ describe.skipIf(process.platform !== 'linux')('changes at a terminal', { timeout
       '3 ~ First League  priority  1 → 1.5',
       'rankings  false → true',
       'city  Rome → null',
-      // How much of them fits depends on how wide the age is.
+      // How much of the values fits depends on the width of the age.
       expect.stringMatching(/^4 ~ Second League {2}league_name {2}Second League → Second L.*…$/),
       '5 − First League',
       '6 ↺ First League',
@@ -318,7 +318,7 @@ describe.skipIf(process.platform !== 'linux')('changes at a terminal', { timeout
       expect.stringMatching(/^8 ↺ Second League, r\S+ {2}city {2}null → Oslo$/),
       'extra  {} → {"nickname":"S"}',
     ]);
-    // One below the other.
+    // The values are on separate lines.
     const [third = '', rankings = ''] = lines.slice(2);
     expect(rankings.indexOf('rankings')).toBe(third.indexOf('priority'));
     expect(rankings.indexOf('false →')).toBe(third.indexOf('1 →'));
@@ -342,7 +342,7 @@ describe.skipIf(process.platform !== 'linux')('changes at a terminal', { timeout
   });
 });
 
-/** The lines applied in their order, in SQLite's own forms: what JSON has as true is 1 in a column. */
+/** Folds the lines in order, with the values as in SQLite: JSON `true` is 1 in a column. */
 function fold(lines: readonly string[]): readonly Row[] {
   const db = new Database(':memory:');
   const members = db.prepare<[string], { name: string; text: string; value: unknown }>(

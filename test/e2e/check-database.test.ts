@@ -15,7 +15,7 @@ const MOUNT = 'mount';
 const UNMOUNT = 'umount';
 const NOT_ASKED = 'warn skipped';
 
-/** Each makes the database another thing than a good one of ours. */
+/** Ways to make the database unusable. */
 const SPOILT: readonly (readonly [string, (path: string) => void, string])[] = [
   ['of another application', (path) => replaceBy(path, 'CREATE TABLE letters (letter TEXT)'), 'name another file'],
   ['of a newer version', (path) => alter(path, 'PRAGMA user_version = 99'), 'use that version'],
@@ -207,7 +207,7 @@ function replaceByFolder(path: string): void {
   mkdirSync(path);
 }
 
-/** As another program leaves it that was the last to have a database with a log open. */
+/** Leaves the file in WAL mode without a WAL, as after another program closed it last. */
 function markWal(path: string): void {
   alter(path, 'PRAGMA journal_mode = WAL');
 }
@@ -217,7 +217,7 @@ function spoilPages(path: string): void {
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 4_096), Buffer.alloc(bytes.length - 4_096, 0xa5)]));
 }
 
-/** Polls read nothing of it. */
+/** Damages a table that polls do not read. */
 function spoilDictionary(path: string): void {
   const db = new Database(path, { readonly: true });
   const sql = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'data_dictionary'";

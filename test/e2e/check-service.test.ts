@@ -4,7 +4,7 @@ import { runCheck, told, troubles } from '../support/check-command.ts';
 import { startProxy } from '../support/proxy.ts';
 import { grantLogin, listLeagues, makeLeague, type Reply, startService } from '../support/service.ts';
 
-/** Only root may listen on this port, and does not. */
+/** A port on which nothing listens: only root may. */
 const UNREACHABLE = 'http://127.0.0.1:1';
 const AFTER_WAY = ['warn skipped'];
 
@@ -138,7 +138,7 @@ function loginBody(): Record<string, unknown> {
   return grantLogin('the-one-token').body as Record<string, unknown>;
 }
 
-/** Checks a service that answers the login so, and lists these leagues. */
+/** Checks a service with this login response and these leagues. */
 async function checkScripted(login: Reply, leagues: readonly unknown[] = [makeLeague('a')]) {
   const player = { message: 'ok', player: { player_id: 'p1', verified: true }, player_premium_items: [] };
   const { url } = await startService(({ endpoint }) =>

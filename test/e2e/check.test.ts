@@ -144,7 +144,7 @@ describe('check at a terminal', () => {
     const lines = terminal.screen().trimEnd().split(/\r?\n/);
     expect(lines.filter((line) => line.length > 80 && line.trim().includes(' ', 62))).toEqual([]);
     const clock = lines.findIndex((line) => line.startsWith('warn  clock'));
-    // Its figure may be 2 h or 120 min, and so may be where the line breaks.
+    // The skew may be printed as 2 h or 120 min, which moves the line break.
     expect(lines[clock]).toMatch(/^warn {2}clock {7}this machine's is .* behind the service's, which is the( one)?$/);
     expect(lines[clock + 1]).toMatch(/^ {18}(one )?that counts for tokens$/);
     expect(lines[clock + 2]).toBe('                  → correct the wrong clock and synchronize it (NTP)');

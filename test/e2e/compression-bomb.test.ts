@@ -11,13 +11,13 @@ import { readRows } from '../support/worker-resources.ts';
 
 const MEGABYTE = 1_000_000;
 const BOMB_MB = 300;
-/** Over the limit of 64 MB that holds where none is set. */
+/** Over the default limit of 64 MB. */
 const PLAIN_MB = 70;
 const LARGEST_BOMB_BYTES = 400_000;
 const MOST_MEMORY_BYTES = 400 * MEGABYTE;
 const FAILURE = /larger than \d+ MB.*LEAGUE_SYNC_MAX_BODY/;
 
-/** Spaces, which any JSON may hold. Made bit by bit: the test itself needs no such memory. */
+/** Generates JSON whitespace in chunks, so that the test needs little memory itself. */
 function* blanks(megabytes: number): Generator<Buffer> {
   const block = Buffer.alloc(MEGABYTE, 0x20);
   for (let sent = 0; sent < megabytes; sent += 1) yield block;
@@ -32,7 +32,7 @@ async function bomb(): Promise<Reply> {
 async function flood(): Promise<Reply> {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    // The connection is broken before its end: that is the point.
+    // The worker breaks the connection, as intended.
     response.on('error', () => undefined);
     Readable.from(blanks(PLAIN_MB)).pipe(response);
   };
@@ -49,7 +49,7 @@ function settingsFor(service: ScriptedService) {
   };
 }
 
-/** The most memory that a process has held at once since it began. */
+/** The peak resident memory of a process. */
 function peakMemoryBytes(pid: number): number {
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kibibytes) * 1_024;
@@ -80,7 +80,7 @@ describe.each<[string, Kind, () => Promise<Reply>]>([
     service.script(kind, await make());
     const worker = startProgram(['run'], { cwd, env: settingsFor(service) });
     expect(String((await worker.waitForPoll('failed')).msg)).toMatch(FAILURE);
-    // Read of the process that lives on, so nothing of its peak is missed.
+    // Read while the process is alive, so that its peak is included.
     expect(peakMemoryBytes(worker.pid)).toBeLessThan(MOST_MEMORY_BYTES);
     expect((await worker.stop()).code).toBe(0);
   });

@@ -10,11 +10,11 @@ const USERNAME = 'canary-name';
 const PASSWORD = 'canary-password-4711';
 const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`].flatMap((secret) => [...spellingsOf(secret)]);
 
-/** Everything that Node offers to write about a process that ends badly, or that is asked to. */
+/** All diagnostic reports of Node, for crashes and signals. */
 const REPORTS = '--report-on-signal --report-on-fatalerror --report-uncaught-exception';
-/** More than the program needs, and soon used up. */
+/** More than the program needs, but quickly exhausted. */
 const HEAP = '--max-old-space-size=64';
-/** What goes wrong on SIGUSR1, which Node itself leaves alone as soon as a listener is added. */
+/** The fault that SIGUSR1 triggers; Node ignores that signal once it has a listener. */
 const FAULTS = {
   exception: "throw new Error('a fault')",
   rejection: "void Promise.reject(new Error('a fault'))",
@@ -23,7 +23,7 @@ const FAULTS = {
 
 type Crash = { readonly exit: Exit; readonly reports: readonly string[] };
 
-/** A worker that has a token, and what it leaves after something has happened to it. */
+/** Crashes a worker that has a token, and returns the files it left. */
 async function crash(
   fault: keyof typeof FAULTS,
   bring: (worker: RunningProgram, place: string) => Promise<Exit>,
@@ -39,7 +39,7 @@ async function crash(
   return { exit, reports: readdirSync(place).map((name) => readFileSync(join(place, name), 'utf8')) };
 }
 
-/** Apart from the bench: what is found there is what these tests are about. */
+/** Outside of the bench, which fails on any secret: the reports are what these tests examine. */
 function makeReportFolder(): string {
   const place = mkdtempSync(join(tmpdir(), 'league-sync-report-'));
   onTestFinished(() => rmSync(place, { recursive: true, force: true }));

@@ -25,7 +25,7 @@ function moveAway({ database }: SimulatedBench): () => void {
   };
 }
 
-/** Another database takes its place; its contents do not matter. */
+/** Replaces the database by another file, whose contents do not matter. */
 function replace(bench: SimulatedBench): () => void {
   const back = moveAway(bench);
   const other = new Database(bench.database);
@@ -37,7 +37,7 @@ function replace(bench: SimulatedBench): () => void {
   };
 }
 
-/** A copy of the same database is another file, too, and may be of any age. */
+/** Replaces the database by a copy of it, which is another file, too. */
 function replaceByCopy(bench: SimulatedBench): () => void {
   const copy = join(bench.folder, 'copy.db');
   copyFileSync(bench.database, copy);
@@ -46,7 +46,7 @@ function replaceByCopy(bench: SimulatedBench): () => void {
   return back;
 }
 
-/** A worker that polls when it is asked to. */
+/** Starts a worker that polls only on SIGHUP. */
 async function start(env: Readonly<Record<string, string>> = {}) {
   const bench = await setUp();
   const { url, worker } = await serve(bench, env);
@@ -110,7 +110,7 @@ describe('a database that is', () => {
       expect(await worker.waitForLog(({ msg }) => /is back at/.test(String(msg)))).toMatchObject({
         level: 30,
       });
-      // Each once, however often it was looked at.
+      // Logged once, although it was checked repeatedly.
       expect(worker.log().filter(({ level }) => level === 40)).toHaveLength(1);
       await pollNow(worker);
       expect((await worker.waitForPoll()).outcome).toBe('unchanged');
@@ -126,7 +126,7 @@ describe('a database that is', () => {
     expect(await readiness(url)).toEqual([503, ['database']]);
     back();
     expect(await readiness(url)).toEqual([200, []]);
-    // A run that could not even begin is only in the log.
+    // A run that could not begin is only in the log.
     expect(bench.rows("SELECT id FROM runs WHERE outcome = 'failed'")).toEqual([]);
   });
 

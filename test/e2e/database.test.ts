@@ -18,7 +18,7 @@ const TEXTS = [
 const FLAGS = ['default_tournaments', 'rankings'];
 const FIELDS = [...TEXTS, ...FLAGS, 'priority', 'default_markets'];
 
-/** What a row must read as, by the service's own JSON: each value and its SQLite type. */
+/** The expected row for an element of the response: each value and its SQLite type. */
 function expectedRow(sent: Row): Row {
   const values = FIELDS.map((field) => [field, columnOf(field, sent[field])]);
   const types = FIELDS.map((field) => [`${field}_type`, typeOf(field, sent[field])]);
@@ -63,7 +63,7 @@ describe('the database', () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
-    // Written by its own transaction, beside the poll's.
+    // The login is written in a separate transaction.
     await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
     const { runs: runsBefore = [], ...before } = dump(bench.database);
 

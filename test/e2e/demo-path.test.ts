@@ -67,11 +67,11 @@ describe('what a demo replaces', () => {
   });
 });
 
-/** As a first transaction leaves it that is killed just before its end: by the journal, there was nothing before it. */
+/** Writes a hot journal of a first transaction that was killed before its commit: the database had no pages before. */
 function writeHotJournal(path: string): void {
   const header = Buffer.alloc(512);
   header.write('d9d505f920a163d7', 'hex');
-  // The size of a sector and of a page; how many pages are in it, and how many the database had: none.
+  // Sector size and page size; the number of pages in the journal, and of the original database: none.
   header.writeUInt32BE(512, 20);
   header.writeUInt32BE(4096, 24);
   writeFileSync(`${path}-journal`, header);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND } from '../support/bench.ts';
 import { leaveDemo, type Place, runDemo, setUpPlace, treeOf } from '../support/demo-path.ts';
 
-/** A worker that was killed as soon as it had opened the database: its service answers nothing. */
+/** Kills a worker right after it has opened the database: its service never answers. */
 async function killAtOpening(place: Place): Promise<void> {
   place.simulator.setFault('hang', true);
   const worker = place.start(['run']);

@@ -13,7 +13,7 @@ function pageOf(lines: readonly LogLine[]): string {
   return String(lines.find(({ msg }) => String(msg).startsWith('status page'))?.url);
 }
 
-/** A server at the port of the page, unless another program has it already. */
+/** Occupies the port of the page, unless another program has it. */
 async function takePagePort(): Promise<Server | undefined> {
   const server = createServer();
   onTestFinished(() => void server.close());
@@ -103,7 +103,7 @@ describe('demo', () => {
 
 describe('the page of a demo', () => {
   it(`is at port ${PAGE_PORT} if that is free`, async (context) => {
-    // Other tests have demos, too: they keep the port for seconds.
+    // Demos in other tests occupy the port for seconds.
     for (let look = 0; look < 30; look += 1) {
       const server = await takePagePort();
       if (server !== undefined) {

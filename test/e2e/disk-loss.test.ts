@@ -7,7 +7,7 @@ import { fingerprint } from '../support/database.ts';
 import { type DiskBench, expectFailedPoll, PUT_BACK, startWorker, tableOf } from '../support/full-disk.ts';
 import { expectSound } from '../support/syscall-check.ts';
 
-/** What another program has put in place of the file, under another name first. */
+/** What another program put in place of the file, by renaming. */
 const REPLACEMENTS: Readonly<Record<string, (path: string, bench: DiskBench) => Promise<void> | void>> = {
   'an empty file': (path) => writeFileSync(path, ''),
   'a text': (path) => writeFileSync(path, 'Dear diary, this is no database.\n'.repeat(100)),

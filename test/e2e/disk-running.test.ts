@@ -27,7 +27,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 const READING = [['status'], ['query', 'SELECT 1'], ['changes'], ['accept-removals']] as const;
 
-/** Old data where there is any, and otherwise a word on where there is none. */
+/** Readers get the old data if there is any, otherwise an error that says why not. */
 async function expectReaders(bench: DiskBench, { database }: happen.Trouble, before: readonly unknown[]) {
   const rows = (sql: string) => askSqlite3(database ?? '', sql);
   if (database !== undefined) expect(tableOf({ rows })).toEqual(before);

@@ -7,7 +7,7 @@ import { type CommandName, expectRefusal, runOn, setUpPlace } from '../support/d
 import { type DiskBench, expectFailedPoll, PUT_BACK, setUpDisk, startWorker } from '../support/full-disk.ts';
 import { expectSound } from '../support/syscall-check.ts';
 
-/** What is said, with 74, where nothing is changed. */
+/** The error, with exit code 74, if nothing must be changed. */
 const CELLS: readonly (readonly [string, harm.DiskFault, CommandName, RegExp])[] = [
   ['a circle of links', harm.putCircle, 'sync --dry-run', /loops through|cannot be opened/],
   ['too many open files', harm.failAlways('openat', 'EMFILE'), 'status', /; raise the limit/],

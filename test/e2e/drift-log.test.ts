@@ -5,7 +5,7 @@ import { grantLogin, listLeagues, makeLeague, startService } from '../support/se
 
 const WARN = 40;
 
-/** What was warned of, by its first words after the kind of the run. */
+/** The warnings, by their first words after the kind of the run. */
 function warnings(lines: readonly LogLine[]): readonly string[] {
   return lines.flatMap(({ level, msg }) => (level === WARN ? [String(msg)] : []));
 }
@@ -14,13 +14,13 @@ async function pollAgain(worker: RunningProgram): Promise<readonly string[]> {
   const before = worker.log().length;
   worker.send('SIGHUP');
   await worker.waitForPoll();
-  // A warning is written before the next line; the profile is off.
+  // Warnings precede the next line; the profile is off.
   worker.send('SIGHUP');
   await worker.waitForPoll();
   return warnings(worker.log().slice(before));
 }
 
-/** A service that lists what it is told to. */
+/** A service whose list a test sets. */
 async function startListing(...first: readonly unknown[]) {
   const listed = { leagues: first };
   const service = await startService(({ endpoint }) =>
@@ -46,7 +46,7 @@ describe('what the service sends that no poll has found before', () => {
     list(makeLeague('a', { mascot: 'a bear' }), makeLeague('b'), NAMELESS);
     expect(await pollAgain(worker)).toEqual([DRIFT, rejectionOf(2)]);
     expect(await pollAgain(worker)).toEqual([]);
-    // A league that stays as it is is not read again.
+    // An unchanged league is not validated again.
     list(makeLeague('a', { mascot: 'a wolf' }), makeLeague('b'), NAMELESS);
     expect(await pollAgain(worker)).toEqual([]);
     await worker.stop();

@@ -14,7 +14,7 @@ const UNREACHABLE = 'http://127.0.0.1:1';
 
 type Sent = Readonly<Record<string, unknown>>;
 
-/** A database with rows in every table of leagues, and a service whose list would now change them all. */
+/** A database with rows in every table of leagues, and a service whose list changes all of them. */
 async function setUpHistory(): Promise<SimulatedBench> {
   const bench = await setUp();
   const leagues = [...bench.simulator.leagues(), ...ODD] as readonly Sent[];
@@ -31,7 +31,7 @@ async function setUpHistory(): Promise<SimulatedBench> {
   return bench;
 }
 
-/** Every table but those of what was tried. */
+/** Every table except those of runs and logins. */
 function stored({ database }: SimulatedBench): Readonly<Record<string, readonly Row[]>> {
   const { runs: _runs, logins: _logins, ...tables } = dump(database);
   return tables;
@@ -65,7 +65,7 @@ async function waitWithinTransaction({ database, simulator }: SimulatedBench, wo
   await eventually('the poll is being applied', () => isWritten(database));
 }
 
-/** The poll that nothing is in the way of any more. */
+/** Expects that the next poll catches up. */
 async function expectNext(bench: SimulatedBench): Promise<void> {
   expect((await bench.run(['sync'])).code).toBe(0);
   expect(askSqlite3(bench.database, 'SELECT changed, unchanged FROM runs ORDER BY id DESC LIMIT 1')).toEqual([

@@ -8,13 +8,13 @@ import { makeLeague } from '../support/service.ts';
 const POLLS = 20;
 const LONGEST_GROWTH_BYTES = 24 * 1024;
 
-/** Elements that cannot be stored, each in a way of its own. */
+/** Elements that cannot be stored, each for another reason. */
 const BAD = [
   'not a league',
   makeLeague('no-name', { league_name: null }),
   makeLeague('no-priority', { priority: 'high' }),
 ];
-/** Leagues that can, each a departure from the interface. */
+/** Leagues that can be stored, each with drift. */
 const ODD = [
   makeLeague('new-field', { broadcast_partner: 'Example TV' }),
   makeLeague('number-for-text', { sport_db_id: 4391 }),
@@ -31,7 +31,7 @@ it('twenty polls of the same list, bad elements and drift in it, leave every row
   bench.simulator.setLeagues([...list, ...BAD]);
   const worker = bench.start(['run']);
   await worker.waitForPoll('changed');
-  // Written by its own transaction, beside the poll's.
+  // The login is written in a separate transaction.
   await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
   const { runs: runsBefore = [], ...before } = dump(bench.database);
   expect(before.leagues).toHaveLength(list.length);
@@ -53,6 +53,6 @@ it('twenty polls of the same list, bad elements and drift in it, leave every row
   expect(runsAfter.slice(-POLLS)).toMatchObject(expected);
   const growths = sizes.slice(1).map((size, index) => size - (sizes[index] ?? 0));
   expect(Math.max(...growths)).toBeLessThan(LONGEST_GROWTH_BYTES);
-  // Otherwise a checkpoint came between, and nothing was measured.
+  // Otherwise a checkpoint happened in between, and nothing was measured.
   expect(Math.min(...growths)).toBeGreaterThan(0);
 });
