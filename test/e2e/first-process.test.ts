@@ -5,11 +5,11 @@ import { holdForWriting } from '../support/other-writer.ts';
 import { childrenOf } from '../support/soak-sample.ts';
 import { expectInOrder, LONGEST_STOP_MS, STOPPING } from '../support/stopping.ts';
 
-/** Runs the program as a container does: as process 1, to which the kernel delivers no signal that it does not ask for. */
+/** Runs the program as in a container: as process 1, for which the kernel ignores signals without a handler. */
 const UNSHARE = 'unshare';
 const OF_ITS_OWN = ['--fork', '--pid', '--mount-proc', '--kill-child'];
 
-/** A worker that is process 1, and how to send it a signal from outside; its own `pid` is that of who started it. */
+/** A worker that is process 1, and a function that signals it from outside; `pid` is that of its parent. */
 async function startAsFirst(bench: SimulatedBench) {
   const worker = bench.start(['run'], {}, { through: [UNSHARE, ...OF_ITS_OWN] });
   const started = await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));

@@ -9,7 +9,7 @@ import { fingerprint } from '../support/database.ts';
 const WRITING = ['run', 'sync', 'profile'] as const;
 const READING = ['status', 'query SELECT', 'sync --dry-run'] as const;
 
-/** Another application's database, in either journal mode. */
+/** Creates the database of another application, in either journal mode. */
 function makeForeign(path: string, journal: 'delete' | 'wal'): void {
   const db = new Database(path);
   db.pragma(`journal_mode = ${journal}`);

@@ -6,7 +6,7 @@ import { setUp } from '../support/bench.ts';
 import { OUTSIDERS } from '../support/read-only-client.ts';
 
 const RESTARTS = 5;
-/** Enough for the other reader to be under way. */
+/** Time for the other reader to start reading. */
 const READING_MS = 50;
 const ALL = [{ n: 124 }];
 const COUNT = 'SELECT count(*) AS n FROM leagues';

@@ -7,10 +7,10 @@ import { eventually } from '../support/program.ts';
 import { startProxy } from '../support/proxy.ts';
 import { hang } from '../support/scripted-service.ts';
 
-// That no stream and no file holds the check's id is looked at after every test (test/support/secrets.ts).
+// Every test also fails if a stream or a file contains the check's id (test/support/secrets.ts).
 
 const LONGEST_STOP_MS = 10_000;
-/** The message before is through by the time that the poll ends, also on a busy machine. */
+/** Slow enough for the start ping to get through before the poll ends, even on a busy machine. */
 const LASTING = 'slow';
 const TRACE = { LEAGUE_SYNC_LOG_LEVEL: 'trace' };
 

@@ -22,7 +22,7 @@ const ENV = {
   LEAGUE_SYNC_ATTEMPT_TIMEOUT: '60s',
 };
 
-/** A reply, and when the worker let go of the connection that it was given on. */
+/** A reply, and when the worker closed its connection. */
 function watched(reply: Reply) {
   let goneAt = Number.POSITIVE_INFINITY;
   const given: Reply = (response) => {
@@ -58,7 +58,7 @@ describe('a run that hangs', () => {
 
     expect(Number(durationMs)).toBeGreaterThanOrEqual(RUN_MS - 10);
     expect(Number(durationMs)).toBeLessThan(ENDED_MS);
-    // As the service sees it, too, the one is over before the other begins.
+    // The service, too, must see the end of one request before the start of the next.
     expect(hung.goneAt()).toBeLessThanOrEqual(next);
     const [first] = bench.rows('SELECT outcome, error_kind, error_message FROM runs ORDER BY id');
     expect(first).toMatchObject({ outcome: 'failed', error_kind: 'timeout' });

@@ -9,7 +9,7 @@ import { missingStrace } from '../support/syscall.ts';
 const [ANOTHER_USER] = OUTSIDERS;
 const ALL = [{ n: 124 }];
 const COUNT = 'SELECT count(*) AS n FROM leagues';
-/** What SQLite does last of the switches to the log and back; a journal on the disk would be left between them. */
+/** The last system calls of the switches to WAL mode and back: a journal on disk would exist between them. */
 const CALLS = ['pwrite64', 'fdatasync', 'ftruncate', 'unlink'];
 const MOST = 8;
 
@@ -32,7 +32,7 @@ describe('a sync that is killed at one of its calls to the disk', () => {
         kills += 1;
         const left = readdirSync(dirname(database));
         expect(left, `${call} ${nth}`).not.toContain('leagues.db-journal');
-        // With the log's own files gone or just begun, SQLite itself cannot help it.
+        // With -wal or -shm missing or just created, SQLite itself cannot recover.
         if (left.includes('leagues.db-wal')) continue;
         expect(await ANOTHER_USER?.ask(database, COUNT), `${call} ${nth}`).toEqual(ALL);
       }
@@ -41,7 +41,7 @@ describe('a sync that is killed at one of its calls to the disk', () => {
   });
 });
 
-/** Whether it got as far as that call. */
+/** Whether the program reached that call. */
 async function killAt(call: string, nth: number, cwd: string, env: Readonly<Record<string, string>>): Promise<boolean> {
   const trace = ['-f', '-qq', '-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${nth}`];
   const { code, signal } = await runProgram(['sync'], { cwd, env, through: ['strace', ...trace] });

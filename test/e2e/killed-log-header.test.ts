@@ -7,10 +7,10 @@ import { missingStrace } from '../support/syscall.ts';
 
 const [ANOTHER_USER] = OUTSIDERS;
 const COUNT = 'SELECT count(*) AS n FROM leagues';
-/** Of the header of SQLite's log, which is synced to the disk before the first page follows. */
+/** The size of the WAL header, which is fsynced before the first frame. */
 const HEADER_BYTES = 32;
 const PAGE_BYTES = 4_096;
-/** SQLite tries for ten seconds. */
+/** SQLite retries for ten seconds. */
 const LONGEST_MS = 60_000;
 
 function missing(folder: string): string | undefined {

@@ -9,7 +9,7 @@ import { createTally, describeTally } from '../support/kill-tally.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 const AIMS: readonly Moment[] = ['transaction', 'commit', 'report', 'copier', 'stop', 'publish'];
-/** Those that came too late are made up for. */
+/** Spare attempts for kills that come too late. */
 const MOST_AIMS = AIMS.concat(AIMS);
 
 it('a worker that is killed leaves one version whole, and the next start makes up for it', {

@@ -6,7 +6,7 @@ import { grantLogin, listLeagues, makeLeague, startService } from '../support/se
 
 const TOKEN = 'token-of-this-test';
 const REFRESH = 'renewal-of-this-test';
-/** Known from nothing but a request, as a password that was rotated twice. */
+/** Secrets that only appear in requests, such as a password that was rotated twice. */
 const SENT = { password: 'rotated-long-ago', token: 'issued-by-someone' };
 /** The secret part of a heartbeat URL. */
 const CHECK = 'check-of-this-test';
@@ -38,7 +38,7 @@ const SECRETS = [
   ['the address of the heartbeat', CHECK],
 ] as const;
 
-/** Each is tried with a word that is no secret, too: only the secret fails a test. */
+/** Each way is also tested with a word that is not a secret, which must not fail the test. */
 const WAYS: readonly (readonly [string, (bench: Bench, word: string) => unknown])[] = [
   ['says on stdout', (bench, word) => bench.run(['query', `SELECT '${word}' AS said`])],
   ['says on stderr', (bench, word) => bench.run(['query', `SELECT "${word}"`])],

@@ -4,7 +4,7 @@ import { EVERY_SECOND, leagueRequests, setUp } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
 import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';
 
-/** A shell that gives the program its streams like this. */
+/** A shell that redirects the streams of the program. */
 function withStreams(redirection: string): readonly string[] {
   return ['sh', '-c', `exec "$@" ${redirection}`, 'sh'];
 }

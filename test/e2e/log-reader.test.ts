@@ -6,7 +6,7 @@ import { makeFifo, openFullFifo, openUntilEnd } from '../support/fifo.ts';
 import { isLocked } from '../support/other-writer.ts';
 import { eventually } from '../support/program.ts';
 
-/** What the contract allows a stop to take. */
+/** The maximum duration of a stop by the contract. */
 const LONGEST_STOP_MS = 10_000;
 
 describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
@@ -34,7 +34,7 @@ describe.each(['json', 'pretty'])('a worker that logs %s', (format) => {
   });
 });
 
-/** It has nothing left to do but to print a line. */
+/** Only a line of output is left at this point. */
 const ENDING_MS = 4_000;
 
 describe('sync with a stuck reader', () => {
@@ -43,12 +43,12 @@ describe('sync with a stuck reader', () => {
     const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });
     await eventually('the poll is stored', () => isStored(bench));
     sync.send('SIGTERM');
-    // Which of the two comes first is the kernel's affair where both are waiting.
+    // If both signals are pending, the kernel decides which is delivered first.
     expect([130, 143]).toContain((await sync.stop('SIGINT')).code);
     expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
   });
 
-  // It waits for its reader, for ever, and holds the lock of the database meanwhile.
+  // It waits for its reader forever, and still holds the lock of the database.
   it('exits on the first signal', async () => {
     const bench = await setUp();
     const sync = bench.start(['sync'], {}, { stdout: openFullFifo() });

@@ -11,7 +11,7 @@ type Stage = {
   readonly bench: SimulatedBench;
   readonly worker: RunningProgram;
   readonly door: string;
-  /** The metrics after the next poll, which is asked for. */
+  /** Sends SIGHUP, and returns the metrics after the poll. */
   readonly afterPoll: (outcome: string) => Promise<Scrape>;
 };
 

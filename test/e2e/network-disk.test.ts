@@ -4,10 +4,10 @@ import { setUp } from '../support/bench.ts';
 import { readLines } from '../support/program.ts';
 import { missingStrace } from '../support/syscall.ts';
 
-/** The numbers by which Linux tells them, as they lie in memory. */
+/** The magic numbers of file systems on Linux, in memory order. */
 const NETWORKED = { NFS: '69690000', CIFS: '424d53ff', FUSE: '46557365' } as const;
 
-/** Runs the program with a kernel that says of this folder that it is of another file system. */
+/** Runs the program while `statfs` reports another file system for this folder. */
 function pretending(folder: string, type: string): readonly string[] {
   const options = ['-D', '-f', '-qq', '-P', folder, '-e', 'trace=statfs', '-e', 'signal=none', '-o', '/dev/null'];
   return ['strace', ...options, '-e', `inject=statfs:poke_exit=@arg2=${type}`];

@@ -27,12 +27,12 @@ it('npm start passes a signal on to the worker, which stops cleanly', async () =
   });
   let log = '';
   watchProgram({ args: ['run'], cwd: folder, env }, () => ({ stdout: log }), once(npm, 'close'));
-  // The whole group, so that an orphan does not outlive a failed test.
+  // Kills the whole group, so that no orphan outlives a failed test.
   onTestFinished(() => {
     try {
       process.kill(-(npm.pid ?? 0), 'SIGKILL');
     } catch {
-      // No process is left, as it should be.
+      // No process is left, as expected.
     }
   });
   for await (const chunk of npm.stdout) {

@@ -7,7 +7,7 @@ import { ask } from '../support/database.ts';
 import { startProgram } from '../support/program.ts';
 import { pollChange, published, setUpPublishing } from '../support/publish-setup.ts';
 
-/** A program that may write, and only reads: the last one to close a database takes its log away. */
+/** A reader with write permission: as the last one to close the database, it would delete the WAL. */
 function readAsMayWrite(path: string): void {
   execFileSync('sqlite3', ['-cmd', '.timeout 5000', path, 'SELECT count(*) FROM leagues']);
 }

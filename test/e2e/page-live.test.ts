@@ -6,9 +6,9 @@ import { expectAccessible, LOOKS, type Look, NO_BROWSER, openTab, takePicture } 
 import { serve } from '../support/page.ts';
 
 const SECOND = 1_000;
-/** The page is asked for again every ten seconds. */
+/** The page reloads itself every ten seconds. */
 const RENEWED = { timeout: 20 * SECOND };
-/** By then an open page has to say that it has no word. */
+/** After this time an open page must show that the worker does not answer. */
 const WITHIN = 30 * SECOND;
 
 beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
@@ -36,7 +36,7 @@ const lostIn = (page: Page) => page.getByRole('alert');
 const headline = (page: Page) => page.getByRole('heading', { level: 1 });
 const tabOf = async (page: Page) => [await page.title(), await page.locator('link[rel=icon]').getAttribute('href')];
 
-/** The same leagues, of which the one that is listed first is elsewhere now. */
+/** The same leagues, the first of which moves to another city. */
 function moveOne(leagues: readonly unknown[]): readonly unknown[] {
   return leagues.map((league) => {
     const fields = Object(league);
@@ -115,7 +115,7 @@ describe('an open page', () => {
   it('counts every age up each second between two answers', async () => {
     const { page } = await open({ moved: true });
     const started = page.getByText(/worker started/);
-    // No answer and no real second come in between: the machine may be busy.
+    // Blocks all requests: a busy machine must not answer in between.
     await page.route('**/*', (route) => route.abort());
     await page.clock.pauseAt(Date.now() + 15 * SECOND);
     await page.clock.runFor(SECOND);
@@ -183,7 +183,7 @@ describe('the user of an open page', () => {
       'q',
       'A year of changes',
     ]);
-    // These are in use; the tiles stay or go, by whether the time that the token expires moves by a millisecond.
+    // Parts in use are kept. Tiles are replaced only if the expiry of the token changes by a millisecond.
     const kept = await page.evaluate(
       `[...${PARTS}].filter((part) => part.isOld && part.dataset.part !== 'tiles').map((part) => part.dataset.part)`,
     );

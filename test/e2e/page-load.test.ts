@@ -5,7 +5,7 @@ import { type Served, serveLeagues } from '../support/page.ts';
 import { makeLeague, makeLeagues } from '../support/worker-resources.ts';
 
 const BURST = 2_000;
-/** Far more than any answer takes, far less than what each of these took once. */
+/** Far more than a response takes, far less than each of these once took. */
 const LONGEST_MS = 5_000;
 
 async function ask({ url }: Served, path: string): Promise<{ readonly text: string; readonly tookMs: number }> {
@@ -23,7 +23,7 @@ describe('a worker stays responsive', () => {
       socket.on('error', () => undefined);
       await once(socket, 'connect');
       socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(BURST));
-      // Cut off, with or without a word.
+      // Closed by the server, with or without a response.
       await new Promise((resolve) => socket.once('close', resolve));
       expect((await ask(served, '/livez')).tookMs).toBeLessThan(LONGEST_MS);
       expect((await served.worker.stop()).code).toBe(0);

@@ -10,7 +10,7 @@ beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
 
 const AGE = /data as of \d\d:\d\d:\d\d UTC \((just now|\d+ s old)\)/;
 
-/** What the page says before anything is read of it: the tab, the headline and the line below it. */
+/** The first impression of the page: the tab title, the headline and the line below it. */
 async function look(page: Page) {
   await page.goto('/');
   const state = page.locator('#state');
@@ -78,7 +78,7 @@ describe('the page', () => {
     const { worker, url } = await serve(bench, env);
     await worker.waitForPoll('changed');
     const session = async () => JSON.parse(await (await fetch(`${url}/status.json`)).text()).session;
-    // Its end lies two hours ahead by the service's clock, and the token is valid by either.
+    // Its expiry is two hours ahead by the service's clock, and the token is valid by either clock.
     expect(await session()).toMatchObject({ logged_in: true, clock_skew_ms: expect.any(Number) });
     bench.simulator.setFault('login-down', true);
     await expect.poll(session, { timeout: 15_000 }).toMatchObject({ logged_in: false });

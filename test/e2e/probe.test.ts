@@ -16,7 +16,7 @@ function probe(listen: string, cwd = makeFolder()): Promise<Exit> {
   return runProgram(['status', '--probe'], { cwd, env: { LEAGUE_SYNC_LISTEN: listen } });
 }
 
-/** Something that answers every request alike. */
+/** A server that answers every request alike. */
 async function openImpostor(status: number, body: string): Promise<number> {
   const server = createServer((_, response) => response.writeHead(status).end(body));
   return (await openPort(server)).port;

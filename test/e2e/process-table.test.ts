@@ -8,7 +8,7 @@ import { spellingsOf } from '../support/secret-encodings.ts';
 
 const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`].flatMap((secret) => [...spellingsOf(secret)]);
 
-/** Where the password is, beside `.env`; each gives the settings that say so. */
+/** Where the password is configured, besides `.env`; each returns the settings for it. */
 const PLACES: readonly (readonly [string, (bench: Bench) => Environment])[] = [
   ['the environment', () => ({})],
   ['a file', writeSecretFile],
@@ -39,7 +39,7 @@ async function setUpLarge(): Promise<Bench & { readonly copies: string }> {
   return { ...bench, copies };
 }
 
-/** The copying process has what it needs, and nothing that it has no use for. */
+/** The copy process gets only the environment that it needs. */
 function expectBare({ argv, environment }: FrozenCopy): void {
   expectDiscreet(argv);
   expectDiscreet(environment);

@@ -12,15 +12,15 @@ const ADDRESS = { http: `http://${HOST}`, https: `https://${HOST}` };
 const LOGIN = '/players/v1/authenticate/login';
 /** An address that leads to this machine, and that the program does not take for loopback. */
 const NOT_LOOPBACK = '0.0.0.0';
-/** What the proxy wants to know of its users. */
+/** The password of the proxy. */
 const PROXY_PASSWORD = 'proxy-canary-4711';
 const PROXY_PAIR = basicPair('clerk', PROXY_PASSWORD);
 const PROXY_SECRETS = [PROXY_PASSWORD, PROXY_PAIR];
 const NOBODY_LISTENS = 'http://127.0.0.1:1';
-/** Time for one attempt, also on a busy machine, where the other three tell nothing more. */
+/** Time for one attempt even on a busy machine; the other three would add nothing. */
 const SHORT_RUN = { LEAGUE_SYNC_RUN_TIMEOUT: '1500ms' };
 const TRACE = { LEAGUE_SYNC_LOG_LEVEL: 'trace' };
-/** Long after the limits that these tests set, and long before any limit of a library. */
+/** Longer than the limits in these tests, shorter than any default of a library. */
 const SOON_MS = 6_000;
 
 type Office = {
@@ -49,7 +49,7 @@ async function startOffice(scheme: 'http' | 'https', behaviour?: (nth: number) =
   };
 }
 
-/** The proxy's address as its users write it. */
+/** The address of the proxy with user and password. */
 function withPassword(url: string): string {
   return url.replace('//', `//clerk:${PROXY_PASSWORD}@`);
 }
@@ -72,7 +72,7 @@ describe('loopback is never proxied', () => {
     const proxy = await startProxy(Number(new URL(simulator.url).port));
     const bench = setUpFor(simulator.url.replace('127.0.0.1', 'localhost.'));
     const { code } = await bench.run(['sync'], { ...everywhere(proxy.url), ...SHORT_RUN });
-    // Whether that name leads anywhere is for the resolver of this machine to say; it is no fault of the settings.
+    // Whether the name resolves depends on this machine; the settings are valid either way.
     expect([0, 1]).toContain(code);
     expect(proxy.connections()).toBe(0);
   });

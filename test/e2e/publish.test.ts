@@ -176,7 +176,7 @@ describe('the published copy', () => {
 });
 
 describe('after the database was restored from a backup', () => {
-  /** Two leagues are published, and the database is the backup of when it had one. */
+  /** Publishes two leagues, then restores a backup of the database with one. */
   async function setUpRestored() {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);

@@ -4,7 +4,7 @@ import { type Bench, setUp } from '../support/bench.ts';
 import { fingerprint } from '../support/database.ts';
 import { runProgram } from '../support/program.ts';
 
-/** Nothing of this may run. */
+/** Statements that must be refused. */
 const REFUSED = [
   "ATTACH 'other.db' AS other",
   'BEGIN',
@@ -51,7 +51,7 @@ const REFUSED = [
   "SELECT json('{')",
 ];
 
-/** All of this may. */
+/** Statements that must run. */
 const READING = [
   'SELECT 1',
   'select count(*) from leagues;',
@@ -70,10 +70,10 @@ const READING = [
   'SELECT * FROM freshness',
 ];
 
-/** As many at once as keep two cores busy. */
+/** Processes in parallel, for two cores. */
 const AT_ONCE = 4;
 
-/** Values that formats stumble over. */
+/** Values that are hard to format. */
 const VALUES = `SELECT 9223372036854775807 AS big, -9007199254740993 AS negative, 1.5 AS "real", NULL AS missing,
   '' AS empty, 'say "hi", all' AS quoted, 'it''s' AS apostrophe, x'00ff' AS bytes, 'a' || char(10) || 'b' AS lines`;
 
@@ -83,7 +83,7 @@ const PAD = '00'.repeat(1_000);
 const LONG = `WITH RECURSIVE n (i) AS (SELECT 10001 UNION ALL SELECT i + 1 FROM n LIMIT ${LONG_ROWS})
   SELECT i, '${PAD}' AS pad FROM n`;
 
-/** Lines and bytes of that answer. */
+/** The lines and bytes of that output. */
 const LONG_ANSWER: Readonly<Record<string, readonly number[]>> = {
   csv: [LONG_ROWS + 1, 'i,pad\n'.length + LONG_ROWS * `10001,${PAD}\n`.length],
   json: [LONG_ROWS, LONG_ROWS * `{"i":10001,"pad":"${PAD}"},\n`.length + '[]\n'.length - ',\n'.length],
@@ -96,7 +96,7 @@ async function setUpStored(): Promise<Bench> {
   return bench;
 }
 
-/** The exit code of every statement, asked for in small groups. */
+/** The exit code of every statement, run in small groups. */
 async function exitCodes(bench: Bench, statements: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
   const codes = new Map<string, number | null>();
   const waiting = [...statements];

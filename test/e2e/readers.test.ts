@@ -10,13 +10,13 @@ import { OUTSIDERS, type ReadOnlyClient } from '../support/read-only-client.ts';
 const LEAGUES = 124;
 const CHANGING_POLLS = 5;
 
-/** When the leagues changed, which is one timestamp, and when the last poll that changed them ended, which is the same. */
+/** The timestamp of all leagues, and that of the last poll that changed them; they must be equal. */
 const VERSION = `SELECT count(*) AS leagues, min(changed_at) AS oldest, max(changed_at) AS newest,
   (SELECT finished_at FROM runs WHERE outcome = 'changed' ORDER BY id DESC LIMIT 1) AS polled FROM leagues`;
 
 type Listed = { readonly league_id: string; readonly league_name: string };
 
-/** A bench in a folder that everybody may look into and only its owner may write. */
+/** A bench in a folder that everyone may read and only its owner may write. */
 async function openToAll({ skip }: TestContext, outsider: ReadOnlyClient): Promise<SimulatedBench> {
   const bench = await setUp();
   const data = dirname(bench.database);
@@ -27,7 +27,7 @@ async function openToAll({ skip }: TestContext, outsider: ReadOnlyClient): Promi
   return bench;
 }
 
-/** What an outsider finds, next to what the service sent. */
+/** The list that an outsider reads, and the list that the service sent. */
 async function look({ database, simulator }: SimulatedBench, outsider: ReadOnlyClient) {
   const rows = await outsider.ask(
     database,
@@ -56,7 +56,7 @@ async function startPolled(bench: SimulatedBench): Promise<RunningProgram> {
   return worker;
 }
 
-/** Brings the worker into the middle of a poll: the service has the request and never answers. */
+/** Suspends the worker within a poll: the service has the request and never answers. */
 async function waitWithinRequest({ simulator }: SimulatedBench, worker: RunningProgram): Promise<void> {
   const before = leagueRequests(simulator).length;
   simulator.setFault('hang', true);
@@ -64,7 +64,7 @@ async function waitWithinRequest({ simulator }: SimulatedBench, worker: RunningP
   await eventually('the request hangs', () => leagueRequests(simulator).length > before);
 }
 
-/** Brings the worker into the middle of the transaction that applies a poll, never to come out of it. */
+/** Suspends the worker for good within the transaction of a poll. */
 async function waitWithinTransaction(bench: SimulatedBench, worker: RunningProgram): Promise<void> {
   addBlockingTrigger(bench.database, { on: 'INSERT ON league_changes' }, ENDLESS);
   const before = leagueRequests(bench.simulator).length;
@@ -80,7 +80,7 @@ function rename({ simulator }: SimulatedBench, suffix: string): void {
   simulator.setLeagues(leagues.map((league) => ({ ...league, league_name: `${league.league_id} ${suffix}` })));
 }
 
-/** The log, where what a killed worker had stored still lies. */
+/** The size of the WAL, which holds the commits of a killed worker. */
 function logBytes(database: string): number {
   return statSync(`${database}-wal`).size;
 }
@@ -111,7 +111,7 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
         instants.push(row?.newest);
       }
     })();
-    // Awaited at the end only.
+    // Awaited only at the end.
     looking.catch(() => undefined);
     for (let poll = 1; poll <= CHANGING_POLLS; poll += 1) {
       rename(bench, `of poll ${poll}`);

@@ -66,7 +66,7 @@ describe('status', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('124');
     expect(stdout).toMatch(/leagues +manual .* changed +124 received/);
-    // The token went with the process that held it.
+    // The token was lost with its process.
     expect(stdout).not.toContain('token expires');
   });
 

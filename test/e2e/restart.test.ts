@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
 
-/** How often the service was asked for what lies under a path. */
+/** How many requests below a path the service received. */
 function asked({ simulator }: SimulatedBench, path: string): number {
   return simulator.requests.filter((request) => request.path.startsWith(path)).length;
 }

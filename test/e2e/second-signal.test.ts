@@ -8,10 +8,10 @@ import { type Exit, eventually, type RunningProgram } from '../support/program.t
 import { pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
 import { STOPPING } from '../support/stopping.ts';
 
-/** What waits for something after the first signal waits for three seconds. */
+/** After the first signal, waits last three seconds. */
 const AT_ONCE_MS = 1_500;
 
-/** Sends the second signal, and expects that nothing is waited for after that. */
+/** Sends the second signal, and expects an immediate exit. */
 async function endAtOnce(program: RunningProgram, signal: NodeJS.Signals): Promise<Exit> {
   const askedAt = performance.now();
   const exit = await program.stop(signal);
@@ -19,7 +19,7 @@ async function endAtOnce(program: RunningProgram, signal: NodeJS.Signals): Promi
   return exit;
 }
 
-/** As much as any next start needs. */
+/** Expects a database that the next start can open. */
 function expectSound(database: string): void {
   expect(askSqlite3(database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   expect(isLocked(database)).toBe(false);
@@ -53,7 +53,7 @@ describe('a second signal exits at once', () => {
     const program = bench.start([command]);
     await eventually('it has come as far as the database', () => isLocked(bench.database));
     program.send('SIGTERM');
-    // Two, since one that waits already is not sent twice; which of them comes first is the kernel's affair then.
+    // Two different signals, since the kernel merges equal pending ones; it also decides which of them comes first.
     expect([130, 143]).toContain((await endAtOnce(program, 'SIGINT')).code);
     writer.end();
     expectSound(bench.database);

@@ -23,7 +23,7 @@ const TRACE = {
   LEAGUE_SYNC_PROFILE_SCHEDULE: 'off',
 };
 
-/** Every way in which a service repeats what it was sent, in answers to requests for leagues. */
+/** All ways in which a service may echo a request, in responses to requests for leagues. */
 const ECHOES: readonly ((said: string) => Reply)[] = [
   (said) => listLeagues([makeLeague('a')], { message: `You sent ${said}`, timestamp: said }),
   (said) => ({ ...listLeagues([makeLeague('a')], { timestamp: { asked: said } }), headers: { etag: `"${said}"` } }),
@@ -35,7 +35,7 @@ const ECHOES: readonly ((said: string) => Reply)[] = [
   (said) => ({ status: 401, body: { result: 'fail', message: said, detail: { authorization: said } } }),
 ];
 
-/** Every place of an answer with leagues in which a token can stand; each is stored or reported in another way. */
+/** All places of a leagues response that may contain a token; each is stored or reported differently. */
 const PLACES: Readonly<Record<string, (said: string) => Reply>> = {
   'the content type': (said) => ({ headers: { 'content-type': said }, body: 'x' }),
   'the name of a field of the answer': (said) => listLeagues([makeLeague('a')], { [said]: 1 }),
@@ -49,12 +49,12 @@ const PLACES: Readonly<Record<string, (said: string) => Reply>> = {
   'a text in place of a league': (said) => listLeagues([makeLeague('a'), makeLeague('b'), said]),
 };
 
-/** A league, or a player, with the token in every place of it that does not get it rejected. */
+/** A league or a player with the token in every field that does not get it rejected. */
 function fill(said: string) {
   return { city: `in ${said}`, rankings: said, default_markets: [{ [said]: said }], [said]: said, debug: { said } };
 }
 
-/** A service that grants logins and answers the nth poll with the nth echo; a 401 is answered twice. */
+/** A service that grants logins and answers the nth poll with the nth echo; a 401 is sent twice. */
 function startEcho(): Promise<Service> {
   return startService((seen, nth) => {
     if (seen.endpoint === 'login') return { ...grantLogin(`canary-token-${nth}`), headers: { 'x-echo': 'yes' } };
@@ -66,7 +66,7 @@ function echo({ authorization }: Seen, say: ((said: string) => Reply) | undefine
   return say?.(authorization.replace(/^Bearer /, '')) ?? { status: 500, body: authorization };
 }
 
-/** Everything that a stranger could read afterwards: the logs and every byte beside the database. */
+/** All output that others may read: the logs and every file beside the database. */
 function everythingWritten({ database }: Bench, ...exits: readonly Exit[]): string {
   const files = readdirSync(dirname(database)).map((name) => readFileSync(join(dirname(database), name), 'latin1'));
   return [...exits.flatMap(({ stdout, stderr }) => [stdout, stderr]), ...files].join('\n');

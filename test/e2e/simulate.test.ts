@@ -13,7 +13,7 @@ async function simulate(...args: string[]): Promise<Started> {
   return { program, url: String(url) };
 }
 
-/** As curl would: the status, and the body as JSON. */
+/** Like curl: returns the status, and the body as JSON. */
 async function call(address: string, init: RequestInit = {}) {
   const response = await fetch(address, init);
   const text = await response.text();

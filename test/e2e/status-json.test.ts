@@ -78,6 +78,6 @@ it('no response contains a secret', async () => {
   const { bench, url } = await startPolled();
   const answers = await Promise.all(PATHS.map(async (path) => (await fetch(url + path)).text()));
   expect(answers.every((answer) => answer.length > 0)).toBe(true);
-  // The folder is searched for every password and token after the test.
+  // Written to the folder because that is searched for passwords and tokens after the test.
   writeFileSync(join(bench.folder, 'answers'), answers.join('\n'));
 });

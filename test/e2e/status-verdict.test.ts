@@ -15,7 +15,7 @@ type Verdict = {
 
 const LONG_AGO = '2026-11-20T12:00:00.000Z';
 
-/** The verdict without what grows by the second. */
+/** The verdict without values that change every second. */
 function essenceOf({ state, headline, ready, reasons }: Verdict) {
   return { state, headline: headline.replace(/\d+ s/, 'N s'), ready, reasons: reasons.map(({ reason }) => reason) };
 }
@@ -77,7 +77,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     const told = (await (await fetch(`${url}/status.json`)).json()) as Verdict;
     expect(verdict.reasons).toEqual(told.reasons);
     expect((await judgeByExit(bench)).code).toBe(1);
-    // Why is told once, however many rows say it.
+    // The reason is printed once, although several rows have it.
     const { stdout } = await bench.run(['status']);
     const [facts = ''] = stdout.split('\nrun ');
     expect(facts.split('It says: "')).toHaveLength(2);
@@ -196,7 +196,7 @@ describe('a token', { timeout: 60_000 }, () => {
     bench.simulator.setFault('login-down', true);
     const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
     await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
-    // The one that `sync` was granted is gone with it.
+    // The token of `sync` is lost with its process.
     expect(await told()).toBe(undefined);
     bench.simulator.setFault('login-down', false);
     await eventually('there is a token', () => bench.rows("SELECT 1 FROM logins WHERE outcome = 'ok'").length > 1);

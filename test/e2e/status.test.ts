@@ -19,7 +19,7 @@ function write({ database }: SimulatedBench, sql: string, ...values: readonly un
 
 const inAn = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-/** What a command shows at a terminal of this width. */
+/** The output of a command at a terminal of this width. */
 async function show(bench: SimulatedBench, args: string, columns: number, env = {}): Promise<string> {
   const terminal = startAtTerminal(args, { cwd: bench.folder, env: { ...bench.env, TERM: 'xterm', ...env }, columns });
   expect(await terminal.waitForExit()).toBe(0);

@@ -5,7 +5,7 @@ import { holdForWriting, isLocked } from '../support/other-writer.ts';
 import { eventually } from '../support/program.ts';
 import { expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, wordsOf } from '../support/stopping.ts';
 
-/** Longer than SQLite itself waits, and shorter than a worker that is to end. */
+/** Longer than the busy timeout of SQLite, shorter than the grace period of a stopping worker. */
 const HELD_MS = 500;
 const OUTCOMES = 'SELECT outcome FROM runs ORDER BY id';
 
@@ -18,7 +18,7 @@ async function startIdle() {
   return { bench, worker };
 }
 
-/** The same with the answer to its second poll there, and another program in the middle of a write since before that. */
+/** A worker with the response to its second poll, blocked by a writer since before that. */
 async function startBehindWriter() {
   const { bench, worker } = await startIdle();
   bench.simulator.setFault('slow', true);

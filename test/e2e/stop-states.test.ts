@@ -7,17 +7,17 @@ import { countLeagues, pollChange, setUpPublishing, startFresh } from '../suppor
 import { grantLogin, listLeagues, makeLeague, type Reply, type Service, startService } from '../support/service.ts';
 import { expectCleanStop, expectInOrder, STOPPING, wordsOf } from '../support/stopping.ts';
 
-/** Long enough for a transaction to be hit in its middle: it takes most of a second. */
+/** Enough leagues for a transaction of most of a second, so that a signal can arrive within it. */
 const MANY = 20_000;
 const NEVER_MS = 60_000;
 const RUNS = 'SELECT outcome, http_status, attempts, received FROM runs ORDER BY id';
 const UNAVAILABLE: Reply = { status: 503, body: { result: 'fail' } };
 
-/** The last words of a worker that had nothing to do, and of one that was in the middle of a poll. */
+/** The last log lines of an idle worker, and of one within a poll. */
 const IDLE_END = [STOPPING, expect.stringMatching(/^stopped\b/)];
 const POLL_END = [STOPPING, expect.stringMatching(/^leagues: interrupted \(/), expect.stringMatching(/^stopped\b/)];
 
-/** A bench for a service of this list of leagues, or of what else the function answers. */
+/** A bench with a service with these leagues, or with the replies of a function. */
 async function serve(leagues: (nth: number) => Reply): Promise<{ readonly bench: Bench; readonly service: Service }> {
   const service = await startService(({ endpoint }, nth) =>
     endpoint === 'login' ? grantLogin('the-only-token') : leagues(nth),
@@ -31,7 +31,7 @@ function answered({ seen }: Service): number {
 
 const listMany = (): Reply => listLeagues(Array.from({ length: MANY }, (_, index) => makeLeague(`l${index}`)));
 
-/** Waits until all leagues are being written. */
+/** Waits until the transaction of the poll is in progress. */
 async function withinTransaction({ database }: Bench, service: Service): Promise<void> {
   await eventually('the request is answered', () => answered(service) > 0);
   await eventually('the poll is being applied', () => isWritten(database));
@@ -66,7 +66,7 @@ describe('a worker that is stopped', () => {
   });
 
   it('in the wait before the last attempt makes no failure of it, and keeps what the service had said', async () => {
-    // The last attempt may just begin, but not end.
+    // The last attempt hangs.
     const { bench, service } = await serve((nth) => ({ ...UNAVAILABLE, delayMs: nth > 3 ? NEVER_MS : 0 }));
     const worker = bench.start(['run']);
     await eventually('three attempts have failed', () => answered(service) === 3);

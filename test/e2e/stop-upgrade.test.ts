@@ -10,7 +10,7 @@ import { eventually } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 
 const QUICK = 'ALTER TABLE `leagues` ADD COLUMN `note` TEXT;';
-/** A second or two of work, most of it in one statement. */
+/** A statement of a second or two. */
 const SLOW = `CREATE TABLE slow AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) AS n FROM n;`;
 
 async function fill(): Promise<SimulatedBench> {
@@ -27,12 +27,12 @@ function copyOf(database: string): string {
   return `${database}.schema-${PRESENT_SCHEMA}`;
 }
 
-/** A copy is begun under another name. */
+/** Whether the temporary file of a copy exists. */
 function isCopying(database: string): boolean {
   return readdirSync(dirname(database)).some((name) => name.includes('league-sync-part'));
 }
 
-/** Expects the old schema or the new one, and the newer never without the copy; the next start brings the newer one. */
+/** Expects the old schema, or the new one and the copy; the next start has the new one. */
 async function expectUpgradeable(bench: SimulatedBench, through: readonly string[]): Promise<void> {
   const copy = copyOf(bench.database);
   expect(isCopying(bench.database)).toBe(false);

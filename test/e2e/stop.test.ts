@@ -6,7 +6,7 @@ import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts'
 import { askSqlite3 } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 
-/** What the contract allows a stop to take. */
+/** The maximum duration of a stop by the contract. */
 const LONGEST_STOP_MS = 10_000;
 
 /** A worker in the middle of its second poll: the service has the request and never answers. */
@@ -23,7 +23,7 @@ function filesBeside(database: string): readonly string[] {
   return readdirSync(dirname(database));
 }
 
-/** Another program that writes the database and does not come to an end. */
+/** Another program with an open write transaction. */
 function holdForWriting(database: string): Database.Database {
   const writer = new Database(database);
   onTestFinished(() => {

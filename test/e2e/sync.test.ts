@@ -8,14 +8,14 @@ import { readLines } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 
-/** A service and a database that hold the same ten leagues. */
+/** A service and a database with the same ten leagues. */
 async function setUpInStep(): Promise<SimulatedBench> {
   const bench = await setUp({ leagues: Array.from({ length: 10 }, (_, index) => makeLeague(`l${index}`)) });
   expect((await bench.run(['sync'])).code).toBe(0);
   return bench;
 }
 
-/** One league less, one changed, one more. */
+/** Removes, changes and adds one league each. */
 function moveOn({ simulator }: SimulatedBench): void {
   const [, second, ...others] = simulator.leagues();
   simulator.setLeagues([{ ...Object(second), priority: 7, league_name: 'New name' }, ...others, makeLeague('l10')]);
@@ -238,7 +238,7 @@ describe('sync --dry-run', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
-  /** What it shows, in lines, and its exit code. */
+  /** The output as lines, and the exit code. */
   async function show(bench: SimulatedBench, args: string, columns: number) {
     const terminal = startAtTerminal(args, { cwd: bench.folder, env: { ...bench.env, TERM: 'xterm' }, columns });
     const code = await terminal.waitForExit();

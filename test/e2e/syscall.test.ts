@@ -4,7 +4,7 @@ import { STARTS, type Start, setUpSyscalls } from '../support/syscall-bench.ts';
 import { meetInjection } from '../support/syscall-check.ts';
 import { outlast } from '../support/syscall-worker.ts';
 
-/** A few out of the thousands that `npm run test:endurance` tries: the lock, the first page, the log, its end. */
+/** A sample of the thousands that `npm run test:endurance` tries: the lock, the first page, the WAL, its end. */
 const SAMPLE: Readonly<Record<Start, readonly Injection[]>> = {
   'no database': [
     { call: 'pwrite64', error: 'ENOSPC', nth: 4, upTo: 'for ever' },
@@ -36,7 +36,7 @@ describe('a sync that is done, but cannot remove its lock file,', () => {
     skip(missing !== undefined, missing);
     const { place } = await setUpSyscalls('the old list');
     const { database, run } = place();
-    // The first one is the lock's own journal.
+    // The first call is for the journal of the lock file.
     const removal: Injection = { call: 'unlink', error: 'EIO', nth: 2, upTo: 'once' };
     const { code, stderr } = await run('sync', failing(`${database}.lock`, removal));
     expect(stderr).not.toMatch(/^\s+at /m);

@@ -14,14 +14,14 @@ import { startSilence, startTls } from '../support/tls-service.ts';
 
 const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };
 const LOGIN = '/players/v1/authenticate/login';
-/** Long before the limit of a connection, and long after anything that is done at once. */
+/** Shorter than the connect timeout, longer than an immediate failure. */
 const AT_ONCE_MS = 5_000;
 
 type Bad = {
   readonly certificate: (authority: Authority) => Certificate;
   readonly trusted: boolean;
   readonly code: string;
-  /** What the operator is told to do. */
+  /** The expected fix. */
   readonly fix: string;
 };
 
@@ -135,7 +135,7 @@ describe('a service over TLS', () => {
   );
 });
 
-/** A service over TLS that redirects requests for this path to another one, which would answer. */
+/** A TLS service that redirects this path to another one, which would answer. */
 async function startRedirecting(what: 'login' | 'leagues', scheme: 'http' | 'https') {
   const { simulator } = await setUp();
   const authority = makeAuthority();
@@ -186,7 +186,7 @@ describe('an https address', () => {
   });
 });
 
-// The guard of everything above that looks for them.
+// Checks that the searches above look for the right secrets.
 it('the secrets that must not be written are those that are sent', async () => {
   const service = await startService(({ endpoint }) =>
     endpoint === 'login' ? grantLogin('access-token-1') : listLeagues([makeLeague('a')]),

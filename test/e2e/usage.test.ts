@@ -8,7 +8,7 @@ import { runProgram } from '../support/program.ts';
 const COMMANDS = ['run', 'sync', 'profile', 'status', 'query', 'simulate', 'demo'];
 const NEEDED_NODE = 24;
 
-/** Debian's own Node, where it is too old to run the program. */
+/** Debian's Node, if it is too old to run the program. */
 const OLD_NODE = ['/usr/bin/node', '/usr/bin/nodejs'].find(
   (path) => existsSync(path) && majorVersion(path) < NEEDED_NODE,
 );

@@ -23,7 +23,7 @@ it('refused credentials are not tried again before the minute is over, however t
   await worker.waitForPoll('failed');
   for (const [offset, offMs] of OFFSETS) {
     clock.set(offset);
-    // The run of the very moment may have begun before; the later ones speak by the new clock.
+    // A run in progress may have begun before the step; later ones use the new clock.
     for (let polls = 0; polls < 3; polls += 1) await worker.waitForPoll('failed');
     const leftMs = nextTry(bench) - (Date.now() + offMs);
     expect(leftMs).toBeGreaterThan(0);
@@ -33,7 +33,7 @@ it('refused credentials are not tried again before the minute is over, however t
   expect(bench.simulator.requests).toHaveLength(1);
 });
 
-/** The timestamp that the message of the last failed run promises, in ms. */
+/** The time of the next try by the message of the last failed run, in ms. */
 function nextTry({ rows }: Bench): number {
   const [run] = rows("SELECT error_message FROM runs WHERE outcome = 'failed' ORDER BY id DESC LIMIT 1");
   const message = String(run?.error_message);

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const SHORT_LIFE_MS = 6_000;
 const SLOT_MS = 1_000;
-/** Several looks of the worker at its clock. */
+/** Several checks of the clock by the worker. */
 const SOME_LOOKS_MS = 4_000;
 const POLLS_AFTER_A_STEP = 3;
 
@@ -18,7 +18,7 @@ beforeEach(({ skip }) => {
 });
 
 describe('a clock that is set while the worker runs', () => {
-  // A step ahead may be a machine that slept, so it makes a token older; a step back must not make it younger.
+  // A step ahead may be a suspended machine, so it makes a token older; a step back must not make it younger.
   it.each<{ offset: Offset; lifeMs: number; logins?: number }>([
     { offset: '+2h', lifeMs: SHORT_LIFE_MS },
     { offset: '-2h', lifeMs: SHORT_LIFE_MS },
@@ -40,10 +40,11 @@ describe('a clock that is set while the worker runs', () => {
       const { requests } = bench.simulator;
       const polls = leagueRequests(bench.simulator).length;
       expect(requests.filter((seen) => seen.status !== undefined && seen.status !== 200)).toEqual([]);
-      // One at start, one per scheduled time, one catch-up run after a step ahead; the watch may begin at a scheduled time.
+      // One poll at start, one per scheduled time, one catch-up run after a step ahead; the watch may begin at a
+      // scheduled time.
       expect(polls).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 3);
       if (logins === undefined) {
-        // None sooner than after half of a life, but the one after a step ahead.
+        // Renewals are at least half a lifetime apart, except for one after a step ahead.
         expect(countLogins(bench.simulator)).toBeLessThanOrEqual(elapsedMs / (SHORT_LIFE_MS / 2) + 2);
       } else {
         expect(countLogins(bench.simulator)).toBe(logins);
@@ -69,7 +70,7 @@ describe('a clock that is set while the worker runs', () => {
     await worker.stop();
 
     expect(leagueRequests(bench.simulator)).toHaveLength(2);
-    // A second one that was asked for while the first ran would only have been dropped.
+    // A second request during a run would have been skipped.
     expect(worker.log().filter((line) => /skipped/.test(String(line.msg)))).toEqual([]);
     expect(bench.rows('SELECT trigger, outcome FROM runs ORDER BY id')).toEqual([
       { trigger: 'start', outcome: 'changed' },

@@ -15,7 +15,7 @@ import { missingStrace } from '../support/syscall.ts';
 
 type Condition = {
   readonly harm: harm.DiskFault;
-  /** Which commands are refused, and the fix that each of them names. */
+  /** The commands that are refused, with the fix that each one names. */
   readonly refused: Refusals;
   readonly served: readonly CommandName[];
 };
@@ -30,7 +30,7 @@ const IS_DAMAGED: Refusals = [[EVERY, /is damaged .*; set it aside and restore a
 const IS_NO_DATABASE: Refusals = [[EVERY, /is not an SQLite database .*; name another file, or restore this one/]];
 const CHECK_DISK = /; check the disk\.$/;
 
-/** What is in neither list is a defect, of which test/e2e/disk-trouble.test.ts tells. */
+/** Commands in neither list have defects, covered by test/e2e/disk-trouble.test.ts. */
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   'a full disk': {
     harm: harm.fill,

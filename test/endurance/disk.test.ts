@@ -6,13 +6,13 @@ import { setUpSyscalls } from '../support/syscall-bench.ts';
 import { pickCalls, sweep } from '../support/syscall-sweep.ts';
 import { countWorkerCalls, outlast } from '../support/syscall-worker.ts';
 
-/** Room for so many pages: a poll of the whole list wants more. */
+/** Free pages; a poll of the whole list needs more. */
 const PAGES = [0, 1, 2, 3, 5, 8, 13, 20];
-/** Calls that fail one after the other: enough for one or two polls, and for what the worker tries after them. */
+/** Consecutive calls that fail: enough for one or two polls and the retries after them. */
 const IN_A_ROW = 3;
 
 describe('a worker on a disk of 2 MB that fills up and is freed', () => {
-  // A disk for each, since every list makes the feed longer.
+  // A new disk for each case, since every list makes the feed longer.
   it.each(PAGES)('is not restarted and catches up, if there was room for %i pages', async (pages) => {
     const bench = await setUpDisk();
     if (bench === undefined) throw new Error(NO_MOUNT);
@@ -27,7 +27,7 @@ describe('a worker whose disk fails for some calls from the n-th on', () => {
   it.each([
     ['pwrite64', 'EIO'],
     ['pwrite64', 'ENOSPC'],
-    // What a file system says that the kernel has made read-only under its users.
+    // The error of a file system that the kernel has remounted read-only.
     ['pwrite64', 'EROFS'],
     ['fsync', 'EIO'],
     ['ftruncate', 'EIO'],

@@ -15,7 +15,7 @@ const MIDWAY_MS = 300;
 
 const READER = new URL('../support/flip-reader.ts', import.meta.url);
 
-/** Two lists of the same leagues, none of which is the same in both, as the text that is sent. */
+/** Two lists of the same leagues with entirely different content, as JSON. */
 const LISTS = ['A', 'B'].map((name) => {
   const leagues = Array.from({ length: LEAGUES }, (_, index) => {
     const league = makeLeague(idOf(index));
@@ -30,7 +30,7 @@ function idOf(index: number): string {
 
 type Reader = { readonly findings: () => Findings; readonly stop: () => Promise<Findings> };
 
-/** Starts a reader that goes on until it is told to stop. */
+/** Starts a reader that runs until it is stopped. */
 async function startReader(database: string): Promise<Reader> {
   const probes = Array.from({ length: PROBES }, (_, probe) => idOf(Math.floor((probe * (LEAGUES - 1)) / (PROBES - 1))));
   const child = fork(READER, [database, ...probes]);

@@ -6,7 +6,7 @@ import { createTally, describeTally } from '../support/kill-tally.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 const LEAGUES = 5_000;
-/** Each has a database of its own, so that new ones are killed over, too. */
+/** Each round has a new database, so that kills also hit new databases. */
 const ROUNDS = 8;
 const KILLS = 25;
 const LARGEST_SHARE_WITHOUT_WAL = 0.05;

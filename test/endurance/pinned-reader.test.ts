@@ -6,13 +6,13 @@ import { listOf, startVersions } from '../support/kill-version.ts';
 import type { LogLine } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 
-/** A tenth of them are another one at each poll. */
+/** A tenth of them change at each poll. */
 const LEAGUES = 10_000;
 const NOTABLE_BYTES = 64_000_000;
-/** So large that it has been warned of for the second time, and not for the third. */
+/** The size after the second warning and before the third. */
 const GOAL_BYTES = 2.5 * NOTABLE_BYTES;
 const MOST_POLLS = 400;
-/** What SQLite shortens the log to, once it may. */
+/** The size to which SQLite truncates the WAL. */
 const LIMIT_BYTES = 16 * 2 ** 20;
 const POLLS_AFTER = 3;
 

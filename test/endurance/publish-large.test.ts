@@ -16,10 +16,10 @@ import {
   startFresh,
 } from '../support/publish-setup.ts';
 
-/** What the contract allows a stop to take. */
+/** The maximum duration of a stop by the contract. */
 const LONGEST_STOP_MS = 10_000;
 
-/** A worker in the middle of publishing a large database after a change; what was published before is small. */
+/** A worker that is publishing a large database after a change; the earlier copy is small. */
 async function startCopying(): Promise<PublishingBench & { worker: RunningProgram; copying: FrozenCopy }> {
   const bench = await setUpPublishing();
   expect((await bench.run(['sync'])).code).toBe(0);

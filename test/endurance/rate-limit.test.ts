@@ -3,11 +3,11 @@ import { leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
 import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
-/** What the simulated service asks for. */
+/** The Retry-After of the simulated service. */
 const RETRY_AFTER_MS = 1_000;
 /** Both sides round the timestamps that they compare. */
 const CLOCK_ROUNDING_MS = 5;
-/** Long enough for a third run to show. */
+/** Long enough to notice a third run. */
 const WATCHED_MS = 4_000;
 
 it('a run that fails at a rate limit is followed by one at the end of the Retry-After, and by none after that', async () => {

@@ -3,9 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { startServer, textResponse } from '../../src/observe/server.ts';
 
-/** More than the kernel keeps for a reader that takes nothing. */
+/** More than the socket buffer of a reader that takes nothing. */
 const LARGE_BYTES = 64_000_000;
-/** Longer than such a reader is waited for: Node looks twice before it takes a connection for stalled. */
+/** Longer than the server waits for such a reader: Node checks twice before a connection counts as stalled. */
 const PATIENCE_MS = 23_000;
 
 it('a client that reads no byte of a response for long is disconnected', async () => {
@@ -24,7 +24,7 @@ it('a client that reads no byte of a response for long is disconnected', async (
   socket.pause();
   socket.write('GET / HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1\r\n\r\n');
   await wait(PATIENCE_MS);
-  // What the kernel had taken comes first, and then the end.
+  // The buffered bytes come first, then the end.
   socket.resume();
   await closed;
   expect(bytes).toBeLessThan(LARGE_BYTES);

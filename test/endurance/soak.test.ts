@@ -7,10 +7,10 @@ import { SEED, type Soak, soak } from '../support/soak.ts';
 import { childrenOf, expectHoldsNoMore, type Look } from '../support/soak-sample.ts';
 
 const MB = 2 ** 20;
-/** Until then, code is compiled and caches fill. */
+/** Polls until code is compiled and caches are full. */
 const SETTLED = 500;
 const LARGEST_HEAP_GROWTH_BYTES = 5 * MB;
-/** The log is emptied every 1,000 pages of 4 KB; one poll's changes may come on top. */
+/** The WAL is checkpointed every 1,000 pages of 4 KB, plus the changes of one poll. */
 const LARGEST_LOG_BYTES = 6 * MB;
 
 describe(`a soak by chance (TEST_SEED=${SEED})`, () => {
@@ -44,7 +44,7 @@ describe(`a soak by chance (TEST_SEED=${SEED})`, () => {
   });
 });
 
-/** The hundreds from the first to the last, so many apart. */
+/** A range of hundreds with a step. */
 function hundreds(first: number, last: number, step: number): readonly number[] {
   return Array.from({ length: (last - first) / step + 1 }, (_, index) => (first + index * step) * 100);
 }
@@ -59,7 +59,7 @@ function expectNoGrowth(settled: Look | undefined, later: readonly Look[]): void
   }
 }
 
-/** Polls that all end alike would soak nothing. */
+/** Expects polls of every outcome: identical polls would test nothing. */
 function expectTurmoil({ outcomes, polls, logins }: Soak): void {
   for (const outcome of OUTCOMES) expect(outcomes[outcome] ?? 0, outcome).toBeGreaterThan(polls / 1_000);
   expect(logins).toBeGreaterThan(polls / 50);

@@ -12,7 +12,7 @@ it('a worker that is stopped behind another writer, a stalled copy and a log tha
   expect((await bench.run(['sync'])).code).toBe(0);
   pad(bench.database);
   bench.change();
-  // Another scope, so that it polls at start.
+  // Another scope makes the worker poll at start.
   const env = { LEAGUE_SYNC_STATUS: 'active' };
   const worker = bench.start(['run'], env, { stdout: openFullFifo() });
   await freezeCopy(worker.pid, bench.shared);

@@ -7,11 +7,11 @@ import { makeLaterVersion } from '../support/later-version.ts';
 import { eventually } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 
-/** Each write of a page takes so long (µs): copying 100 MB takes a minute, as on a disk that is busy. */
+/** Delays each page write by this time (µs): copying 100 MB takes a minute, as on a busy disk. */
 const SLOW = ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e', 'signal=none'];
 const DELAY = ['-e', 'inject=pwrite64:delay_enter=2000'];
 
-// The copy before a migration is made in the process itself, where nothing can cut it short.
+// The copy before a migration is made in the worker itself, where it cannot be interrupted.
 it('a worker that is stopped while it copies a large database before it upgrades it ends in time', async () => {
   const bench = await setUp();
   expect((await bench.run(['sync'])).code).toBe(0);

@@ -5,7 +5,7 @@ import { expectNoOverlap, startSlowOnce } from '../support/slow-service.ts';
 
 const SLOT_MS = 1_000;
 const SLOW_MS = 4_500;
-/** Past the run's time, and past the answer, which lies there when the process wakes. */
+/** Longer than the run timeout, and until after the response, which is waiting when the process continues. */
 const STOPPED_MS = SLOW_MS + 1_500;
 const POLLS_AFTER = 4;
 
@@ -26,10 +26,10 @@ it('a run in which the process is stopped for longer than it may last is ended, 
 
   const [first, second] = bench.rows('SELECT trigger, outcome, error_kind FROM runs ORDER BY id');
   expect(first).toMatchObject({ trigger: 'start' });
-  // Its answer may be read before its time is looked at; if not, it was the time that ended it.
+  // The response may be read before the deadline is checked; otherwise the run timed out.
   if (first?.outcome !== 'changed') expect(first).toMatchObject({ outcome: 'failed', error_kind: 'timeout' });
   expect(second?.trigger).toBe('catch-up');
-  // Six runs were missed; made up for one by one, they would come at once.
+  // Six runs were missed; without merging, their catch-up runs would follow at once.
   expect(polls().length - known).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
   expectNoOverlap(polls());
 });

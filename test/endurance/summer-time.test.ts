@@ -46,7 +46,7 @@ it.each([
     expect(runs.filter((at) => at < change.replace('Z', '.000Z')).length).toBeGreaterThan(0);
     expect(runs.filter((at) => at >= change.replace('Z', '.000Z')).length).toBeGreaterThan(0);
     expect(leagueRequests(bench.simulator).length).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
-    // An hour of silence, or of catching up, would show.
+    // Neither an hour without runs nor an hour of catch-up runs.
     expect(elapsedMs).toBeLessThan(POLLS * SLOT_MS + 15_000);
   },
 );

@@ -6,9 +6,9 @@ import { pickCalls, sweep } from '../support/syscall-sweep.ts';
 
 const ERRORS = ['EIO', 'ENOSPC'] as const;
 const EXTENTS = ['once', 'for ever'] as const;
-/** The others are there for a SQLite, or a Node, that makes use of them one day. */
+/** The calls that are used today; other versions of SQLite or Node may use the rest. */
 const USED: readonly string[] = ['pwrite64', 'fsync', 'ftruncate'];
-/** What lays out an empty log; a killed worker's is not. */
+/** The call that initializes an empty WAL; that of a killed worker is not empty. */
 const USED_ON_EMPTY_LOG = 'write';
 
 const SWEEPS = STARTS.flatMap((start) =>

@@ -14,7 +14,7 @@ async function startServed(): Promise<Served> {
   return { bench, ...(await startListeningWorker(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND })) };
 }
 
-/** The worker is responsive, its polls go on, and no error was reported. */
+/** Expects a responsive worker that polls and has reported no error. */
 async function expectUndisturbed({ bench, worker, url }: Served): Promise<void> {
   expect((await fetch(`${url}/livez`)).status).toBe(200);
   await worker.waitForPoll('unchanged');
@@ -55,7 +55,7 @@ describe('a client of the probes', () => {
     const line = await openLine(served.port, `GET ${path} HTTP/1.1\r\nConnection: close\r\n${HOST}`);
     const heard = await line.waitForClose();
     expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    // What Node cannot read as HTTP it refuses by itself, without a word.
+    // Node rejects invalid HTTP without our headers.
     if (status !== 431 && path !== 'livez') expect(heard).toMatch(/^X-Content-Type-Options: nosniff\r$/m);
     expect(heard).not.toMatch(/root:|SQLite format|secret-password/);
     expect(heard).not.toMatch(STACK);

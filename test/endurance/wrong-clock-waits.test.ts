@@ -8,7 +8,7 @@ import { grantLogin, listLeagues, makeLeague, type Reply, startService } from '.
 const EVERY_2_SECONDS = { LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *' };
 const SLOT_MS = 2_000;
 const LIFE_MS = 6_000;
-/** Past the first renewal of a token that was born expired, after 10 s. */
+/** Longer than the first backoff of a token that expired on arrival: 10 s. */
 const WATCHED_MS = 13_000;
 
 beforeAll(() => {
@@ -61,7 +61,7 @@ describe('without a clock of the service to go by', () => {
     await worker.stop();
 
     expect(polls).toBeGreaterThan(WATCHED_MS / SLOT_MS / 2);
-    // The first, and one after 10 s.
+    // The first login, and one after 10 s.
     expect(logins).toBeLessThanOrEqual(2);
     expectNoSkew(bench, worker);
     expect(failures(bench)).toEqual([]);
@@ -71,7 +71,7 @@ describe('without a clock of the service to go by', () => {
   });
 
   it('a token that looks alive for hours is used until it is rejected, once, and the poll goes on', async () => {
-    // The `Date` of an answer out of a cache is none of the present.
+    // The `Date` of a cached response is not the current time.
     const service = await startExpiringService({ lifeMs: LIFE_MS, login: { headers: { age: '0' } } });
     const bench = setUpFor(service.url);
     const worker = startWith('-2h', bench, EVERY_2_SECONDS);

@@ -39,7 +39,7 @@ describe.each([AHEAD, BEHIND])('a clock that is $sentence', ({ offset, skewMs, s
     const gaps = logins.slice(1).map((at, index) => at - (logins[index] ?? 0));
     expect(gaps.length).toBeGreaterThanOrEqual(Math.floor(WATCHED_MS / LIFE_MS));
     expect(Math.max(...gaps)).toBeLessThan(LIFE_MS);
-    // Due after two thirds of the life; less than half of it is too often.
+    // Renewal is due after two thirds of the lifetime; less than half would be too often.
     expect(Math.min(...gaps)).toBeGreaterThan(LIFE_MS / 2);
 
     const rows = bench.rows('SELECT outcome, reason, expires_at, clock_skew_ms FROM logins ORDER BY id');
@@ -54,7 +54,7 @@ describe.each([AHEAD, BEHIND])('a clock that is $sentence', ({ offset, skewMs, s
   });
 });
 
-// Only by a clock that is ahead does such a token look expired.
+// Such a token looks expired only by a clock that is ahead.
 it('a clock that is two hours ahead takes one login for a token of an hour, however many polls follow', async () => {
   const bench = await setUp();
   const worker = startWith('+2h', bench, EVERY_2_SECONDS);
@@ -95,7 +95,7 @@ function isClockWarning({ level, msg }: LogLine, side = '.*'): boolean {
   return level === WARN && new RegExp(`the service's clock is (120 min|2 h) ${side} this machine's`).test(String(msg));
 }
 
-/** The requests that the service did not grant; one that is under way at the end is none. */
+/** The requests that the service rejected; one still in progress does not count. */
 function refused({ simulator }: SimulatedBench) {
   expect(leagueRequests(simulator).length).toBeGreaterThan(1);
   return simulator.requests.filter((seen) => seen.status !== undefined && seen.status !== 200);

@@ -33,7 +33,7 @@ function listWith(elements: readonly unknown[], headers: Readonly<Record<string,
 
 const UNMODIFIED: Reply = { status: 304 };
 
-/** What the last request for the leagues asked on condition of. */
+/** The conditional headers of the last leagues request. */
 function conditionsIn(service: ScriptedService) {
   const { 'if-none-match': etag, 'if-modified-since': since } = service.seen('leagues').at(-1)?.headers ?? {};
   return { etag, since };

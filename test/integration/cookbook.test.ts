@@ -7,7 +7,7 @@ import { fillSampleHistory } from '../support/sample-history.ts';
 import { makeFolder } from '../support/worker-resources.ts';
 
 const DOCUMENT = 'docs/cookbook.md';
-/** A heading of the third level, words, a statement, and its output. */
+/** A level 3 heading, prose, a statement, and its output. */
 const RECIPE =
   /^### (?<question>.+)\n(?<words>(?:(?!#|```).*\n)*)```sql\n(?<sql>[^`]+)```\n```\n(?<output>[^`]*)```$/gm;
 const FEWEST_QUESTIONS = 20;
@@ -30,7 +30,7 @@ function readRecipes(): readonly Recipe[] {
   }));
 }
 
-/** Outputs are never written by hand: `UPDATE_DOCS=1` puts them in. */
+/** Writes the outputs into the document if `UPDATE_DOCS=1`. */
 function rewriteOutputs(): void {
   const rewritten = readFileSync(DOCUMENT, 'utf8').replace(
     RECIPE,
@@ -40,13 +40,13 @@ function rewriteOutputs(): void {
   writeFileSync(DOCUMENT, rewritten);
 }
 
-/** As `league-sync query` prints it. */
+/** Formats a result like `league-sync query`. */
 function print({ columns, rows }: QueryResult): string {
   const cells = rows.map((row) => row.map((value) => (value === null ? '' : String(value))));
   return `${formatTable(columns, cells)}\n`;
 }
 
-/** The rows as another program tells them in JSON. */
+/** The rows as JSON objects. */
 function toObjects({ columns, rows }: QueryResult) {
   return rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], toJson(value)])));
 }
@@ -63,10 +63,10 @@ describe('the cookbook', () => {
   });
 
   it.each(recipes)('answers "$question"', ({ sql, output }) => {
-    // What is more than one statement, or writes, is refused here.
+    // Refuses more than one statement, and statements that write.
     const result = runQuery(database, sql);
     expect(sql.indexOf(';')).toBe(sql.trimEnd().length - 1);
-    // What depends on the present time, or on the program's version, would be wrong tomorrow.
+    // Values that depend on the current time or the program version would be outdated tomorrow.
     expect(result.columns).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(age_seconds|program_version)$/)]),
     );

@@ -7,7 +7,7 @@ import { createTestClock } from '../support/clock.ts';
 import { openTestStore } from '../support/store.ts';
 import { dumpTables, type Folder, makeFolder, withDatabase } from '../support/worker-resources.ts';
 
-/** Makes a database without any rows, at this time. */
+/** Creates a database without any rows at this time. */
 async function makeEmpty(folder: Folder, name: string, at: string): Promise<string> {
   const path = folder.file(name);
   const store = await openTestStore(path, { clock: createTestClock(Date.parse(at)) });
@@ -15,7 +15,7 @@ async function makeEmpty(folder: Folder, name: string, at: string): Promise<stri
   return path;
 }
 
-/** A poll that found a league at this time. */
+/** Inserts the rows of a poll that added a league at this time. */
 function poll(path: string, at: string): void {
   withDatabase(path, (db) => {
     const { lastInsertRowid: run } = db

@@ -21,7 +21,7 @@ async function openAndClose(): Promise<void> {
 const described = (where: string) =>
   readRows(path, `SELECT object, object_type, column_name, type, nullable FROM data_dictionary WHERE ${where}`);
 
-/** What SQLite's declared types may hold, in the words of the dictionary. */
+/** The types of the dictionary by the declared types of SQLite. */
 const DECLARED: Readonly<Record<string, readonly string[]>> = {
   TEXT: ['text', 'instant', 'json'],
   INTEGER: ['integer', 'boolean'],
@@ -75,7 +75,7 @@ describe('the data dictionary', () => {
     await openAndClose();
     expect(dumpTables(path)).toEqual(fresh);
 
-    // The same content under other numbers: rewriting it would number it from 1 again.
+    // Changes only the rowids: rewriting the table would number it from 1 again.
     withDatabase(path, (db) => db.exec('UPDATE data_dictionary SET rowid = rowid + 1000'));
     await openAndClose();
     expect(readRows(path, 'SELECT min(rowid) AS first FROM data_dictionary')).toEqual([{ first: 1001 }]);

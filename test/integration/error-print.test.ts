@@ -31,7 +31,7 @@ async function startRawService(answer: string): Promise<string> {
   return `http://127.0.0.1:${address === null || typeof address === 'string' ? 0 : address.port}`;
 }
 
-/** What a login throws that is answered so. */
+/** The error of a login with this response. */
 async function errorOf(answer: string): Promise<unknown> {
   const limits = { attemptTimeoutMs: 20_000, maxBodyBytes: 100_000 };
   const transport = createTransport({

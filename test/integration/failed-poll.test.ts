@@ -25,7 +25,7 @@ import {
 type Setting = { readonly service: ScriptedService; readonly bench: Bench };
 
 const LEAGUES = 40;
-/** More than the guard lets go, of which most come back later. */
+/** More than the removal guard lets pass; most of them return later. */
 const HELD = 12;
 const RETURNING = 8;
 const CHANGED = LEAGUES - HELD + RETURNING - 1;
@@ -33,9 +33,9 @@ const REMOVED = 1 + HELD - RETURNING;
 const BAD = [makeLeague('bad-1', { league_name: null }), makeLeague('bad-2', { priority: 'high' })];
 const ODD = makeLeague('odd', { nickname: 'a new field', rankings: 'maybe' });
 
-/** What the service sends before anything goes wrong. */
+/** The first list of the service. */
 const SENT = [...makeLeagues(LEAGUES - HELD), ODD, ...BAD];
-/** A list that writes rows of every table: what a poll that fails must leave no trace of. */
+/** A list that would write rows of every table; a failed poll must leave none of them. */
 const NEXT = [
   ...makeLeagues(CHANGED + 1, { sport: 'chess' }).slice(1),
   makeLeague('new', { motto: 'another new field' }),
@@ -43,7 +43,7 @@ const NEXT = [
   ODD,
 ];
 const NEXT_ANSWER = leaguesAnswer(NEXT);
-/** Long enough for an answer that comes, however busy the machine is. */
+/** Enough for any response, even on a busy machine. */
 const SHORT = { ATTEMPT_TIMEOUT: '2s', RUN_TIMEOUT: '3s' };
 const PADDING = 'x'.repeat(100_000);
 const NEXT_TEXT = String(NEXT_ANSWER.body);
@@ -66,13 +66,13 @@ async function withHistory(
   await check({ service, bench });
 }
 
-/** Every table but those of what was tried. */
+/** Every table except those of runs and logins. */
 function stored({ path }: Bench): Readonly<Record<string, readonly Row[]>> {
   const { runs: _runs, logins: _logins, ...tables } = dumpTables(path);
   return tables;
 }
 
-/** A poll that must fail and leave everything as it is, then one that makes up for it. */
+/** Expects a poll that fails and changes nothing, then one that catches up. */
 async function expectNoTrace({ service, bench }: Setting, kind: string, recover: () => void): Promise<void> {
   const before = stored(bench);
   const runs = bench.rows('SELECT * FROM runs ORDER BY id');
@@ -85,7 +85,7 @@ async function expectNoTrace({ service, bench }: Setting, kind: string, recover:
   await expectNext({ service, bench });
 }
 
-/** The poll that a failure was in the way of, with all that it brings. */
+/** Expects the poll that catches up after the failure. */
 async function expectNext({ service, bench }: Setting): Promise<void> {
   service.script('leagues', NEXT_ANSWER);
   const { length: received } = NEXT;
@@ -114,7 +114,7 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
   ])('%s (%s)', async (_, kind, replies, settings) => {
     await withHistory(async (setting) => {
       setting.service.script('leagues', ...replies);
-      // A token that is refused again and again is not asked for at once, unless an operator wants it.
+      // A token that is rejected repeatedly is retried at once only on SIGHUP.
       await expectNoTrace(setting, kind, () => setting.bench.place.session.retryNow());
     }, settings);
   });

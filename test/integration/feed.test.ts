@@ -49,7 +49,7 @@ function describeChange(seq: number) {
   return { run_id: poll + 1, at: new Date(FIRST_AT + poll * 1_000).toISOString(), league_id: `l${seq % 2}` };
 }
 
-/** What the command line prints, line by line, without a process. */
+/** The lines that `changes` prints, without a process. */
 async function showChanges(path: string, ...args: readonly string[]): Promise<readonly string[]> {
   const printed: string[] = [];
   const host: ProcessIO = {
@@ -88,11 +88,11 @@ function range(first: number, last: number, step = 1): readonly number[] {
 
 const ALL = range(1, CHANGES);
 const NEWEST_50 = range(1_151, 1_200);
-/** The poll at midnight, and all after it. */
+/** The poll at midnight and all later ones. */
 const SINCE_MIDNIGHT = range(601, 1_200);
 const LAST_POLL = range(1_191, 1_200);
 
-/** Arguments, and the changes that are shown. */
+/** Arguments and the expected changes. */
 const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['', NEWEST_50],
   ['--limit 1', [1_200]],

@@ -37,7 +37,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   nickname: ['"N"', '{"x":[null]}', '12345678901234567890'],
 };
 
-/** A service that changes by chance: what it lists, as JSON text by id. */
+/** A service whose list changes at random: JSON text by id. */
 function createWorld(random: Random) {
   const pick = <T>(items: readonly T[]): T => items[pickIndex(items.length, random)] as T;
   const listed = new Map<string, Map<string, string>>();
@@ -107,7 +107,7 @@ function toColumns(whole: string): Row {
   return Object.fromEntries(columns);
 }
 
-/** The feed, applied change by change, as any reader of the contract would do it. */
+/** Folds the feed change by change, as any reader of the contract would. */
 function fold(feed: readonly Row[]): Table {
   const table: Table = new Map();
   for (const { league_id, kind, at, after } of feed) {
@@ -150,7 +150,7 @@ async function simulate(seed: number) {
     const report = await pollLeagues({ ...bench.deps, scope }, 'schedule', new AbortController().signal);
     const at = String(read('SELECT finished_at FROM runs ORDER BY id DESC LIMIT 1')[0]?.finished_at);
     states.push({ at, outcome: report.outcome, table: statesOf() });
-    // A refusal would make the next polls wait for a minute.
+    // A rejected login would make the next polls wait for a minute.
     bench.place.session.retryNow();
   }
   return { folder, states, read };
@@ -177,7 +177,7 @@ function withoutHash(table: Table): Table {
   return new Map([...table].map(([id, { content_hash: _, ...row }]) => [id, row]));
 }
 
-/** At the end, and at the end of every poll. */
+/** Expects that the fold equals the table after every poll. */
 function expectFoldIsTable(feed: readonly Row[], states: States): void {
   for (const { at, table } of states) {
     const known = feed.filter((change) => String(change.at) <= at);

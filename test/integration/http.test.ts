@@ -7,7 +7,7 @@ const LIMIT = 8;
 
 type Wanted = { readonly truncateBody?: boolean };
 
-/** What comes back of this. */
+/** The result of a request to this server. */
 async function ask(listener: RequestListener, wanted: Wanted = {}): Promise<string> {
   const { port } = await openPort(createServer(listener));
   const request = { method: 'GET', url: `http://127.0.0.1:${port}/`, name: 'GET /', ...wanted } as const;

@@ -7,7 +7,7 @@ import { picture } from '../support/copy-process.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
 import { type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
 
-/** The migrations as a later version ships them: the present ones and one more. */
+/** The migrations of a later version: the current ones and one more. */
 function addMigration(folder: Folder): string {
   const copy = folder.file('migrations');
   cpSync(findPackage().migrations, copy, { recursive: true });

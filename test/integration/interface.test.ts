@@ -36,7 +36,7 @@ async function takeToken(simulator: Simulator): Promise<string> {
   return String(Object(answer).access_token);
 }
 
-/** The value with what differs each time replaced: tokens and today's timestamps. */
+/** Replaces the values that differ between runs: tokens and current timestamps. */
 function shapeOf(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, one: unknown) =>
     /^(access_token|refresh_token|expire_datetime|timestamp)$/.test(key) ? `<${key}>` : one,
@@ -61,7 +61,7 @@ describe('the page on the interface', () => {
     for (const name of Object.keys(shown.headers)) expect(response.headers.get(name), name).not.toBeNull();
     expect(response.headers.get('content-type')).toBe(shown.headers['Content-Type']);
     const body = Object(await response.json());
-    // One league stands for the list.
+    // Only one league is compared.
     const sent = Array.isArray(body.leagues) ? { ...body, leagues: body.leagues.slice(0, 1) } : body;
     expect(shapeOf(JSON.parse(shown.body))).toEqual(shapeOf(sent));
   });

@@ -13,14 +13,14 @@ const host = hostname();
 const self = { pid: process.pid, host, since: SINCE };
 const isAlive = () => true;
 
-/** A database in name only: nothing of it is looked at. */
+/** An empty file in place of a database, which the lock never reads. */
 function makeDatabase(folder: ReturnType<typeof makeFolder>): string {
   const path = folder.file('leagues.db');
   writeFileSync(path, '');
   return path;
 }
 
-/** What a worker leaves that is killed while it holds the lock. */
+/** Leaves the lock file of a killed worker. */
 function leaveLock(path: string, holder: typeof self): void {
   const db = new Database(`${path}.lock`);
   db.exec('CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT)');
@@ -36,7 +36,7 @@ const HOLD = `
   for await (const _ of process.stdin);
 `;
 
-/** Another process that holds the lock: this one's own would go as soon as the file is looked at. */
+/** Another process that holds the lock: this process would lose a lock of its own by reading the file. */
 async function startHolder(path: string) {
   const env = { ...process.env, LOCK_MODULE: resolve('src/store/lock.ts'), DATABASE: path, HOST: host, SINCE };
   const child = spawn(process.execPath, ['--input-type=module', '--eval', HOLD], {

@@ -10,7 +10,9 @@ const LONGEST_MS = 600_000;
 
 const LIMITS = [20, 20, 0, 10, 29, 50, 75, 100];
 const FEW: Shape = { leagues: 8, together: [1, 2, 3], churn: 1, edits: 5, steps: 8, calm: 1, limits: LIMITS };
-/** The guard acts where more than five leagues would go; sizes at which a share is exact, which is its edge. */
+/**
+ * Enough leagues for the removal guard, which acts above five removals; sizes at which a share is exactly the limit.
+ */
 const MANY: Shape = {
   leagues: 60,
   together: [5, 6, 7, 8, 10, 20, 40],
@@ -29,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => maker[Symbol.dispose]());
 
-/** Plays that many histories and gives what came to pass in any of them. */
+/** Runs that many histories, and returns the names of the situations that occurred. */
 async function playHistories(shape: Shape, numRuns: number): Promise<ReadonlySet<string>> {
   const witnessed = new Set<string>();
   const history = fc.asyncProperty(stepsOf(shape), async (steps) => {

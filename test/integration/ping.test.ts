@@ -17,7 +17,7 @@ type Way = {
   readonly timeoutMs?: number;
 };
 
-/** Undefined if the message got through, else what the error says. */
+/** Undefined if the ping succeeded, otherwise the message of the error. */
 async function send(message: PingMessage, { url, signal, proxy, timeoutMs = 60_000 }: Way) {
   const through = proxy === undefined ? undefined : { address: proxy, variable: 'http_proxy', label: 'the proxy' };
   const ping = createHealthchecksClient(() => ({ url: new URL(url), proxy: through }), timeoutMs);

@@ -8,8 +8,7 @@ import { createRejectionRows } from '../../src/store/tables/rejections.ts';
 import { openTestStore } from '../support/store.ts';
 import { type Folder, makeFolder, readRows, withDatabase } from '../support/worker-resources.ts';
 
-// What is asked again and again must not become slower with the leagues and the polls that there are: how SQLite goes
-// about it, not how long that takes.
+// Frequent queries must not become slower as leagues and polls accumulate. Checked by query plans, not by duration.
 
 const AT = '2026-11-20T12:00:00.000Z';
 
@@ -47,7 +46,7 @@ function addLeague(id: string, removedAt: string | null): void {
   });
 }
 
-/** How SQLite goes about each statement that the work makes, a line for each step. */
+/** The query plans of all statements of `work`, one line per step. */
 function plansOf(work: (db: Database.Database) => unknown): readonly string[] {
   const statements: string[] = [];
   withDatabase(path, work, { verbose: (sql) => statements.push(String(sql)) });

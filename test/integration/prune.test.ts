@@ -16,7 +16,7 @@ type Run = {
   readonly not_before?: string | null;
 };
 
-/** The ids of the runs and logins that are left of those put in, which count from 1. */
+/** Inserts runs and logins, numbered from 1, and returns the ids that pruning keeps. */
 async function prune(runs: readonly Run[], more = '', logins: readonly string[] = []) {
   using folder = makeFolder();
   const path = folder.file('leagues.db');

@@ -17,7 +17,7 @@ import { type Folder, makeFolder } from '../support/worker-resources.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** What a stop leaves for a copy that is under way. */
+/** The grace period of a copy in progress after a stop. */
 const GRACE = 3 * SECOND;
 
 function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leagues'): RunReport {
@@ -25,7 +25,7 @@ function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leag
   return makeReport({ outcome, kind, wrote });
 }
 
-/** A publisher whose copies are made when the test says so. */
+/** A publisher whose copies end when the test says so. */
 async function createStage(folder: Folder, { age, changedAt }: { age?: number; changedAt?: string } = {}) {
   const clock = createTestClock();
   const stop = new AbortController();
@@ -68,7 +68,7 @@ async function createStage(folder: Folder, { age, changedAt }: { age?: number; c
     stop: stop.signal,
   });
   const settle = async (): Promise<void> => {
-    // As many turns as the way from a copy to the next one may take.
+    // Enough turns of the event loop for the next copy to start.
     for (let turns = 0; turns < 10; turns += 1) await setImmediate();
   };
   return {
@@ -78,9 +78,9 @@ async function createStage(folder: Folder, { age, changedAt }: { age?: number; c
     publisher,
     log,
     count: () => copies.length,
-    /** How many waits are going on. */
+    /** The number of pending timers. */
     timers: () => timers,
-    /** The copy under way is made. */
+    /** Completes the copy in progress. */
     finish: async () => {
       copies.at(-1)?.resolve();
       await settle();
@@ -89,7 +89,7 @@ async function createStage(folder: Folder, { age, changedAt }: { age?: number; c
       copies.at(-1)?.reject(new DatabaseError(message));
       await settle();
     },
-    /** A look after this time, as the worker takes one every second. */
+    /** Advances the time, then calls the tick of the worker. */
     lookAfter: async (ms: number) => {
       await clock.advance(ms);
       publisher.refreshIfDue();

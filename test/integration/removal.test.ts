@@ -23,7 +23,7 @@ async function pollScope(folder: Folder, service: ScriptedService, scope: string
   return { report, rows: bench.rows };
 }
 
-/** As `accept-removals` does it. */
+/** Accepts removals like `accept-removals`. */
 function accept(bench: Bench, which = 'accepted_at IS NULL'): void {
   withDatabase(bench.path, (db) =>
     db.exec(`UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE ${which}`),
@@ -147,7 +147,7 @@ describe('the guard', () => {
     accept(bench, "league_id > 'l30'");
     await pollWith(service, bench, makeLeagues(20));
     expect(removedIds(bench)).toHaveLength(10);
-    // Ten of thirty are missing now; with the ten that came back they would be ten of forty.
+    // Ten of thirty are missing; counting the ten that returned, it would be ten of forty.
     for (const restored of [10, 0]) {
       const back = [...makeLeagues(20), ...makeLeagues(40).slice(30)];
       expect(await pollWith(service, bench, back)).toMatchObject({ outcome: 'held', counts: { restored, held: 10 } });

@@ -21,7 +21,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
       }
       const stepsOn = STEPS / 2;
       expect(count('login')).toBeLessThanOrEqual(LOGINS_AN_HOUR + stepsOn);
-      // A scheduled run that was stepped over is made up once; one for each kind.
+      // A scheduled run that a step skipped is made up once; one for each kind.
       expect(count('leagues')).toBeLessThanOrEqual(pollsAnHour(everyMs) + stepsOn);
       expect(count('profile')).toBeLessThanOrEqual(PROFILES_AN_HOUR + stepsOn);
       expect(Math.max(...gaps(goodPolls()))).toBeLessThanOrEqual(everyMs + RUN_MS);
@@ -63,7 +63,7 @@ describe.each(SCHEDULES)('a machine whose clocks are wrong, with a poll %s,', (_
         expect(dead()).toBeLessThanOrEqual(expected.deadSent);
         const after = goodPolls().filter((at) => at > woke);
         expect(after[0]).toBeLessThanOrEqual(woke + everyMs + RUN_MS);
-        // The missed run, made up for once and at once, and the next scheduled one.
+        // The catch-up of the missed run, and the next scheduled one.
         expect(after.length).toBeGreaterThanOrEqual(1);
         expect(after.length).toBeLessThanOrEqual(1 + expected.madeUp);
         if (expected.madeUp > 0) expect(after[0]).toBeLessThanOrEqual(woke + RUN_MS);

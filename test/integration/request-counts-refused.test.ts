@@ -69,7 +69,7 @@ describe.each(SCHEDULES)('credentials that are refused, with a poll %s,', (_sche
     await runScenario({ everyMs }, behaviour, async ({ world, worker, count, dead }) => {
       await world.advance(59 * MINUTE);
       expect(worker.ended.filter(({ report }) => report.error !== undefined)).toEqual([]);
-      // Due five minutes before its end.
+      // The renewal was due five minutes before the expiry.
       expect(count('login')).toBeLessThanOrEqual(1 + triesAfterRefusal(5 * MINUTE));
       await world.advance(HOUR);
       expect(count('login')).toBeLessThanOrEqual(1 + triesAfterRefusal(HOUR + 5 * MINUTE));

@@ -11,13 +11,13 @@ import { type Behaviour, fail, healthy } from '../support/counting-service.ts';
 import { failed, granted, startScriptedService } from '../support/scripted-service.ts';
 import { makeFolder } from '../support/worker-resources.ts';
 
-/** Every start has a session of its own, and tokens live in memory only (contract, 4): a login a start is the least. */
+/** Every start has a new session, and tokens are only in memory (contract, 4): one login per start is the minimum. */
 describe('a worker that is restarted every 10 s for 10 minutes', () => {
   const everyMs = MINUTE;
   const STARTS = 60;
   const LIFE_MS = 10 * SECOND;
   const STORM_MS = STARTS * LIFE_MS;
-  /** Contract, 5: no poll at start where the last good one is under 30 s old. */
+  /** Contract, 5: no poll at start if the last good one is less than 30 s old. */
   const POLLS_AT_START = STORM_MS / (30 * SECOND) + 1;
   const SCHEDULED = STORM_MS / everyMs;
 
@@ -89,7 +89,7 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
     await storm(
       (kind) => (kind === asked ? fail(429, { 'retry-after': '900' }) : undefined),
       async (simulation) => {
-        // A login, and the leagues where it was granted.
+        // A login, and a leagues request if it was granted.
         expect(simulation.service.seen).toHaveLength(asked === 'login' ? 1 : 2);
         await simulation.start();
         await expectRecovery(simulation, 15 * MINUTE - STORM_MS);
@@ -115,7 +115,7 @@ describe('the worker itself', () => {
     );
   type Life = { readonly logged: (pattern: RegExp, times: number) => Promise<void>; readonly pollNow: () => void };
 
-  /** One life over real HTTP, ended by a stop once the plot is over. */
+  /** One worker over real HTTP, stopped after the scenario. */
   async function live(config: Config, scenario: (life: Life) => Promise<void>): Promise<void> {
     const stopping = new AbortController();
     const lines: string[] = [];
@@ -137,13 +137,13 @@ describe('the worker itself', () => {
   }
 
   it('restarted every 10 s for 10 minutes polls twice a minute, and logs in once a start', async () => {
-    // Only the date is moved by hand: it is all that the start looks at, and the network needs its timers.
+    // Only `Date` is simulated: the start depends on it, and the network needs real timers.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-20T12:02:03.456Z') });
     onTestFinished(() => {
       vi.useRealTimers();
     });
     const STARTS = 60;
-    /** Contract, 5: none where the last good one is under 30 s old. */
+    /** Contract, 5: none if the last good one is less than 30 s old. */
     const POLLS = (STARTS * 10 * SECOND) / (30 * SECOND);
     using folder = makeFolder();
     await using service = await startScriptedService();

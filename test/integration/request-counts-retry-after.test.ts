@@ -21,7 +21,7 @@ describe.each(SCHEDULES)('with a poll %s', (_schedule, everyMs) => {
     const worker = await simulation.start();
     await simulation.world.advance(HOUR - MINUTE);
     const times = simulation.service.seen.map(({ at }) => at);
-    // One request finds each pause over, and nothing else is sent in it.
+    // One request after each Retry-After, and none during it.
     expect(times).toHaveLength(HOUR / (10 * MINUTE));
     for (const [index, at] of times.slice(1).entries())
       expect(at - (times[index] ?? 0)).toBeGreaterThanOrEqual(10 * MINUTE);

@@ -50,7 +50,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
         await simulation.world.advance(HOUR - MINUTE);
         expect(simulation.worker.ended.filter(({ report }) => report.error !== undefined)).toEqual([]);
         expect(simulation.goodPolls().length).toBeGreaterThanOrEqual(Math.floor((HOUR - MINUTE) / everyMs));
-        // Due 5 minutes before its end.
+        // The renewal is due 5 minutes before the expiry.
         const most = 1 + ATTEMPTS * RENEWALS_AT_FIRST;
         expect(simulation.count('login')).toBeLessThanOrEqual(most);
         expect(simulation.dead()).toBe(0);
@@ -68,7 +68,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
       const behaviour: Behaviour = (kind, ...rest) => (kind === 'login' ? undefined : answer(kind, ...rest));
       await runScenario({ everyMs }, behaviour, async (simulation) => {
         await simulation.world.advance(HOUR);
-        // A token rejected, one login, a fresh token rejected: the try ends.
+        // A rejected token, one login, a rejected fresh token: the run fails.
         const tries = triesAfterRefusal(HOUR);
         expect(simulation.count('leagues')).toBeLessThanOrEqual(2 * tries);
         expect(simulation.count('profile')).toBeLessThanOrEqual(2 * tries);
@@ -126,7 +126,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
   });
 
   it.each<[string, number | undefined, number]>([
-    // Due at two thirds of its life, each from when the login was sent.
+    // Renewal is due at two thirds of the lifetime, counted from when the login was sent.
     ['that live 5 s', 5 * SECOND, HOUR / (5 * SECOND * (2 / 3)) + 1],
     ['that live a minute', MINUTE, HOUR / (MINUTE * (2 / 3)) + 1],
     ['that live 60 days', 60 * DAY, 1],
@@ -230,23 +230,24 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     ['leagues that are not found', only('leagues', { status: 404 }), usualMost],
     ['leagues that are redirected', only('leagues', { status: 302 }), usualMost],
     ['an answer without a list', only('leagues', { status: 200 }), usualMost],
-    // Four attempts a run, and the other kind goes on as ever.
+    // Four attempts per run; the other kind is not affected.
     ['leagues with 503', only('leagues', fail(503)), { ...usualMost, leagues: ATTEMPTS * polls }],
     ['leagues that die', only('leagues', 'dies'), { ...usualMost, leagues: ATTEMPTS * polls }],
     ['a profile with 503', only('profile', fail(503)), { ...usualMost, profile: ATTEMPTS * PROFILES }],
-    // Contract, 5.1: nothing is sent sooner than it asks, and waits inside a run are requests of that run.
+    // Contract, 5.1: nothing is sent before the end of the Retry-After; requests after waits inside a run belong to
+    // that run.
     [
       'leagues with 429 and a Retry-After of 30 s',
       only('leagues', fail(429, { 'retry-after': '30' })),
       { ...usualMost, leagues: HOUR / (30 * SECOND) },
     ],
-    // Contract, 4: no success is a refusal.
+    // Contract, 4: a response without success counts as rejected credentials.
     [
       'a login that is not found',
       only('login', { status: 404 }),
       { login: triesAfterRefusal(HOUR), leagues: 0, profile: 0 },
     ],
-    // No refusal and nothing to retry: the session's own tries, and one a run.
+    // Neither rejected credentials nor a retry: the renewals of the session, and one request per run.
     [
       'a login without a token',
       only('login', { status: 200, body: { result: 'success' } }),

@@ -7,7 +7,7 @@ const RUN_MS = 300;
 /** Far more than a busy machine adds. */
 const GIVEN_UP_MS = 5_000;
 
-/** How a run of such work ends, and its row. */
+/** The report and the row of a run with this work. */
 async function runOf(work: (signal: AbortSignal) => Promise<never>) {
   using folder = makeFolder();
   await using service = await startScriptedService();
@@ -34,7 +34,7 @@ describe('a run that does not settle', () => {
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
   });
 
-  // Nothing that the program waits for is known to be like that, but a run takes its word for it.
+  // No known operation ignores its signal, but a run must not depend on that.
   it('is ended so, too, if nothing that it waits for heeds the deadline', async () => {
     const { report, rows } = await runOf(() => new Promise(() => undefined));
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });

@@ -38,7 +38,7 @@ async function withBench(check: (setting: Setting) => Promise<void>, settings: R
   await check({ service, bench });
 }
 
-/** The same with the answers to the requests for the leagues. */
+/** The same, with responses to leagues requests. */
 async function withLeagues(
   replies: readonly Reply[],
   check: (setting: Setting) => Promise<void>,
@@ -54,7 +54,7 @@ function lastRun(bench: Bench): Row {
   return bench.rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
 }
 
-/** As soon as the logins that are on their way into the database are there. */
+/** Waits until this many logins are recorded. */
 async function loginsOf(bench: Bench, count: number): Promise<readonly Row[]> {
   const read = () => bench.rows('SELECT outcome, reason FROM logins ORDER BY id');
   for (let look = 0; look < 100 && read().length < count; look += 1) await sleep(10);
@@ -390,7 +390,7 @@ describe.concurrent('Retry-After', () => {
       expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
       expect(await bench.pollProfile()).toMatchObject({ outcome: 'failed', attempts: 0 });
       expect(service.requests).toHaveLength(2);
-      // The error and the pause each add the seconds to a look at the clock of their own.
+      // The error and the stored Retry-After are each calculated from their own reading of the clock.
       expect(Math.abs(Date.parse(String(lastRun(bench).not_before)) - notBefore)).toBeLessThan(1_000);
     });
   });

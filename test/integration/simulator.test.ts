@@ -295,7 +295,7 @@ describe('misuse', () => {
     for (const text of ['GET /', head, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n']) {
       const socket = connect(Number(port), hostname);
       socket.write(text);
-      // The service has to have seen it; it does not say so before the request has ended.
+      // Time for the service to see the request; it reports only finished ones.
       await sleep(300);
       socket.destroy();
     }

@@ -28,7 +28,7 @@ function openAt(path: string, { stop = new AbortController().signal, folder = mi
   return openTestStore(path, { migrations: folder, clock: CLOCK, stop });
 }
 
-/** Opens the database as a worker does and ends it as cleanly. */
+/** Opens the database like a worker, and closes it cleanly. */
 async function openAndClose(path: string): Promise<void> {
   await using _store = await openAt(path);
 }
@@ -317,7 +317,7 @@ describe.concurrent('other programs in the way', () => {
 
 const LOGIN = { at: '2026-11-20T12:00:00.000Z', outcome: 'ok', reason: 'start' } as const;
 
-/** Another program in the middle of a write. */
+/** Another program with an open write transaction. */
 function holdWrite(path: string): Disposable {
   const db = new Database(path);
   db.exec('BEGIN IMMEDIATE');
@@ -335,7 +335,7 @@ describe.concurrent('closing', () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
     const immutable = readFileSync(path);
-    // The two format bytes of a database in WAL mode are 2; such a file needs companions even for reading.
+    // The two format bytes of a database in WAL mode are 2; even readers then need -wal and -shm.
     expect([immutable[18], immutable[19]]).toEqual([1, 1]);
     expect(readRows(path, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
     expect(readdirSync(folder.path)).toEqual(['leagues.db']);

@@ -12,7 +12,7 @@ import { type OtherHost, startOtherHost, startSweepService } from '../support/sw
 import { LISTS, stateOf, TO_NEW, type VisitResult, visit } from '../support/sweep-state.ts';
 import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
-/** For attempts that must time out; all others have so much time that no load can use it up. */
+/** For attempts that must time out; all others have far more time than they need. */
 const LITTLE_MS = 300;
 const PLENTY_MS = 30_000;
 const MAX_BODY_BYTES = 100_000;
@@ -57,18 +57,18 @@ afterAll(async () => {
   await otherHost[Symbol.asyncDispose]();
 });
 
-/** Whether only the profile has to wait: it rejected fresh tokens that the leagues accept. */
+/** Whether only the profile is in backoff: it rejected fresh tokens that the leagues accept. */
 function isBarred({ course: { failure, steps } }: Case): boolean {
   return failure?.kind === 'credentials' && steps.at(-1)?.kind === 'profile';
 }
 
-/** Nothing is sent until the wait is over that a refusal or a `Retry-After` asks for. */
+/** Expects that nothing is sent until the end of the backoff or the `Retry-After`. */
 async function waitAsAsked({ bench, service, clock }: Setting, tried: Case): Promise<void> {
   const { fault, course } = tried;
   const { failure } = course;
   const waitMs = failure?.kind === 'credentials' ? REFUSAL_MS : fault.pauseMs;
   if (failure === undefined || waitMs === undefined) return;
-  // A run that has time enough would wait for the end of a pause itself.
+  // A run with enough time would wait for the end of a Retry-After itself.
   const restMs = failure.kind === 'credentials' ? PLENTY_MS / 2 : 2 * PLENTY_MS;
   for (const ms of [waitMs - restMs, restMs]) {
     expect(rowOf(bench, await (isBarred(tried) ? bench.pollProfile() : bench.poll()))).toMatchObject({
@@ -81,7 +81,7 @@ async function waitAsAsked({ bench, service, clock }: Setting, tried: Case): Pro
   expect(service.seen).toEqual([]);
 }
 
-/** The next visit to a service that is well again, which leaves everything as if nothing had ever been wrong. */
+/** Expects that the next visit to the healthy service leaves the same state as without a fault. */
 async function recover(setting: Setting, tried: Case): Promise<void> {
   const { bench, service } = setting;
   const { fault, nth, course, to } = tried;
@@ -136,8 +136,8 @@ const FAULTS = [
 ];
 
 /**
- * Time that must run out, and a port that is closed for a while, are nothing that a test has for itself: a
- * machine that stands still, or a stranger at that port, may disturb them, but hardly three times.
+ * Timeouts and closed ports may be disturbed, by a machine that stalls or another program at that port, but hardly
+ * three times in a row.
  */
 const isDelicate = ({ hangs, refuses }: Fault): boolean => hangs === true || refuses === true;
 

@@ -52,7 +52,7 @@ describe('leagues that did not change', () => {
       const forget = () => withDatabase(bench.path, (db) => db.exec("DELETE FROM leagues WHERE league_id = 'l1'"));
       forget();
       expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 2 } });
-      // Told between the look at what is stored and the transaction.
+      // Called between reading the stored leagues and the transaction.
       const drift = { ...bench.deps.drift, add: forget };
       const report = await pollLeagues({ ...bench.deps, drift }, 'manual', new AbortController().signal);
       expect(report).toMatchObject({ counts: { added: 1, unchanged: 2 } });

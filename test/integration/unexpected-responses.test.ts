@@ -8,14 +8,14 @@ import { type Bench, makeFolder, makeLeague, openBench, withDatabase } from '../
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const GOOD = leaguesAnswer([makeLeague('a')]);
-/** The head of an answer and the beginning of a body that never goes on. */
+/** A response whose body begins and never continues. */
 const stalled =
   (status: number, headers: Readonly<Record<string, string>> = {}): Reply =>
   (response) => {
     response.writeHead(status, { 'content-length': '1000', ...headers });
     response.write('{"result":"fail"');
   };
-/** An attempt that must run out of time, with room for a busy machine. */
+/** The timeout of an attempt that must time out, even on a busy machine. */
 const SOON = { ATTEMPT_TIMEOUT: '2s' };
 
 type Stage = { readonly service: Awaited<ReturnType<typeof startScriptedService>>; readonly bench: Bench };
@@ -73,7 +73,7 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
         const report = await bench.poll();
         expect(report).toMatchObject({ outcome: 'failed', httpStatus: 200, error: { kind: 'timeout' } });
       },
-      // No end of the run cuts an attempt short before its head has come.
+      // Long enough that the run timeout does not abort an attempt before its head has arrived.
       { ATTEMPT_TIMEOUT: '500ms', RUN_TIMEOUT: '30s' },
     );
   });
@@ -142,7 +142,7 @@ describe.concurrent('a Retry-After', () => {
           db.exec(`UPDATE runs SET ${moved('started_at')}, ${moved('finished_at')}, ${moved('not_before')}`);
         });
       const left = async (): Promise<number> => {
-        // Too short to wait for any of these pauses.
+        // Too short for a run to wait for any of these Retry-Afters.
         const settings = { RUN_TIMEOUT: '10s' };
         await using bench = await openBench({ folder, url: service.url, settings });
         await bench.poll();

@@ -18,13 +18,13 @@ async function withBench(check: (bench: Bench) => Promise<void>): Promise<string
   return bench.path;
 }
 
-/** While the file is away nothing can be written. */
+/** Moves the database away, so that nothing can be written. */
 function takeAway({ path }: Bench): () => void {
   renameSync(path, `${path}.away`);
   return () => renameSync(`${path}.away`, path);
 }
 
-/** A run whose row is written, and whose end is not. */
+/** A run whose start was recorded, and whose end was not. */
 async function failUnwritten(bench: Bench): Promise<() => void> {
   using run = new Run(bench.deps, 'leagues', 'manual', new AbortController().signal);
   await run.begin();

@@ -47,7 +47,7 @@ const FIXTURES = resolve(import.meta.dirname, '../fixtures');
 const FIX =
   'If the migration is not released yet, rebuild the stored database: npm run build && node scripts/store-schema.ts. A released migration is never edited.';
 
-/** A step that a later version might bring: one more column, and a view recreated for it. */
+/** A plausible migration: one more column, and its view recreated. */
 const STEP = [
   'ALTER TABLE `leagues` ADD COLUMN `note` TEXT;',
   'DROP VIEW `active_leagues`;',
@@ -55,7 +55,7 @@ const STEP = [
 ];
 const BROKEN_STEP = [...STEP, 'ALTER TABLE `no_such_table` ADD COLUMN `note` TEXT;'];
 
-/** The migrations as a later version ships them: the present ones and one more. */
+/** The migrations of a later version: the current ones and one more. */
 function addMigration(folder: Folder, name: string, statements: readonly string[] = STEP): string {
   const copy = folder.file(name);
   cpSync(migrations, copy, { recursive: true });
@@ -77,7 +77,7 @@ async function openAndClose(path: string, folder = migrations) {
   return store.upgrade;
 }
 
-/** A database of the present schema that some polls have filled. */
+/** A database of the current schema with the rows of some polls. */
 async function fill(folder: Folder): Promise<string> {
   await using service = await startScriptedService();
   await using bench = await openBench({ folder, url: service.url });
@@ -96,7 +96,7 @@ function versionOf(path: string): unknown {
 /** Rewritten at every start, so an upgrade does not keep it. */
 const REWRITTEN = 'data_dictionary';
 
-/** Every row of every table, and the questions that they answer. */
+/** Every row of every table, with the queries that returned them. */
 type Content = readonly { readonly table: string; readonly sql: string; readonly rows: readonly Row[] }[];
 
 function contentOf(path: string): Content {
@@ -109,7 +109,7 @@ function contentOf(path: string): Content {
     });
 }
 
-/** Expects every row of `before` in the database, in the columns that there were. */
+/** Expects every row of `before` in the database, in the old columns. */
 function expectKept(path: string, before: Content): void {
   for (const { table, sql, rows } of before) {
     const kept = readExactRows(path, sql);
@@ -306,7 +306,7 @@ describe('an upgrade that fails', () => {
   });
 });
 
-/** The built program as a later version: with one migration more. */
+/** The built program as a later version, with one more migration. */
 function makeLaterVersion(folder: Folder): string {
   const root = folder.file('package');
   mkdirSync(join(root, 'dist'), { recursive: true });

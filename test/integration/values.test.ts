@@ -4,7 +4,7 @@ import { type Bench, makeFolder, makeLeague, openBench, type Row, readExactRows 
 
 type Check = (bench: Bench, poll: (...elements: readonly unknown[]) => Promise<unknown>) => void | Promise<void>;
 
-/** A new database and a service that lists what the check says. */
+/** A new database, and a service with the list of the test. */
 async function withBench(check: Check, settings: Readonly<Record<string, string>> = {}): Promise<void> {
   using folder = makeFolder();
   await using service: ScriptedService = await startScriptedService();
@@ -377,7 +377,7 @@ describe('duplicates', () => {
       const good = ['x', 'y', 'z', 'zz', 'zzz'].map((id) => makeLeague(id));
       const counts = { received: 10, rejected: 2, duplicates: 3 };
       expect(await poll(...good, bad, 7, turned, 7, bad)).toMatchObject({ counts });
-      // The first list of a database is not the only one that is counted so.
+      // A later list is counted like the first one.
       expect(await poll(...good, bad, 7, turned, 7, bad)).toMatchObject({ counts });
       expect(bench.rows('SELECT open_rejections FROM freshness')).toEqual([{ open_rejections: 2 }]);
       expect(bench.rows('SELECT position FROM rejected_leagues')).toEqual([{ position: 5 }, { position: 6 }]);
