@@ -24,17 +24,17 @@ export type Bench = {
   readonly env: Environment;
   /** Runs a command to its end; `env` comes on top of the bench's own settings. */
   readonly run: (args: readonly string[], env?: Environment, more?: Outlet) => Promise<Exit>;
-  /** Starts a command that lasts. */
+  /** Starts a command that keeps running. */
   readonly start: (args: readonly string[], env?: Environment, more?: Outlet) => RunningProgram;
   readonly rows: (sql: string) => readonly Row[];
 };
 
-/** Where stdout goes, if not to the test, and what runs the program. */
+/** Redirections of stdout, and the command that runs the program. */
 type Outlet = Pick<ProgramOptions, 'stdout' | 'into' | 'through'>;
 
 export type SimulatedBench = Bench & { readonly simulator: Simulator };
 
-/** An empty folder that is gone after the test, and searched for secrets before that. */
+/** An empty folder, searched for secrets and removed after the test. */
 export function makeFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'league-sync-e2e-')));
   watchFolder(folder, () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -74,7 +74,7 @@ export async function setUp(options: SimulatorOptions = {}): Promise<SimulatedBe
   return { ...setUpFor(simulator.url), simulator };
 }
 
-/** How often the service has been logged in to. */
+/** The number of logins that the service received. */
 export function countLogins({ requests }: Simulator): number {
   return requests.filter((seen) => seen.basic !== undefined).length;
 }

@@ -4,7 +4,7 @@ import { codeOf } from '../../src/errors.ts';
 /** The event that fires the trigger: a table, an operation, and optionally a condition on its rows. */
 export type TriggerEvent = { readonly on: string; readonly when?: string };
 
-/** Puts a trigger into the database, as another program could, which does this as soon as the worker comes by. */
+/** Creates a trigger like another program could, which runs `action` at the next matching write of the worker. */
 export function addBlockingTrigger(database: string, { on, when = 'true' }: TriggerEvent, action: string): void {
   write(database, `CREATE TRIGGER obstacle BEFORE ${on} WHEN ${when} BEGIN SELECT ${action}; END`);
 }
@@ -13,7 +13,7 @@ export function dropBlockingTrigger(database: string): void {
   write(database, 'DROP TRIGGER obstacle');
 }
 
-/** An action that is not over before the end of the test: a hundred leagues make 10^12 rows. */
+/** An action that outlasts the test: a hundred leagues make 10^12 rows. */
 export const ENDLESS = 'count(*) FROM leagues a, leagues b, leagues c, leagues d, leagues e, leagues f';
 
 function write(database: string, sql: string): void {

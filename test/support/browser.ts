@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
-/** Debian's. */
+/** The Chromium of Debian. */
 const CHROMIUM = '/usr/bin/chromium';
-/** CI keeps what lies here, and a person looks at it. */
+/** Screenshots, which CI keeps for a person to look at. */
 const PICTURES = join(import.meta.dirname, '../../.artifacts/page');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Why no browser can be had; undefined if one can. */
+/** Why there is no browser; undefined if there is one. */
 export const NO_BROWSER = existsSync(CHROMIUM) ? undefined : `there is no ${CHROMIUM}`;
 
 export const LOOKS = {
@@ -50,7 +50,7 @@ export async function openTab(url: string, options: BrowserContextOptions = LOOK
   return { page, expectQuiet: () => expect(complaints).toEqual([]) };
 }
 
-/** Expects that axe finds nothing that keeps anybody from using the page. */
+/** Expects no accessibility violations by axe. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AXE);
   const found = await page.evaluate(async () => {
@@ -61,7 +61,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** Expects that nothing has to be moved sideways to be read. */
+/** Expects no horizontal scrolling. */
 export async function expectFits(page: Page): Promise<void> {
   const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
   const [needed, given] = widths as [number, number];

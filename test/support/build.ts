@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** The end-to-end tests run the program as it ships, so it is built from the present source first. */
+/** Builds the program from the current source, since the end-to-end tests run it as it ships. */
 export default function build(): void {
   execFileSync(process.execPath, ['scripts/build.ts'], { stdio: 'inherit' });
 }

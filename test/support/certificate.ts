@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './bench.ts';
 
-/** What a TLS server shows, and the key by which it proves that it is its own; both as PEM. */
+/** The certificate of a TLS server and its private key; both as PEM. */
 export type Certificate = { readonly cert: string; readonly key: string };
 
 export type CertificateOptions = {
   /** As OpenSSL writes them, such as `DNS:localhost,IP:127.0.0.1`. */
   readonly names: string;
-  /** The first and the last day of its life, counted from now; negative ones are over. */
+  /** The first and the last day of validity, relative to today; negative ones are in the past. */
   readonly from?: number;
   readonly until?: number;
 };
@@ -21,13 +21,13 @@ export type Authority = {
   readonly issue: (options: CertificateOptions) => Certificate;
 };
 
-/** Debian's package of the same name. */
+/** Debian's openssl package. */
 const OPENSSL = 'openssl';
-/** The kind that is made quickest. */
+/** The fastest kind of key. */
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const DAY_MS = 86_400_000;
 
-/** What `openssl ca` wants to know: the one command of every OpenSSL 3 that takes the day on which a life begins. */
+/** The configuration of `openssl ca`, the only command of every OpenSSL 3 with a start date. */
 const CONFIG = `[ca]
 default_ca = authority
 [authority]
@@ -41,7 +41,7 @@ unique_subject = no
 commonName = supplied
 `;
 
-/** Why no certificates can be made here; undefined if they can. */
+/** Why certificates cannot be made here; undefined if they can. */
 export function noCertificates(): string | undefined {
   try {
     execFileSync('openssl', ['version'], { stdio: 'ignore' });
@@ -51,7 +51,7 @@ export function noCertificates(): string | undefined {
   }
 }
 
-/** Makes an authority in a folder of its own, which is gone after the test. */
+/** Creates an authority in a temporary folder. */
 export function makeAuthority(): Authority {
   const folder = makeFolder();
   writeFileSync(join(folder, 'ca.cnf'), CONFIG);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Bench } from './bench.ts';
 import type { Environment } from './program.ts';
 
-/** A line of `check`, as its JSON has it. */
+/** A line of `check --json`. */
 export type Finding = {
   readonly name: string;
   readonly result: 'ok' | 'warn' | 'fail';
@@ -23,12 +23,12 @@ export async function runCheck(bench: Bench, env: Environment = {}): Promise<Che
   return { code, findings: checks };
 }
 
-/** The findings that are not well, each as `result name`. */
+/** The warnings and failures, each as `result name`. */
 export function troubles({ findings }: Checked): readonly string[] {
   return findings.filter(({ result }) => result !== 'ok').map(({ result, name }) => `${result} ${name}`);
 }
 
-/** What was found of one thing, all in one text. */
+/** All messages of one check. */
 export function told({ findings }: Checked, name: string): string {
   return findings
     .filter((finding) => finding.name === name)

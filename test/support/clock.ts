@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../src/time/clock.ts';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test advances. */
 export type TestClock = Clock & {
-  /** Lets time pass on both clocks; every sleep that ends meanwhile wakes in its turn, and what it does is done. */
+  /** Advances both clocks; wakes each sleep in order, and lets its continuation finish. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Moves only the wall clock: a clock step, or a machine that was suspended. */
+  /** Steps the wall clock only, as by a correction or a suspension. */
   readonly step: (ms: number) => void;
-  /** How long every sleep so far was to last, in ms. */
+  /** The durations of all sleeps so far, in ms. */
   readonly slept: readonly number[];
 };
 
 type Sleeper = { readonly wakeAt: number; readonly wake: () => void };
 
-/** `turns` of the event loop are as many as what has woken may take, where that gives way to others. */
+/** `turns` is the number of event loop turns that the continuation of a sleep may take if it yields. */
 export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'), turns = 1): TestClock {
   let wall = wallAt;
   let monotonic = 5_000;

@@ -6,13 +6,13 @@ import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
 import { ask } from './database.ts';
 
-/** How much is copied where a test has to get into the middle of a copy. */
+/** The size of a database whose copy a test interrupts. */
 const PADDING_MB = 100;
-/** Enough to be sure that the copying is going on. */
+/** Enough to be sure that copying is in progress. */
 const UNDER_WAY_BYTES = 2 ** 20;
 const DEADLINE_MS = 25_000;
 
-/** Makes the database so large that copying it takes a while. */
+/** Makes the database so large that copying takes a while. */
 export function pad(database: string): void {
   const db = new Database(database);
   db.pragma('synchronous = OFF');
@@ -24,18 +24,18 @@ export function pad(database: string): void {
   db.close();
 }
 
-/** A copying process that has written some of its copy and goes no further until the test lets it. */
+/** A copy process that is suspended after writing part of its copy. */
 export type FrozenCopy = {
-  /** Its name, NUL-separated as the kernel has it. */
+  /** Its command line, NUL-separated as in /proc. */
   readonly argv: string;
   readonly environment: string;
   readonly goOn: () => void;
   readonly kill: () => void;
-  /** Whether it is no more, or waits only to be noticed. */
+  /** Whether the process has ended or is a zombie. */
   readonly hasEnded: () => boolean;
 };
 
-/** Stops the process that copies for `parent`, in the middle: some of what it writes is in the folder. */
+/** Suspends the copy process of `parent` while a partial copy is in the folder. */
 export async function freezeCopy(parent: number, folder: string): Promise<FrozenCopy> {
   const giveUpAt = performance.now() + DEADLINE_MS;
   const inTime = (): boolean => performance.now() < giveUpAt;
@@ -45,7 +45,7 @@ export async function freezeCopy(parent: number, folder: string): Promise<Frozen
   const copier = pid;
   process.kill(copier, 'SIGSTOP');
   onTestFinished(() => end(copier));
-  // In small steps, so that it cannot get to its end unnoticed on a machine that is slow to wake this process.
+  // In small steps, so that the copy cannot complete unnoticed if this process wakes late.
   while (written(folder) < UNDER_WAY_BYTES && inTime()) {
     process.kill(copier, 'SIGCONT');
     await rest();
@@ -67,11 +67,11 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** The process that has been started by `parent` and got as far as being the program itself. */
+/** The pid of the child of `parent` that runs the program (after exec). */
 export function copierOf(parent: number): number | undefined {
   const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').split(' ').map(Number);
   return children.find((pid) => pid > 0 && readOrNothing(`/proc/${pid}/cmdline`).includes('\0copy\0'));
@@ -90,7 +90,7 @@ function written(folder: string): number {
   return Math.max(0, ...parts.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0));
 }
 
-/** What is in the folder: kind, permissions and content of everything, links as links. */
+/** The type, permissions and content of everything in the folder; links as links. */
 export function picture(folder: string): Readonly<Record<string, string>> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return Object.fromEntries(names.map((name) => [name, describe(join(folder, name))]));
@@ -104,7 +104,7 @@ function describe(path: string): string {
   return `${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`;
 }
 
-/** A disk of its own at a new folder, gone after the test. Undefined if this user may not mount. */
+/** Mounts a disk at a new folder until the end of the test. Undefined if this user may not mount. */
 export function mountDisk(folder: string, options: string): string | undefined {
   mkdirSync(folder);
   try {
@@ -127,7 +127,7 @@ export const isRoot = process.getuid?.() === 0;
 /** The uid and gid of `nobody`. */
 const OTHER_USER = { uid: 65_534, gid: 65_534 };
 
-/** What the sqlite3 program prints when it is run by a user who owns nothing here. */
+/** The output of sqlite3 when run by an unprivileged user. */
 export function askAsOther(path: string, sql: string): string {
   return execFileSync(SQLITE3, ['-readonly', path, sql], { ...OTHER_USER, encoding: 'utf8', cwd: '/' }).trim();
 }
@@ -138,7 +138,7 @@ const FIELDS = `league_id, league_name, sport, league_image, priority, status, s
   external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
   create_datetime, last_update_datetime, extra`;
 
-/** Expects the file to be a sound database in one file, and what it holds to be the state after some run. */
+/** Expects an intact database in one file, with the state after some run. */
 export function expectWholeState(path: string): void {
   expect(ask(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   expect(ask(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);

@@ -5,20 +5,20 @@ import type { CountingWorker } from './counting-worker.ts';
 
 /** Contract, 5.1: at most four attempts, of a poll as of a login. */
 export const ATTEMPTS = 4;
-/** A run's waits between its attempts (0.5, 1 and 2 s at most), its requests' ways, and a look at the clock. */
+/** The waits between the attempts of a run (0.5, 1 and 2 s at most), the network delays, and a check of the clock. */
 export const RUN_MS = 5 * SECOND;
-/** Contract, 4: the secret is looked at every 10 s. */
+/** Contract, 4: the secret is re-read every 10 s. */
 export const SECRET_LOOK_MS = 10 * SECOND;
-/** The poll of the profile at start, and the one at the full hour. */
+/** The profile poll at start, and the one at the full hour. */
 export const PROFILES_AN_HOUR = 2;
-/** A token of an hour is made at the start and falls due after 55 minutes (contract, 4). */
+/** A token with a lifetime of an hour is granted at start and renewed after 55 minutes (contract, 4). */
 export const LOGINS_AN_HOUR = 2;
 /** The poll at start and the scheduled ones of one hour. */
 export const pollsAnHour = (everyMs: number): number => 1 + HOUR / everyMs;
 
 /**
- * The session's own tries while there is no token: 0.5, 1, 2 … 64 and 128 s apart at least, which makes ten in the first
- * five minutes, and 150 s apart from then on. Each is a login of up to four attempts, and so is each run's.
+ * The session's renewals while there is no token: at least 0.5, 1, 2 … 64 and 128 s apart, ten in the first five
+ * minutes, and 150 s apart from then on. Each is a login of up to four attempts, and so is the login of each run.
  */
 export const RENEWALS_AT_FIRST = 10;
 export const RENEWALS_AN_HOUR = RENEWALS_AT_FIRST + HOUR / (150 * SECOND);
@@ -40,7 +40,7 @@ export const SCHEDULES = [
   ['every 5 minutes', 5 * MINUTE],
   ['every minute', MINUTE],
 ] as const;
-/** The least and the most that jitter can be, and something between. */
+/** The minimum, the maximum and random jitter. */
 export const JITTERS: readonly [string, SimulationOptions][] = [
   ['by chance', {}],
   ['as short as can be', { random: () => 0 }],
@@ -49,7 +49,7 @@ export const JITTERS: readonly [string, SimulationOptions][] = [
 
 export type Scenario = Simulation & { readonly worker: CountingWorker };
 
-/** Starts a worker against a service in this state, and checks the invariants at the end. */
+/** Runs a worker with a service of this behaviour, and checks the invariants at the end. */
 export async function runScenario(
   options: SimulationOptions,
   behaviour: Behaviour,
@@ -63,7 +63,7 @@ export async function runScenario(
   expect(simulation.service.loginsAtOnce()).toBe(1);
 }
 
-/** The service is healthy from now on: a poll succeeds within this time, by default one interval. */
+/** Makes the service healthy, and expects a successful poll within this time, by default one interval. */
 export async function expectRecovery({ world, service, goodPolls }: Simulation, withinMs: number): Promise<void> {
   const from = world.elapsed();
   service.setBehaviour(healthy);
@@ -71,7 +71,7 @@ export async function expectRecovery({ world, service, goodPolls }: Simulation, 
   expect(goodPolls().filter((at) => at > from)).not.toEqual([]);
 }
 
-/** The times between each and the next. */
+/** The differences between successive times. */
 export function gaps(times: readonly number[]): readonly number[] {
   return times.slice(1).map((at, index) => at - (times[index] ?? 0));
 }

@@ -4,48 +4,48 @@ import type { Kind } from './scripted-service.ts';
 import type { World } from './simulated-machine.ts';
 import type { Row } from './worker-resources.ts';
 
-/** A request as the service saw it. */
+/** A request as the service received it. */
 export type Seen = {
   readonly kind: Kind;
   /** True time since the beginning at which it arrived, in ms. */
   readonly at: number;
   /** Whether its token had expired by the service's clock. */
   readonly dead: boolean;
-  /** 0 where the connection died. */
+  /** 0 if the connection was broken. */
   readonly status: number;
 };
 
-/** An answer other than the usual one; `dies` breaks the connection. */
+/** A response other than the normal one; `dies` breaks the connection. */
 export type Reply = { readonly status: number; readonly body?: Row; readonly headers?: Row } | 'dies';
 
-/** What a request is answered instead of the usual; `at` is true time since the beginning, `nth` counts from 1. */
+/** Overrides the response to a request; `at` is the true time since the start, `nth` counts from 1. */
 export type Behaviour = (kind: Kind, at: number, nth: number) => Reply | undefined;
 
-/** A service that writes down what it is sent. Its tokens expire by its own clock, and it takes no dead one. */
+/** A service that records its requests. Tokens expire by its own clock, after which it rejects them. */
 export type CountingService = {
   readonly transport: Transport;
   readonly seen: readonly Seen[];
   /** Arrivals of one kind, in ms of true time. */
   readonly times: (kind: Kind) => readonly number[];
   readonly setBehaviour: (behaviour: Behaviour) => void;
-  /** The password that is right from now on. */
+  /** Sets the valid password. */
   readonly setPassword: (password: string) => void;
-  /** The most logins that were under way at once. */
+  /** The maximum number of concurrent logins. */
   readonly loginsAtOnce: () => number;
 };
 
 export type ServiceOptions = {
-  /** Life of a token by the service's clock; undefined says no expiry, and such tokens live for ever. */
+  /** Lifetime of a token by the service's clock; if undefined, tokens have no expiry. */
   readonly lifeMs?: number | undefined;
   /** How far the service's clock is ahead of true time. */
   readonly leadMs?: number;
-  /** Takes dead tokens all the same. */
+  /** Accepts expired tokens. */
   readonly takesDead?: boolean;
 };
 
 export const PASSWORD = 'secret-password';
 const HOUR_MS = 3_600_000;
-/** From the worker to the service, and as long back. */
+/** One-way network delay. */
 const WAY_MS = 60;
 const LEAGUE = {
   league_id: 'l1',

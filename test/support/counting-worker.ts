@@ -15,7 +15,7 @@ import type { CountingService } from './counting-service.ts';
 import type { World } from './simulated-machine.ts';
 import { openTestStore } from './store.ts';
 
-/** A run and when it ended, in ms of true time since the beginning. */
+/** A run and its end, in ms of true time since the start. */
 export type Ended = { readonly at: number; readonly report: RunReport };
 
 export type CountingWorker = {
@@ -31,7 +31,7 @@ export type WorkerOptions = {
   readonly everyMs: number;
   readonly profileEveryMs: number;
   readonly random: () => number;
-  /** What the secret file holds at present. */
+  /** Reads the current content of the secret file. */
   readonly readPair: () => CredentialPair;
 };
 
@@ -41,7 +41,7 @@ const RUN_TIMEOUT_MS = 2 * MINUTE_MS;
 const FINGERPRINT = 'counting';
 const log = pino({ level: 'silent' });
 
-/** A worker's parts wired as `runWorker` wires them, over clocks and a service that are moved by hand. */
+/** The parts of a worker, wired as `runWorker` does it, with simulated clocks and a simulated service. */
 export async function startWorker(
   world: World,
   service: CountingService,
@@ -52,7 +52,7 @@ export async function startWorker(
   const { signal } = stopping;
   const store = await openTestStore(options.path, { clock, stop: signal });
   const journal = createLoginRecorder(store, FINGERPRINT, log);
-  // The next start reads of a login only the pause that it was asked for; the other rows would cost a test seconds.
+  // The next start needs only the Retry-After of a login; recording the other columns would cost a test seconds.
   const record = (login: LoginRecord): void => {
     if (login.error?.notBefore !== undefined) journal.recordLogin(login);
   };

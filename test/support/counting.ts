@@ -16,9 +16,9 @@ export type Simulation = AsyncDisposable & {
   /** The secret file of the worker. */
   readonly secret: { password: string };
   readonly start: () => Promise<CountingWorker>;
-  /** How many requests of this kind the service saw. */
+  /** The number of requests of this kind that the service received. */
   readonly count: (kind: Kind) => number;
-  /** Requests with a token that was dead by the service's clock. */
+  /** Requests with a token that had expired by the service's clock. */
   readonly dead: () => number;
   /** True times at which good polls of the leagues ended, of all workers so far. */
   readonly goodPolls: () => readonly number[];
@@ -61,7 +61,7 @@ export function createSimulation(options: SimulationOptions = {}): Simulation {
   };
 }
 
-/** In memory where there is such a folder: thousands of rows are written here, and no disk is what is tested. */
+/** A folder in memory if possible: thousands of rows are written, and these tests are not about the disk. */
 function fastFolder(): string {
   const inMemory = '/dev/shm';
   try {

@@ -4,10 +4,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
-/** A row as a reader gets it: integers beyond 2^53 as BigInt are not needed here. */
+/** A row as JavaScript numbers: integers beyond 2^53 are not needed here. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Asks the database by Debian's sqlite3 program, as any other tool would; one JSON object a row. */
+/** Queries the database with Debian's sqlite3, like any other tool; one JSON object per row. */
 export function askSqlite3(path: string, sql: string): readonly Row[] {
   const output = execute(['-readonly', '-json', '-cmd', '.timeout 5000', path, sql]);
   const rows: unknown = output === '' ? [] : JSON.parse(output);
@@ -15,7 +15,7 @@ export function askSqlite3(path: string, sql: string): readonly Row[] {
   return rows;
 }
 
-/** Debian's package of the same name. */
+/** Debian's sqlite3 package. */
 const SQLITE3 = 'sqlite3';
 
 function execute(args: readonly string[]): string {
@@ -28,7 +28,7 @@ function execute(args: readonly string[]): string {
   }
 }
 
-/** Asks the database over a second connection. */
+/** Queries the database over a second connection. */
 export function ask(path: string, sql: string): readonly Row[] {
   const db = new Database(path, { readonly: true, timeout: 5_000 });
   try {

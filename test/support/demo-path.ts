@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { type SimulatedBench, setUp } from './bench.ts';
 import { type Exit, runProgram, startProgram } from './program.ts';
 
-/** A folder, and a worker in it whose database is at the place of the demo's. */
+/** A folder with a worker whose database is at the path of the demo. */
 export type Place = Pick<SimulatedBench, 'folder' | 'simulator'> & {
   readonly database: string;
   readonly run: SimulatedBench['run'];
   readonly start: SimulatedBench['start'];
 };
 
-/** A bench for both, with nothing in it. */
+/** An empty bench for a demo and a worker. */
 export async function setUpPlace(): Promise<Place> {
   const bench = await setUp();
   const database = join(bench.folder, 'demo-data', 'leagues.db');
@@ -25,12 +25,12 @@ export async function setUpPlace(): Promise<Place> {
   };
 }
 
-/** A demo that is expected to be refused. */
+/** Runs a demo that must be refused. */
 export function runDemo({ folder }: Pick<Place, 'folder'>): Promise<Exit> {
   return runProgram(['demo', '--for', '300ms'], { cwd: folder });
 }
 
-/** A demo that has polled, and then came to this end. */
+/** Runs a demo until it has polled, then ends it with this signal. */
 export async function leaveDemo(place: Place, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   const demo = startProgram(['demo'], { cwd: place.folder });
   await demo.waitForPoll('changed');

@@ -18,7 +18,7 @@ import { failing, type Injection } from './syscall.ts';
 /** Causes a fault of a disk or a file, and returns how to undo it. */
 export type DiskFault = (place: DiskPlace) => AppliedFault;
 
-/** The user of whom Debian says that it owns nothing. */
+/** The unprivileged user `nobody` of Debian. */
 export const AS_NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
 const PAGE_BYTES = 4_096;
 
@@ -32,7 +32,7 @@ export const makeReadOnly: DiskFault = ({ disk }) => {
   return { undo: () => remount({ disk }, 'rw') };
 };
 
-/** The program runs as a user with these rights to the folder and the file. */
+/** Runs the program as a user with these permissions on the folder and the file. */
 export function leaveRights(folder: number, file: number): DiskFault {
   return ({ disk, database }) => {
     chmodSync(disk, folder);
@@ -59,7 +59,7 @@ export const nameFolderOfOthers: DiskFault = ({ disk }) => {
 
 export const namePathThroughFile: DiskFault = ({ database }) => ({ database: join(database, 'leagues.db') });
 
-/** Garbage from this byte on, or up to it. */
+/** Overwrites a range of bytes with garbage. */
 export function damage(from: number, to = Number.POSITIVE_INFINITY): DiskFault {
   return ({ database }) =>
     keepAside(database, () => {
@@ -68,7 +68,7 @@ export function damage(from: number, to = Number.POSITIVE_INFINITY): DiskFault {
     });
 }
 
-/** The pages of one table, and of what finds its rows, are garbage. */
+/** Overwrites the pages of one table and its indexes with garbage. */
 export function damageTable(table: string): DiskFault {
   return ({ database }) =>
     keepAside(database, () => {
@@ -105,7 +105,7 @@ export const putCircle: DiskFault = ({ database }) =>
     symlinkSync(database, database);
   });
 
-/** A database, but not one that this version knows. */
+/** Changes the schema so that this version does not know it. */
 export function alter(sql: string): DiskFault {
   return ({ database }) =>
     keepAside(database, () => {
@@ -128,7 +128,7 @@ export const damageLock: DiskFault = ({ database }) => {
   return { undo: () => rmSync(`${database}.lock`) };
 };
 
-/** Every call of this kind on the database and the files beside it fails. */
+/** Makes every call of this kind fail, on the database and the files beside it. */
 export function failAlways(call: Injection['call'], error: Injection['error']): DiskFault {
   return ({ database }) => ({
     through: failing(database, { call, error, nth: 1, upTo: 'for ever' }),

@@ -6,11 +6,11 @@ import { type DiskBench, fillDisk } from './full-disk.ts';
 import type { RunningProgram } from './program.ts';
 import { failFromNowOn } from './syscall-attach.ts';
 
-/** What happens to the disk of a worker that runs. */
+/** A problem with the disk of a running worker. */
 export type Trouble = {
-  /** Where the database is meanwhile; undefined if it is out of reach. */
+  /** The path of the database in the meantime; undefined if it is unreachable. */
   readonly database: string | undefined;
-  /** Ends it. */
+  /** Ends the problem. */
   readonly pass: () => Promise<void> | void;
 };
 export type InjectTrouble = (bench: DiskBench, worker: RunningProgram) => Trouble | Promise<Trouble>;
@@ -37,7 +37,7 @@ export const moveFolder: InjectTrouble = ({ database }) => {
   return { database: join(away, 'leagues.db'), pass: () => renameSync(away, folder) };
 };
 
-/** The file system lives on, at another place, as that of a disk would that is plugged out and in again. */
+/** Moves the file system to another mount point and back, like a disk that is unplugged and plugged in again. */
 export const unmount: InjectTrouble = ({ disk, database, folder }) => {
   const away = join(folder, 'away');
   mkdirSync(away);

@@ -7,7 +7,7 @@ import { askSqlite3 } from './database.ts';
 import { makeLeagues, setUpHeld } from './held-removals.ts';
 import type { Exit } from './program.ts';
 
-/** What people have for a database; `accept-removals` has something to accept. */
+/** The commands that use a database; `accept-removals` has held removals to accept. */
 const COMMANDS = {
   sync: ['sync'],
   run: ['run'],
@@ -25,42 +25,42 @@ export const WORKING = ['sync', 'run', 'profile'] as const;
 export const READING = ['status', 'query', 'changes', 'backup'] as const;
 export const EVERY = Object.keys(COMMANDS) as readonly CommandName[];
 
-/** What may lie beside a database without being one. */
+/** Files beside a database that are not databases. */
 const COMPANION = /(-wal|-shm|-journal|\.lock)$/;
 
-/** A database at rest, with held removals, on a disk of 2 MB that it has to itself. */
+/** A database that no program has open, with held removals, on its own disk of 2 MB. */
 export type DiskPlace = SimulatedBench & { readonly disk: string };
 
 /** A fault that was caused before a command starts. */
 export type AppliedFault = {
-  /** Takes it back; missing if there is nothing to take back. */
+  /** Undoes the fault; missing if there is nothing to undo. */
   readonly undo?: () => void;
   /** Another path for the database. */
   readonly database?: string;
-  /** What runs the program in place of the test. */
+  /** The command that runs the program. */
   readonly through?: readonly string[];
 };
 
 /** Undefined if this user may not mount. */
 export async function setUpPlace(): Promise<DiskPlace | undefined> {
   const bench = await setUpHeld();
-  // Listed again, so that a poll is an ordinary one; what is held stays so until then.
+  // All leagues are listed again, so that a poll is an ordinary one; their removals stay held until then.
   bench.simulator.setLeagues(makeLeagues(1, 10));
   const disk = mountDisk(join(bench.folder, 'disk'), 'size=2m');
   if (disk === undefined) return undefined;
   const database = join(disk, 'leagues.db');
   cpSync(bench.database, database);
-  // Other users may start the program here, and make their copies.
+  // Lets other users start the program here and write copies.
   chmodSync(bench.folder, 0o777);
   return { ...bench, disk, database };
 }
 
-/** Runs a command on what was harmed. */
+/** Runs a command with this fault. */
 export function runOn(place: DiskPlace, command: CommandName, { database, through = [] }: AppliedFault): Promise<Exit> {
   return place.run(COMMANDS[command], { LEAGUE_SYNC_DATABASE: database ?? place.database }, { through });
 }
 
-/** The command exits with 74, one line that names the path and the fix, and nothing written. */
+/** Expects exit code 74, one line with the path and the fix, and no change on the disk. */
 export async function expectRefusal(place: DiskPlace, command: CommandName, harmed: AppliedFault, fix: RegExp) {
   const before = contentOf(place.disk);
   const { code, signal, stderr } = await runOn(place, command, harmed);
@@ -74,7 +74,7 @@ export async function expectRefusal(place: DiskPlace, command: CommandName, harm
   expect(contentOf(place.disk), what).toEqual(before);
 }
 
-/** The command does what it is for, and writes nothing on the disk. */
+/** Expects that the command succeeds and does not write to the disk. */
 export async function expectService(place: DiskPlace, command: CommandName, harmed: AppliedFault): Promise<void> {
   const before = picture(place.disk);
   const { code, stderr } = await runOn(place, command, harmed);
@@ -82,7 +82,7 @@ export async function expectService(place: DiskPlace, command: CommandName, harm
   expect(picture(place.disk), command).toEqual(before);
 }
 
-/** The next `sync` goes on where the last one stopped, and leaves one sound file. */
+/** Expects that the next `sync` succeeds and leaves one intact file. */
 export async function expectGoesOn(place: DiskPlace): Promise<void> {
   place.simulator.setLeagues(makeLeagues(1, 11));
   const { code, stderr } = await runOn(place, 'sync', {});

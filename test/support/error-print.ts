@@ -2,10 +2,10 @@ import buffer from 'node:buffer';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 
-/** Everything there is, hidden properties too. */
+/** Prints everything, including hidden properties. */
 const ALL = { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null, maxStringLength: null };
 
-/** All that anybody could print of an error, of its causes and of those that it sums up, by the tools of this house. */
+/** Everything that Node, JSON and pino could print of an error, its causes, and the errors of an AggregateError. */
 export function printEverything(error: unknown): string {
   return familyOf(error)
     .flatMap((one) => [inspectWhole(one), String(one), asJson(one), asJson(ownValues(one)), logged(one)])
@@ -21,7 +21,7 @@ function familyOf(error: unknown, known = new Set<unknown>()): readonly unknown[
   return [...known];
 }
 
-/** Node shows no more than the first bytes of a buffer, unless it is asked to. */
+/** Without this, Node prints only the first bytes of a buffer. */
 function inspectWhole(value: unknown): string {
   const usual = buffer.INSPECT_MAX_BYTES;
   buffer.INSPECT_MAX_BYTES = Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ function ownValues(value: unknown): readonly unknown[] {
     : [value];
 }
 
-/** Nothing for what JSON cannot hold; `inspectWhole` shows that, too. */
+/** Empty for values that JSON cannot represent; `inspectWhole` prints these. */
 function asJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';

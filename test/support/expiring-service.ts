@@ -4,7 +4,7 @@ export type ExpiringServiceOptions = {
   readonly lifeMs: number;
   /** Rewrites `expire_datetime`, which ends in `Z` otherwise. */
   readonly spell?: (instant: string) => string;
-  /** What the logins' answers are sent with beside the body. */
+  /** Options of the login responses besides the body. */
   readonly login?: Pick<Reply, 'headers' | 'dated'>;
 };
 
@@ -12,15 +12,15 @@ export type ExpiringService = {
   readonly url: string;
   readonly logins: () => readonly Seen[];
   readonly polls: () => readonly Seen[];
-  /** The requests that came with a token after its end. */
+  /** The requests with an expired token. */
   readonly late: () => readonly Seen[];
-  /** Every `expire_datetime` as it was meant, oldest first. */
+  /** Every true `expire_datetime`, oldest first. */
   readonly expiries: readonly string[];
 };
 
 const EXPIRY = /(?<="expire_datetime":")[^"]*/;
 
-/** A service that takes a token until its end by a true clock, and is free in how it tells that end. */
+/** A service that accepts a token until its true expiry, and may send any `expire_datetime`. */
 export async function startExpiringService(options: ExpiringServiceOptions): Promise<ExpiringService> {
   const { lifeMs, spell = (instant) => instant, login = {} } = options;
   const expiries: string[] = [];
@@ -47,7 +47,7 @@ export async function startExpiringService(options: ExpiringServiceOptions): Pro
   };
 }
 
-/** A token that tells its own end, on the monotonic clock. */
+/** A token that contains its own expiry, on the monotonic clock. */
 function nameToken(endsAt: number): string {
   return `until-${endsAt}`;
 }

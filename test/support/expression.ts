@@ -6,7 +6,7 @@ const NAME = /\b(?:league_sync|process|nodejs)_\w+/g;
 const SELECTOR = /\b((?:league_sync|process|nodejs)_\w+)\{([^}]*)\}/g;
 const MATCHER = /(\w+)\s*(=~|=)\s*"([^"]*)"/g;
 
-/** Metrics, labels and values of labels that an expression of PromQL asks for, and that the scrape does not have. */
+/** The metrics, labels and label values in a PromQL expression that the scrape lacks. */
 export function missingFrom({ samples }: Scrape, expression: string): readonly string[] {
   const valuesOf = (metric: string, label: string): readonly (string | undefined)[] =>
     samples.filter(({ name }) => name === metric).map(({ labels }) => labels[label]);
@@ -25,7 +25,7 @@ export function missingFrom({ samples }: Scrape, expression: string): readonly s
   return [...unknown, ...unmatched, ...unlabelled];
 }
 
-/** Which of the labels none of these metrics has. */
+/** The labels that none of these metrics has. */
 export function missingLabels(
   { samples }: Pick<Scrape, 'samples'>,
   metrics: readonly string[],
@@ -35,7 +35,7 @@ export function missingLabels(
   return labels.filter((label) => ![...known, ...OF_THE_SCRAPER].includes(label));
 }
 
-/** The metrics that an expression names. */
+/** The metrics in an expression. */
 export function metricsIn(expression: string): readonly string[] {
   return expression.match(NAME) ?? [];
 }

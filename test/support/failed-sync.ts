@@ -4,18 +4,18 @@ import { expect } from 'vitest';
 import { type Bench, PASSWORD, USERNAME } from './bench.ts';
 import type { Environment, Exit } from './program.ts';
 
-/** What is left of a sync that failed before it was logged in. */
+/** The rows of a sync that failed before its login succeeded. */
 export type FailedSync = {
   readonly code: number | null;
   readonly stderr: string;
   /** Of the one run. */
   readonly kind: unknown;
   readonly message: string;
-  /** What was said of each login, in turn. */
+  /** The error of each login, in order. */
   readonly logins: readonly unknown[];
 };
 
-/** Runs `sync`, which has to fail, and gives what it left. That holds no secret, however much is logged. */
+/** Runs a `sync` that must fail, and returns its rows. Also expects that it leaked no secret at log level trace. */
 export async function failToSync(bench: Bench, env: Environment, secrets: readonly string[] = []): Promise<FailedSync> {
   const exit = await bench.run(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'trace', ...env });
   expectNoSecret(bench, exit, secrets);
@@ -30,7 +30,9 @@ export async function failToSync(bench: Bench, env: Environment, secrets: readon
   };
 }
 
-/** Neither the outputs nor any file beside the database holds the password, a token, or one of these. */
+/**
+ * Expects that neither the outputs nor any file beside the database contains the password, a token, or one of these.
+ */
 export function expectNoSecret({ database }: Bench, { stdout, stderr }: Exit, secrets: readonly string[] = []): void {
   const folder = dirname(database);
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
@@ -39,7 +41,7 @@ export function expectNoSecret({ database }: Bench, { stdout, stderr }: Exit, se
   expect(forbidden.filter((secret) => written.includes(secret))).toEqual([]);
 }
 
-/** As the header of that name carries it. */
+/** The base64 pair of a Basic `Authorization` header. */
 export function basicPair(username: string, password: string): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
 }

@@ -5,29 +5,29 @@ import { onTestFinished } from 'vitest';
 import type { Bench } from './bench.ts';
 import { type Environment, eventually, type RunningProgram } from './program.ts';
 
-/** How far the wall clock is off (without a unit, in seconds), or where it stands, as libfaketime writes it. */
+/** The offset of the wall clock (in seconds without a unit), or a fixed time, in the syntax of libfaketime. */
 export type Offset = '+2h' | '-2h' | '+0' | '+365d' | '@1970-01-01 00:01:00' | `${'+' | '-'}${number}`;
 
 export const TWO_HOURS_MS = 7_200_000;
 
-/** A wall clock that is wrong for the programs that run under it; the monotonic clock stays true, as when a clock is set. */
+/** A fake wall clock for child processes; the monotonic clock stays true, as after a clock step. */
 export type FakeClock = {
   readonly env: Environment;
-  /** Sets the wall clock of those who run under it already, too. */
+  /** Sets the wall clock, also of processes that are running. */
   readonly set: (offset: Offset) => void;
 };
 
 /** Debian's package libfaketime; the folder is named by the processor. */
 const LIBRARY = '/usr/lib/*/faketime/libfaketime.so.1';
 
-/** Why no clock can be faked here; undefined if one can. */
+/** Why the clock cannot be faked here; undefined if it can. */
 export function missingFaketime(): string | undefined {
   const env = { ...preload(), FAKETIME: '+2h' };
   try {
     const told = execFileSync(process.execPath, ['-p', 'Date.now()'], { env, encoding: 'utf8', stdio: 'pipe' });
     if (Number(told) - Date.now() > TWO_HOURS_MS / 2) return undefined;
   } catch {
-    // Said below.
+    // Reported below.
   }
   return 'libfaketime is not here, or does not work';
 }
@@ -38,7 +38,7 @@ export function offsetTo(instant: number): Offset {
   return seconds < 0 ? `-${-seconds}` : `+${seconds}`;
 }
 
-/** A clock that reads its offset from a file of this folder. */
+/** Creates a clock that reads its offset from a file in this folder. */
 export function makeFakeClock(folder: string, offset: Offset): FakeClock {
   const file = join(folder, 'clock');
   const set = (next: Offset): void => {
@@ -59,13 +59,14 @@ function preload(): Environment {
 export function runUnder(clock: FakeClock, bench: Bench, env: Environment = {}): RunningProgram {
   const worker = bench.start(['run'], { ...clock.env, ...env });
   onTestFinished(() => {
-    // What the library leaves of a process that is killed would trouble a later one of the same number.
+    // Removes the shared memory that libfaketime leaves of a killed process: it would affect a later process with the
+    // same pid.
     for (const left of globSync(`/dev/shm/*faketime_*_${worker.pid}`)) rmSync(left, { force: true });
   });
   return worker;
 }
 
-/** Lets true time pass, for what must not happen in it. */
+/** Waits in real time, to check that something does not happen. */
 export async function watchFor(ms: number): Promise<void> {
   const end = performance.now() + ms;
   await eventually('the time to watch is over', () => performance.now() >= end, 2 * ms);

@@ -2,24 +2,24 @@ import Database from 'better-sqlite3';
 import { codeOf } from '../../src/errors.ts';
 import type { Row } from './database.ts';
 
-// A program of its own that reads a database which flips between two whole lists, until it is told to stop.
-// node flip-reader.ts DATABASE ID…: the ids are those that a quick look is at.
+// A separate program that reads a database alternating between two whole lists until it is stopped. node flip-reader.ts
+// DATABASE ID…: the ids for the quick reads.
 
-/** What it has found so far, sent every now and then and at its end. */
+/** The results so far, sent regularly and at the end. */
 export type Findings = {
   readonly reads: number;
-  /** How many of them looked at every row. */
+  /** How many of the reads covered all rows. */
   readonly wholeReads: number;
-  /** How many applied polls it has seen. */
+  /** The number of different polls seen. */
   readonly versions: number;
   readonly longestMs: number;
-  /** What was wrong with a read, by the words for it. */
+  /** The errors of reads, by message. */
   readonly wrong: Readonly<Record<string, number>>;
 };
 
 const BUSY_TIMEOUT_MS = 2_000;
 const WHOLE_EVERY = 100;
-/** A reader that never rests would take the processor from the worker that it looks at. */
+/** Pauses after this many reads: a busy loop would take the processor from the worker. */
 const READS_A_TURN = 25;
 const REST_MS = 5;
 
@@ -93,7 +93,7 @@ function readReopened(sql: string): Row | undefined {
   }
 }
 
-/** Whether all that was read is of one list, and that of the newest applied run. */
+/** Checks that all rows are of one list, and of the newest applied run. */
 function judge(row: Row, isWhole: boolean): void {
   versions.add(row.polled);
   const ofOneList = row.first === row.last && row.oldest === row.newest;

@@ -13,15 +13,15 @@ import { expectSound } from './syscall-check.ts';
 const DISK = 'size=2m';
 const PAGE_BYTES = 4_096;
 const LEAGUES = 100;
-/** Polls that fail one after the other before there is room again. */
+/** Consecutive failed polls before there is space again. */
 const FAILURES = 2;
 
-/** A bench whose database has a disk of 2 MB to itself, and a service whose list can be made another one. */
+/** A bench with the database on its own disk of 2 MB, and a service whose list a test can change. */
 export type DiskBench = Bench & {
   readonly disk: string;
-  /** Every league becomes another one: more than fits into a few pages. */
+  /** Changes every league: more than fits into a few pages. */
   readonly change: () => void;
-  /** Does this as soon as the leagues are asked for: the row of the run is written then, and its end is not. */
+  /** Calls this when the leagues are requested: then the row of the run is written, and its end is not. */
   readonly atRequest: (work: () => void) => void;
 };
 
@@ -57,14 +57,14 @@ export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
   };
 }
 
-/** A worker that polls every second, and has the first list. */
+/** Starts a worker that polls every second, and waits for the first list. */
 export async function startOnDisk(bench: DiskBench): Promise<RunningProgram> {
   const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
   await worker.waitForPoll('changed');
   return worker;
 }
 
-/** A worker that polls when it is asked to, and has the first list. Undefined if this user may not mount. */
+/** Starts a worker that polls on SIGHUP, and waits for the first list. Undefined if this user may not mount. */
 export async function startWorker(): Promise<{ bench: DiskBench; worker: RunningProgram } | undefined> {
   const bench = await setUpDisk('data');
   if (bench === undefined) return undefined;
@@ -73,10 +73,10 @@ export async function startWorker(): Promise<{ bench: DiskBench; worker: Running
   return { bench, worker };
 }
 
-/** What is said of a file that is gone. */
+/** The message for a missing file. */
 export const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back/;
 
-/** Asks for a poll, which fails, names the path and the fix, and does not end the worker. */
+/** Requests a poll, and expects that it fails with the path and the fix, and that the worker keeps running. */
 export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, fix: RegExp): Promise<void> {
   worker.send('SIGHUP');
   const { outcome, err, msg } = await worker.waitForPoll();
@@ -88,12 +88,12 @@ export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram,
   expect(worker.alive()).toBe(true);
 }
 
-/** A failure that goes on is told in full at its beginning. */
+/** Whether a failure is logged as a repetition. */
 function isRepeated(msg: unknown): boolean {
   return /^leagues: failed( as before|: )/.test(String(msg));
 }
 
-/** Leaves room for so many pages, has polls fail on that, makes room again, and has the worker catch up by itself. */
+/** Leaves this many free pages, waits for failed polls, frees the disk, and expects that the worker catches up. */
 export async function outlastFullDisk(bench: DiskBench, worker: RunningProgram, pages: number): Promise<void> {
   const before = tableOf(bench);
   const filler = fillDisk(bench.disk, pages);
@@ -114,12 +114,15 @@ export async function outlastFullDisk(bench: DiskBench, worker: RunningProgram, 
   expect(bench.rows("SELECT id FROM runs WHERE outcome IN ('running', 'interrupted')")).toEqual([]);
 }
 
-/** All leagues have one sport, or a poll was applied by halves. */
+/** Expects that all leagues have the same sport: otherwise a poll was applied partially. */
 export function tableOf({ rows }: Pick<DiskBench, 'rows'>): readonly unknown[] {
   return rows('SELECT sport, count(*) AS n FROM leagues GROUP BY sport');
 }
 
-/** Up to about so many pages: a worker writes meanwhile, and may be first to take the last ones. Gives what fills it. */
+/**
+ * Fills the disk except for about this many pages; a running worker may take the last ones first. Returns the filler
+ * file.
+ */
 export function fillDisk(disk: string, pages: number): string {
   const filler = join(disk, 'filler');
   const file = openSync(filler, 'wx');
@@ -135,7 +138,7 @@ export function fillDisk(disk: string, pages: number): string {
   return filler;
 }
 
-/** Makes a disk without open files read-only, or writable again. */
+/** Remounts a disk without open files read-only or writable. */
 export function remount({ disk }: Pick<DiskBench, 'disk'>, how: 'ro' | 'rw'): void {
   execFileSync(MOUNT, ['-o', `remount,${how}`, disk]);
 }

@@ -2,21 +2,21 @@ import type { RunError } from '../../src/errors.ts';
 import { StoppedError } from '../../src/errors.ts';
 import type { PingMessage, SendPing } from '../../src/observe/heartbeat.ts';
 
-/** A monitoring service that answers as a test says, and everything that it was told. */
+/** A fake monitoring service that records its messages. */
 export type Listener = {
   readonly ping: SendPing;
-  /** The kinds of what was told, oldest first. */
+  /** The kinds of the messages, oldest first. */
   readonly kinds: () => readonly PingMessage['kind'][];
   readonly told: readonly PingMessage[];
-  /** What it does with every message from now on. */
+  /** Sets the response to all further messages. */
   readonly answer: (how: Answering) => void;
-  /** Lets a message through that hangs. */
+  /** Completes a hanging message. */
   readonly release: () => void;
 };
 
 export type Answering = 'take' | 'hang' | RunError;
 
-/** A listener that takes everything until it is told otherwise. A message that hangs ends as late as it may. */
+/** Creates a service that accepts every message by default. A hanging message ends at its abort. */
 export function createListener(): Listener {
   const told: PingMessage[] = [];
   let how: Answering = 'take';

@@ -12,7 +12,7 @@ export function makeLeagues(first: number, last: number): readonly ReturnType<ty
   return leagueIds(first, last).map((id) => makeLeague(id));
 }
 
-/** Ten leagues, of which the removal of seven, l4 to l10, is held; or so many, and all but the first ones. */
+/** Sets up ten leagues with seven held removals, l4 to l10; or `stored` leagues of which only `listed` are listed. */
 export async function setUpHeld(stored = 10, listed = 3): Promise<SimulatedBench> {
   const bench = await setUp({ leagues: makeLeagues(1, stored) });
   const folder = { path: bench.folder, file: () => bench.database, [Symbol.dispose]: () => undefined };
@@ -29,12 +29,12 @@ export async function poll(bench: SimulatedBench, listed: readonly unknown[], co
   expect((await bench.run(['sync'])).code).toBe(code);
 }
 
-/** The leagues whose removal waits for an operator. */
+/** The leagues with a held removal that is not accepted. */
 export function waitingIn(bench: SimulatedBench): readonly unknown[] {
   return select(bench, 'held_removals WHERE accepted_at IS NULL');
 }
 
-/** The leagues whose removal waits for the next poll. */
+/** The leagues with an accepted removal. */
 export function acceptedIn(bench: SimulatedBench): readonly unknown[] {
   return select(bench, 'held_removals WHERE accepted_at IS NOT NULL');
 }

@@ -1,19 +1,19 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Called with every secret that passes over the wire, and its kind. */
+/** Called with every secret that is sent or received, and its kind. */
 type Listener = {
   readonly onToken: (name: string, token: string) => void;
   readonly onCredential: (name: string, secret: string) => void;
 };
 
-/** No answer to a login is longer. */
+/** The maximum size of a login response. */
 const LONGEST_LOGIN = 65_536;
 const ISSUED = /"(access_token|refresh_token)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 
 /**
- * Listens to all HTTP servers of this process, however a test has made them: what clients send in `Authorization`, and
- * the tokens that are handed out, whether or not anybody ever uses them.
+ * Captures the secrets of all HTTP servers in this process: the `Authorization` of requests, and the tokens in login
+ * responses, used or not.
  */
 export function tapServers(hear: Listener): void {
   subscribe('http.server.response.created', (message) => {
@@ -32,7 +32,7 @@ function hearAuthorization(header: string, hear: Listener): void {
   hear.onCredential('a password that was sent', pair.slice(pair.indexOf(':') + 1));
 }
 
-/** Reads along: the answer itself stays as it is. */
+/** Reads the body without changing the response. */
 function tapBody(response: ServerResponse, hear: Listener): void {
   let said = '';
   for (const name of ['write', 'end'] as const) {

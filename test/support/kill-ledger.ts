@@ -2,21 +2,21 @@ import { type Change, foldChanges, type Look, type Run } from './kill-snapshot.t
 import { applyVersion, compareTables, type Table } from './kill-table.ts';
 import { readVersion } from './kill-version.ts';
 
-/** What is wrong with what was found: half of a poll, or something gone that had been there or had been reported. */
+/** An error in a snapshot: a partially applied poll, or the loss of something that had been seen or reported. */
 export type Problem = { readonly is: 'torn' | 'lost' | 'unclean'; readonly what: string };
 
-/** The counts of a run that the log has reported done. */
+/** The counts of a run that the log reported as done. */
 export type Report = Readonly<Record<'added' | 'changed' | 'removed' | 'restored', unknown>>;
 
-/** Everything that a database is known to hold; each look at it may only add to that. */
+/** The known contents of a database, to which each snapshot may only add. */
 export type Ledger = {
-  /** Compares a look with what is known, learns from it what is new, and gives what is wrong. */
+  /** Compares a snapshot with the known contents, adds its news, and returns the errors. */
   readonly learn: (look: Look | undefined, latest: number) => readonly Problem[];
   /** Compares a copy, which may be older than the database but not than an earlier copy. */
   readonly judgeCopy: (copy: Look | undefined) => readonly Problem[];
-  /** Whether the reports are of the runs that were applied after the first so many. */
+  /** Compares the reports with the runs that were applied after the first `since`. */
   readonly judgeReports: (reports: readonly Report[], since: number) => readonly Problem[];
-  /** Folds the whole feed again. */
+  /** Re-checks the whole feed. */
   readonly judgeFeed: (whole: Look | undefined) => readonly Problem[];
   readonly lastSeq: () => number;
   /** The runs that were applied, oldest first. */
@@ -24,7 +24,7 @@ export type Ledger = {
   /** The unfinished runs. */
   readonly running: () => readonly number[];
   readonly outcomeOf: (id: number) => string | undefined;
-  /** How many runs had been applied by the state that the last copy shows. */
+  /** The number of applied runs in the last copy. */
   readonly published: () => number;
 };
 
@@ -36,7 +36,7 @@ export function createLedger(size: number): Ledger {
   let folded: Table = new Map();
   let lastSeq = 0;
   let published = 0;
-  /** The table after the first so many applied runs, and how many changes it took to get there. */
+  /** The table after each applied run, and the number of changes up to it. */
   const states: { readonly table: Table; readonly changes: number }[] = [{ table: new Map(), changes: 0 }];
 
   const stateAfter = (count: number) => states[count] ?? { table: new Map<never, never>(), changes: -1 };
@@ -114,12 +114,12 @@ function soundness({ integrity, brokenReferences }: Look): readonly Problem[] {
   return torn('the file', integer ? undefined : `${integrity}, ${brokenReferences} broken references`);
 }
 
-/** A database without any table can never have shown a row. */
+/** The errors of a database without tables, which must never have had rows. */
 function judgeNothing(known: readonly Run[]): readonly Problem[] {
   return known.length === 0 ? [] : [{ is: 'lost', what: 'the database is gone' }];
 }
 
-/** Rows that had ended are as they were; at most the last may be unended; none says that it failed. */
+/** Ended runs must be unchanged, at most the last may be running, and none may have failed. */
 function judgeRuns(known: readonly Run[], runs: readonly Run[]): readonly Problem[] {
   const now = new Map(runs.map((run) => [run.id, JSON.stringify(run)]));
   const changed = known.filter((run) => run.outcome !== 'running' && now.get(run.id) !== JSON.stringify(run));
@@ -133,7 +133,7 @@ function judgeRuns(known: readonly Run[], runs: readonly Run[]): readonly Proble
   ];
 }
 
-/** Each applied version is later than the one before, and the service has sent it. */
+/** Versions must increase, and must have been sent by the service. */
 function judgeVersions(applied: readonly Run[], latest: number): readonly Problem[] {
   const versions = applied.map(({ message }) => readVersion(message));
   const inOrder = versions.every(
@@ -148,7 +148,7 @@ function sameCounts(run: Report, report: Report): boolean {
   return COUNTED.every((name) => run[name] === report[name]);
 }
 
-/** Whether each applied run has as many changes of each kind in the feed as its row says, and no other run has any. */
+/** Each applied run must have as many changes of each kind in the feed as its row counts, and no other run any. */
 function compareCounts(applied: readonly Run[], changes: readonly Change[]): string | undefined {
   const found = Map.groupBy(changes, ({ run_id, kind }) => `${run_id} ${kind}`);
   const told = applied.flatMap((run) => COUNTED.map((kind) => [`${run.id} ${kind}`, run[kind]] as const));

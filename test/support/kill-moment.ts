@@ -5,7 +5,7 @@ import { copierOf } from './copy-process.ts';
 import type { VersionedService } from './kill-version.ts';
 import type { RunningProgram } from './program.ts';
 
-/** What a kill is aimed at; chance decides how far from there it comes. */
+/** The moments that kills aim at, with a random delay. */
 export const MOMENTS = [
   'start',
   'request',
@@ -23,18 +23,18 @@ export type Moment = (typeof MOMENTS)[number];
 export type KillTarget = {
   readonly program: RunningProgram;
   readonly command: 'run' | 'sync';
-  /** How many requests the service had seen before it. */
+  /** The number of requests before this program. */
   readonly earlier: number;
   readonly service: VersionedService;
   readonly database: string;
 };
 
-/** How long things take here, as far as was seen. */
+/** Durations measured on this machine. */
 export type Timings = { startMs: number; applyMs: number; copyMs: number };
 
-/** Kills come at random within this much after what they wait for, where there is no better measure. */
+/** The maximum random delay of a kill if there is no measured duration. */
 const MOMENT_MS = 30;
-/** What has not come until then is killed all the same: a checkpoint, for one, need not come. */
+/** The maximum wait for a moment, some of which may never come, such as a checkpoint; then the kill happens anyway. */
 const LONGEST_WAIT_MS = 4_000;
 
 /** Waits until the target is about at that moment. Returns early if it has ended. */
@@ -77,7 +77,7 @@ export async function reach(moment: Moment, target: KillTarget, timings: Timings
   }
 }
 
-/** What is written in one go is over in a few milliseconds, and the shortest rest takes one of them. */
+/** Waits very briefly, or not at all: a single write takes a few milliseconds, and the shortest sleep one of them. */
 async function atOnceOr(pause: () => Promise<void>, random: Random): Promise<void> {
   if (random() < 0.5) await pause();
 }
@@ -90,7 +90,7 @@ async function killCopier(
   await until(() => copierIn(program) !== undefined);
   const copier = copierIn(program);
   await pause();
-  // Its process id is not reused until its parent has reaped it.
+  // The pid is not reused until the parent has reaped the process.
   if (copier !== undefined && copierIn(program) === copier) process.kill(copier, 'SIGKILL');
 }
 
@@ -106,7 +106,7 @@ function isReported({ program }: KillTarget): boolean {
   return program.log().some(({ kind, outcome }) => kind === 'leagues' && outcome === 'changed');
 }
 
-/** Tells whether the file is another than at the time of this call. */
+/** Returns whether the file has changed since this call. */
 function changeOf(file: string): () => boolean {
   const read = (): unknown => statSync(file, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
   const before = read();
@@ -118,13 +118,13 @@ async function waitFor(probe: () => boolean): Promise<void> {
   while (!probe() && performance.now() < giveUpAt) await nextTurn();
 }
 
-/** Holds a process where it is, so that it can be looked at before it is killed. Not waited for where it is dying. */
+/** Suspends a process, so that it can be examined before the kill. Does not wait if it is dying. */
 export async function freeze({ pid, send }: RunningProgram): Promise<void> {
   send('SIGSTOP');
   await waitFor(() => /^[TtZX]?$/.test(stateOf(pid)));
 }
 
-/** A letter, as the kernel has it; nothing where there is no such process, or no way to ask. */
+/** The state letter in /proc; empty if there is no such process or no /proc. */
 function stateOf(pid: number): string {
   try {
     return /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1] ?? '';

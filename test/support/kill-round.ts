@@ -15,7 +15,7 @@ export type Round = {
   readonly seed: number;
   readonly leagues: number;
   readonly kills: number;
-  /** What the kills are aimed at, in this order; by chance where it is left out. */
+  /** The moments to aim at, in this order; random by default. */
   readonly moments?: readonly Moment[];
   readonly tally: Tally;
 };
@@ -28,21 +28,21 @@ type KillSetup = {
   readonly timings: Timings;
   readonly random: Random;
   readonly tally: Tally;
-  /** Throws if anything is wrong, after it has been counted. */
+  /** Counts the problems, and throws if there are any. */
   readonly expectNone: (problems: readonly Problem[], when: string) => void;
 };
 
 /** A quarter of the kills hit a worker that is still recovering from the one before. */
 const SHARE_OF_SECOND_KILLS = 0.25;
-/** A sync is likely to be over by then. */
+/** Moments after which a sync has probably ended. */
 const STAYING: ReadonlySet<Moment> = new Set(['checkpoint', 'report', 'publish', 'copier']);
-/** A restarted worker is expected to be at work by then. */
+/** The maximum time until a restarted worker polls. */
 const LONGEST_RESTART_MS = 10_000;
-/** What a restart may warn of. */
+/** The warnings that a restart may log. */
 const EXPECTED_WARNINGS =
   /of an earlier worker as interrupted|skipped: the run before is still going on|new departures? from the interface/;
 
-/** Kills workers on one database, as often as that, and looks at all that they leave. */
+/** Kills workers on one database repeatedly, and checks the files after each kill. */
 export async function playRound({ seed, leagues, kills, moments, tally }: Round): Promise<void> {
   const setup = await setUpKills(leagues, createRandom(seed), tally, seed);
   const next = moments === undefined ? byChance(setup.random) : moments.values();
@@ -58,7 +58,7 @@ export async function playRound({ seed, leagues, kills, moments, tally }: Round)
   await eventually('every copying process has ended', () => !readdirSync('/proc').some((pid) => copiesTo(pid, bench)));
 }
 
-/** Whether that process copies the bench's database, for whomever. */
+/** Whether that process copies the database of the bench. */
 function copiesTo(pid: string, { database }: Bench): boolean {
   try {
     const argv = readFileSync(join('/proc', pid, 'cmdline'), 'latin1').split('\0');
@@ -71,7 +71,7 @@ function copiesTo(pid: string, { database }: Bench): boolean {
 async function setUpKills(leagues: number, random: Random, tally: Tally, seed: number): Promise<KillSetup> {
   const service = await startVersions(leagues);
   const bench = setUpFor(service.url);
-  // Only then can another user look at what is left.
+  // Lets another user read the files.
   chmodSync(bench.folder, 0o755);
   return {
     bench,
@@ -88,14 +88,14 @@ async function setUpKills(leagues: number, random: Random, tally: Tally, seed: n
   };
 }
 
-/** Every moment as often as every other, in an order of chance. */
+/** All moments equally often, in random order. */
 function* byChance(random: Random): Generator<Moment, Moment> {
   for (;;) yield* shuffleItems(MOMENTS, random);
 }
 
 function startTarget({ bench, service }: KillSetup, command: KillTarget['command']): KillTarget {
   const program = bench.start([command], {
-    // A sync, too, is to report what it has done.
+    // Makes `sync` log its report, too.
     LEAGUE_SYNC_LOG_LEVEL: 'info',
     LEAGUE_SYNC_SCHEDULE: EVERY_SECOND,
     LEAGUE_SYNC_PUBLISH: 'shared/copy.db',
@@ -103,7 +103,7 @@ function startTarget({ bench, service }: KillSetup, command: KillTarget['command
   return { program, command, earlier: service.seen.length, service, database: bench.database };
 }
 
-/** Whether the kill came while the program ran. Either way everything is looked at. */
+/** Returns whether the program was still running. The files are checked in any case. */
 async function killOnce(moment: Moment, setup: KillSetup): Promise<boolean> {
   const { bench, copy, ledger, service, tally, expectNone, random } = setup;
   const before = ledger.applied().length;
@@ -113,7 +113,7 @@ async function killOnce(moment: Moment, setup: KillSetup): Promise<boolean> {
   await reach(moment, target, setup.timings, random);
   if (moment === 'copier') tally.copierKills += 1;
   const copied = moment === 'copier' ? await lookAt(copy, 0) : undefined;
-  // A stopped process can be asked where it is; but a call to the disk is cut short only where it was not stopped.
+  // A suspended process can be examined, but a system call is interrupted only if it was not suspended.
   if (random() < 0.5) await freeze(target.program);
   const alive = traceOf(bench.database, target.program.pid);
   const exit = await target.program.stop('SIGKILL');
@@ -159,7 +159,7 @@ function placeOf(
   return 'after the report';
 }
 
-/** The polls that the log says are done. */
+/** The polls that the log reports as done. */
 function reportsOf(exit: Exit): readonly Report[] {
   return linesOf(exit)
     .filter(isPoll)
@@ -195,7 +195,7 @@ async function recover(setup: KillSetup): Promise<void> {
   expectNone(ledger.judgeCopy(await lookAt(copy, 0)), 'after a restart, the copy');
   expect(ledger.published()).toBe(ledger.applied().length);
   tally.copies += 1;
-  // A copying process of a killed worker may be a reader still, so that there is a log; it is empty then.
+  // The copy process of a killed worker may still be a reader: then an empty WAL remains.
   expect(existsSync(`${bench.database}.lock`)).toBe(false);
   expect(statSync(`${bench.database}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
 }
@@ -215,7 +215,7 @@ function expectClean(exit: Exit): void {
 
 const WARNING = 40;
 
-/** What a start takes, up to the first request, which comes after the lock, the database and the mending. */
+/** Measures a start up to the first request, which comes after the lock, the database and its recovery. */
 function learnTimings(
   { service, timings, tally }: KillSetup,
   { earlier }: KillTarget,

@@ -4,7 +4,7 @@ import { askSqlite3, type Row } from './database.ts';
 import { cellsOf, SENT, type Stored, type Table } from './kill-table.ts';
 import { OUTSIDERS } from './read-only-client.ts';
 
-/** A run as its row tells it. */
+/** A row of `runs`. */
 export type Run = Readonly<Record<'added' | 'changed' | 'removed' | 'restored', number>> & {
   readonly id: number;
   readonly outcome: string;
@@ -19,14 +19,14 @@ export type Change = Readonly<Record<'league_id' | 'kind' | 'at', string>> & {
   readonly after: Readonly<Record<string, unknown>> | null;
 };
 
-/** What one read of a database found: everything that counts, in one snapshot. */
+/** The contents of a database that matter, in one snapshot. */
 export type Look = {
   readonly table: Table;
   readonly runs: readonly Run[];
-  /** Those after the `seq` that was asked for. */
+  /** The changes after the requested `seq`. */
   readonly changes: readonly Change[];
   readonly changesInAll: number;
-  /** What SQLite says of the file; `ok`. */
+  /** The result of the integrity check; `ok` if the file is intact. */
   readonly integrity: unknown;
   readonly brokenReferences: unknown;
 };
@@ -54,8 +54,8 @@ export function missingReader(folder: string): string | undefined {
 }
 
 /**
- * Reads by another process, which may write nothing where that can be had. Undefined if there is no table yet. What
- * a reader complains of is in the place of what SQLite says of the file.
+ * Reads in another process, without write permission if possible. Undefined if there is no table yet. An error of the
+ * reader replaces the result of the integrity check.
  */
 export async function lookAt(path: string, sinceSeq: number): Promise<Look | undefined> {
   if (!existsSync(path)) return undefined;
@@ -67,7 +67,7 @@ export async function lookAt(path: string, sinceSeq: number): Promise<Look | und
   }
 }
 
-/** The byte of the header that says which journal a reader needs, and the value that stands for the WAL. */
+/** The byte of the file header with the journal mode, and its value for WAL mode. */
 const READ_VERSION_AT = 19;
 const WAL_VERSION = 2;
 
@@ -112,7 +112,7 @@ function toStored([sent, firstSeenAt, changedAt, removedAt]: [unknown[], unknown
   return { sent: JSON.stringify(sent), firstSeenAt, changedAt, removedAt };
 }
 
-/** What a reader of the feed makes of more of it. */
+/** Folds changes into the table, like any reader of the feed. */
 export function foldChanges(table: Table, changes: readonly Change[]): Table {
   const folded = new Map(table);
   for (const { league_id, at, after } of changes) {

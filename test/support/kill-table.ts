@@ -1,7 +1,7 @@
 import { isObject } from '../../src/league/json.ts';
 import { listOf } from './kill-version.ts';
 
-/** The columns of `leagues` that tell what the service sent. */
+/** The columns of `leagues` with data of the service. */
 export const SENT = [
   'league_id',
   'league_name',
@@ -26,7 +26,7 @@ export const SENT = [
 ] as const;
 const FIELDS: ReadonlySet<string> = new Set(SENT);
 
-/** A row of `leagues`: what was sent, as the JSON of its columns, and the three timestamps. */
+/** A row of `leagues`: the data of the service as JSON, and the three timestamps. */
 export type Stored = {
   readonly sent: string;
   readonly firstSeenAt: unknown;
@@ -36,7 +36,7 @@ export type Stored = {
 
 export type Table = ReadonlyMap<string, Stored>;
 
-/** The table after a run has applied this version of the list, and how many changes that takes. */
+/** Applies this version of the list to the table; returns the number of changes. */
 export function applyVersion(
   table: Table,
   { version, at }: { readonly version: number; readonly at: string },
@@ -76,7 +76,7 @@ function cellOf(value: unknown): unknown {
   return Array.isArray(value) || isObject(value) ? JSON.stringify(value) : (value ?? null);
 }
 
-/** The first few rows that are not the same in both, in words; undefined if there are none. */
+/** Describes the first few differing rows; undefined if there are none. */
 export function compareTables(found: Table, expected: Table): string | undefined {
   const ids = [...new Set([...found.keys(), ...expected.keys()])];
   const other = ids.filter((id) => JSON.stringify(found.get(id)) !== JSON.stringify(expected.get(id)));

@@ -1,13 +1,13 @@
 import type { Problem } from './kill-ledger.ts';
 
-/** What came of all kills so far. */
+/** The counts of all kills so far. */
 export type Tally = {
   kills: number;
   /** Kills of the process that makes the published copy. */
   copierKills: number;
-  /** Programs that ended before the kill that was meant for them. */
+  /** Programs that ended before their kill. */
   missed: number;
-  /** Kills in the instant of a clean stop in which the WAL is gone and the header still asks for it. */
+  /** Kills during a clean stop, between the removal of the WAL and the update of the header. */
   withoutWal: number;
   torn: number;
   lost: number;
@@ -45,7 +45,7 @@ export function countProblems(tally: Tally, problems: readonly Problem[]): void 
   for (const is of new Set(problems.map((problem) => problem.is))) tally[is] += 1;
 }
 
-/** In a few lines for people. */
+/** A summary in a few lines. */
 export function describeTally(tally: Tally): string {
   const { kills, copierKills, missed, withoutWal, torn, lost, unclean, restarts, slowestRestartMs, polls, copies } =
     tally;

@@ -1,31 +1,31 @@
 import { readFileSync, statSync } from 'node:fs';
 
-// Where a kill has hit, as far as the log of SQLite, its index and the kernel's list of locks can tell.
+// What a kill interrupted, according to the WAL, its index and the list of locks in the kernel.
 
-/** What the process was doing at its last moment. */
+/** The state of the process when it was killed. */
 export type Trace = {
-  /** It held SQLite's write lock, which is held from the beginning of a transaction to its end. */
+  /** It held the write lock of SQLite, which lasts from the start of a transaction to its end. */
   readonly inTransaction: boolean;
-  /** Pages of a transaction that has not ended are in the log. */
+  /** The WAL has frames of an uncommitted transaction. */
   readonly inCommit: boolean;
-  /** The log has been begun, and not a page is in it. */
+  /** The WAL has a header and no frames. */
   readonly inHeader: boolean;
-  /** Pages were on their way from the log into the database. */
+  /** A checkpoint was in progress. */
   readonly inCheckpoint: boolean;
 };
 
-/** Lock bytes of the index: of the writer, and of who moves pages into the database. */
+/** Lock bytes of the WAL index: for writers, and for checkpoints. */
 const WRITER = 120;
 const CHECKPOINTER = 121;
-/** Fields of the index: how many pages were moved, and how many had been begun with. */
+/** Fields of the WAL index: the frames that were checkpointed, and the frames to checkpoint. */
 const MOVED = 96;
 const BEGUN = 128;
-/** In the header of the log. */
+/** Offset in the WAL header. */
 const PAGE_SIZE = 8;
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** What lies there now, and the locks that a process holds if it still lives. */
+/** Examines the files, and the locks of the process if it is alive. */
 export function traceOf(database: string, pid?: number): Trace {
   const locks = pid === undefined ? new Set<number>() : locksOn(`${database}-shm`, pid);
   const log = readOrNothing(`${database}-wal`);
@@ -41,7 +41,7 @@ function hasHeaderOnly(log: Buffer): boolean {
   return hasHeader(log) && log.length < LOG_HEADER_BYTES + FRAME_HEADER_BYTES + log.readUInt32BE(PAGE_SIZE);
 }
 
-/** An empty log, or one that was only laid out, has none. */
+/** Whether the WAL has a header; an empty or just initialized one has none. */
 function hasHeader(log: Buffer): boolean {
   return log.length >= LOG_HEADER_BYTES && log.readUInt32BE(PAGE_SIZE) > 0;
 }
@@ -54,7 +54,7 @@ function readOrNothing(path: string): Buffer {
   }
 }
 
-/** Frames of this round of the log (they carry its salts) that no frame with the mark of a commit follows. */
+/** Whether frames with the current salts have no commit frame after them. */
 function hasUnfinished(log: Buffer): boolean {
   if (!hasHeader(log)) return false;
   const salts = log.subarray(16, 24);
@@ -71,7 +71,7 @@ function isMoving(index: Buffer): boolean {
   return index.length >= BEGUN + 4 && index.readUInt32LE(BEGUN) > index.readUInt32LE(MOVED);
 }
 
-/** The first bytes of all locks that the process has on the file. None where the system has no list of them. */
+/** The offsets of all locks of the process on the file. Empty without /proc/locks. */
 function locksOn(file: string, pid: number): ReadonlySet<number> {
   const inode = statSync(file, { throwIfNoEntry: false })?.ino;
   const lines = readOrNothing('/proc/locks').toString().split('\n');

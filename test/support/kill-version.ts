@@ -1,22 +1,22 @@
 import { grantLogin, listLeagues, makeLeague, type Seen, startService } from './service.ts';
 
-// A service whose list is another one at every poll, and known as a whole by the number that it carries.
+// A service whose list changes with every poll and is identified by a version number in its data.
 
-/** Every tenth league is another one at each version. */
+/** A tenth of the leagues changes with each version. */
 const GROUPS = 10;
-/** So many are not listed, others at each version: far fewer than the guard would hold. */
+/** The number of leagues that are not listed, which differ per version: far fewer than the guard would hold. */
 const ABSENT = 20;
-/** So that no edition is negative. */
+/** Large enough that no edition is negative. */
 const FIRST_VERSION = GROUPS;
-/** Long enough for a kill to come while an answer is awaited. */
+/** Long enough for kills while a response is pending. */
 const ANSWER_DELAY_MS = 20;
 
 export type VersionedService = {
   readonly url: string;
   readonly seen: readonly Seen[];
-  /** How many leagues there are at all. */
+  /** The number of all leagues. */
   readonly size: number;
-  /** The newest version that was asked for. */
+  /** The newest version that was requested. */
   readonly latest: () => number;
 };
 
@@ -31,7 +31,7 @@ export async function startVersions(size: number): Promise<VersionedService> {
   return { url, seen, size, latest: () => latest };
 }
 
-/** What the service says with its list, and the row of the run keeps. */
+/** The `message` of the response, which the row of the run stores. */
 function nameVersion(version: number): string {
   return `version ${version}`;
 }

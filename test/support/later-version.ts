@@ -18,9 +18,9 @@ import { PROGRAM } from './program.ts';
 const { migrations } = findPackage();
 export const PRESENT_SCHEMA = readMigrations(migrations).length;
 
-/** Makes the built program as a later version with one migration more, and gives what runs that in its place. */
+/** Makes a later version of the built program, with one more migration, and returns the command that runs it. */
 export function makeLaterVersion(statement: string): readonly string[] {
-  // Not below a folder that is searched for secrets: the program holds the password of its own simulated service.
+  // Outside of the folders that are searched for secrets: the program contains the password of its own simulator.
   const root = mkdtempSync(join(tmpdir(), 'league-sync-later-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(join(root, 'dist'), { recursive: true });

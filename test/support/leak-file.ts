@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every ordinary file below the folder, but for what the kernel leaves of a process: all its memory. */
+/** Every regular file below the folder, except for core dumps. */
 export function filesBelow(folder: string): readonly string[] {
   if (!existsSync(folder)) throw new Error(`${folder} was removed before it could be searched for secrets.`);
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -9,7 +9,7 @@ export function filesBelow(folder: string): readonly string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Empty if nothing can be read: a disk may be gone, and a file may belong to another user. */
+/** Empty if the file cannot be read: a disk may be gone, or the file may belong to another user. */
 export function readWhatIsThere(path: string): Buffer {
   try {
     return readFileSync(path);

@@ -5,15 +5,15 @@ import { createSecrets, type Secrets, type Start } from './secrets.ts';
 
 /** How long to wait for processes that inherited a pipe of the program. */
 const LONGEST_DRAIN_MS = 1_000;
-/** How the simulated service makes its tokens: those of a simulator in its own process are not known otherwise. */
+/** The format of the simulator's tokens: those of a simulator in its own process are not known otherwise. */
 const SIMULATED_TOKEN = /(?<![\w-])[\w-]{43}(?![\w-])/;
 
 const folders = new Set<string>();
-/** What will still be looked at in the test that runs. */
+/** The number of checks that are still to run in this test. */
 let pending = 0;
 let secrets: Secrets | undefined;
 
-/** Calls back at the end of the test, and forgets the test's secrets after the last such call. */
+/** Calls `look` at the end of the test, and forgets the secrets of the test after the last call. */
 function atEndOfTest(look: (secrets: Secrets) => void | Promise<void>): Secrets {
   secrets ??= createSecrets();
   const known = secrets;
@@ -29,7 +29,7 @@ function atEndOfTest(look: (secrets: Secrets) => void | Promise<void>): Secrets 
   return known;
 }
 
-/** Fails the test where a file below the folder holds a secret at its end; `remove` is called after that. */
+/** Fails the test if a file below the folder contains a secret at the end; then calls `remove`. */
 export function watchFolder(folder: string, remove: () => void): void {
   folders.add(folder);
   atEndOfTest((known) => {
@@ -45,8 +45,8 @@ export function watchFolder(folder: string, remove: () => void): void {
 }
 
 /**
- * Fails the test where the program says a secret: one that it was given, or one that went over the wire. `output` is
- * asked for its streams by name at the end of the test, after `ended`.
+ * Fails the test if the program prints a secret: one that it was given, or one that was sent or received. `output`
+ * returns its streams by name; it is called at the end of the test, after `ended`.
  */
 export function watchProgram(
   start: Start,
@@ -58,7 +58,7 @@ export function watchProgram(
     throw new Error('Start the program in a folder of makeFolder, so that what it leaves is searched for secrets.');
   const known = atEndOfTest(async () => {
     await drain(ended);
-    // A secret file may have been rotated meanwhile.
+    // A secret file may have been rotated in the meantime.
     known.collect(start);
     for (const [stream, text] of Object.entries(output())) {
       const what = `${stream} of ${start.args.join(' ')}`;

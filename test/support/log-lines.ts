@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describeError, type Log } from '../../src/log.ts';
 import { requireLogNames } from './log-names.ts';
 
-/** A line as it was logged, with the name of its level. */
+/** A log line with the name of its level. */
 export type Logged = { readonly level: string; readonly msg: string } & Readonly<Record<string, unknown>>;
 
 /** A log whose lines a test reads. */

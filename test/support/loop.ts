@@ -4,14 +4,14 @@ import type { Bench } from './bench.ts';
 import { type Environment, eventually, type RunningProgram } from './program.ts';
 
 /**
- * A probe has to be answered within 100 ms. A machine that runs four tests at once takes a multiple of what the program
- * does, so this is how long the loop may stand still here; one that waits inside SQLite stands still for as long as that.
+ * The maximum block of the event loop in tests. The program must answer a probe within 100 ms; a machine that runs four
+ * tests at once takes several times as long. A loop that waits inside SQLite blocks for far longer.
  */
 export const LONGEST_STANDSTILL_MS = 500;
 
 const PROBE = join(import.meta.dirname, 'loop-probe.cjs');
 
-/** What has to be in the environment of a worker whose event loop is watched. */
+/** The environment that enables the measurement. */
 export function loopWatched({ folder }: Bench): Environment {
   return { NODE_OPTIONS: `--require ${PROBE}`, LOOP_PROBE: answerOf(folder) };
 }
@@ -20,7 +20,7 @@ function answerOf(folder: string): string {
   return join(folder, 'loop.json');
 }
 
-/** The longest time (ms) for which the worker's event loop stood still since it was asked last. */
+/** The longest block (ms) of the event loop of the worker since the last call. */
 export async function askStandstill({ folder }: Bench, worker: RunningProgram): Promise<number> {
   const answer = answerOf(folder);
   rmSync(answer, { force: true });

@@ -28,7 +28,7 @@ const jsonText = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify(value)),
 );
 
-/** Any value that suits the field, mostly. */
+/** A value that usually suits the field. */
 const anyField: fc.Arbitrary<Field> = fc.oneof(
   fc.record({ field: fc.constant('priority'), value: numberText }),
   fc.record({ field: fc.constantFrom('league_name', 'city', 'active_poll'), value: fc.oneof(stringText, numberText) }),
@@ -93,22 +93,22 @@ const failure = fc.constantFrom<Failure[]>(
   'mostly-rejected',
 );
 
-/** Happens in one of so many steps. */
+/** Chooses `seldom` once in this many steps. */
 function oneIn<T>(many: number, seldom: fc.Arbitrary<T>, mostly: T): fc.Arbitrary<T> {
   return fc.oneof({ weight: many - 1, arbitrary: fc.constant(mostly) }, { weight: 1, arbitrary: seldom });
 }
 
 export type Shape = {
-  /** How many leagues there are to choose from. */
+  /** The number of leagues. */
   readonly leagues: number;
-  /** How many come or go at once. */
+  /** The numbers of leagues that come or go at once. */
   readonly together: readonly number[];
-  /** How much more often leagues come and go than they change. */
+  /** How much more often leagues come and go than change. */
   readonly churn: number;
-  /** At most so many between two polls. */
+  /** The maximum number of edits between two polls. */
   readonly edits: number;
   readonly steps: number;
-  /** How seldom a poll has an oddity, fails, or is another worker's first. */
+  /** How rarely a poll has an anomaly, fails, or follows a restart. */
   readonly calm: number;
   readonly limits: readonly number[];
 };
@@ -132,7 +132,7 @@ function stepOf(shape: Shape): fc.Arbitrary<Step> {
   });
 }
 
-/** A worker's life: some polls of a service that changes meanwhile. */
+/** The life of a worker: some polls of a changing service. */
 export function stepsOf(shape: Shape): fc.Arbitrary<readonly Step[]> {
   return fc.array(stepOf(shape), { minLength: 3, maxLength: shape.steps });
 }

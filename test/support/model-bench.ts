@@ -14,13 +14,13 @@ import { openTestStore } from './store.ts';
 import { bodyOf } from './unit-league.ts';
 import type { Row } from './worker-resources.ts';
 
-/** Thousands of transactions: where the system offers memory as a folder, no disk has to keep up with them. */
+/** In memory if possible, since there are thousands of transactions. */
 const MEMORY = '/dev/shm';
 
-/** Makes databases out of one that has been migrated once. */
+/** Creates databases by copying one that was migrated once. */
 export type BenchMaker = Disposable & { readonly open: () => Promise<ModelBench> };
 
-/** A worker's store and a second connection, as another tool has it. */
+/** The store of a worker, and a second connection like that of another tool. */
 export type ModelBench = AsyncDisposable & {
   readonly poll: (step: Step, answer: string) => Promise<RunReport>;
   /** Closes the worker's store and reopens it. */
@@ -103,7 +103,7 @@ const CONSTANT = {
   emit: () => undefined,
 };
 
-/** Another tool's connection; most of its time would go into preparing the same few statements. */
+/** The connection of another tool. Caches statements, whose preparation would take most of its time. */
 function openOther(path: string) {
   const db = new Database(path, { timeout: 2_000 });
   db.defaultSafeIntegers(true);
@@ -118,7 +118,7 @@ function openOther(path: string) {
   };
 }
 
-/** A client that has asked the service and got this, or failed so. */
+/** A client with this response, or with this failure. */
 function createClient({ failure }: Step, answer: string, stop: AbortController): Client {
   const fetchLeagues = async (): Promise<FetchResult> => {
     if (failure === 'network' || failure === 'timeout') throw new TransportError(failure, true, 'nothing came back');

@@ -5,7 +5,7 @@ import { expectSame, rowCells } from './model-rows.ts';
 import type { Model, ModelCounts } from './model-state.ts';
 import type { Row } from './worker-resources.ts';
 
-/** What polls write; `runs` apart, which every poll writes. */
+/** The tables that polls write, without `runs`, which every poll writes. */
 const TABLES = ['leagues', 'league_changes', 'held_removals', 'rejected_leagues', 'drift', 'players', 'logins'];
 
 /** Every row of every table but `runs`. */
@@ -13,7 +13,7 @@ export function dumpApplied({ rows }: ModelBench): unknown {
   return [...TABLES, 'sqlite_sequence', 'schema_migrations'].map((table) => rows(`SELECT * FROM ${table}`));
 }
 
-/** Compares every table that a poll applies its answer to; the feed apart. */
+/** Compares every table that a poll may change, except the feed. */
 export function expectTables({ rows }: ModelBench, model: Model): void {
   const leagues = keyed(rows('SELECT * FROM leagues'), 'league_id', (row) => ({
     cells: rowCells(row),
@@ -55,7 +55,7 @@ function expectRejections(found: readonly Row[], model: Model): void {
   expectSame(found.length, expected.length, 'the number of rows of rejected_leagues');
 }
 
-/** Compares the view of what is listed and active. */
+/** Compares the view `active_leagues`. */
 export function expectActive({ rows }: ModelBench, { leagues }: Model): void {
   const active = [...leagues].filter(([, { cells, removedAt }]) => removedAt === null && cells.status === 'active');
   const found = rows('SELECT league_id, priority FROM active_leagues');
@@ -68,7 +68,7 @@ export function expectActive({ rows }: ModelBench, { leagues }: Model): void {
   );
 }
 
-/** What the row of a run has to say. */
+/** The expected row of a run. */
 export type ModelRun = {
   readonly id: bigint;
   readonly at: string;
@@ -93,7 +93,7 @@ export function expectRuns({ rows }: ModelBench, runs: readonly ModelRun[]): voi
 
 const GOOD = ['changed', 'unchanged', 'held'];
 
-/** Compares the view of what people ask first. */
+/** Compares the view `freshness`. */
 export function expectFreshness({ rows }: ModelBench, model: Model, runs: readonly ModelRun[]): void {
   const lastGood = runs.findLastIndex(({ outcome }) => GOOD.includes(outcome));
   const failures = runs.slice(lastGood + 1).filter(({ outcome }) => outcome === 'failed');

@@ -3,14 +3,14 @@ import { byId, expectSame, feedCells, feedColumns } from './model-rows.ts';
 import type { ModelChange } from './model-state.ts';
 import type { Row } from './worker-resources.ts';
 
-/** The table that the feed tells so far. */
+/** The table folded from the feed so far. */
 export type Fold = { lastSeq: bigint; readonly table: Map<string, Row> };
 
 export function createFold(): Fold {
   return { lastSeq: 0n, table: new Map() };
 }
 
-/** Compares what a run has added to the feed with what it had to, and the table folded from the feed with `leagues`. */
+/** Compares the changes of a run with the expected ones, and the table folded from the feed with `leagues`. */
 export function expectFeed(
   { rows }: ModelBench,
   fold: Fold,
@@ -46,7 +46,7 @@ function storedLeagues(rows: ModelBench['rows']): ReadonlyMap<string, Row> {
   return byId(leagues);
 }
 
-/** What a reader of the feed does with a change, knowing no more than the contract says. */
+/** Applies a change like a reader of the feed, by the contract only. */
 function applyChange(fold: Fold, { seq, league_id, at, kind, after }: Row): void {
   const id = String(league_id);
   const row = fold.table.get(id);

@@ -13,11 +13,11 @@ import {
 
 export type Deviation = { readonly kind: string; readonly detail: string };
 
-/** What becomes of one field of an element (contract, 5.2). */
+/** The result of reading one field of an element (contract, 5.2). */
 export type Found = {
   readonly cell: Cell;
   readonly departure?: Deviation;
-  /** What is kept in `extra`, because its column cannot take it. */
+  /** The value for `extra`, if its column cannot store it. */
   readonly spare?: Written;
   readonly unusable?: true;
 };
@@ -47,7 +47,7 @@ export const DECLARED: Readonly<Record<string, string>> = {
 export const MEMBERS: readonly string[] = [...Object.keys(DECLARED), 'extra'];
 const REQUIRED = ['league_id', 'league_name', 'sport', 'league_image', 'priority', 'status'];
 
-/** `converted` where the value was sent as another type than the declared one. */
+/** `converted` if the value was sent as another type than the declared one. */
 type Reading = { readonly cell: Cell; readonly converted: boolean };
 
 export function findField(name: string, sent: Written | undefined): Found {

@@ -34,16 +34,16 @@ export function typeOf(value: Written): string {
   return isDigits(value) ? 'number' : typeof value;
 }
 
-/** As many digits as a double always keeps; more of them where they are the shortest that name it. */
+/** The digits that a double always keeps; it may keep more. */
 const SURE_DIGITS = 15;
 
-/** How many digits of a decimal number carry its value. */
+/** The number of significant digits. */
 export function countDigits(digits: string): number {
   const [mantissa = ''] = digits.split(/e/i);
   return mantissa.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '').length;
 }
 
-/** Whether a double holds the number to the last digit. */
+/** Whether a double represents the number exactly. */
 export function isSure(digits: string): boolean {
   const value = Number(digits);
   if (!Number.isFinite(value) || (value === 0 && countDigits(digits) > 0)) return false;

@@ -16,11 +16,14 @@ type Life = {
   readonly runs: ModelRun[];
   readonly moments: Moment[];
   readonly changes: ModelChange[];
-  /** What has come to pass, by name. */
+  /** The situations that occurred, by name. */
   readonly witnessed: Set<string>;
 };
 
-/** Plays the steps against a new database and compares it with the model after each; notes what came to pass. */
+/**
+ * Applies the steps to a new database and to the model, and compares them after each; records the situations that
+ * occurred.
+ */
 export async function playSteps(bench: ModelBench, steps: readonly Step[], witnessed: Set<string>): Promise<void> {
   const life = { bench, witnessed, model: createModel(), fold: createFold(), runs: [], moments: [], changes: [] };
   const service = createService();
@@ -38,7 +41,7 @@ export async function playSteps(bench: ModelBench, steps: readonly Step[], witne
   expectActive(bench, life.model);
 }
 
-/** As `accept-removals` does it, for some of what is held. */
+/** Accepts some of the held removals like `accept-removals`. */
 function acceptHeld({ bench, model }: Life, { acceptEvery }: Step): void {
   const at = new Date(bench.now()).toISOString();
   const waiting = [...model.holds].filter(([, hold]) => hold.acceptedAt === null);
@@ -70,7 +73,7 @@ async function pollOnce(life: Life, asked: Step, answer: string): Promise<void> 
   life.witnessed.add(`run ${outcome}`);
 }
 
-/** A share is seldom at its limit by chance. */
+/** Sets the limit to the exact share, which random values seldom hit. */
 function limitStep({ model, witnessed }: Life, step: Step, list: ModelList | undefined): Step {
   if (!step.atLimit || list === undefined) return step;
   const share = shareAtStake(model, list, step.scope);
@@ -96,14 +99,14 @@ function applyList(
   return { outcome: result.outcome, counts: result.counts };
 }
 
-/** The same answer to the same question, in another order, has nothing left to do: what is held stays held, too. */
+/** Polls the same list again in another order, which must change nothing, not even held removals. */
 async function pollAgain(life: Life, step: Step, answer: string): Promise<void> {
   const before = dumpApplied(life.bench);
   await pollOnce(life, step, answer);
   expectSame(dumpApplied(life.bench), before, 'the tables after the same answer again');
 }
 
-/** Never earlier than the present by the worker's clock, and later than every run before. */
+/** The time of a run: at least the current time of the worker, and later than every run before. */
 function finishedAt({ bench, runs }: Life): string {
   const at = String(bench.rows('SELECT finished_at FROM runs ORDER BY id DESC LIMIT 1')[0]?.finished_at);
   const earliest = [new Date(bench.now()).toISOString(), runs.at(-1)?.at ?? ''].sort().at(-1) ?? '';
@@ -111,7 +114,7 @@ function finishedAt({ bench, runs }: Life): string {
   return at;
 }
 
-/** How a run ends that applies nothing. */
+/** The expected end of a run that applies nothing. */
 function endOf(failure: Failure | null) {
   if (failure === 'stopped') return { outcome: 'interrupted', errorKind: null };
   return { outcome: 'failed', errorKind: failure === null || sends(failure) ? 'contract' : failure };

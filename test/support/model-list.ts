@@ -16,11 +16,11 @@ export type Cells = Readonly<Record<string, Cell>>;
 export type ModelRejection = {
   readonly leagueId: string | null;
   readonly raw: string;
-  /** The fields that are to blame; an empty one for the whole element. */
+  /** The invalid fields; an empty one for the whole element. */
   readonly paths: readonly string[];
 };
 
-/** What an answer says, element by element (contract, 5.2). */
+/** A response, element by element (contract, 5.2). */
 export type ModelList = {
   readonly received: number;
   readonly leagues: ReadonlyMap<string, Cells>;
@@ -40,7 +40,7 @@ type Element = {
 };
 
 export function driftKey(field: string, kind: string, detail: string): string {
-  // UTF-8 has no half of a surrogate pair, so the name of a field loses it in a column.
+  // UTF-8 has no unpaired surrogates, so a column stores the field name without them.
   return [field, kind, detail].join(' | ').toWellFormed();
 }
 
@@ -76,7 +76,7 @@ function unknownFields(answer: WrittenObject): readonly string[] {
     .map(([name, value]) => driftKey(`leagues.${name}`, 'unknown-field', typeOf(value)));
 }
 
-/** Whether the same id is sent with different content as well, be it usable or not. */
+/** Whether the same id is also sent with different content, usable or not. */
 function isContradicted(id: string, elements: readonly Element[]): boolean {
   const same = elements.filter((element) => element.id === id);
   return new Set(same.map(({ cells, raw }) => (cells === undefined ? raw : cellsText(cells)))).size > 1;

@@ -7,7 +7,7 @@ import type { Row } from './worker-resources.ts';
 
 const EMBEDDED = ['default_markets', 'extra'];
 
-/** As `toEqual`, but quick where nothing is wrong. */
+/** Like `toEqual`, but fast if both are equal. */
 export function expectSame(found: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(found, expected)) return;
   expect(found, what).toStrictEqual(expected);

@@ -6,11 +6,11 @@ export type Edit =
   | { readonly op: 'drop'; readonly league: number; readonly count: number }
   | { readonly op: 'set'; readonly league: number; readonly field: string; readonly value: string };
 
-/** What is odd about one answer; the service's leagues stay as they are. */
+/** An anomaly of one response; the leagues of the service do not change. */
 export type Anomaly =
-  /** The league is sent with another value, or without the field where the value is empty. */
+  /** The league is sent with another value, or without the field if the value is empty. */
   | { readonly op: 'spoil'; readonly league: number; readonly field: string; readonly value: string }
-  /** The league is sent a second time so. */
+  /** The league is sent a second time with this change. */
   | { readonly op: 'copy'; readonly league: number; readonly field: string; readonly value: string }
   | { readonly op: 'junk'; readonly value: string };
 
@@ -20,28 +20,28 @@ export type Failure = 'network' | 'timeout' | 'status' | 'internal' | 'stopped' 
 export type Step = {
   readonly edits: readonly Edit[];
   readonly oddities: readonly Anomaly[];
-  /** Sends the odd things of the answer so many before again, too; 0 for none. */
+  /** Also repeats the anomalies of this many responses before; 0 for none. */
   readonly oddAgain: number;
-  /** Turns the order of elements and of keys. */
+  /** Changes the order of elements and keys. */
   readonly order: number;
   readonly scope: Scope;
   /** The service forgets to filter. */
   readonly unfiltered: boolean;
-  /** Members of the answer beside the list. */
+  /** Members of the response besides the list. */
   readonly members: string;
   readonly limitPercent: number;
-  /** The limit is the very share that would go, in whole per cent. */
+  /** The limit equals the share of removals, in whole per cent. */
   readonly atLimit: boolean;
   readonly failure: Failure | null;
   readonly clockStepMs: number;
-  /** Which held removals are accepted before the poll: every n-th; 0 for none. */
+  /** Every n-th held removal is accepted before the poll; 0 for none. */
   readonly acceptEvery: number;
   readonly restart: boolean;
   readonly repeat: boolean;
 };
 
 type Fields = Map<string, string>;
-/** What the service lists, and what was odd about each of its answers. */
+/** The leagues of the service, and the anomalies of each response. */
 export type Service = { readonly listed: Map<number, Fields>; readonly odd: (readonly Anomaly[])[] };
 
 /** Ids that look alike, and ids that a program could stumble over. */
@@ -66,12 +66,12 @@ function makeFields(league: number): Fields {
   ]);
 }
 
-/** The answer to the same question a moment later: the same, but for the order of elements and of keys. */
+/** The same response, except for the order of elements and keys. */
 export function answerAgain(service: Service, step: Step): string {
   return answerStep(service, { ...step, edits: [], oddities: [], oddAgain: 1, order: step.order + 1 });
 }
 
-/** Changes the service as the step says and gives the JSON text of its answer. */
+/** Applies the step to the service, and returns its response as JSON. */
 export function answerStep(service: Service, step: Step): string {
   for (const edit of step.edits) applyEdit(service, edit);
   const again = step.oddAgain === 0 ? undefined : service.odd.at(-step.oddAgain);

@@ -11,7 +11,7 @@ export type ModelHold = {
   readonly firstRunId: bigint;
   readonly heldSince: string;
   readonly acceptedAt: string | null;
-  /** Since when the guard had been holding others before; null where this one was the first. */
+  /** Since when the guard had been holding other removals; null if this one was the first. */
   readonly guardSince: string | null;
 };
 export type ModelRejectionRow = {
@@ -30,7 +30,7 @@ export type ModelChange = {
   readonly after: Cells | null;
 };
 
-/** What the database has to hold. */
+/** The expected content of the database. */
 export type Model = {
   readonly leagues: Map<string, ModelLeague>;
   readonly holds: Map<string, ModelHold>;

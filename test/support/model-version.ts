@@ -4,7 +4,7 @@ import type { Cells } from './model-list.ts';
 import { byId, expectSame, rowCells } from './model-rows.ts';
 import type { ModelChange } from './model-state.ts';
 
-/** What was listed from a timestamp on. */
+/** The listed leagues from a timestamp on. */
 export type Moment = { readonly at: string; readonly live: ReadonlyMap<string, Cells> };
 
 const BETWEEN = 'valid_from <= :at AND (valid_to IS NULL OR valid_to > :at)';

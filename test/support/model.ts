@@ -2,7 +2,7 @@ import { MEMBERS } from './model-field.ts';
 import type { Cells, ModelList, Scope } from './model-list.ts';
 import type { Model, ModelChange, ModelCounts } from './model-state.ts';
 
-// The contract's sections 3 and 5 once more, as plainly as they can be said and without a line of the program.
+// A second implementation of sections 3 and 5 of the contract, as simple as possible and independent of the program.
 
 export type ModelPoll = {
   readonly scope: Scope;
@@ -17,7 +17,7 @@ export type ModelResult = {
   readonly changes: readonly ModelChange[];
 };
 
-/** Changes the model as the poll has to change the database, and says what the poll has to report. */
+/** Applies the poll to the model, and returns the expected report. */
 export function applyPoll(model: Model, list: ModelList, poll: ModelPoll): ModelResult {
   model.listedBefore.set(poll.at, statusOfListed(model));
   const { removed, held } = decideRemovals(model, list, poll);
@@ -46,11 +46,11 @@ export function applyPoll(model: Model, list: ModelList, poll: ModelPoll): Model
 }
 
 type Stake = {
-  /** Listed leagues that the answer does not name. */
+  /** Listed leagues that are missing from the response. */
   readonly missing: readonly string[];
-  /** Those of them whose removal has not been accepted. */
+  /** The missing ones whose removal has not been accepted. */
   readonly waiting: readonly string[];
-  /** Of how many they are a share. */
+  /** The total that the share refers to. */
   readonly of: number;
 };
 
@@ -62,12 +62,12 @@ function findStake({ leagues, holds, listedBefore }: Model, list: ModelList, sco
   const named = new Set([...list.leagues.keys(), ...list.rejections.map(({ leagueId }) => leagueId)]);
   const missing = inScope.filter((leagueId) => !named.has(leagueId));
   const before = listedBefore.get(heldWithoutBreakSince(holds) ?? '');
-  // What joined since the guard began to hold makes no share smaller.
+  // Leagues that joined since the guard began to hold do not make the share smaller.
   const counts = (leagueId: string): boolean => {
     if (before === undefined) return true;
     return before.has(leagueId) && (scope === 'all' || before.get(leagueId) === scope);
   };
-  // An acceptance ends with the answer that names its league again.
+  // An acceptance ends with the response that lists its league again.
   const going = (leagueId: string): boolean => missing.includes(leagueId) && !isWaiting(leagueId);
   const of = inScope.filter((leagueId) => !going(leagueId)).filter(counts).length;
   return { missing, waiting: missing.filter(isWaiting), of };
@@ -78,7 +78,10 @@ function heldWithoutBreakSince(holds: Model['holds']): string | undefined {
   return waiting.map((hold) => hold.guardSince ?? hold.heldSince).sort()[0];
 }
 
-/** What left the list, or had another status, for a while has not been listed without a break since any earlier poll. */
+/**
+ * A league that left the list, or had another status, for a while has not been listed continuously since any earlier
+ * poll.
+ */
 function endListings({ listedBefore }: Model, changes: readonly (ModelChange | undefined)[]): void {
   for (const change of changes) {
     for (const before of listedBefore.values()) {
@@ -131,7 +134,7 @@ function remove({ leagues }: Model, leagueId: string, at: string): ModelChange {
   return { leagueId, kind: 'removed', before: row.cells, after: null };
 }
 
-/** A hold goes when its league is listed again, be it unusably, or is removed (contract, 3). */
+/** A hold ends when its league is listed again, even if rejected, or is removed (contract, 3). */
 function settleHolds(
   { leagues, holds }: Model,
   list: ModelList,
@@ -148,7 +151,10 @@ function settleHolds(
   }
 }
 
-/** Contract, 3: opened or reopened where sent, resolved where a poll of the same or a wider scope misses it. */
+/**
+ * Contract, 3: rejections are opened or reopened if sent, and resolved if a poll of the same or a wider scope does not
+ * find them.
+ */
 function settleRejections({ rejections }: Model, list: ModelList, { scope, runId, at }: ModelPoll): void {
   const sent = new Set(list.rejections.map(({ raw }) => raw));
   for (const [raw, row] of rejections) {

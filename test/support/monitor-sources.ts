@@ -16,7 +16,7 @@ type Known = {
   readonly expiresAt?: () => number | undefined;
 };
 
-/** What a monitor looks at of a worker whose database and session say this. */
+/** The sources of a monitor, for a worker with this database and session. */
 export function makeMonitorSources(known: Known = {}): MonitorSources {
   const { lastSuccessAt, lastProfileAt, path = 'leagues.db', fault, refusal, expiresAt } = known;
   const freshness: Freshness = {

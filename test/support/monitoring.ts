@@ -12,7 +12,7 @@ export type Monitoring = {
   readonly seen: readonly SeenRequest[];
   /** Method, path without the check's id, and body of each request, oldest first. */
   readonly told: () => readonly string[];
-  /** What it answers from now on. */
+  /** Sets its response from now on. */
   readonly reply: (next: Reply) => void;
 };
 
@@ -38,7 +38,7 @@ export async function startMonitoring(): Promise<Monitoring> {
   };
 }
 
-/** The number that the request says the run has. */
+/** The run id in the request. */
 export function runIdOf({ path }: SeenRequest): string | null {
   return new URL(path, 'http://check').searchParams.get('rid');
 }

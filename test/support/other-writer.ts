@@ -3,7 +3,10 @@ import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { isWritten } from './blocking-trigger.ts';
 
-/** Another program that is in the middle of a write: this process is one for the worker. Ends with the test at the latest. */
+/**
+ * Another program with an open write transaction; this process counts as one for the worker. Ends with the test at the
+ * latest.
+ */
 export type OtherWriter = { readonly end: () => void };
 
 export function holdForWriting(database: string, how: 'IMMEDIATE' | 'EXCLUSIVE' = 'IMMEDIATE'): OtherWriter {
@@ -16,7 +19,7 @@ export function holdForWriting(database: string, how: 'IMMEDIATE' | 'EXCLUSIVE' 
   return { end };
 }
 
-/** Whether a worker has taken the lock of the database: the last thing that it does before it opens that. */
+/** Whether a worker holds the lock, its last step before it opens the database. */
 export function isLocked(database: string): boolean {
   const lock = `${database}.lock`;
   return existsSync(lock) && isWritten(lock);

@@ -4,7 +4,7 @@ import type { Row } from './database.ts';
 import type { Environment, RunningProgram } from './program.ts';
 import { leaguesAnswer, startScriptedService } from './scripted-service.ts';
 
-/** A worker whose page is served, and where. */
+/** A worker with its status page, and the URL. */
 export type Served = { readonly bench: Bench; readonly worker: RunningProgram; readonly url: string };
 
 /** Starts a worker that serves its page on a free port. */
@@ -14,7 +14,7 @@ export async function serve(bench: Bench, env: Environment = {}): Promise<Served
   return { bench, worker, url: String(line.url) };
 }
 
-/** The same, of a service that sends these leagues, once they are stored. */
+/** The same, with a service that sends these leagues; resolves when they are stored. */
 export async function serveLeagues(leagues: readonly Row[], env: Environment = {}): Promise<Served> {
   const service = await startScriptedService();
   onTestFinished(() => service[Symbol.asyncDispose]());

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Something that listens on loopback. */
+/** A listener on loopback. */
 export type Port = {
   readonly port: number;
-  /** How many connections have been made to it, including failed ones. */
+  /** The number of connections so far, including failed ones. */
   readonly connections: () => number;
 };
 
-/** Has a server listen on a free port of loopback. It ends with the test, and its connections with it. */
+/** Starts a server on a free port of loopback. The server and its connections end with the test. */
 export async function openPort(server: Server): Promise<Port> {
   const open = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {
     connections += 1;
     open.add(socket);
-    // The other side breaks connections in these tests; that is no fault of the server.
+    // Connections are broken by the other side on purpose.
     socket.on('error', () => undefined);
     socket.once('close', () => open.delete(socket));
   });
@@ -32,7 +32,7 @@ export async function openPort(server: Server): Promise<Port> {
   return { port: address.port, connections: () => connections };
 }
 
-/** Hands everything on, both ways; where one side ends, the other one does. */
+/** Relays everything in both directions; if one side ends, so does the other. */
 export function couple(one: Socket, other: Socket): void {
   handOn(one, other);
   handOn(other, one);

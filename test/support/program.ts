@@ -8,26 +8,26 @@ import { requireLogNames } from './log-names.ts';
 /** The program as it ships. */
 export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs');
 
-/** Hundreds of starts of the same file: Node keeps what it compiled, which takes a third off each of them. */
+/** The compile cache of Node: there are hundreds of starts, each of which takes a third less time with it. */
 const COMPILED = join(tmpdir(), 'league-sync-e2e-compiled');
 
-/** Longer than anything here takes, even on a busy machine; a test that reaches it has failed. */
+/** Longer than anything here takes, even on a busy machine: a test that waits this long fails. */
 const DEADLINE_MS = 25_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
 export type ProgramOptions = {
-  /** Names beside PATH, HOME and Node's own cache; nothing else of the test's own environment is handed on. */
+  /** Variables besides PATH, HOME and the compile cache; the environment of the test is not passed on. */
   readonly env?: Environment;
   readonly cwd: string;
   readonly input?: string;
-  /** Another Node than the one that runs the tests. */
+  /** Another Node binary than that of the tests. */
   readonly node?: string;
-  /** A file descriptor in the place of stdout; nothing is then known of what is written there. */
+  /** A file descriptor for stdout, whose content is then unknown. */
   readonly stdout?: number;
-  /** A shell command that reads stdout in place of the test. `Exit` tells its output, and the program's own code. */
+  /** A shell command that reads stdout. `Exit` has its output, and the exit code of the program. */
   readonly into?: string;
-  /** A command, with its arguments, that runs the program in place of the test. */
+  /** A command, with its arguments, that runs the program. */
   readonly through?: readonly string[];
 };
 
@@ -38,7 +38,7 @@ export type Exit = {
   readonly stderr: string;
 };
 
-/** A line of the log, read as JSON; a line that is none has itself as `msg`. */
+/** A log line as JSON; a line that is not JSON has its text as `msg`. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
 export type RunningProgram = {
@@ -47,14 +47,14 @@ export type RunningProgram = {
   readonly alive: () => boolean;
   /** Everything it has logged on stdout so far. */
   readonly log: () => readonly LogLine[];
-  /** The first line that fits among those after the line that was waited for last. Rejects once it cannot come. */
+  /** The first matching line after the last one that was waited for. Rejects if the program ends without it. */
   readonly waitForLog: (fits: (line: LogLine) => boolean) => Promise<LogLine>;
-  /** Waits for a run of leagues to end and gives its line. */
+  /** Waits for a run of leagues to end, and returns its line. */
   readonly waitForPoll: (outcome?: string) => Promise<LogLine>;
   readonly send: (signal: NodeJS.Signals) => void;
   /** Sends the signal and waits for the end. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit>;
-  /** Waits for it to end by itself; what takes too long is killed, so that its exit code is null. */
+  /** Waits for the program to end by itself; kills it on timeout, so that its exit code is null. */
   readonly waitForExit: () => Promise<Exit>;
 };
 
@@ -97,7 +97,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
       wake();
     });
   });
-  // A test that has failed already is not interested any more.
+  // Nothing awaits this after a test has failed.
   exited.catch(() => undefined);
   watchProgram({ args, cwd: options.cwd, env: options.env ?? {} }, () => output, exited);
   onTestFinished(() => {
@@ -146,13 +146,13 @@ function spawnProgram(
     stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
   });
   children.add(child);
-  // A program that ends without reading its input is no fault of the test.
+  // A program may end without reading its input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input ?? '');
   return child;
 }
 
-/** A shell tells the exit code of the last program only, so the first one's is left on stderr. */
+/** A shell reports only the exit code of the last program of a pipe, so that of the first one is written to stderr. */
 const CODE_MARK = 'exit code of the program: ';
 
 function pipeline(reader: string): string {
@@ -201,7 +201,7 @@ function createLogWait({ log, output, watchers, ended }: Watched): RunningProgra
     });
 }
 
-/** Lines are read as they come: waiting for each of thousands must not re-read all of them each time. */
+/** Parses lines as they arrive: waiting for each of thousands must not parse all of them again. */
 function createLines() {
   const all: LogLine[] = [];
   let rest = '';
@@ -235,7 +235,7 @@ function describe({ stdout, stderr }: { readonly stdout: string; readonly stderr
   return `--- stdout\n${stdout.slice(-4_000)}\n--- stderr\n${stderr.slice(-4_000)}`;
 }
 
-/** Calls `probe` until it says something, and fails with `what` when that takes too long. */
+/** Calls `probe` until it returns a value; fails with `what` on timeout. */
 export async function eventually<T>(
   what: string,
   probe: () => T | undefined | false,

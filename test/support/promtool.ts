@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 
-/** Why Prometheus' own judge of metrics and rules cannot be asked; undefined if it can. */
+/** Why promtool is not available; undefined if it is. */
 export function missingPromtool(): string | undefined {
   return spawnSync('promtool', ['--version']).status === 0 ? undefined : 'promtool (of Prometheus) is not here';
 }
 
-/** What promtool says, and whether it is content. */
+/** The output of promtool, and whether it succeeded. */
 export function askPromtool(args: readonly string[], input = ''): { readonly content: boolean; readonly said: string } {
   const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
   return { content: status === 0, said: stdout + stderr };

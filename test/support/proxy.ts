@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { connect, type Socket } from 'node:net';
 import { couple, openPort, type Port } from './port.ts';
 
-/** A request as the proxy saw it. */
+/** A request as the proxy received it. */
 export type Asked = {
   readonly method: string;
-  /** The whole address; of a tunnel its `host:port`. */
+  /** The whole URL; `host:port` for a tunnel. */
   readonly target: string;
-  /** The header that is for the proxy itself. */
+  /** The `Proxy-Authorization` header. */
   readonly authorization: string | undefined;
 };
 
@@ -27,8 +27,8 @@ export type ProxyServer = Port & {
 const PAGE = '<html><h1>Blocked by the proxy</h1></html>';
 
 /**
- * A proxy on loopback, which ends with the test. It takes every host for the one service that listens on this port of
- * loopback, so that unresolvable names will do and no test needs a network.
+ * A proxy on loopback, which ends with the test. It connects every host to the service on this port of loopback, so
+ * that no test needs name resolution or a network.
  */
 export async function startProxy(
   service: number,
@@ -92,7 +92,7 @@ function openTunnel(client: Socket, behaviour: ProxyBehaviour, { service, record
   couple(client, onward);
 }
 
-/** Of a refusal. Who asks for a password says for what: RFC 9110, 15.5.8. */
+/** The headers of a rejection. A 407 must name the authentication scheme: RFC 9110, 15.5.8. */
 function headersOf(status: number): Readonly<Record<string, string | number>> {
   const page = { 'content-type': 'text/html', 'content-length': PAGE.length };
   return status === 407 ? { ...page, 'proxy-authenticate': 'Basic realm="office"' } : page;

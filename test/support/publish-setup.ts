@@ -8,15 +8,15 @@ import { makeLeague } from './service.ts';
 export const FAULT = 'the published copy could not be made';
 
 export type PublishingBench = SimulatedBench & {
-  /** Where the copy is published. */
+  /** The path of the published copy. */
   readonly copy: string;
   readonly shared: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Gives the service another list than it had. */
+  /** Changes the list of the service. */
   readonly change: () => void;
 };
 
-/** A bench whose worker publishes into a folder that is not there yet. */
+/** A bench whose worker publishes into a folder that does not exist yet. */
 export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
   const bench = await setUp(churnMs > 0 ? { churnMs } : { leagues: [makeLeague('l0')] });
   const shared = join(bench.folder, 'shared');
@@ -48,7 +48,7 @@ export async function published(bench: PublishingBench, leagues: number): Promis
   );
 }
 
-/** A worker on a database that has been filled just now, so that it does not poll at start. */
+/** A worker with a database that was filled just now, so that it does not poll at start. */
 export async function startFresh(bench: PublishingBench): Promise<RunningProgram> {
   const worker = bench.start(['run']);
   await worker.waitForLog(({ msg }) => String(msg).includes('no poll at start'));
