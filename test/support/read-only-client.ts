@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import type { Row } from './database.ts';
 
-/** A program that may read the database and write nothing beside it. */
+/** A program that may read the database, but not write beside it. */
 export type ReadOnlyClient = {
   readonly who: string;
-  /** Why there can be none here; undefined if there can. Throws if it could write into the folder after all. */
+  /** Why such a client is not possible here; undefined if it is. Throws if it could write into the folder. */
   readonly missing: (folder: string) => string | undefined;
-  /** Asks by Debian's sqlite3 program, with the busy timeout that the documents name. Rejects with what it complains of. */
+  /** Queries with Debian's sqlite3 and the busy timeout of the documents. Rejects with the error output. */
   readonly ask: (database: string, sql: string) => Promise<readonly Row[]>;
-  /** Opens, reads and closes the database over and over, until the end that it gives back is called. */
+  /** Opens, reads and closes the database repeatedly, until the returned function is called. */
   readonly readOverAndOver: (database: string, sql: string) => () => Promise<void>;
 };
 
@@ -22,7 +22,7 @@ type Command = {
   readonly options?: { readonly uid: number; readonly gid: number };
 };
 
-/** The user of whom Debian says that it owns nothing. */
+/** The unprivileged user `nobody` of Debian. */
 const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
 
 const MOUNT_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"';
@@ -31,7 +31,7 @@ const OVER_AND_OVER = `yes ".open --readonly $0
 .timeout 2000
 $1;" | sqlite3`;
 
-/** Those whom the contract promises that they can read, each a way to run a command in its place. */
+/** The clients that the contract supports, each a way to run a command. */
 export const OUTSIDERS: readonly ReadOnlyClient[] = [
   makeOutsider('under another user', (_folder, file, args) => ({ file, args, options: UNPRIVILEGED })),
   makeOutsider('on a read-only mount', (folder, file, args) => ({
@@ -74,7 +74,7 @@ function makeOutsider(
       const child = spawn(there.file, there.args, { ...there.options, stdio: 'ignore', detached: true });
       const ended = once(child, 'exit');
       const end = (): void => {
-        // Its group, since it is a pipe of several programs.
+        // Kills the process group, since the command is a pipeline.
         if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL');
       };
       onTestFinished(end);

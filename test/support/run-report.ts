@@ -1,6 +1,6 @@
 import { NO_COUNTS, type RunReport, type WorkerEvent } from '../../src/sync/report.ts';
 
-/** The report of a poll that found nothing new, or failed where an error is given; the rest as wanted. */
+/** The report of an unchanged poll, or of a failed one if `error` is given; the rest as given. */
 export function makeReport(more: Partial<RunReport> = {}): RunReport {
   return {
     runId: 7,

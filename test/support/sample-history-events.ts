@@ -16,7 +16,7 @@ const BASKETBALL = [
   'CBA',
 ];
 
-/** Two weeks of November. Polls are due every four hours, so that most of this is seen up to four hours later. */
+/** Two weeks of November. Polls are due every four hours, so most events are seen up to four hours later. */
 export const SERVICE_EVENTS: readonly ServiceEvent[] = [
   ['2026-11-03T01:10:00Z', (it) => it.drop('MLB Preseason')],
   ['2026-11-03T09:30:00Z', (it) => it.change({ priority: 2.5 }, 'NBA')],
@@ -26,7 +26,7 @@ export const SERVICE_EVENTS: readonly ServiceEvent[] = [
   ['2026-11-04T13:45:00Z', (it) => it.drop('KBO League')],
   ['2026-11-05T09:20:00Z', (it) => it.spoil('Liiga')],
   ['2026-11-05T10:00:00Z', (it) => it.add('MLS')],
-  // The night without leagues.
+  // A night with an outage.
   ['2026-11-05T22:40:00Z', (it) => setDown(it, true)],
   ['2026-11-06T09:15:00Z', (it) => setDown(it, false)],
   ['2026-11-06T13:00:00Z', (it) => it.drop('NPB')],

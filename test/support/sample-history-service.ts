@@ -13,9 +13,11 @@ export type SampleService = {
   /** Changes fields of listed leagues, and the time of their last update. */
   readonly change: (fields: Fields, ...names: readonly string[]) => void;
   readonly drop: (...names: readonly string[]) => void;
-  /** Lists them again as they were. */
+  /** Lists removed leagues again, unchanged. */
   readonly restore: (...names: readonly string[]) => void;
-  /** Sends an element in place of the league, or beside the others, that cannot be stored; none ends that. */
+  /**
+   * Sends an element that cannot be stored instead of the league, or besides the others; without `element` no longer.
+   */
   readonly spoil: (name: string, element?: Fields) => void;
   readonly changePlayer: (fields: Fields) => void;
   readonly state: ServiceState;
@@ -27,16 +29,16 @@ type ServiceState = {
   down: boolean;
   /** Logins are answered with 401. */
   refusing: boolean;
-  /** How many connections are broken next. */
+  /** The number of connections to break next. */
   breaks: number;
-  /** How long the next list takes. */
+  /** The delay of the next list. */
   delayMs: number | undefined;
 };
 
 const TOKEN_LIFE_MS = 12 * 3_600_000;
 /** The service's clock is ahead of ours by this much. */
 const CLOCK_LEAD_MS = 1_200;
-/** How many leagues of the bundled list are listed from the start: those of the highest priority. */
+/** The number of leagues that are listed from the start: those with the highest priority. */
 const LISTED = 40;
 
 export function createSampleService(clock: Clock): SampleService {

@@ -12,7 +12,7 @@ export type Walk = {
 
 /** How long before a scheduled time the clock is set: enough for the scheduler to tick in between. */
 const BEFORE_MS = 1_500;
-/** A poll that comes later than this belongs to none of the scheduled times. */
+/** A poll later than this does not belong to any of the scheduled times. */
 const LATEST_MS = 60_000;
 
 /**

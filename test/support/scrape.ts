@@ -11,24 +11,24 @@ export type Sample = {
 export type Scrape = {
   readonly text: string;
   readonly samples: readonly Sample[];
-  /** The value of the one series of this name that has these labels among its own; undefined if there is none. */
+  /** The value of the series with this name whose labels include these; undefined if there is none. */
   readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
 };
 
-/** Where the worker serves its metrics: it says so when it starts. */
+/** The URL of the metrics, from the first log lines. */
 export async function doorOf(worker: RunningProgram): Promise<string> {
   const { url } = await worker.waitForLog((line) => typeof line.url === 'string');
   return String(url);
 }
 
-/** Reads the metrics, as Prometheus does. */
+/** Requests and parses the metrics, like Prometheus. */
 export async function scrape(door: string): Promise<Scrape> {
   const answer = await fetch(`${door}/metrics`);
   if (answer.status !== 200) throw new Error(`/metrics answered with status ${answer.status}`);
   return readScrape(await answer.text());
 }
 
-/** Reads an answer to /metrics. */
+/** Parses a response of /metrics. */
 export function readScrape(text: string): Scrape {
   const samples = text
     .split('\n')

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** One answer of the scripted service: a plain one, or a function that does with the socket what it likes. */
+/** One response of the scripted service, or a function that writes to the socket itself. */
 export type Reply = PlainReply | ((response: ServerResponse) => void);
 
 type PlainReply = {
@@ -23,7 +23,7 @@ export type SeenRequest = {
 
 export type Kind = 'login' | 'leagues' | 'profile';
 
-/** A service whose answers a test scripts, request by request. The last answer of a kind repeats. */
+/** A service with scripted responses. The last response of a kind repeats. */
 export type ScriptedService = AsyncDisposable & {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
@@ -39,7 +39,7 @@ const PATHS: Readonly<Record<string, Kind>> = {
   'GET /players/v1/players/player/me': 'profile',
 };
 
-/** Starts a service on loopback that grants logins and lists nothing until it is told otherwise. */
+/** Starts a service on loopback that by default grants logins and lists nothing. */
 export async function startScriptedService(prefix = ''): Promise<ScriptedService> {
   const requests: SeenRequest[] = [];
   const scripts: Record<Kind, Reply[]> = {
@@ -86,7 +86,7 @@ async function read(request: IncomingMessage): Promise<SeenRequest> {
   return { method, path: url, headers, body: Buffer.concat(chunks).toString('utf8'), at };
 }
 
-/** Gives the answer. */
+/** Sends the response. */
 export function send(response: ServerResponse, reply: Reply): void {
   if (typeof reply === 'function') {
     reply(response);
@@ -109,7 +109,7 @@ export function failed(status: number, headers: Readonly<Record<string, string>>
 
 let logins = 0;
 
-/** A login that succeeds; every one hands out other tokens, which live for an hour. */
+/** A successful login; each one has new tokens with a lifetime of an hour. */
 export function granted(
   fields: Readonly<Record<string, unknown>> = {},
   headers: Readonly<Record<string, string>> = {},
@@ -139,12 +139,12 @@ export function leaguesAnswer(
   return json(`{${rest},"leagues":[${list}]}`);
 }
 
-/** Takes the request and never answers. */
+/** Accepts the request and never responds. */
 export function hang(): Reply {
   return () => undefined;
 }
 
-/** Breaks the connection without a word. */
+/** Breaks the connection without a response. */
 export function reset(): Reply {
   return (response) => {
     response.socket?.destroy();

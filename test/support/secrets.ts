@@ -4,31 +4,33 @@ import { tapServers } from './http-capture.ts';
 import { readWhatIsThere } from './leak-file.ts';
 import { encodedSpellingsOf, plainSpellingsOf } from './secret-encodings.ts';
 
-/** How a test starts the program. */
+/** The arguments and the environment with which a test starts the program. */
 export type Start = {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** The secrets that are in play in the test that runs. */
+/** The secrets of the current test. */
 export type Secrets = {
-  /** Adds those that a program is given: by its environment, by `.env`, by files, and on its command line. */
+  /** Adds the secrets in the environment, in `.env`, in files, and on the command line of a program. */
   readonly collect: (start: Start) => void;
-  /** Whether the test has put a secret into this file itself. */
+  /** Whether the test itself wrote a secret into this file. */
   readonly isSource: (file: string) => boolean;
-  /** The name of a secret that is in there, however it is written. Throws if one is too short to be searched for. */
+  /**
+   * The name of a secret that the bytes contain, in any encoding. Throws if a secret is too short to be searched for.
+   */
   readonly findIn: (bytes: Buffer) => string | undefined;
   readonly forget: () => void;
 };
 
-/** Anything shorter occurs in ordinary words, so a match would mean nothing. */
+/** Shorter secrets occur in ordinary text, so a match would be meaningless. */
 const SHORTEST_SECRET = 8;
 const PASSWORD = 'LEAGUE_SYNC_PASSWORD';
 const USERNAME = 'LEAGUE_SYNC_USERNAME';
 /** Its path is enough to send pings in the worker's name. */
 const HEARTBEAT = 'LEAGUE_SYNC_HEARTBEAT_URL';
-/** What the demo logs in with. */
+/** The credentials of the demo. */
 const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
 
 /** Knows, besides what `collect` finds, the secrets sent to and from the HTTP servers of this process. */

@@ -7,25 +7,25 @@ export type Reply = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body: unknown;
-  /** Rewrites the JSON text that is sent, into another form of the same. */
+  /** Rewrites the JSON text before it is sent. */
   readonly spell?: (text: string) => string;
   readonly delayMs?: number;
-  /** Whether it carries a `Date`, as every answer should. */
+  /** Whether the response has a `Date` header, as it should. */
   readonly dated?: boolean;
 };
 
-/** One request as the scripted service saw it. Times by the monotonic clock, in ms. */
+/** One request to the scripted service. Times by the monotonic clock, in ms. */
 export type Seen = {
   readonly endpoint: 'login' | 'profile' | 'leagues';
   readonly authorization: string;
   readonly beganAt: number;
-  /** Infinite while the answer is still out. */
+  /** Infinite until the response has ended. */
   endedAt: number;
 };
 
 export type Service = { readonly url: string; readonly seen: readonly Seen[] };
 
-/** A service made by hand, for what the simulator cannot do. Ends with the test. */
+/** A handwritten service, for responses that the simulator does not support. Ends with the test. */
 export async function startService(answer: (seen: Seen, nth: number) => Reply): Promise<Service> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {

@@ -1,26 +1,26 @@
 import type { Clock } from '../../src/time/clock.ts';
 import { createTestClock } from './clock.ts';
 
-/** True time, which nothing on the worker's machine can change, and the machine's clocks, which may be wrong. */
+/** True time, and the clocks of the worker's machine, which may be wrong. */
 export type World = {
   /** The clocks of the worker's machine. */
   readonly clock: Clock;
-  /** True time since the beginning, in ms. */
+  /** True time since the start, in ms. */
   readonly elapsed: () => number;
   /** True time as a timestamp, in ms. */
   readonly now: () => number;
-  /** Lets true time pass, with everything that happens meanwhile. */
+  /** Advances true time, and runs everything that is due until then. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Sets the machine's wall clock wrong, or right again. No time passes. */
+  /** Steps the wall clock of the machine. No time passes. */
   readonly stepWall: (ms: number) => void;
-  /** Lets true time pass while nothing on the machine runs; only the clocks that are named know of it afterwards. */
+  /** Advances true time while the machine is suspended; only the named clocks include that time afterwards. */
   readonly suspend: (ms: number, ...knowing: readonly ('wall' | 'monotonic')[]) => void;
 };
 
-/** In the middle of an interval and of a second, so that nothing coincides by chance. */
+/** In the middle of an interval and of a second, to avoid coincidences. */
 const BEGINNING = Date.parse('2026-11-20T12:02:03.456Z');
 
-/** A poll gives way to others a few times. */
+/** The turns of the event loop that a poll takes between two clock steps. */
 const TURNS = 10;
 
 export function createWorld(): World {
@@ -29,7 +29,7 @@ export function createWorld(): World {
   let suspended = 0;
   let leapt = 0;
   const elapsed = (): number => machine.monotonic() - begun + suspended;
-  // As timers do: whole milliseconds, and never none.
+  // Like timers: whole milliseconds, at least one.
   const sleep: Clock['sleep'] = (ms, signal) => machine.sleep(Math.max(1, Math.trunc(ms)), signal);
   return {
     clock: { now: machine.now, monotonic: () => machine.monotonic() + leapt, sleep },
@@ -45,7 +45,7 @@ export function createWorld(): World {
   };
 }
 
-/** Chance that is the same every time. */
+/** Random numbers from a seed. */
 export function createRandomSource(seed = 1): () => number {
   let state = seed;
   return () => {

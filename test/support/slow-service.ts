@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { grantLogin, listLeagues, makeLeague, type Seen, startService } from './service.ts';
 
-/** A service whose first list is slow to come. */
+/** A service whose first list is slow. */
 export async function startSlowOnce(slowMs: number) {
   const service = await startService(({ endpoint }, nth) => {
     if (endpoint === 'login') return grantLogin('only-token');
@@ -11,7 +11,7 @@ export async function startSlowOnce(slowMs: number) {
   return { url: service.url, polls };
 }
 
-/** As the service sees it, each is over before the next begins. */
+/** Expects that each poll ended before the next began, as seen by the service. */
 export function expectNoOverlap(polls: readonly Seen[]): void {
   for (const [index, poll] of polls.slice(1).entries()) {
     expect(poll.beganAt).toBeGreaterThanOrEqual(polls[index]?.endedAt ?? Number.POSITIVE_INFINITY);

@@ -3,10 +3,10 @@ import { leaguesAnswer, type Reply } from './scripted-service.ts';
 import { makeLeague, type Row } from './worker-resources.ts';
 
 const LEAGUES = 300;
-/** No more than the guard lets pass. */
+/** At most what the removal guard lets pass. */
 const MOST_REMOVED = 5;
 const SPORTS = ['soccer', 'chess', 'tennis', 'curling'];
-/** Elements that cannot be stored, and departures from the interface: few, since each kind of them is kept for ever. */
+/** Elements that cannot be stored, and drift: few kinds, since each one is stored forever. */
 const BAD: readonly unknown[] = [
   'not a league',
   makeLeague('no-name', { league_name: null }),
@@ -19,7 +19,7 @@ const ODD: readonly Row[] = [
   makeLeague('no-flag', { rankings: 'maybe' }),
 ];
 
-/** The list of a service on which leagues change, go and come back, by chance. Each call is the next poll's. */
+/** The list of a service on which leagues change, disappear and return at random. Each call returns the next list. */
 export function createSoakList(random: Random): () => Reply {
   const listed = new Map<string, Row>();
   const gone = new Map<string, Row>();
@@ -49,7 +49,7 @@ export function createSoakList(random: Random): () => Reply {
     if (random() < 0.15) move(gone, listed, MOST_REMOVED * 2);
     const all = [...listed.values()];
     const chance = random();
-    // More than the guard lets pass: held until the next list has them again.
+    // More removals than the guard lets pass: held until the next list.
     if (chance < 0.01) return leaguesAnswer([]);
     if (chance < 0.02) return leaguesAnswer(all.slice(0, all.length / 2));
     if (chance < 0.05) return leaguesAnswer([...all, ...some(BAD)]);

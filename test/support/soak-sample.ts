@@ -5,23 +5,23 @@ import { expect } from 'vitest';
 import type { Bench } from './bench.ts';
 import { eventually, type RunningProgram } from './program.ts';
 
-/** What a worker holds at one moment; sizes in bytes. */
+/** The resources of a worker at one moment; sizes in bytes. */
 export type Look = {
   readonly polls: number;
   readonly resident: number;
-  /** After forced collections. */
+  /** After forced garbage collections. */
   readonly heap: number;
   readonly external: number;
   readonly files: number;
-  /** Node's own count of what keeps the process going, by type. */
+  /** The active resources by type, which keep the process alive, as counted by Node. */
   readonly resources: Readonly<Record<string, number>>;
   readonly database: number;
   readonly wal: number;
 };
 
-/** Longer than a run, and than a Retry-After: what was in progress is over in one of the samples. */
+/** Longer than a run and a Retry-After, so that temporary resources are released in one of the samples. */
 const FIRST_LOOK_MS = 3_000;
-/** A busy machine takes longer. */
+/** The limit on a busy machine. */
 const LONGEST_LOOK_MS = 10_000;
 const REST_MS = 150;
 const PROBE = join(import.meta.dirname, 'soak-probe.cjs');
@@ -30,7 +30,7 @@ const PROC = '/proc/self/fd';
 /** Why open files cannot be counted here; undefined if they can. */
 export const NO_COUNT = existsSync(PROC) ? undefined : 'open files are counted in /proc, which this system has not';
 
-/** What has to be in the environment of a worker that is looked at. */
+/** The environment that enables the measurement. */
 export function probed({ folder }: Bench): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--expose-gc --require ${PROBE}`, SOAK_PROBE: answerOf(folder) };
 }
@@ -40,8 +40,8 @@ function answerOf(folder: string): string {
 }
 
 /**
- * Looks several times and takes the least of what was seen: what is under way comes and goes, and what has leaked stays.
- * Where it is known what there was earlier, that is waited for, and nothing less.
+ * Returns the minimum of several samples: temporary resources come and go, leaks stay. With `earlier`, waits until
+ * there are no more resources than then.
  */
 export async function look(bench: Bench, worker: RunningProgram, polls: number, earlier?: Look): Promise<Look> {
   const beganAt = performance.now();
@@ -55,7 +55,7 @@ export async function look(bench: Bench, worker: RunningProgram, polls: number, 
   }
 }
 
-/** Whether there are no more files, and no more resources of any type, than there were. */
+/** Whether there are no more files and resources of any type than before. */
 function holdsNoMore(now: Look, earlier: Look): boolean {
   const grown = Object.entries(now.resources).filter(([type, count]) => count > (earlier.resources[type] ?? 0));
   return grown.length === 0 && now.files <= earlier.files;
@@ -64,7 +64,7 @@ function holdsNoMore(now: Look, earlier: Look): boolean {
 export function expectHoldsNoMore(now: Look | undefined, earlier: Look | undefined): void {
   if (now === undefined || earlier === undefined) throw new Error('the worker was not looked at');
   const what = ({ files, resources }: Look) => ({ files, resources });
-  // Where it holds, there is nothing to show.
+  // Only prints a difference if there is one.
   if (!holdsNoMore(now, earlier)) expect(what(now), `held after ${now.polls} polls`).toEqual(what(earlier));
 }
 
@@ -91,7 +91,7 @@ async function lookOnce({ folder, database }: Bench, worker: RunningProgram, pol
   };
 }
 
-/** The processes that this one has started and that still run. */
+/** The running child processes. */
 export function childrenOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
@@ -114,7 +114,7 @@ function leastOf(one: Look, other: Look): Look {
   };
 }
 
-/** The columns of a table of looks. */
+/** The columns of the table of samples. */
 const COLUMNS: readonly (readonly [string, (look: Look) => number])[] = [
   ['resident KB', ({ resident }) => resident / 1_024],
   ['live heap KB', ({ heap }) => heap / 1_024],
@@ -126,7 +126,7 @@ const COLUMNS: readonly (readonly [string, (look: Look) => number])[] = [
   ['log KB', ({ wal }) => wal / 1_024],
 ];
 
-/** The looks as a table for people, with the slope of each column over the looks from `from` polls on. */
+/** Formats the samples as a table, with the slope of each column from sample `from` on. */
 export function formatLooks(looks: readonly Look[], from: number): string {
   const heading = ['polls', ...COLUMNS.map(([name]) => name)];
   const rows = looks.map((one) => [String(one.polls), ...COLUMNS.map(([, read]) => read(one).toFixed(0))]);

@@ -17,18 +17,18 @@ import { createSoakList } from './soak-list.ts';
 /** A service that fails at random, in every way that is transient or cured by SIGHUP. */
 export type SoakService = AsyncDisposable & {
   readonly url: string;
-  /** Draws what the next poll is answered. */
+  /** Chooses the response to the next poll. */
   readonly nextPoll: () => void;
-  /** Whether logins are spared from faults. */
+  /** Disables or enables faults of logins. */
   readonly calm: (isCalm: boolean) => void;
   readonly logins: () => number;
-  /** How many polls have been given a fault, and how many faults. */
+  /** The number of polls with a fault, and of faults. */
   readonly faults: () => number;
 };
 
 type Weighted = readonly (readonly [weight: number, reply: Reply])[];
 
-/** Waits between attempts are what a soak spends its time on, so that few faults are those that are retried. */
+/** Most faults are not retried, since the waits between attempts dominate the duration of a soak. */
 const FAULTS: Weighted = [
   [3, failed(503)],
   [3, failed(503, { 'retry-after': '0' })],
@@ -60,7 +60,7 @@ const FIRST_TOKEN = 'soak-token';
 
 export async function startSoakService(seed: number): Promise<SoakService> {
   const random = createRandom(seed);
-  // Logins come when the worker likes, and must not change what polls are answered.
+  // A separate random source: the timing of logins must not change the responses to polls.
   const loginRandom = createRandom(seed + 1);
   const service = await startScriptedService();
   const nextList = createSoakList(random);

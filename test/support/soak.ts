@@ -9,7 +9,7 @@ export const SEED = process.env.TEST_SEED === undefined ? Date.now() % 2 ** 31 :
 export type Soak = {
   readonly bench: Bench;
   readonly looks: readonly Look[];
-  /** How many polls ended in each way. */
+  /** The number of polls by outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly polls: number;
   readonly logins: number;
@@ -17,24 +17,24 @@ export type Soak = {
 };
 
 export type SoakOptions = {
-  /** After how many polls the worker is looked at; the last number ends the soak. */
+  /** The numbers of polls after which samples are taken; the last one ends the soak. */
   readonly lookAt: readonly number[];
-  /** The look from which on slopes are measured. */
+  /** The sample from which slopes are measured. */
   readonly from: number;
   readonly env?: Environment;
-  /** Called before each look, while nothing is polled. */
+  /** Called before each sample, while no poll is in progress. */
   readonly settle?: (worker: RunningProgram, bench: Bench) => Promise<unknown>;
 };
 
 const SETTINGS: Environment = {
-  // A profile now and then, between the polls that are asked for.
+  // Polls the profile between the requested polls.
   LEAGUE_SYNC_PROFILE_SCHEDULE: '*/2 * * * * *',
-  // Short, so that a second's Retry-After now ends within a run and now reaches past it.
+  // Short, so that a Retry-After of a second sometimes ends within the run and sometimes after it.
   LEAGUE_SYNC_RUN_TIMEOUT: '1500ms',
   LEAGUE_SYNC_ATTEMPT_TIMEOUT: '400ms',
 };
 
-/** A worker that is asked for the next poll as soon as the last one has been logged, by a service that fails often. */
+/** Requests the next poll as soon as the last one is logged, from a service that fails often. */
 export async function soak({ lookAt, from, env = {}, settle }: SoakOptions): Promise<Soak> {
   const service = await startSoakService(SEED);
   onTestFinished(() => service[Symbol.asyncDispose]());
@@ -57,7 +57,7 @@ export async function soak({ lookAt, from, env = {}, settle }: SoakOptions): Pro
   return { bench, looks, outcomes, polls, logins: service.logins(), code };
 }
 
-/** The first poll is the one at start. One that Retry-After puts off comes by itself. */
+/** The first poll is the one at start. A poll that Retry-After postpones follows by itself. */
 async function pollOnce(worker: RunningProgram, service: SoakService, before: number): Promise<string> {
   if (before > 0) {
     service.nextPoll();

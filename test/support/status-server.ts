@@ -5,24 +5,24 @@ import { onTestFinished } from 'vitest';
 import type { Bench } from './bench.ts';
 import { type Environment, eventually, type RunningProgram } from './program.ts';
 
-/** A worker that serves its probes, and the way to them. */
+/** A worker with its status server, and the address. */
 export type OpenWorker = { readonly worker: RunningProgram; readonly url: string; readonly port: number };
 
-/** Starts a worker that listens on a free port, and waits until it does. */
+/** Starts a worker on a free port, and waits until it listens. */
 export async function startListeningWorker(bench: Bench, env: Environment = {}): Promise<OpenWorker> {
   const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', ...env });
   const { url } = await worker.waitForLog((line) => /^status page/.test(String(line.msg)));
   return { worker, url: String(url), port: Number(new URL(String(url)).port) };
 }
 
-/** What `/readyz` says: its status and its reasons. */
+/** The status and the reasons of `/readyz`. */
 export async function readiness(url: string): Promise<readonly [number, readonly string[]]> {
   const answer = await fetch(`${url}/readyz`);
   const { reasons } = Object(await answer.json());
   return [answer.status, reasons.map(({ reason }: { readonly reason: string }) => reason)];
 }
 
-/** Asks until this is what `/readyz` says. */
+/** Polls `/readyz` until it has these reasons. */
 export async function waitForReadiness(url: string, reasons: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + 25_000;
   for (;;) {
@@ -33,17 +33,17 @@ export async function waitForReadiness(url: string, reasons: readonly string[]):
   }
 }
 
-/** A connection by hand. */
+/** A raw connection. */
 export type Line = {
   readonly socket: Socket;
-  /** Everything that came back so far. */
+  /** Everything received so far. */
   readonly heard: () => string;
   readonly isClosed: () => boolean;
   readonly waitForClose: () => Promise<string>;
   readonly waitFor: (what: RegExp) => Promise<string>;
 };
 
-/** Connects, and says this if anything. Ends with the test. */
+/** Connects, and sends `says`. Ends with the test. */
 export async function openLine(port: number, says: string | Buffer = ''): Promise<Line> {
   const socket = connect(port, '127.0.0.1');
   let heard = '';

@@ -5,12 +5,14 @@ import type { Bench } from './bench.ts';
 import { askSqlite3 } from './database.ts';
 import type { LogLine, RunningProgram } from './program.ts';
 
-/** What the contract allows a stop to take. */
+/** The maximum duration of a stop by the contract. */
 export const LONGEST_STOP_MS = 10_000;
 
 export const STOPPING = 'stopping: finishing the current work';
 
-/** Stops a worker and expects that it ends in time, with 0, and that its last line says so. Gives what it logged since. */
+/**
+ * Stops a worker, and expects an exit in time, with 0 and the right last line. Returns the log lines since the signal.
+ */
 export async function expectStop(
   worker: RunningProgram,
   signal: NodeJS.Signals = 'SIGTERM',
@@ -20,14 +22,14 @@ export async function expectStop(
   const { code, stderr, stdout } = await worker.stop(signal);
   expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
   expect([code, stderr]).toEqual([0, '']);
-  // What is cut off within a line is not in the log.
+  // A truncated last line would not be in the log.
   expect(stdout.endsWith('}\n')).toBe(true);
   const ends = worker.log().filter(({ msg }) => /^stopped\b/.test(String(msg)));
   expect(ends).toEqual(worker.log().slice(-1));
   return worker.log().slice(earlier);
 }
 
-/** The same, and that one file is left that any tool can open and that says of every run how it ended. */
+/** Also expects that one file is left that any tool can open, and that every run in it has ended. */
 export async function expectCleanStop(
   { database }: Bench,
   worker: RunningProgram,
@@ -47,7 +49,7 @@ export function expectInOrder(database: string): void {
   expect(askSqlite3(database, "SELECT id FROM runs WHERE outcome = 'running'")).toEqual([]);
 }
 
-/** The words of log lines. */
+/** The messages of log lines. */
 export function wordsOf(lines: readonly LogLine[]): readonly string[] {
   return lines.map(({ msg }) => String(msg));
 }

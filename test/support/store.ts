@@ -4,7 +4,7 @@ import { replaceCopy, tempPath } from '../../src/store/copy.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 import { systemClock } from '../../src/time/clock.ts';
 
-/** A store as the worker opens it, but for what is said otherwise. It copies before an upgrade in this process. */
+/** Opens a store like the worker, except for the given options. Copies before an upgrade are made in this process. */
 export function openTestStore(path: string, options: Partial<StoreOptions> = {}): Promise<Store> {
   return openStore(path, {
     migrations: findPackage().migrations,

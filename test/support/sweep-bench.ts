@@ -9,7 +9,7 @@ import type { Clock } from '../../src/time/clock.ts';
 import { createLoginRecorder } from '../../src/worker/open.ts';
 import { type Folder, openBench, PASSWORD, type Row, USERNAME } from './worker-resources.ts';
 
-/** Whose waits take no time: they are added to what it shows. */
+/** A clock whose sleeps return at once and advance it. */
 export type SwiftClock = Clock & { readonly skip: (ms: number) => void };
 
 export function createSwiftClock(onWait: () => Promise<void>): SwiftClock {
@@ -28,15 +28,15 @@ export function createSwiftClock(onWait: () => Promise<void>): SwiftClock {
   };
 }
 
-/** A worker's parts on a clock whose waits cost nothing. */
+/** The parts of a worker with a simulated clock. */
 export type SweepBench = AsyncDisposable & {
-  /** Forgets token, refusals and pauses, as a new worker would; called before the first poll. */
+  /** Resets token, backoffs and Retry-After, like a new worker; called before the first poll. */
   readonly begin: () => void;
   readonly poll: () => Promise<RunReport>;
   readonly pollProfile: () => Promise<RunReport>;
-  /** As soon as every login so far has its row. */
+  /** Waits until every login is recorded. */
   readonly flush: () => Promise<void>;
-  /** What a query by one other connection, which stays open, gives. */
+  /** The rows of a query over a second connection, which stays open. */
   readonly read: (sql: string) => readonly Row[];
   readonly log: readonly string[];
   /** Errors thrown by a request or a login, or reported by a run, oldest first. */
@@ -47,7 +47,7 @@ export type SweepOptions = {
   readonly folder: Folder;
   readonly url: string;
   readonly clock: Clock;
-  /** Asked at every attempt, so that only those that must run out of time have little. */
+  /** Called for every attempt, so that only attempts that must time out have a short timeout. */
   readonly attemptTimeoutMs: () => number;
   readonly maxBodyBytes: number;
   readonly runTimeoutMs: number;
@@ -83,13 +83,13 @@ export async function openSweepBench(options: SweepOptions): Promise<SweepBench>
     read: (sql) => reader.prepare<[], Row>(sql).all(),
     poll: async () => noted(await pollLeagues(deps, 'manual', signal)),
     pollProfile: async () => noted((await pollProfile(deps, 'manual', signal)).report),
-    // What it waits for is what was begun before the call, so it may be asked for again and again.
+    // Waits only for what was begun before the call, so it can be called repeatedly.
     flush: () => Promise.resolve(journal[Symbol.asyncDispose]()),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
-/** The side that talks to the service, as the worker wires it, but on the clock of the sweep and without chance. */
+/** The client and the session, wired like the worker does it, but with the simulated clock and without randomness. */
 function assembleSide(
   { url, clock, ...limits }: SweepOptions,
   journal: ReturnType<typeof createLoginRecorder>,
@@ -114,7 +114,7 @@ function assembleSide(
   return { client, drift, pausedUntil: retryAfter.until };
 }
 
-/** The same function, whose errors are noted on their way. */
+/** Wraps a function so that its errors are recorded. */
 function noting<Args extends readonly unknown[], T>(work: (...args: Args) => Promise<T>, errors: unknown[]) {
   return async (...args: Args): Promise<T> => {
     try {

@@ -10,7 +10,7 @@ import { everythingStored, stateOf, type VisitResult } from './sweep-state.ts';
 import { PASSWORD, type Row, USERNAME } from './worker-resources.ts';
 
 export type Setting = { readonly service: SweepService; readonly bench: SweepBench; readonly clock: SwiftClock };
-/** A request that meets a fault, and what the visit would have led to without it. */
+/** A request that meets a fault, and the result of the visit without it. */
 export type Case = {
   readonly fault: Fault;
   readonly nth: number;
@@ -18,14 +18,14 @@ export type Case = {
   readonly to: VisitResult;
 };
 
-/** Two looks at a clock in whole milliseconds. */
+/** Tolerance of two clock readings in whole milliseconds. */
 const SLACK_MS = 2;
-/** Far more than passes between two looks at anything, and far less than any pause. */
+/** Far more than the time between two checks, and far less than any Retry-After. */
 const MOMENTS_MS = 30_000;
 const SECRETS = [PASSWORD, `${USERNAME}:${PASSWORD}`, 'access-token-', 'refresh-token-'];
 const SPELLINGS = SECRETS.flatMap((secret) => [...spellingsOf(secret)]);
 
-/** The row of the last run, which tells the same as its report. */
+/** The row of the last run, which must match its report. */
 export function rowOf({ read }: SweepBench, report: RunReport): Row {
   const [row = {}] = read('SELECT * FROM runs ORDER BY id DESC LIMIT 1');
   const { kind, outcome, attempts, error, counts } = report;
@@ -35,7 +35,7 @@ export function rowOf({ read }: SweepBench, report: RunReport): Row {
   return row;
 }
 
-/** The run that meets the fault: what it sends, what it tells, and what it leaves. */
+/** Expects the requests, the report and the rows of the run that meets the fault. */
 export async function meetFault({ bench, service, clock }: Setting, { fault, nth, course }: Case): Promise<void> {
   const { failure, attempts, steps } = course;
   const earlier = service.seen.length;
@@ -55,7 +55,7 @@ export async function meetFault({ bench, service, clock }: Setting, { fault, nth
   expect(rows.map(({ outcome }) => outcome).toReversed()).toEqual(logins);
 }
 
-/** What reached the service: nothing if it did not listen, and `unknown` if it was not read. */
+/** The requests that the service received: none if it did not listen, `unknown` if it did not read them. */
 function expectSeen(seen: SweepService['seen'], fault: Fault, { steps }: ExpectedRun): void {
   const reached = steps.filter(({ hit }) => !(hit && fault.refuses));
   const read = reached.map(({ kind, hit }) => (hit && fault.atAccept ? 'unknown' : kind));
@@ -64,7 +64,7 @@ function expectSeen(seen: SweepService['seen'], fault: Fault, { steps }: Expecte
   expect(Math.min(...waits, MOMENTS_MS)).toBeGreaterThanOrEqual((fault.spacingMs ?? 0) - SLACK_MS);
 }
 
-/** Whole, and in one of the states that are allowed. */
+/** Expects an intact database in one of the allowed states. */
 export function expectSound(bench: SweepBench, ...allowed: readonly VisitResult[]): void {
   expect(bench.read('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   expect(bench.read('PRAGMA foreign_key_check')).toEqual([]);
@@ -74,7 +74,7 @@ export function expectSound(bench: SweepBench, ...allowed: readonly VisitResult[
   expect(allowed.map(({ state }) => state.players)).toContainEqual(players);
 }
 
-/** No secret in the log, in the rows of runs and logins, nor anywhere in an error, however deep. */
+/** Expects no secret in the log, in the rows of runs and logins, or in an error with its causes. */
 export function expectDiscreet({ read, log, errors }: SweepBench): void {
   const told = JSON.stringify([log, read('SELECT * FROM runs'), read('SELECT * FROM logins')]);
   const printed = [...new Set(errors)].map(printEverything);

@@ -21,23 +21,23 @@ export type Effect = {
 };
 
 export type Fault = {
-  /** Fits after "the login" and after "the request for the leagues". */
+  /** Completes "the login …" and "the request for the leagues …". */
   readonly name: string;
   readonly effects: Readonly<Partial<Record<Endpoint, Effect>>>;
   readonly act?: SocketAction;
-  /** In place of reading the request. */
+  /** Replaces reading the request. */
   readonly atAccept?: (socket: Socket) => void;
-  /** Nothing listens. */
+  /** No server listens on the port. */
   readonly refuses?: true;
-  /** The token is worth nothing any more. */
+  /** Revokes the token. */
   readonly revokes?: boolean;
-  /** The attempt's time is what ends it, so the test has to wait for it. */
+  /** Ends only by the attempt timeout, so the test has to wait for it. */
   readonly hangs?: true;
-  /** The least time between two tries, in ms. */
+  /** The minimum time between two attempts, in ms. */
   readonly spacingMs?: number;
-  /** How long nothing may be sent, in ms. */
+  /** How long no request may be sent, in ms. */
   readonly pauseMs?: number;
-  /** What the login's departures from the interface are, beside those of the list. */
+  /** The drift of the login, besides that of the list. */
   readonly drift?: readonly string[];
 };
 
@@ -76,7 +76,7 @@ export function passes(status: number): Effect {
   return { is: 'passes', kind: 'status', status };
 }
 
-/** A whole answer, made out of the healthy one. */
+/** A complete response, derived from the healthy one. */
 export function answers(change: (healthy: Answer) => Partial<Answer>): SocketAction {
   return (socket, healthy) => {
     socket.end(render({ ...healthy, ...change(healthy) }));

@@ -11,7 +11,7 @@ import {
 
 const PAGE = '<!doctype html>\n<html><body><p>Please sign in.</p></body></html>\n';
 const sends = (text: string | Uint8Array): SocketAction => answers(() => ({ body: text }));
-/** No login answer and no list, with a status that speaks of success. */
+/** Neither a login response nor a list, with a status of success. */
 const NOT_AN_ANSWER: Fault['effects'] = apart(refused(200), fails('contract', 200));
 
 const change = (name: string, edit: (sent: Record<string, unknown>) => object, effects: Fault['effects']): Fault => ({
@@ -31,7 +31,7 @@ const expiry = (name: string, expire_datetime: unknown, drift: readonly string[]
 });
 const UNUSABLE = Array.from({ length: 9 }, (_, index) => ({ league_id: `n${index}` }));
 
-/** Whole answers, with a status of success, that are not what the interface says. */
+/** Complete responses with a status of success that violate the interface. */
 export const bodyFaults: readonly Fault[] = [
   { name: 'gets an empty body', effects: NOT_AN_ANSWER, act: sends('') },
   { name: 'gets a page of HTML', effects: NOT_AN_ANSWER, act: sends(PAGE) },

@@ -13,10 +13,10 @@ import {
 
 const FAIL = JSON.stringify({ result: 'fail', message: 'The service says no' });
 const PAGE = '<!doctype html>\n<html><body><p>Please sign in.</p></body></html>\n';
-/** What would be good data, and is no good login. */
+/** A valid body that lacks `result: success`, so that as a login it fails. */
 const withoutSuccess = (body: string | Uint8Array): string => body.toString().replace('"result":"success",', '');
 const unsuccessful = (status: number): SocketAction => answers(({ body }) => ({ status, body: withoutSuccess(body) }));
-/** The leagues would be the new ones, were they believed. */
+/** Has the new leagues, which must not be stored. */
 const failing = (status: number): SocketAction =>
   answers(({ headers, body }) => ({ status, headers, body: withoutSuccess(body).replace(/^\{/, '{"result":"fail",') }));
 const bare = (status: number, more: Readonly<Record<string, string>> = {}): SocketAction =>
@@ -49,7 +49,7 @@ const retryAfter = (status: number, value: string, more: Partial<Fault> = {}): F
   ...more,
 });
 
-/** Statuses that mean failure, with bodies that would be good answers, or that say so themselves. */
+/** Statuses of failure, with bodies that look successful or failed. */
 export const statusFaults: readonly Fault[] = [
   ...permanent,
   ...rejecting,
@@ -85,7 +85,7 @@ export const statusFaults: readonly Fault[] = [
   },
 ];
 
-/** Redirects of every kind, with what was asked for, to an address that is known when they are sent. */
+/** Redirects of every kind, with a valid body, to an address that is known when they are sent. */
 export function redirects(name: string, locate: () => string): readonly Fault[] {
   return [301, 302, 303, 307, 308].map((status) => {
     const act = answers(({ body }) => ({ status, headers: { location: locate() }, body: withoutSuccess(body) }));

@@ -19,14 +19,14 @@ import { type Answer, render } from './sweep-response.ts';
 
 const headers = (whole: Buffer): Buffer => whole.subarray(0, bodyAt(whole));
 const half = (whole: Buffer): Buffer => whole.subarray(0, (bodyAt(whole) + whole.length) / 2);
-/** An answer in chunks, without the last one, which says that it is whole. */
+/** A chunked response without its last chunk, which would mark its end. */
 const chunked = ({ body, ...rest }: Answer, end: string): Partial<Answer> => ({
   headers: { ...rest.headers, 'content-length': '', 'transfer-encoding': 'chunked' },
   body: `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n${end}`,
 });
 const DRIP_MS = 20;
 
-/** What can go wrong below HTTP, and with its framing. */
+/** Faults below HTTP, and in its framing. */
 export const wireFaults: readonly Fault[] = [
   { name: 'finds a closed port', effects: everywhere(BROKEN), refuses: true },
   {

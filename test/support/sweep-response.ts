@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 
-/** An answer before it is bytes. */
+/** A response before it is serialized. */
 export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 };
 
-/** A request as it was read: its line, its headers in small letters, its body. */
+/** A parsed request: request line, headers in lower case, body. */
 type Asked = { readonly line: string; readonly head: string; readonly body: string };
 
 export type Endpoint = 'login' | 'leagues' | 'profile';
 export type Visited = { kind: Endpoint | 'unknown'; readonly at: number };
 
-/** What the service has to say before and after its leagues and its player change. */
+/** The lists and players of the service before and after its change. */
 export type Lists = Readonly<Record<'old' | 'new', { readonly leagues: readonly unknown[]; readonly player: object }>>;
 
 type State = {
   readonly lists: Lists;
-  /** The one token that is good; none where it is empty. */
+  /** The only valid token; none if empty. */
   readonly session: { tokens: number; valid: string; readonly turned: boolean };
   readonly now: () => number;
 };
@@ -35,7 +35,7 @@ export function kindOf({ line }: Asked): Visited['kind'] {
   return ENDPOINTS[line.replace(/ HTTP\/1\.1$/, '')] ?? 'unknown';
 }
 
-/** The request that comes over a connection; undefined if the client leaves before it is whole. */
+/** Reads a request; undefined if the client disconnects before it is complete. */
 export async function readRequest(socket: Socket): Promise<Asked | undefined> {
   const { promise, resolve } = Promise.withResolvers<Asked | undefined>();
   let text = '';
@@ -51,7 +51,7 @@ export async function readRequest(socket: Socket): Promise<Asked | undefined> {
   return promise;
 }
 
-/** What a faultless service answers; a token that it did not hand out last is refused. */
+/** The response of a healthy service, which rejects any token but the last one. */
 export function healthyAnswer(kind: Visited['kind'], { head }: Asked, { lists, session, now }: State): Answer {
   const { leagues, player } = session.turned ? lists.new : lists.old;
   const date = new Date(now()).toUTCString();
@@ -74,7 +74,7 @@ export function healthyAnswer(kind: Visited['kind'], { head }: Asked, { lists, s
   return answer(200, { message: 'ok', leagues, timestamp: date });
 }
 
-/** The bytes of an answer, with the length of its body unless its headers say how it ends. */
+/** Serializes a response, with the length of its body unless its headers define the framing. */
 export function render({ status, headers, body }: Answer): Buffer {
   const bytes = Buffer.from(body);
   const all = { 'content-length': String(bytes.length), connection: 'close', ...headers };

@@ -3,22 +3,22 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Fault } from './sweep-fault.ts';
 import { type Answer, healthyAnswer, kindOf, type Lists, readRequest, render, type Visited } from './sweep-response.ts';
 
-/** Which requests of a visit meet the fault: one, those from it on, or those of its kind from it on. */
+/** The requests of a visit that meet the fault: one, all from that one on, or all of its kind from that one on. */
 export type FaultScope = 'once' | 'for ever' | 'for ever there';
 
-/** A service on a bare TCP port, so that an answer may be any bytes, or none. */
+/** A service on a raw TCP port, so that a response may be any bytes, or none. */
 export type SweepService = AsyncDisposable & {
   readonly url: string;
-  /** What the requests since the last call of `arm` or `recover` were for, oldest first; empty if the port was closed. */
+  /** The kinds of the requests since the last `arm` or `recover`, oldest first; empty if the port was closed. */
   readonly seen: readonly Visited[];
-  /** From now on the service lists the other leagues: at first the new ones, then the old ones again. */
+  /** Switches between the new and the old leagues, starting with the new ones. */
   readonly turn: () => void;
   /** The n-th request from now on meets the fault. */
   readonly arm: (fault: Fault, nth: number, faultScope: FaultScope) => Promise<void>;
-  /** The client is about to wait: a service that refused connections only once listens again. */
+  /** Called before the client waits: a service that refused connections only once listens again. */
   readonly waited: () => Promise<void>;
   readonly recover: () => Promise<void>;
-  /** Whether the next request is one that only its time ends. */
+  /** Whether the next request ends only by its timeout. */
   readonly hangs: () => boolean;
 };
 
@@ -104,7 +104,7 @@ export async function startSweepService(lists: Lists, now: () => number): Promis
   };
 }
 
-/** The address of another host, which counts connections. */
+/** Another host that counts connections. */
 export type OtherHost = AsyncDisposable & { readonly url: string; readonly visitors: () => number };
 
 export async function startOtherHost(): Promise<OtherHost> {

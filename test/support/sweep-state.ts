@@ -5,7 +5,7 @@ import { makeLeague, makeLeagues, type Row } from './worker-resources.ts';
 
 const BAD = makeLeague('bad', { priority: 'high' });
 
-/** Every kind of change lies between the two, in few enough leagues for the guard. */
+/** The two lists differ by every kind of change, with few enough removals for the guard. */
 export const LISTS: Lists = {
   old: {
     leagues: [...makeLeagues(12), makeLeague('odd', { nickname: 'a new field' }), BAD],
@@ -24,12 +24,12 @@ export const LISTS: Lists = {
 };
 export const TO_NEW = { received: 14, added: 1, changed: 4, removed: 2, rejected: 2, unchanged: 7 };
 
-/** What is stored, without timestamps and run ids: independent of when and how often it was tried. */
+/** The stored data without timestamps and run ids, independent of the number of attempts. */
 export type State = Readonly<Record<'leagues' | 'feed' | 'rest' | 'players', readonly Row[]>> & {
   readonly drift: readonly string[];
 };
 
-/** What a visit to a well service leaves, and the counts of its poll and of one more after it. */
+/** The state after a visit to a healthy service, and the counts of its poll and of one more. */
 export type VisitResult = { readonly state: State; readonly counts: RunCounts; readonly again: RunCounts };
 
 export async function visit(bench: SweepBench): Promise<VisitResult> {
@@ -70,5 +70,5 @@ export function everythingStored({ read }: SweepBench): Readonly<Record<string, 
   return Object.fromEntries(kept.map((name) => [name, read(`SELECT * FROM "${name}"`)]));
 }
 
-/** The dictionary is none of a poll's business, and large. */
+/** Tables of attempts, and the data dictionary, which polls do not write. */
 const TRIED = new Set(['runs', 'logins', 'sqlite_sequence', 'data_dictionary']);

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { eventually } from './program.ts';
 import { failing, type Injection } from './syscall.ts';
 
-/** Has the calls of a program that runs already fail from now on, until the end that it gives back is called. */
+/** Makes system calls of a running program fail, until the returned function is called. */
 export async function failFromNowOn(
   pid: number,
   database: string,

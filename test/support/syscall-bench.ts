@@ -8,30 +8,30 @@ import { type Exit, eventually, type RunningProgram, runProgram, startProgram } 
 import { grantLogin, listLeagues, makeLeague, type Reply, type Seen, startService } from './service.ts';
 import { type Call, counting, countsIn } from './syscall.ts';
 
-/** What lies on the disk before the program starts. */
+/** The files before the program starts. */
 export const STARTS = ['no database', 'the old list', 'the log of a killed worker'] as const;
 export type Start = (typeof STARTS)[number];
 
-/** A service with a new list, and databases that have yet to be brought to it. */
+/** A service with a new list, and databases that do not have it yet. */
 export type SyscallBench = {
   readonly start: Start;
-  /** Rows of `runs` up to this one were there before. */
+  /** The last id in `runs` before the test. */
   readonly lastRun: number;
-  /** What `stateOf` says before a sync, and after one that nothing happens to. */
+  /** The results of `stateOf` before a sync, and after an undisturbed one. */
   readonly before: string;
   readonly after: string;
-  /** What the row of the run that brings the new list counts. */
+  /** The expected counts of the run that stores the new list. */
   readonly news: Row;
-  /** How often such a sync makes each kind of call. */
+  /** The number of calls of each kind in such a sync. */
   readonly counts: ReadonlyMap<Call, number>;
-  /** A folder as it is before the program starts. */
+  /** Creates a folder with the initial files. */
   readonly place: () => Place;
 };
 
 /** A folder to start the program in. */
 export type Place = {
   readonly database: string;
-  /** Runs a command to its end, behind this one. */
+  /** Runs a command to its end, with this prefix. */
   readonly run: (command: string, through?: readonly string[]) => Promise<Exit>;
   readonly launch: (command: string, through?: readonly string[]) => RunningProgram;
 };
@@ -41,7 +41,7 @@ const LEAGUES = 300;
 const GONE = 5;
 const LONG_MS = 3_600_000;
 
-/** Of the old list, every third league is changed, the last ones are gone, and a hundred are new. */
+/** Every third league of the old list changes, the last ones disappear, and a hundred are new. */
 const OLD = Array.from({ length: LEAGUES }, (_, index) => makeLeague(`l${index}`));
 const CHANGED = OLD.slice(GONE).filter((_, index) => index % 3 === 0);
 const ADDED = Array.from({ length: LEAGUES / 3 }, (_, index) => makeLeague(`n${index}`));
@@ -81,7 +81,7 @@ async function tryOut(place: () => Place): Promise<Omit<SyscallBench, 'start' | 
   return { before, after, lastRun, news, counts: countsIn(counted) };
 }
 
-/** Always the same token, since every one that is ever handed out is searched for in every file. */
+/** Always the same token, since every file is searched for every token. */
 function answer(endpoint: Seen['endpoint'], { leagues, delayMs }: { leagues: readonly Row[]; delayMs: number }): Reply {
   return endpoint === 'login' ? grantLogin('the-one-token') : { ...listLeagues(leagues), delayMs };
 }
@@ -109,10 +109,10 @@ function makePlace(bench: Bench, filled: boolean): Place {
   };
 }
 
-/** Of a file that nothing has been written to, or none. */
+/** The state of an empty or missing file. */
 const EMPTY = 'nothing';
 
-/** Tells whether two databases hold the same leagues and the same feed, whenever they got them. */
+/** A text that is equal for two databases with the same leagues and the same feed, regardless of timestamps. */
 export function stateOf(database: string): string {
   if ((statSync(database, { throwIfNoEntry: false })?.size ?? 0) === 0) return EMPTY;
   if (ask(database, 'SELECT 1 FROM sqlite_schema').length === 0) return EMPTY;

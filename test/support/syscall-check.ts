@@ -58,8 +58,8 @@ function inodeOf({ database }: Place): number | undefined {
 }
 
 /**
- * Looks at what was left without touching it: at a copy, as the next one to write will find it. Where a first start
- * could not even roll back, read-only clients cannot read it; in all other states they can.
+ * Inspects a copy of the files, as the next writer will find them. After a failed rollback of a first start, read-only
+ * clients cannot read it; in all other states they can.
  */
 function look(place: Place, where: string): Pick<Place, 'database'> {
   if (!existsSync(place.database)) return place;
@@ -78,14 +78,14 @@ function rollBack(database: string): void {
   db.close();
 }
 
-/** By another process than the one that was hurt, and than this one. */
+/** Checks the database in a separate process. */
 export function expectSound({ database }: Pick<Place, 'database'>, where: string): void {
   if (!existsSync(database)) return;
   expect(askSqlite3(database, 'SELECT * FROM pragma_integrity_check'), where).toEqual([{ integrity_check: 'ok' }]);
   expect(askSqlite3(database, 'SELECT * FROM pragma_foreign_key_check'), where).toEqual([]);
 }
 
-/** The table is the old or the new one, all of it, and the row of the run says which. */
+/** Expects the old or the new list, complete, as the row of the run says. */
 function expectTruth(bench: SyscallBench, { database }: Pick<Place, 'database'>, { code }: Exit, where: string): void {
   const state = stateOf(database);
   expect([bench.before, bench.after], where).toContain(state);
@@ -105,14 +105,14 @@ function newRuns({ lastRun }: SyscallBench, { database }: Pick<Place, 'database'
   return ask(database, `SELECT * FROM runs WHERE id > ${lastRun} ORDER BY id`);
 }
 
-/** An ended run has a timestamp, a failed one a kind and a message, and no other run has those. */
+/** Expects a timestamp for an ended run, kind and message for a failed one, and neither for others. */
 function expectWholeRow({ outcome, finished_at, error_kind, error_message }: Row, where: string): void {
   expect(finished_at === null, where).toBe(outcome === 'running');
   expect(error_kind, where).toBe(outcome === 'failed' ? 'database' : null);
   if (outcome === 'failed') expect(String(error_message), where).toMatch(/leagues\.db.*; /);
 }
 
-/** The next sync that nothing happens to makes up for everything, and leaves one file. */
+/** Expects that the next undisturbed sync catches up and leaves one file. */
 async function expectMended(bench: SyscallBench, place: Place, runs: readonly Row[], where: string): Promise<void> {
   const { database } = place;
   const had = runs.map(({ outcome }) => outcome);

@@ -1,14 +1,14 @@
 import { describeInjection, type Injection } from './syscall.ts';
 
-/** At once: most of them wait, since a clean end tries for two seconds to leave one file. */
+/** Parallel attempts: most of them wait, since a clean stop tries for two seconds to leave one file. */
 const LANES = 4;
 
-/** More of each kind only in a run that is told to try them all: they are hours. */
+/** The maximum per kind unless all are requested, which takes hours. */
 const MOST_TRIED = 8;
 
 /**
- * Which calls are to fail, of so many that are made: at even distances from a first one that is another each time, or that
- * TEST_SEED names; all of them with TEST_ALL=1.
+ * Chooses the calls to fail out of `count`: at even distances from a random first one, or from the one in TEST_SEED;
+ * all of them with TEST_ALL=1.
  */
 export function pickCalls(count: number): readonly number[] {
   const all = Array.from({ length: count }, (_, index) => index + 1);
@@ -19,7 +19,7 @@ export function pickCalls(count: number): readonly number[] {
   return all.filter((nth) => nth % distance === seed % distance);
 }
 
-/** Tries all of them, even where one fails, so that it shows which calls are of one kind. */
+/** Continues after failures, to show which calls fail. */
 export async function sweep<T>(injections: readonly Injection[], attempt: (injection: Injection) => Promise<T>) {
   const waiting = [...injections.entries()];
   const results: T[] = [];

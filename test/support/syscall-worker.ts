@@ -6,10 +6,10 @@ import { type Call, counting, countsIn, describeInjection, failing, type Injecti
 import { type Place, type SyscallBench, stateOf } from './syscall-bench.ts';
 import { expectDocumentedEnd, expectSound } from './syscall-check.ts';
 
-/** Far more polls than a few failures can spoil. */
+/** More polls than a few failures can affect. */
 const MOST_POLLS = 20;
 
-/** How often a worker that nothing happens to makes each kind of call, from its start to its end. */
+/** The number of calls of each kind of an undisturbed worker, from start to stop. */
 export async function countWorkerCalls({ place }: SyscallBench): Promise<ReadonlyMap<Call, number>> {
   const { launch, database } = place();
   const folder = makeFolder();
@@ -20,8 +20,8 @@ export async function countWorkerCalls({ place }: SyscallBench): Promise<Readonl
 }
 
 /**
- * Runs the worker while some calls fail, and asks it to poll until the new list is there. Gives its failed polls, or
- * undefined if it could not even start, and had to say so.
+ * Runs a worker with failing calls, and requests polls until it has the new list. Returns the number of failed polls,
+ * or undefined if it could not start, which it must have reported.
  */
 export async function outlast(bench: SyscallBench, injection: Injection): Promise<number | undefined> {
   const where = describeInjection(injection);
@@ -41,7 +41,7 @@ export async function outlast(bench: SyscallBench, injection: Injection): Promis
   expect(stateOf(place.database), where).toBe(bench.after);
   const { code, stderr } = await worker.stop();
   expect([code, stderr], where).toEqual([0, '']);
-  // It may have been at its end that the calls failed, and what it could not tidy up then is tidied up now.
+  // If the calls failed during the stop, this cleans up.
   expect((await place.run('sync')).code, where).toBe(0);
   expectAfter(bench, place, where);
   return worker.log().filter((line) => line.kind === 'leagues' && line.outcome === 'failed').length;
@@ -60,7 +60,7 @@ async function pollUntilChanged(worker: RunningProgram): Promise<'changed' | 'fa
   return 'failed';
 }
 
-/** Every run that failed says so, and none is left open. */
+/** Expects that failed runs have an error, and that no run is unfinished. */
 function expectAfter(bench: SyscallBench, place: Place, where: string): void {
   const { database } = place;
   expect(stateOf(database), where).toBe(bench.after);

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the program asks the kernel to do to a file, as far as it can be made to fail. */
+/** The system calls on files that can be made to fail. */
 export const CALLS = ['pwrite64', 'write', 'fsync', 'fdatasync', 'ftruncate'] as const;
 export type Call = (typeof CALLS)[number];
 
-/** One kind of call that fails: only the n-th, or that and all after it, or as many as `upTo` says. */
+/** A failing system call: only the n-th, that and all after it, or up to `upTo`. */
 export type Injection = {
   readonly call: Call | 'unlink' | 'pread64' | 'openat' | 'fcntl';
   readonly error: 'EIO' | 'ENOSPC' | 'EROFS' | 'EMFILE' | 'ENOLCK';
@@ -14,7 +14,7 @@ export type Injection = {
   readonly upTo: 'once' | 'for ever' | number;
 };
 
-/** Why nothing can be made to fail here; undefined if it can. */
+/** Why calls cannot be made to fail here; undefined if they can. */
 export function missingStrace(): string | undefined {
   try {
     execFileSync(STRACE, ['-qq', '-e', 'trace=none', 'true'], { stdio: 'ignore' });
@@ -24,7 +24,7 @@ export function missingStrace(): string | undefined {
   }
 }
 
-/** The command before the program under which these calls on the database and the files beside it fail. */
+/** The prefix that makes these calls fail, on the database and the files beside it. */
 export function failing(database: string, injection: Injection): readonly string[] {
   const { call, error } = injection;
   return [
@@ -41,12 +41,12 @@ function whenOf({ nth, upTo }: Injection): string {
   return upTo === 'for ever' ? `${nth}+` : `${nth}..${nth + upTo - 1}`;
 }
 
-/** The command before the program under which its calls on the database are counted in this folder. */
+/** The prefix that counts the calls on the database, with results in this folder. */
 export function counting(database: string, folder: string): readonly string[] {
   return [...trace(database, CALLS), '-o', join(folder, COUNTED)];
 }
 
-/** How often each kind of call was made by the program that was counted. */
+/** The counted calls by kind. */
 export function countsIn(folder: string): ReadonlyMap<Call, number> {
   const lines = readFileSync(join(folder, COUNTED), 'utf8').split('\n');
   return new Map(CALLS.map((call) => [call, lines.filter((line) => line.includes(` ${call}(`)).length]));
@@ -57,7 +57,7 @@ const COUNTED = 'counted.txt';
 /** Every file that SQLite keeps for the database and its lock. */
 const FILES = ['', '-wal', '-shm', '-journal', '.lock', '.lock-wal', '.lock-shm', '.lock-journal'];
 
-/** With `-D` the program keeps its place as our child, so that signals reach it and its exit code is its own. */
+/** With `-D` the program stays our child, so that signals reach it and its exit code is its own. */
 function trace(database: string, calls: readonly string[]): readonly string[] {
   const paths = FILES.flatMap((end) => ['-P', `${database}${end}`]);
   return [STRACE, '-D', '-f', '-qq', ...paths, '-e', `trace=${calls.join(',')}`, '-e', 'signal=none'];

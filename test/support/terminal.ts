@@ -3,15 +3,15 @@ import { onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
 import { type Environment, eventually, PROGRAM } from './program.ts';
 
-/** The program at a terminal, and its user. */
+/** The program at a terminal, and the input of its user. */
 export type Terminal = {
-  /** Everything on the screen so far, what was typed included. */
+  /** Everything on the screen so far, with the echoed input. */
   readonly screen: () => string;
   /** Waits until the screen ends with this. */
   readonly waitForPrompt: (text: string) => Promise<void>;
   /** Presses these keys. */
   readonly type: (keys: string) => void;
-  /** Waits for the end, and gives the exit code as a shell would. */
+  /** Waits for the exit, and returns the exit code like a shell. */
   readonly waitForExit: () => Promise<number>;
 };
 
@@ -24,9 +24,9 @@ const SCRIPT = 'script';
 export type TerminalOptions = {
   readonly cwd: string;
   readonly env: Environment;
-  /** What the shell does with the output. */
+  /** A shell command for the output. */
   readonly after?: string;
-  /** How many characters fit in a line. */
+  /** The width of the terminal. */
   readonly columns?: number;
 };
 
@@ -56,7 +56,7 @@ export function startAtTerminal(args: string, { cwd, env, after = '', columns }:
   });
   watchProgram({ args: args.split(' '), cwd, env }, () => ({ 'the screen': screen }), closed);
   onTestFinished(() => {
-    // Remaining processes see the terminal vanish.
+    // Remaining processes get SIGHUP.
     child.kill('SIGKILL');
   });
   return {

@@ -9,7 +9,7 @@ export function startTls(serviceUrl: string, { cert, key }: Certificate): Promis
   return openPort(createTlsServer({ cert, key }, (client) => couple(client, connect(port, '127.0.0.1'))));
 }
 
-/** Takes connections and never says a word. Ends with the test. */
+/** Accepts connections and never responds. Ends with the test. */
 export function startSilence(): Promise<Port> {
   return openPort(createServer((client) => client.resume()));
 }

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../../src/service/response.ts';
 
-/** An answer as the transport gives it. */
+/** A response of the transport. */
 export function createAnswer(
   body: string | Uint8Array = '{}',
   { status = 200, headers = {} }: { status?: number; headers?: Readonly<Record<string, string>> } = {},

@@ -1,4 +1,4 @@
-/** What a function throws, for tests that look at an error more closely than its message. */
+/** The error that a function throws, for tests that check more than its message. */
 export function thrownBy(work: () => unknown): unknown {
   try {
     work();

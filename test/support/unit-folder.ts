@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder that is gone when the test is over. */
+/** A temporary folder. */
 export type TestFolder = Disposable & {
-  /** Writes a file and gives its path. */
+  /** Writes a file, and returns its path. */
   readonly write: (name: string, content: string) => string;
   readonly path: (name: string) => string;
 };

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/
 import { type LeagueList, parseLeagues } from '../../src/service/leagues.ts';
 import type { StoredLeague } from '../../src/store/tables/leagues.ts';
 
-/** Enough to find an order or an edge that matters, few enough to run at every save. */
+/** Enough to find relevant orders and edge cases, few enough for every save. */
 export const RUNS = { numRuns: 200 };
 
 /** One element of the list with every required field, as the service sends it. */
@@ -43,7 +43,7 @@ export function bodyOf(json: string): JsonObject {
   return body;
 }
 
-/** What the index of the database would hold after this list had been stored. */
+/** The index of a database that stores this list. */
 export function storedOf({ leagues }: LeagueList): Map<string, StoredLeague> {
   return new Map(
     [...leagues].map(([id, { leagueId, hash, league }]) => [
@@ -84,7 +84,7 @@ export const elementList: fc.Arbitrary<readonly JsonObject[]> = fc
   .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), elementFields), { selector: ([id]) => id })
   .map((elements) => elements.map(([league_id, fields]) => createElement({ league_id, ...fields })));
 
-/** Two polls in a row: some leagues are added, some removed, some changed, and some are as they were. */
+/** Two successive lists: some leagues are added, removed, changed, or unchanged. */
 export const elementLists: fc.Arbitrary<readonly [readonly JsonObject[], readonly JsonObject[]]> = fc
   .tuple(elementList, elementList, fc.subarray(['a', 'b', 'c', 'd']))
   .map(([before, after, kept]) => [

@@ -17,7 +17,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export const USERNAME = 'player';
 export const PASSWORD = 'secret-password';
 
-/** A folder that is gone after the test. */
+/** A temporary folder. */
 export type Folder = Disposable & { readonly path: string; readonly file: (name: string) => string };
 
 export function makeFolder(): Folder {
@@ -29,18 +29,18 @@ export function makeFolder(): Folder {
   };
 }
 
-/** A worker's parts, wired as the worker wires them, on a database of the folder. */
+/** The parts of a worker, wired like the worker does it, on a database in the folder. */
 export type Bench = AsyncDisposable & {
   readonly path: string;
   readonly place: WorkerResources;
   readonly deps: RunDeps;
-  /** Everything that was logged, a JSON line each. */
+  /** All log lines, as JSON. */
   readonly log: readonly string[];
   readonly poll: () => Promise<RunReport>;
   readonly pollProfile: () => Promise<RunReport>;
   /** Stops the worker, as SIGTERM does. */
   readonly stop: () => void;
-  /** What a query by another connection gives. */
+  /** The rows of a query over another connection. */
   readonly rows: (sql: string) => readonly Row[];
 };
 
@@ -49,9 +49,9 @@ export type BenchOptions = {
   readonly url: string;
   /** Settings by their names without `LEAGUE_SYNC_`; an empty one is left out. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** What the runs take for the time. */
+  /** The clock of the runs. */
   readonly clock?: Clock;
-  /** How copies that are published are made. */
+  /** How the published copy is made. */
   readonly copy?: CopyDatabase;
 };
 
@@ -97,7 +97,7 @@ function settingsFor(path: string, url: string, settings: Readonly<Record<string
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
-/** Does something with a connection of its own to the database, as an outside tool would. */
+/** Calls `work` with a separate connection, like an outside tool. */
 export function withDatabase<T>(path: string, work: (db: Database.Database) => T, options?: Database.Options): T {
   const db = new Database(path, options);
   try {

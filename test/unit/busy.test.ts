@@ -8,7 +8,7 @@ const busy = () => new DatabaseError('The database is in use.', { busy: true });
 
 type Stage = { readonly freeAtMs?: number; readonly error?: Error };
 
-/** Work that meets another program until it has gone; tells when (ms) it ended, and how. */
+/** Work on a database that another program locks until a time; returns when (ms) it ended, and how. */
 function createStage({ freeAtMs = Number.POSITIVE_INFINITY, error = busy() }: Stage = {}) {
   const clock = createTestClock();
   const begun = clock.monotonic();
@@ -78,7 +78,7 @@ describe('work on a busy database', () => {
     await clock.advance(SECOND);
     overtime.abort(new TransportError('timeout', false, 'No success within 1 s.'));
     expect((await ended).result).toBe(error);
-    // One that is up already leaves time for one attempt.
+    // A deadline in the past leaves time for one attempt.
     expect(await attempt(overtime.signal)).toEqual({ result: error, at: SECOND });
   });
 

@@ -24,7 +24,7 @@ async function logInAt(wallAt: number) {
   return { recorded: recorded[0]?.clockSkewMs, token };
 }
 
-// The service counts whole seconds: the middle of its second is what it most likely means.
+// The service sends whole seconds: the middle of the second is the best estimate.
 it.each([
   [0, 0],
   [499, 0],

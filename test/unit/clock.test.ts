@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { createMonotonic } from '../../src/time/clock.ts';
 
 const HOUR = 3_600_000;
-/** Far more than passes between two looks, and far less than what is looked for. */
+/** Tolerance: more than the time between two readings, less than the expected leaps. */
 const MOMENTS_MS = 1_000;
 
 describe('the monotonic clock', () => {
-  /** How far it moves while the uptime of the machine moves by itself, beside the time that passes in truth. */
+  /** The leaps of the monotonic clock when the uptime leaps, in addition to real time. */
   function movedBy(...leapsMs: readonly number[]): readonly number[] {
     let leapt = 0;
     const monotonic = createMonotonic(() => performance.now() + leapt);

@@ -18,7 +18,7 @@ type Values = Readonly<Record<string, string>>;
 const load = (values: Values = {}, environment: Values = {}): Config =>
   loadConfig(readSettings({ ...REQUIRED, ...values }), environment);
 
-/** What is said of settings that cannot be used, warnings included. */
+/** The problems of invalid settings, including warnings. */
 function faultsOf(values: Values): readonly string[] {
   return refusalOf(values).all;
 }

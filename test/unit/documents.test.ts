@@ -49,13 +49,13 @@ describe('the README', () => {
   });
 });
 
-/** But for the page that is generated. */
+/** All documents except the generated one. */
 const WRITTEN = globSync(['*.md', 'bench/*.md', 'docs/**/*.md', 'test/**/*.md']).filter(
   (file) => file !== 'docs/schema.md',
 );
 
 describe('prose', () => {
-  /** Tables, headings, what stands in fences, and words that cannot be broken may be longer. */
+  /** Tables, headings, code blocks, and words that cannot be broken may be longer. */
   const isTooLong = (line: string): boolean =>
     line.length > 120 && !/^(\||#|<!--|!\[)/.test(line) && line.trim().slice(0, 119).includes(' ');
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findOddLines } from '../../src/config/environment.ts';
 
 const NAME = 'LEAGUE_SYNC_PASSWORD';
-/** Stands where a secret may stand. */
+/** A value in place of a secret. */
 const SECRET = 'swordfish';
 
 function said(text: string): readonly string[] {
@@ -56,7 +56,7 @@ describe('a line of .env', () => {
   });
 });
 
-// What is said of a line has to be what Node makes of it.
+// The message about a line must match how Node parses it.
 it.each([
   [`${NAME}=a#b`, { [NAME]: 'a' }],
   [`${NAME}: a`, {}],

@@ -22,7 +22,7 @@ function createStage() {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
   const heartbeat = new Heartbeat({ ping: listener.ping, host: 'hc.example.com', clock, random: () => 1, log });
-  /** A run of the leagues from its begin to this end. */
+  /** Reports a run of the leagues from its start to this outcome. */
   const run = async (outcome: RunReport['outcome'], more?: Partial<RunReport>): Promise<void> => {
     heartbeat.onEvent({ type: 'runStarted', kind: 'leagues' });
     await setImmediate();

@@ -8,7 +8,7 @@ import { createElement, parseAnswer, parseElements, without } from '../support/u
 const text = readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8');
 const bundled = parseJson(text);
 
-/** A list in which the elements in question are few. */
+/** A list with many other elements, so that these are a minority. */
 function among(...elements: readonly JsonValue[]): readonly JsonValue[] {
   const good = elements.map((_, index) => createElement({ league_id: `good-${index}` }));
   return [...good, ...elements];

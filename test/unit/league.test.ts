@@ -11,7 +11,7 @@ async function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): Promi
   return received.league;
 }
 
-/** The league that this text, parsed with all its digits, stands for in a field. */
+/** The league with this JSON, parsed with all its digits, in a field. */
 async function leagueWith(name: string, text: string): Promise<League> {
   const fields = parseJson(`{${JSON.stringify(name)}:${text}}`);
   return await leagueOf(isObject(fields) ? fields : {});

@@ -198,7 +198,7 @@ describe('the monitor', () => {
       timezone: 'UTC',
       nextTime: () => nextTimes(1)[0] ?? 0,
       nextTimes,
-      // Before a start that finds an earlier poll there were more scheduled times than there will be.
+      // Scheduled times were more frequent before the start.
       nthTimeAfter: (at: number, count: number) => at + count * (pollAgeMs > 0 && at >= begunAt ? 24 * HOUR : HOUR),
     };
     const monitor = new Monitor(

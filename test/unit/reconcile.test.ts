@@ -28,7 +28,7 @@ function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Tabl
   return new Map(rows);
 }
 
-/** What storing a change set makes of a table; leagues that are missing stay as they are. */
+/** Applies a change set to a table; missing leagues stay. */
 function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet): Table {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after), ...rehashed];
   const rows = written.map(
@@ -38,7 +38,7 @@ function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet
   return new Map([...table, ...rows]);
 }
 
-/** A change set as plain values, in an order of its own. */
+/** A change set as sorted plain values. */
 function summary({ added, changed, restored, unchanged }: ChangeSet) {
   return {
     added: added.map(({ leagueId }) => leagueId).sort(),

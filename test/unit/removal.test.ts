@@ -12,7 +12,7 @@ const elements = (leagueIds: readonly string[], fields: Readonly<Record<string, 
   leagueIds.map((league_id) => createElement({ league_id, ...fields }));
 const storedLive = async (count: number) => storedOf(await parseElements(elements(ids(count))));
 
-/** Of so many live leagues the first ones are missing from the list. */
+/** Decides on a list from which the first `missing` of `live` leagues are missing. */
 async function decide(live: number, missing: number, rules: Partial<RemovalRules> = {}) {
   const list = await parseElements(elements(ids(live - missing, missing)));
   return decideRemovals(await storedLive(live), list, { ...RULES, ...rules });

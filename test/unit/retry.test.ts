@@ -11,7 +11,7 @@ const passing = () => new TransportError('network', true, 'The connection broke.
 
 type Stage = { readonly random?: number; readonly runMs?: number; readonly fails?: (failure: number) => unknown };
 
-/** Runs an attempt that fails in the way given; gives the moments (ms) of all attempts and how it ended. */
+/** Retries an attempt that fails as given; returns the times (ms) of all attempts, and the result. */
 async function attempts({ random = 1, runMs = 2 * MINUTE, fails = passing }: Stage) {
   const clock = createTestClock();
   const begun = clock.monotonic();
@@ -31,7 +31,7 @@ async function attempts({ random = 1, runMs = 2 * MINUTE, fails = passing }: Sta
   return { moments, slept: clock.slept, ...(await ended) };
 }
 
-/** Fails with a `Retry-After` of so many ms, counted from the first attempt. */
+/** Fails with a `Retry-After` of this many ms after the first attempt. */
 function askingToWait(waitMs: number): () => StatusError {
   const notBefore = createTestClock().now() + waitMs;
   return () => new StatusError(true, 'The service answered with status 429.', { notBefore });

@@ -22,7 +22,7 @@ function createStage() {
   const clock = createTestClock();
   const { log, lines } = createTestLog();
   const note = createRunLog(log, clock);
-  /** Polls that fail alike, the first of them now. */
+  /** Reports identical failed polls, the first of them now. */
   const failFor = async (ms: number, everyMs: number): Promise<void> => {
     for (let left = ms; left > 0; left -= everyMs) {
       note(reportOf({ error: down() }));

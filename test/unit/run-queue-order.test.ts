@@ -24,7 +24,7 @@ const EVENTS: fc.Arbitrary<readonly Event[]> = fc.array(
   { maxLength: 30 },
 );
 
-/** Plays the events one by one; gives what was going on at most at once, and all that was begun and asked for. */
+/** Applies the events one by one; returns the maximum number of concurrent runs, and all requests and starts. */
 async function play(events: readonly Event[]) {
   const begun: RunKind[] = [];
   const ends: (() => void)[] = [];
@@ -49,7 +49,7 @@ async function play(events: readonly Event[]) {
     ends.shift()?.();
     await setImmediate();
   };
-  /** A run of a kind that begins after the last request for it, which none that went on at the time makes up for. */
+  /** Requests that need a run which begins later; a run in progress does not satisfy them. */
   const owed = new Map<RunKind, number>();
   for (const event of events) {
     if (event === 'end') await endOne();
@@ -73,7 +73,7 @@ it('polls never overlap, and none that is due is left out, for any order of requ
       const { begun, most, owed, after } = await play(events);
       expect(most).toBeLessThanOrEqual(1);
       for (const [kind, before] of owed) expect(begun.filter((one) => one === kind).length).toBeGreaterThan(before);
-      // However many were asked for while one went on: one of each kind follows.
+      // Any number of requests during a run leads to one run of each kind.
       expect(after).toBeLessThanOrEqual(2);
     }),
     RUNS,

@@ -21,7 +21,7 @@ describe('a clock that steps ahead', () => {
     const { clock, seen, asked, end } = startTestScheduler(5 * MINUTE, NOON + 3 * MINUTE);
     await clock.advance(0);
     const before = asked();
-    // The look that waits for its turn comes in a second.
+    // The pending check comes within a second.
     clock.step(2 * MINUTE + over - SECOND);
     await clock.advance(SECOND);
     if (over < 0) await clock.advance(1);
@@ -40,7 +40,7 @@ describe('a clock that steps ahead', () => {
     await clock.advance(0);
     const before = asked();
     const last = NOON + skipped * MINUTE;
-    // Three seconds past the last one, at the look that comes in any case.
+    // Three seconds after the last scheduled time, at the next regular check.
     clock.step(last + 3 * SECOND - (NOON + 1) - SECOND);
     await clock.advance(SECOND);
     expect(asked() - before).toBe(1);
@@ -68,7 +68,7 @@ describe('a clock that steps ahead', () => {
 
 it('a loop that is blocked over several scheduled times makes up once, and runs at the next scheduled time', async () => {
   const { clock, seen, end } = startTestScheduler(5 * SECOND, NOON + 1);
-  // No timer fires meanwhile: the look that is due after a second comes after 23.
+  // No timer fires: the check that is due after a second comes after 23.
   clock.step(22 * SECOND);
   await clock.advance(4 * SECOND);
   expect(seen).toEqual(['catch-up 2026-11-20T12:00:23.001Z', 'schedule 2026-11-20T12:00:25.000Z']);

@@ -72,7 +72,7 @@ it('after any clock step, the next scheduled time is the first one after the clo
       });
       expect(found.due !== undefined).toBe(now >= next);
       expect(asked).toBeLessThanOrEqual(1);
-      // A clock that is set back by a moment is being corrected, and would otherwise run at its last scheduled time again.
+      // A small step back is a clock correction, and must not repeat the last run.
       const isCorrected = moved < 0 && moved >= -2 * SECOND;
       expect(found.state).toEqual({ next: isCorrected ? next : nthTimeAfter(now, everyMs), lastCheck: now });
     }),

@@ -13,7 +13,7 @@ const LOGIN_TIMEOUT_MS = 2 * MINUTE;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
-/** A session that spins must fail its test, not hang it. */
+/** Fails the test of a session in a busy loop, instead of hanging. */
 const MOST_LOGINS = 2_000;
 
 const refusal = () => new CredentialsError('The service refused the login (status 401).', { httpStatus: 401 });
@@ -22,7 +22,7 @@ const outage = () => new TransportError('network', false, 'The connection was re
 type Stage = {
   readonly lifeMs?: number | undefined;
   readonly leewayMs?: number;
-  /** What the login of this number, from 1, fails with. */
+  /** The error of the login with this number, from 1. */
   readonly fails?: (login: number) => Error | undefined;
   readonly loginTakesMs?: number;
 };
@@ -460,7 +460,7 @@ describe('a session whose token is rejected', () => {
       await stage.clock.advance(MINUTE);
     }
     expect(moments).toEqual([0, 1, 3, 7, 15, 31, 63]);
-    // One for each try, none between.
+    // One login per try, none in between.
     expect(stage.moments()).toEqual(moments.map((minute) => minute * MINUTE));
     stage.stop();
     await keeping;

@@ -17,7 +17,7 @@ function clockTime(instant: number): string {
   return new Date(instant).toISOString().slice(11, 19);
 }
 
-/** What falls due while the clock runs from a timestamp for so many hours, and is set once meanwhile. */
+/** The runs that are due while the clock runs for some hours, with one step. */
 async function watchOver(
   expression: string,
   timezone: string,
@@ -74,7 +74,7 @@ describe('the next scheduled time', () => {
     ['Europe/Berlin', '2026-10-25T01:00:00Z'],
     ['America/New_York', '2026-03-08T07:00:00Z'],
     ['America/New_York', '2026-11-01T06:00:00Z'],
-    // Half an hour, and so a change that is no full hour by UTC.
+    // A DST change of half an hour.
     ['Australia/Lord_Howe', '2026-10-03T15:30:00Z'],
     ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
   ])('is right to the millisecond in %s around %s', (timezone, change) => {
@@ -87,7 +87,7 @@ describe('the next scheduled time', () => {
     expect([-1, 0, 1].map(after)).toEqual([0, 30 * MINUTE, 30 * MINUTE]);
   });
 
-  /** The next scheduled time as seen at each step of a day around a DST change. */
+  /** The next scheduled time at each step of a day around a DST change. */
   function nextTimesSeen(expression: string, timezone: string, from: string, everyMs: number) {
     const { nextTime } = parseSchedule(expression, timezone);
     const begin = Date.parse(from);
@@ -105,7 +105,7 @@ describe('the next scheduled time', () => {
     expectSameTimes(nextTimesSeen(expression, timezone, from, 5 * MINUTE));
   });
 
-  // Otherwise a start or a clock step within the hour before such a time would miss it or find another.
+  // Otherwise a start or a clock step in the hour before would miss the time or find another one.
   it.each([
     ['30 2 * * *', 'Europe/Berlin', '2026-03-28T23:00:00Z'],
     ['30 2 * * *', 'Europe/Berlin', '2026-10-24T23:00:00Z'],

@@ -19,11 +19,11 @@ it('a WAL that keeps growing is logged, and again when it has doubled', () => {
     watch(ended(makeReport()));
     return lines[before];
   };
-  // Without a WAL nothing is wrong.
+  // A missing WAL is fine.
   watch(ended(makeReport()));
   writeFileSync(`${path}-wal`, '');
   expect(after(63)).toBeUndefined();
-  // As after one poll of very many leagues.
+  // Like after one poll of very many leagues.
   expect(after(150)).toBeUndefined();
   expect(after(150)).toBeUndefined();
   expect(after(20)).toBeUndefined();
