@@ -56,7 +56,7 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
     },
   );
 
-  it('accepts nothing for any other answer, nor for the end of the input, and exits 3', async () => {
+  it('accepts nothing after any other input, or its end, and exits 3', async () => {
     const bench = await setUpHeld();
     const before = fingerprint(bench.folder);
     for (const keys of ['n\n', '\n', CONTROL_D, 'yep\n']) {

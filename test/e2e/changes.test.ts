@@ -101,7 +101,7 @@ describe('changes', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('prints one object a line with --json, what the feed embeds as the feed has it', async () => {
+  it('prints one object per line with --json, with embedded JSON as in the feed', async () => {
     const { show, path } = await makeFeed(...LIFE);
     const exit = await show(['--json', '--since', '0']);
     const objects = objectsOf(exit);
@@ -219,7 +219,7 @@ describe('changes', { timeout: 60_000 }, () => {
     expect(bench.rows("SELECT outcome FROM runs WHERE outcome NOT IN ('changed', 'interrupted')")).toEqual([]);
   });
 
-  it('shows control characters in names and values without obeying them', async () => {
+  it('escapes control characters in names and values', async () => {
     const evil = '\u001b[2J\r\n\u0007\u009b31m\u202eabc';
     const { show } = await makeFeed(
       [makeLeague('l1', { league_name: evil }), makeLeague(`id${evil}`)],
@@ -300,7 +300,7 @@ describe.skipIf(process.platform !== 'linux')('changes at a terminal', { timeout
   const withoutAge = (lines: readonly string[]) =>
     lines.map((line) => line.replace(/^(\d+) {2}(just now|(?:in )?\d+ \w+(?: ago)?) +(?=[+~−↺])/, '$1 '));
 
-  it('shows at 80 characters each field that changed, from what to what, and no id', async () => {
+  it('shows at 80 characters the old and new value of each field, and no id', async () => {
     const feed = await makeFeed(...LIFE);
     const lines = await look(feed, '', 80);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);

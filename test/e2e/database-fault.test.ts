@@ -118,7 +118,7 @@ describe('a database that is', () => {
     },
   );
 
-  it('deleted and met by a poll is back as soon as its file is, without another poll', async () => {
+  it('deleted during a poll recovers as soon as its file is back, without another poll', async () => {
     const { bench, worker, url } = await start();
     const back = moveAway(bench);
     await pollNow(worker);
@@ -130,7 +130,7 @@ describe('a database that is', () => {
     expect(bench.rows("SELECT id FROM runs WHERE outcome = 'failed'")).toEqual([]);
   });
 
-  it('deleted before anybody has asked for a page', async () => {
+  it('deleted before the first request for a page', async () => {
     const { bench, url } = await start();
     for (const end of ENDS) if (existsSync(bench.database + end)) unlinkSync(bench.database + end);
     await waitForReadiness(url, ['database']);
@@ -140,7 +140,7 @@ describe('a database that is', () => {
 describe('while another program keeps the database locked', () => {
   const LIMITS = { LEAGUE_SYNC_RUN_TIMEOUT: `${RUN_TIMEOUT / SECOND}s` };
 
-  it('a run that never begins fails for the database, readyz says so soon, and all heals by itself', async () => {
+  it('a run that cannot begin fails with a database error, readyz reports it soon, and recovery is automatic', async () => {
     const { bench, worker, url, ask } = await start(LIMITS);
     const writer = holdForWriting(bench.database);
     const begun = performance.now();
@@ -159,7 +159,7 @@ describe('while another program keeps the database locked', () => {
     expect((await worker.waitForPoll()).outcome).toBe('unchanged');
   });
 
-  it('a run that has its answer fails for the database, and its end is recorded as soon as that can be', async () => {
+  it('a run that has its response fails with a database error, and its end is recorded as soon as possible', async () => {
     const { bench, worker, url } = await start({ LEAGUE_SYNC_RUN_TIMEOUT: '5s' });
     bench.simulator.setFault('slow', true);
     await pollNow(worker);
@@ -177,7 +177,7 @@ describe('while another program keeps the database locked', () => {
     ]);
   });
 
-  it('a run that the service leaves hanging fails by its own time, and readyz names the database all the same', async () => {
+  it('a run that the service leaves hanging times out, and readyz names the database', async () => {
     const { bench, worker, url } = await start(LIMITS);
     bench.simulator.setFault('hang', true);
     const begun = performance.now();

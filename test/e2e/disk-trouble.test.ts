@@ -74,7 +74,7 @@ describe('a worker', () => {
     expect((await bench.run(['sync'])).code).toBe(75);
   });
 
-  it('does not have its log destroy the copy that is put in the place of its file', async () => {
+  it('does not destroy the copy that replaces its file by leaving its WAL beside it', async () => {
     const { bench, worker } = await start();
     const restored = join(dirname(bench.database), 'restored.db');
     copyFileSync(await backUp(bench), restored);
@@ -91,14 +91,14 @@ describe('a worker', () => {
     await expectFailedPoll(bench, worker, /./);
   });
 
-  it('notices that its log was deleted', async () => {
+  it('notices that its WAL was deleted', async () => {
     const { bench, worker } = await start();
     for (const end of ['-wal', '-shm']) rmSync(`${bench.database}${end}`);
     bench.change();
     await expectFailedPoll(bench, worker, /./);
   });
 
-  it('notices that the index of its log was deleted, without which others see nothing of what is written', async () => {
+  it('notices that -shm was deleted, without which other programs do not see its writes', async () => {
     const { bench, worker } = await start();
     rmSync(`${bench.database}-shm`);
     bench.change();
@@ -131,7 +131,7 @@ describe('a worker', () => {
     else await expectFailedPoll(bench, worker, /permission/);
   });
 
-  it('goes on as soon as it can, without a row for the poll that could not even begin', async () => {
+  it('continues as soon as it can, without a row for the poll that could not begin', async () => {
     const { bench, worker } = await start();
     renameSync(bench.database, `${bench.database}.away`);
     await expectFailedPoll(bench, worker, PUT_BACK);

@@ -37,7 +37,7 @@ const rejectionOf = (position: number) =>
   `leagues: 1 new entry that cannot be stored (rejected_leagues): leagues[${position}] (x) league_name is missing (absent)`;
 const DRIFT = 'leagues: 1 new departure from the interface (drift): leagues[].mascot unknown-field (string)';
 
-describe('what the service sends that no poll has found before', () => {
+describe('a finding that is new', () => {
   it('is warned of once: not at the next poll, and not after a restart', async () => {
     const { bench, list } = await startListing(makeLeague('a'), makeLeague('b'));
     const worker = bench.start(['run']);

@@ -75,7 +75,7 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
     },
   );
 
-  it('the write-ahead database of another application is refused with 74 by every command that writes', async () => {
+  it('the WAL mode database of another application is refused with 74 by every command that writes', async () => {
     const bench = await setUpWith((path) => makeForeign(path, 'wal'));
     await expectRefusals(bench, WRITING);
   });
@@ -112,7 +112,7 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
     await expectRefusals(bench, [...WRITING, ...READING]);
   });
 
-  it('a file without any table and without an application id counts as new', async () => {
+  it('a file without tables and application id counts as new', async () => {
     const bench = await setUpWith((path) => writeFileSync(path, ''));
     expect((await bench.run(['sync'])).code).toBe(0);
     expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);

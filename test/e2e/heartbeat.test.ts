@@ -26,7 +26,7 @@ function told({ seen }: Monitoring, count: number): Promise<unknown> {
   return eventually(`${count} messages arrive`, () => seen.length >= count);
 }
 
-it('sync tells of its poll before it ends', async () => {
+it('sync reports its poll before it ends', async () => {
   const { bench, monitoring, env } = await setUpHeartbeat();
   expect((await bench.run(['sync'], env)).code).toBe(0);
   expect(monitoring.told().at(-1)).toBe('GET /');
@@ -36,7 +36,7 @@ it('sync tells of its poll before it ends', async () => {
 });
 
 describe('the worker with a heartbeat', () => {
-  it('tells when a poll begins, that it was good, and why one failed', async () => {
+  it('sends the start of a poll, its success, and the reason of a failure', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
     const worker = bench.start(['run'], env);
     await told(monitoring, 2);
@@ -52,7 +52,7 @@ describe('the worker with a heartbeat', () => {
     expect(ids[0]).not.toBe(ids[2]);
   });
 
-  it('takes a poll that holds removals for a good one', async () => {
+  it('counts a poll that holds removals as a success', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
     const worker = bench.start(['run'], env);
     await told(monitoring, 2);
@@ -74,7 +74,7 @@ describe('the worker with a heartbeat', () => {
     expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'interrupted' }]);
   });
 
-  it('polls and stops as ever if the monitoring service hangs', async () => {
+  it('polls and stops as usual if the monitoring service hangs', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
     monitoring.reply(hang());
     const worker = bench.start(['run'], env);
@@ -87,7 +87,7 @@ describe('the worker with a heartbeat', () => {
     expect(monitoring.told()).toEqual(['GET /start']);
   });
 
-  it('says once that nothing listens, and names only the host', async () => {
+  it('logs once that nothing listens, naming only the host', async () => {
     const { bench, env } = await setUpHeartbeat();
     const address = 'http://127.0.0.1:1/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
     const worker = bench.start(['run'], { ...env, LEAGUE_SYNC_HEARTBEAT_URL: address });

@@ -19,7 +19,7 @@ function missing(folder: string): string | undefined {
   return ANOTHER_USER === undefined ? 'there is no other user' : ANOTHER_USER.missing(folder);
 }
 
-it('a kill between the header of the log and its first page keeps no other user from reading', {
+it('after a kill between the WAL header and its first frame another user can read', {
   timeout: LONGEST_MS,
 }, async ({ skip }) => {
   const bench = await setUp();

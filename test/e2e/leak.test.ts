@@ -46,7 +46,7 @@ const WAYS: readonly (readonly [string, (bench: Bench, word: string) => unknown]
 ];
 
 describe.each(WAYS)('a test in which the program %s', (_way, tell) => {
-  it('a word that is no secret passes', async () => {
+  it('a word that is not a secret passes', async () => {
     await tell(await setUpSynced(), 'no-secret-at-all');
   });
 
@@ -55,7 +55,7 @@ describe.each(WAYS)('a test in which the program %s', (_way, tell) => {
   });
 });
 
-it.fails('a test in which the program says the address of the heartbeat that is in a file fails', async () => {
+it.fails('a test fails if the program prints the heartbeat URL from a file', async () => {
   const bench = await setUpSynced();
   writeFileSync(join(bench.folder, 'heartbeat'), 'https://127.0.0.1:9/check-in-a-file\n');
   await bench.run(['query', "SELECT 'check-in-a-file'"], { LEAGUE_SYNC_HEARTBEAT_URL_FILE: 'heartbeat' });

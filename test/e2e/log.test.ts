@@ -90,7 +90,7 @@ describe('the log of a command', () => {
     ]);
   });
 
-  it('is in UTC with the date for people, wherever they are', async () => {
+  it('is in UTC with the date in readable form, in any time zone', async () => {
     const bench = await setUp();
     const env = { LEAGUE_SYNC_LOG_LEVEL: 'info', LEAGUE_SYNC_LOG_FORMAT: 'pretty', TZ: 'Pacific/Auckland' };
     const beganAt = Date.now();

@@ -152,7 +152,7 @@ describe('promtool', () => {
     skip(why !== undefined, why);
   });
 
-  it('has nothing to say about the metrics', async () => {
+  it('has no complaint about the metrics', async () => {
     const { first } = await startPolled(await setUp());
     expect(askPromtool(['check', 'metrics'], first.text)).toEqual({ content: true, said: '' });
   });

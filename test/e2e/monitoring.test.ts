@@ -59,12 +59,12 @@ describe('each rule for Prometheus', () => {
     expect(alerts().filter((name) => !cases.includes(`{alertname="${name}"}`))).toEqual([]);
   });
 
-  it('asks for what a worker has', async () => {
+  it('uses metrics that a worker has', async () => {
     const found = await scrapeWorker();
     expect(ruleTexts().flatMap((text) => missingFrom(found, text.split('for:', 1)[0] ?? ''))).toEqual([]);
   });
 
-  it('leads to what an operator can do', () => {
+  it('names what an operator can do', () => {
     const rows = operations.split('\n## Alerts\n')[1]?.split('\n## ')[0] ?? '';
     for (const [index, name] of alerts().entries()) {
       expect(ruleTexts()[index]).toContain(`runbook: docs/operations.md, "Alerts", ${name}\n`);
@@ -74,7 +74,7 @@ describe('each rule for Prometheus', () => {
 });
 
 describe('the dashboard', () => {
-  it('asks for what a worker has', async () => {
+  it('uses metrics that a worker has', async () => {
     const found = await scrapeWorker();
     const targets = dashboard.panels.flatMap((panel) => panel.targets);
     expect(targets.length).toBeGreaterThan(20);

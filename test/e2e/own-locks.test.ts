@@ -16,7 +16,7 @@ function countRuns(path: string): number {
   return Number(ask(path, 'SELECT count(*) AS n FROM runs')[0]?.n);
 }
 
-it('a worker that publishes keeps its hold on the database, so that no reader takes its log away', async () => {
+it('a worker that publishes keeps its locks on the database, so that no reader deletes its WAL', async () => {
   const bench = await setUpPublishing();
   expect((await bench.run(['sync'])).code).toBe(0);
   const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
@@ -30,7 +30,7 @@ it('a worker that publishes keeps its hold on the database, so that no reader ta
   expect(ask(bench.database, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
 });
 
-it('the demo, which reads its own database, keeps its hold on it, too', async () => {
+it('the demo, which reads its own database, keeps its locks, too', async () => {
   const folder = makeFolder();
   const path = join(folder, 'demo-data', 'leagues.db');
   mkdirSync(join(folder, 'demo-data'));

@@ -9,7 +9,7 @@ import { openLine, readiness, startListeningWorker, waitForReadiness } from '../
 const LONGEST_STOP_MS = 6_000;
 
 describe('readyz', () => {
-  it('says what is missing until there is a good poll, and livez does not care', async () => {
+  it('names the reason until there is a good poll; livez stays 200', async () => {
     const bench = await setUp({ faults: ['down'] });
     const { worker, url } = await startListeningWorker(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('failed');
@@ -102,7 +102,7 @@ describe('LEAGUE_SYNC_LISTEN', () => {
 });
 
 describe('a stop', () => {
-  it('waits for no connection, neither idle nor half asked', async () => {
+  it('does not wait for connections, idle or with half a request', async () => {
     const bench = await setUp();
     const { worker, port } = await startListeningWorker(bench);
     await worker.waitForPoll('changed');

@@ -179,7 +179,7 @@ describe('what is not a copy of the database and in the way', () => {
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
-  it('the database is kept if it has the name under which the copy is made', async () => {
+  it('the database is kept if it has the name of the temporary copy', async () => {
     const bench = await setUpPublishing();
     const database = join(bench.shared, 'copy.db.part');
     await bench.run(['sync'], { LEAGUE_SYNC_DATABASE: database });

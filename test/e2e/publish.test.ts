@@ -136,7 +136,7 @@ describe('the published copy', () => {
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
-  it('is there and complete when sync and profile end', async () => {
+  it('exists and is complete when sync and profile end', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
     expect(dump(bench.copy)).toEqual(dump(bench.database));
@@ -257,7 +257,7 @@ describe('a poll without any change of a league', () => {
     expect(ask(bench.copy, counts)).toEqual([{ held_removals: 0, open_rejections: 1 }]);
   });
 
-  it('makes up a publication that an earlier one failed to make', async () => {
+  it('publishes what an earlier one failed to publish', async () => {
     const bench = await setUpPublishing();
     await bench.run(['sync']);
     bench.change();

@@ -155,7 +155,7 @@ describe('query', { timeout: 60_000 }, () => {
     expect(stderr).toBe('');
   });
 
-  it('prints a table by default, which shows control characters without obeying them', async () => {
+  it('prints a table by default, with control characters escaped', async () => {
     const bench = await setUpStored();
     const { code, stdout } = await bench.run(['query', `${VALUES}, char(27) || '[31mred' AS colour`]);
     expect(code).toBe(0);

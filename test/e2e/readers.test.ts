@@ -99,7 +99,7 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
     await expectAll(bench, outsider);
   });
 
-  it('at each look while poll after poll changes them all', async (context) => {
+  it('at any time while each poll changes all of them', async (context) => {
     const bench = await openToAll(context, outsider);
     const worker = await startPolled(bench);
     const instants: unknown[] = [];

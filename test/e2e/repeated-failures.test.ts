@@ -6,7 +6,7 @@ import { failed, startScriptedService } from '../support/scripted-service.ts';
 const WARN = 40;
 
 describe('a worker whose service fails', () => {
-  it('says so once, has a short line for each poll, and says once that it is over', async () => {
+  it('logs the failure once, a short line per poll, and the recovery once', async () => {
     const bench = await setUp({ faults: ['not-json'] });
     const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     for (let polls = 0; polls < 3; polls += 1) await worker.waitForPoll('failed');

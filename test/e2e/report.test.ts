@@ -59,7 +59,7 @@ describe('profile', () => {
 });
 
 describe('status', () => {
-  it('says in words what the database holds', async () => {
+  it('prints a summary of the database', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     const { code, stdout } = await bench.run(['status']);
@@ -70,7 +70,7 @@ describe('status', () => {
     expect(stdout).not.toContain('token expires');
   });
 
-  it('says the same to machines with --json', async () => {
+  it('prints the same as JSON with --json', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     bench.simulator.setFault('drop-third', true);

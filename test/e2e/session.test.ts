@@ -48,7 +48,7 @@ describe('wrong credentials', () => {
     expect(countLogins(bench.simulator)).toBe(1);
   });
 
-  it('leave run up and silent towards the service, even with a run scheduled every second', async () => {
+  it('keep `run` up without further requests, even with a run scheduled every second', async () => {
     const bench = await setUp();
     const worker = bench.start(['run'], { LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     for (let failures = 0; failures < 4; failures += 1) await worker.waitForPoll('failed');

@@ -38,7 +38,7 @@ describe('settings', () => {
     },
   );
 
-  it('of which none is set: the first start names each, and .env.example', async () => {
+  it('are all missing: the first start names each, and .env.example', async () => {
     const cwd = makeFolder();
     const { stderr } = await runProgram(['sync'], { cwd });
     const lines = stderr.trimEnd().split('\n');
@@ -93,7 +93,7 @@ describe('settings', () => {
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
-  it('that hold secrets in the wrong place are named without being repeated', async () => {
+  it('with secrets in the wrong place are named without their values', async () => {
     const cwd = makeFolder();
     const env = {
       LEAGUE_SYNC_BASE_URL: 'https://canary-user:canary-word@api.example.com/?key=canary-key#canary-part',

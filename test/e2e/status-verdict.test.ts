@@ -183,7 +183,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
 });
 
 describe('a token', { timeout: 60_000 }, () => {
-  it('is shown only while a worker runs that can hold it', async () => {
+  it('is shown only while a worker that may hold it is running', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     const told = async () => {

@@ -50,7 +50,7 @@ describe('status', () => {
     expect(after).toEqual({ state: 'none', pid: null, host: null, since: null });
   });
 
-  it('says how long ago things were', async () => {
+  it('shows ages', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     write(bench, "UPDATE logins SET at = '2026-11-20T12:00:00.000Z'");
@@ -100,7 +100,7 @@ describe('status', () => {
     expect((await bench.run(['status'], env)).stdout).toMatch(/^published copy {2}shared\/copy\.db, of 2.*Z \(.+\)$/m);
   });
 
-  it('is plain and whole in a pipe, however long a message is', async () => {
+  it('is plain and not truncated in a pipe, however long a message is', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     const message = `failed ${'for a long reason '.repeat(40)}so`;
@@ -148,7 +148,7 @@ describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
     expect(await show(bench, 'changes --limit 1', 80)).toMatch(/^124 {2}(just now|\d+ s ago) /);
   });
 
-  it('colours say what is good and what is bad, unless NO_COLOR or a dumb terminal is against it', async () => {
+  it('colours show good and bad states, except with NO_COLOR or a dumb terminal', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
     expect(await show(bench, 'status', 120)).toContain(`${ESCAPE}[32mchanged`);

@@ -30,7 +30,7 @@ async function startBehindWriter() {
 }
 
 describe('a worker that is stopped while another program is in the middle of a write', () => {
-  it('before a poll of its own could begin has no run to show for it', async () => {
+  it('before its poll could begin has no run', async () => {
     const { bench, worker } = await startIdle();
     const writer = holdForWriting(bench.database);
     worker.send('SIGHUP');

@@ -38,7 +38,7 @@ async function withinTransaction({ database }: Bench, service: Service): Promise
 }
 
 describe('a worker that is stopped', () => {
-  it('between polls has nothing more to say than that', async () => {
+  it('between polls logs nothing else', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
@@ -65,7 +65,7 @@ describe('a worker that is stopped', () => {
     expect(bench.rows(RUNS)[1]).toMatchObject({ outcome: 'interrupted', http_status: null, attempts: 1 });
   });
 
-  it('in the wait before the last attempt makes no failure of it, and keeps what the service had said', async () => {
+  it('while waiting for the last attempt records no failure, and keeps the status of the service', async () => {
     // The last attempt hangs.
     const { bench, service } = await serve((nth) => ({ ...UNAVAILABLE, delayMs: nth > 3 ? NEVER_MS : 0 }));
     const worker = bench.start(['run']);
@@ -109,7 +109,7 @@ describe('a worker that is stopped', () => {
     expect(bench.rows(RUNS)).toMatchObject([{ outcome: 'changed', received: MANY }]);
   });
 
-  it('while its copy is published leaves the earlier copy, and no word that this is a fault', async () => {
+  it('while its copy is published leaves the earlier copy, without a warning', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
     pad(bench.database);
@@ -122,7 +122,7 @@ describe('a worker that is stopped', () => {
 });
 
 describe('sync that is stopped within the transaction', () => {
-  it('finishes it, and says so at last', async () => {
+  it('finishes it, and reports it', async () => {
     const { bench, service } = await serve(listMany);
     const sync = bench.start(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
     await withinTransaction(bench, service);

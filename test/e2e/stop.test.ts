@@ -33,7 +33,7 @@ function holdForWriting(database: string): Database.Database {
   return writer;
 }
 
-it('a worker that npm runs takes a Ctrl-C for one, which npm hands on besides, and ends cleanly', async () => {
+it('a worker under npm counts a Ctrl-C that npm forwards once, and stops cleanly', async () => {
   const bench = await setUp();
   const worker = bench.start(['run'], { npm_lifecycle_event: 'start' });
   await worker.waitForPoll('changed');
@@ -131,7 +131,7 @@ describe('a worker', () => {
     expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 
-  it('polls at once on SIGHUP, and says in runs that it was asked to', async () => {
+  it('polls at once on SIGHUP, and records the trigger', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');

@@ -9,7 +9,7 @@ beforeEach(({ skip }) => {
 
 // More of them are in test/endurance/summer-time.test.ts.
 describe('a worker in a zone with DST polls once at each scheduled time', () => {
-  it('when it begins: before, in and after the hour left out', async () => {
+  it('when it begins: before, in and after the skipped hour', async () => {
     await walkSchedule({
       timezone: 'Europe/Berlin',
       expression: '30 1-3 * * *',
@@ -18,7 +18,7 @@ describe('a worker in a zone with DST polls once at each scheduled time', () => 
     });
   });
 
-  it('when it ends: in both of the hours that have one name', async () => {
+  it('when it ends: in both repeated hours', async () => {
     await walkSchedule({
       timezone: 'Europe/Berlin',
       expression: '30 * * * *',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { serve } from '../support/page.ts';
 
-it('the time that a token still lives is told by the clock of the service, on the page and in status', async () => {
+it("the remaining lifetime of a token is shown by the service's clock, on the page and in status", async () => {
   const bench = await setUp({ faults: ['wrong-clock'] });
   const { worker, url } = await serve(bench);
   await worker.waitForPoll();

@@ -57,7 +57,7 @@ describe('a clock that is set while the worker runs', () => {
     },
   );
 
-  it('past two scheduled times makes up once, and set back again polls neither at once nor twice', async () => {
+  it('past two scheduled times catches up once, and set back again polls neither at once nor twice', async () => {
     const bench = await setUp();
     const clock = makeFakeClock(bench.folder, '+0');
     const worker = runUnder(clock, bench, { LEAGUE_SYNC_SCHEDULE: everyHourFrom(Date.now() + 40 * MINUTE_MS) });
@@ -79,7 +79,7 @@ describe('a clock that is set while the worker runs', () => {
     expect(countLogins(bench.simulator)).toBe(2);
   });
 
-  it('back makes no timestamp in the database go backwards, and no restart take a future poll for a recent one', async () => {
+  it('back makes no timestamp in the database go backwards, and no restart mistakes a future poll for a recent one', async () => {
     const bench = await setUp({ leagues: [makeLeague('a')] });
     const clock = makeFakeClock(bench.folder, '+2h');
     const worker = runUnder(clock, bench);
@@ -148,7 +148,7 @@ describe('a Retry-After in seconds', () => {
     expect((next?.beganAt ?? 0) - (asked?.endedAt ?? 0)).toBeGreaterThanOrEqual(PAUSE_S * 1_000 - 5);
   });
 
-  it('is not drawn out by a step back', async () => {
+  it('is not prolonged by a step back', async () => {
     await stepInPause('-2h');
   });
 });

@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 describe(`a worker that is killed at random moments of polls of ${LEAGUES} leagues (TEST_SEED=${SEED})`, () => {
-  it('is looked at by another user, who may write nothing', () => {
+  it('is read by another user without write permission', () => {
     expect(missingReader(makeFolder())).toBeUndefined();
   });
 

@@ -10,7 +10,7 @@ const HELD_MS = 30_000;
 const OUTCOMES = 'SELECT kind, outcome FROM runs ORDER BY id';
 
 describe('while another program is in the middle of a write for half a minute', () => {
-  it('a poll and a login wait for it and fail nothing, and the event loop turns', async () => {
+  it('a poll and a login wait for it and succeed, and the event loop is not blocked', async () => {
     const bench = await setUp({ tokenLifeMs: 15_000 });
     const worker = bench.start(['run'], loopWatched(bench));
     await worker.waitForPoll('changed');

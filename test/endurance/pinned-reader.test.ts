@@ -16,7 +16,7 @@ const MOST_POLLS = 400;
 const LIMIT_BYTES = 16 * 2 ** 20;
 const POLLS_AFTER = 3;
 
-it('a reader that stays in one transaction is warned of when the log is large and when it has doubled, and the log shrinks after it', async () => {
+it('a long read transaction causes warnings when the WAL is large and when it has doubled, and the WAL shrinks after it', async () => {
   const service = await startVersions(LEAGUES);
   const bench = setUpFor(service.url);
   const worker = bench.start(['run']);

@@ -51,7 +51,7 @@ describe('while a large database is being copied', () => {
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
-  it('the copying process has no setting and no secret, and its death is made up for', async () => {
+  it('the copy process has no setting and no secret, and is started again if it is killed', async () => {
     const { worker, copying, ...bench } = await startCopying();
     for (const told of [copying.argv, copying.environment]) {
       expect(told).not.toContain('LEAGUE_SYNC_');

@@ -25,7 +25,7 @@ it('a run that fails at a rate limit is followed by one at the end of the Retry-
   expect(bench.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: 2 }]);
 });
 
-it('a Retry-After that a run waits out is obeyed by the next worker if the first one is killed', async () => {
+it('a Retry-After that a run waits for is honoured by the next worker if the first one is killed', async () => {
   const PAUSE_MS = 6_000;
   const times: number[] = [];
   const service = await startService(({ endpoint }, nth) => {

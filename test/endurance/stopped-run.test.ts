@@ -9,7 +9,7 @@ const SLOW_MS = 4_500;
 const STOPPED_MS = SLOW_MS + 1_500;
 const POLLS_AFTER = 4;
 
-it('a run in which the process is stopped for longer than it may last is ended, and one poll makes up for it', async () => {
+it('a run whose process is suspended beyond the run timeout fails, and one poll catches up', async () => {
   const { url, polls } = await startSlowOnce(SLOW_MS);
   const bench = setUpFor(url);
   const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND, LEAGUE_SYNC_RUN_TIMEOUT: '3s' });

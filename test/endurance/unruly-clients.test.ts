@@ -84,7 +84,7 @@ describe('a client of the probes', () => {
     await expectUndisturbed(served);
   });
 
-  it('that asks several times at once is answered in turn', async () => {
+  it('that sends several requests at once is answered in order', async () => {
     const served = await startServed();
     const ask = (path: string): string => `GET ${path} HTTP/1.1\r\n${HOST}`;
     const line = await openLine(served.port, ['/livez', '/nothing', '/livez'].map(ask).join(''));
@@ -107,7 +107,7 @@ describe('a client of the probes', () => {
     await expectUndisturbed(served);
   });
 
-  it('is served beside 200 connections that say nothing', async () => {
+  it('is served beside 200 idle connections', async () => {
     const served = await startServed();
     const idle = await Promise.all(Array.from({ length: 200 }, () => openLine(served.port)));
     expect((await fetch(`${served.url}/livez`)).status).toBe(200);
@@ -116,7 +116,7 @@ describe('a client of the probes', () => {
     await Promise.all(idle.map((line) => line.waitForClose()));
   });
 
-  it('is served again after 600 connections at once, the last of which are turned away', async () => {
+  it('is served again after 600 connections at once, the last of which are refused', async () => {
     const served = await startServed();
     const lines = await Promise.all(Array.from({ length: 600 }, () => openLine(served.port)));
     await served.worker.waitForPoll('unchanged');

@@ -20,7 +20,7 @@ describe.each<{ sentence: string; offset: Offset }>([
   { sentence: 'two hours ahead', offset: '+2h' },
   { sentence: 'two hours behind', offset: '-2h' },
 ])('a clock that is $sentence', ({ offset }) => {
-  it('waits for a date in Retry-After as the service means it, in a run and past it', async () => {
+  it("waits for the date in Retry-After by the service's clock, within a run and beyond it", async () => {
     const IN_THE_RUN_MS = 2_000;
     const PAST_THE_RUN_MS = 7_000;
     /** When the service may be called again, on the monotonic clock. */
@@ -50,8 +50,8 @@ describe.each<{ sentence: string; offset: Offset }>([
   });
 });
 
-describe('without a clock of the service to go by', () => {
-  it('a token that looks long expired is used, and renewed ever less often', async () => {
+describe('without a Date header', () => {
+  it('a token that looks long expired is used, and renewed with backoff', async () => {
     const service = await startExpiringService({ lifeMs: 3_600_000, login: { dated: false } });
     const bench = setUpFor(service.url);
     const worker = startWith('+2h', bench, EVERY_2_SECONDS);
@@ -70,7 +70,7 @@ describe('without a clock of the service to go by', () => {
     );
   });
 
-  it('a token that looks alive for hours is used until it is rejected, once, and the poll goes on', async () => {
+  it('a token that looks valid for hours is used until its first rejection, and the poll continues', async () => {
     // The `Date` of a cached response is not the current time.
     const service = await startExpiringService({ lifeMs: LIFE_MS, login: { headers: { age: '0' } } });
     const bench = setUpFor(service.url);

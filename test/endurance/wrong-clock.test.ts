@@ -27,7 +27,7 @@ beforeEach(({ skip }) => {
 });
 
 describe.each([AHEAD, BEHIND])('a clock that is $sentence', ({ offset, skewMs, side }) => {
-  it('makes no token dead, and logins come as often as by a right one', LONG, async () => {
+  it('expires no token, and logins are as frequent as with a correct clock', LONG, async () => {
     const bench = await setUp({ tokenLifeMs: LIFE_MS });
     const worker = startWith(offset, bench, EVERY_2_SECONDS);
     await worker.waitForLog((line) => isClockWarning(line, side));

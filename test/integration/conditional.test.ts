@@ -56,7 +56,7 @@ async function pollAs({ folder, service }: Stage, settings: Readonly<Record<stri
   return await other.poll();
 }
 
-describe('what stands for a version of the list', () => {
+describe('a validator of the list', () => {
   it.each([
     [{ etag: ETAG }, { etag: ETAG, since: undefined }],
     [{ etag: 'W/"weak"' }, { etag: 'W/"weak"', since: undefined }],
@@ -76,7 +76,7 @@ describe('what stands for a version of the list', () => {
     });
   });
 
-  it('makes 304 an unchanged poll that writes nothing but its row, and is good for the next one', async () => {
+  it('makes 304 an unchanged poll that writes only its row, and is kept for the next one', async () => {
     await withBench(async ({ service, bench }) => {
       service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
       await bench.poll();
@@ -133,7 +133,7 @@ describe('what stands for a version of the list', () => {
   });
 });
 
-describe('nothing is asked on conditions', () => {
+describe('no conditional request is sent', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ['another account', { USERNAME: 'someone-else' }],
     ['another scope', { STATUS: 'active' }],
@@ -157,7 +157,7 @@ describe('nothing is asked on conditions', () => {
     });
   });
 
-  it('after a poll of another scope has changed the leagues that it stood for', async () => {
+  it('after a poll of another scope has changed the leagues', async () => {
     await withBench(async (stage) => {
       const inactive = makeLeague('x', { status: 'inactive' });
       stage.service.script('leagues', listWith([...makeLeagues(2), inactive]));
@@ -170,7 +170,7 @@ describe('nothing is asked on conditions', () => {
     });
   });
 
-  it('while a removal is held, so that an acceptance is acted upon', async () => {
+  it('while a removal is held, so that an acceptance takes effect', async () => {
     await withBench(async ({ service, bench }) => {
       service.script('leagues', listWith(makeLeagues(9)), listWith([], { etag: '"none"' }));
       await bench.poll();
@@ -185,7 +185,7 @@ describe('nothing is asked on conditions', () => {
     });
   });
 
-  it('once a day, in case the service never changes what stands for its list', async () => {
+  it('once a day, in case the service never changes its validators', async () => {
     let now = Date.parse('2026-11-20T12:00:00.000Z');
     await withBench(
       async ({ service, bench }) => {
@@ -219,7 +219,7 @@ describe('nothing is asked on conditions', () => {
   });
 });
 
-it('a database that cannot be asked for it fails the poll as a fault of the database', async () => {
+it('a poll fails with a database error if the validators cannot be read', async () => {
   await withBench(async ({ service, bench }) => {
     service.script('leagues', listWith(makeLeagues(2)));
     await bench.poll();
@@ -229,7 +229,7 @@ it('a database that cannot be asked for it fails the poll as a fault of the data
   });
 });
 
-it('a 304 that answers no condition fails the poll, and the next one asks for the list', async () => {
+it('an unconditional request answered with 304 fails the poll, and the next one requests the list', async () => {
   await withBench(async ({ service, bench }) => {
     service.script('leagues', UNMODIFIED, listWith(makeLeagues(2)));
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract', httpStatus: 304 } });

@@ -56,7 +56,7 @@ function toJson(value: QueryValue) {
 }
 
 describe('the cookbook', () => {
-  it('answers many questions, and every statement in it belongs to one', () => {
+  it('answers many questions, with one statement each', () => {
     expect(recipes.length).toBeGreaterThanOrEqual(FEWEST_QUESTIONS);
     expect(new Set(recipes.map(({ question }) => question)).size).toBe(recipes.length);
     expect(recipes).toHaveLength(text.split('```sql\n').length - 1);

@@ -121,7 +121,7 @@ describe('a copy that has diverged', () => {
   });
 });
 
-describe('a copying process that outlives the one that wanted the copy', () => {
+describe('a copy process that outlives its parent', () => {
   it('does not replace a newer copy', async () => {
     using folder = makeFolder();
     const path = await makeEmpty(folder, 'leagues.db', MADE);

@@ -60,7 +60,7 @@ describe.each(READS)('%s', (_, read) => {
 });
 
 describe('a sound database', () => {
-  it('makes a fault of the SQL one of usage', async () => {
+  it('reports an SQL error as a usage error', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
     expect(thrownBy(() => runQuery(path, 'SELECT nothing FROM nowhere'))).toBeInstanceOf(UsageError);

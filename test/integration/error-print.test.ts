@@ -42,7 +42,7 @@ async function errorOf(answer: string): Promise<unknown> {
   return await rejectionOf(transport(LOGIN, new AbortController().signal));
 }
 
-describe('a search of all that can be printed of an error finds a secret', () => {
+describe('a search in everything that an error can print finds a secret', () => {
   const hidden = new Error('hidden');
   Object.defineProperty(hidden, 'token', { value: TOKEN, enumerable: false });
   it.each<[string, unknown]>([

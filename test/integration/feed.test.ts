@@ -169,7 +169,7 @@ describe('changes', () => {
     }
   });
 
-  it('says that an empty feed is empty, and prints no line at all for machines', async () => {
+  it('says that an empty feed is empty, and prints nothing with --json', async () => {
     using folder = makeFolder();
     const path = await makeEmptyDatabase(folder);
     for (const args of [[], ['--since', '0'], ['--since', '2026-11-20'], ['--limit', '3']]) {
@@ -217,7 +217,7 @@ describe('the feed', () => {
     expect(readRows(path, 'SELECT max(seq) AS last FROM league_changes')).toEqual([{ last: CHANGES + pages.length }]);
   });
 
-  it('ends where it ended when the reading began, even if it grows', async () => {
+  it('ends at its end when the reading began, even if it grows', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
     for (const start of [{ afterSeq: 0 }, { sinceAt: '2026-11-20T00:00:00.000Z' }, { newest: CHANGES }]) {

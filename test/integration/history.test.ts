@@ -157,7 +157,7 @@ async function simulate(seed: number) {
 }
 
 describe.each(SEEDS)('a history of polls by chance (LEAGUE_TEST_SEED=%i)', (seed) => {
-  it('is told the same by the feed, by the versions, by the field changes and by the runs', async () => {
+  it('is the same in the feed, the versions, the field changes and the runs', async () => {
     const { folder, states, read } = await simulate(seed);
     using _folder = folder;
     const feed = read('SELECT * FROM league_changes ORDER BY seq');

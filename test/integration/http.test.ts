@@ -53,11 +53,11 @@ it.each([{}, { 'content-length': '9' }])('a body over the limit is refused (%j)'
   });
 });
 
-it('no more is read of a body than shows that it is too large', async () => {
+it('a body that is too large is not read to its end', async () => {
   await expect(ask(endless)).rejects.toMatchObject({ kind: 'contract' });
 });
 
-it('a body of which the beginning is enough is cut at the limit', async () => {
+it('a body of which only the beginning matters is truncated at the limit', async () => {
   expect(await ask(endless, { truncateBody: true })).toBe('xxxxxxxx');
   expect(await ask(sending(['ab']), { truncateBody: true })).toBe('ab');
 });

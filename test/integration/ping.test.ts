@@ -79,7 +79,7 @@ describe('a message to the monitoring service', () => {
     expect(await send(START, monitoring)).toEqual(fault);
   });
 
-  it('that is answered with a book is not read to its end', async () => {
+  it('whose response is very long is not read to its end', async () => {
     const monitoring = await startMonitoring();
     monitoring.reply((response) => {
       response.on('error', () => undefined);

@@ -99,7 +99,7 @@ describe('the first load', () => {
     ]);
   });
 
-  it('leaves a run row that tells all about it', async () => {
+  it('leaves a complete row of its run', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });

@@ -154,7 +154,7 @@ describe('the guard', () => {
     }
   });
 
-  it('lets go of a league that is listed again', async () => {
+  it('releases a league that is listed again', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });
@@ -166,7 +166,7 @@ describe('the guard', () => {
     expect(removedIds(bench)).toEqual(['l10']);
   });
 
-  it('lets go of a league that is listed again in a form that cannot be stored', async () => {
+  it('releases a league that is listed again in a form that cannot be stored', async () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });

@@ -64,7 +64,7 @@ describe.each(SCHEDULES)('credentials that are refused, with a poll %s,', (_sche
     });
   });
 
-  it('leave the old token in use until it dies, if only the renewal is refused', async () => {
+  it('leave the old token in use until it expires, if only the renewal is refused', async () => {
     const behaviour: Behaviour = (kind, at) => (kind === 'login' && at > MINUTE ? fail(401) : undefined);
     await runScenario({ everyMs }, behaviour, async ({ world, worker, count, dead }) => {
       await world.advance(59 * MINUTE);

@@ -47,7 +47,7 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
     });
   });
 
-  it('sends a service that is down what each life may, which is bounded by the backoff of its session', async () => {
+  it('sends a service that is down no more per start than the backoff of a session allows', async () => {
     // The first poll and the session share a login. Then come the profile's, a scheduled run's and the session's, whose
     // waits are at least 0.5, 1, 2 and 4 s: four of them in ten seconds.
     const mostALife = ATTEMPTS * (1 + 1 + 1 + 4);
@@ -62,7 +62,7 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
     );
   });
 
-  it('sends a service that refuses one login a start', async () => {
+  it('sends a service that rejects credentials one login per start', async () => {
     await storm(
       (kind) => (kind === 'login' ? fail(401) : undefined),
       async (simulation) => {
@@ -73,7 +73,7 @@ describe('a worker that is restarted every 10 s for 10 minutes', () => {
     );
   });
 
-  it('sends leagues that reject every token two requests and two logins a start', async () => {
+  it('sends leagues that reject every token two requests and two logins per start', async () => {
     await storm(
       (kind) => (kind === 'leagues' ? fail(401) : undefined),
       async (simulation) => {

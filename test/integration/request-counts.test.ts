@@ -20,7 +20,7 @@ import { type Behaviour, fail, healthy, type Reply } from '../support/counting-s
 import type { Kind } from '../support/scripted-service.ts';
 
 describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
-  it('a service that is well sees one request a poll, and a login for each life of a token', async () => {
+  it('a healthy service gets one request per poll, and one login per token lifetime', async () => {
     await runScenario({ everyMs }, healthy, async ({ world, count, dead, goodPolls }) => {
       await world.advance(HOUR);
       expect(count('leagues')).toBe(pollsAnHour(everyMs));
@@ -44,7 +44,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
       });
     });
 
-    it('a service whose login fails after ten minutes still answers every poll until the token dies', async () => {
+    it('a service whose login fails after ten minutes still answers every poll until the token expires', async () => {
       const behaviour: Behaviour = (kind, at) => (kind === 'login' && at > 10 * MINUTE ? fail(503) : undefined);
       await runScenario({ everyMs, ...chance }, behaviour, async (simulation) => {
         await simulation.world.advance(HOUR - MINUTE);
@@ -116,7 +116,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     );
   });
 
-  it('leagues that are well again after rejecting fresh tokens are polled when the wait is over', async () => {
+  it('leagues that recover after rejecting fresh tokens are polled when the backoff ends', async () => {
     const behaviour: Behaviour = (kind) => (kind === 'leagues' ? fail(401) : undefined);
     await runScenario({ everyMs }, behaviour, async (simulation) => {
       // Tries have come at 0, 1, 3 and 7 minutes; the next comes at 15.
@@ -141,7 +141,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     });
   });
 
-  it('tokens that are born expired are used all the same if the service takes them', async () => {
+  it('tokens that expired on arrival are used if the service accepts them', async () => {
     await runScenario({ everyMs, lifeMs: -MINUTE, takesDead: true }, healthy, async ({ world, count, goodPolls }) => {
       await world.advance(HOUR);
       expect(count('login')).toBeLessThanOrEqual(EXPIRED_ON_ARRIVAL_LOGINS_AN_HOUR);
@@ -149,7 +149,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     });
   });
 
-  it('tokens that are born expired and not taken are tried no more often than refused credentials', async () => {
+  it('tokens that expired on arrival and are rejected are retried no more often than rejected credentials', async () => {
     await runScenario({ everyMs, lifeMs: -MINUTE }, healthy, async ({ world, count }) => {
       await world.advance(HOUR);
       const tries = triesAfterRefusal(HOUR);
@@ -159,7 +159,7 @@ describe.each(SCHEDULES)('in one hour with a poll %s', (_schedule, everyMs) => {
     });
   });
 
-  it('a network that kills every second request costs one more a poll, and no poll fails', async () => {
+  it('a network that breaks every second request costs one more request per poll, and no poll fails', async () => {
     await runScenario(
       { everyMs },
       (_kind, _at, nth) => (nth % 2 === 0 ? 'dies' : undefined),

@@ -35,7 +35,7 @@ describe('a run that does not settle', () => {
   });
 
   // No known operation ignores its signal, but a run must not depend on that.
-  it('is ended so, too, if nothing that it waits for heeds the deadline', async () => {
+  it('is ended even if the operation ignores the deadline', async () => {
     const { report, rows } = await runOf(() => new Promise(() => undefined));
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);

@@ -259,7 +259,7 @@ describe("Debian's sqlite3 program", () => {
     );
   });
 
-  it('finds the file sound', () => {
+  it('finds the file intact', () => {
     expect(execFileSync('sqlite3', ['-readonly', path, 'PRAGMA integrity_check'], { encoding: 'utf8' }).trim()).toBe(
       'ok',
     );

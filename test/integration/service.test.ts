@@ -157,7 +157,7 @@ describe.concurrent('the login', () => {
     });
   });
 
-  it('that the service is too down for is sent four times, and the run fails', async () => {
+  it('of a service that is down is sent four times, and the run fails', async () => {
     await withBench(async ({ service, bench }) => {
       service.script('login', failed(503));
       expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
@@ -173,7 +173,7 @@ describe.concurrent('the login', () => {
     });
   });
 
-  it('with an unreadable expiry counts, and drift says so', async () => {
+  it('with an unreadable expiry succeeds and is drift', async () => {
     await withBench(async ({ service, bench }) => {
       service.script('login', granted({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }));
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
@@ -304,7 +304,7 @@ describe.concurrent('a rejected token', () => {
   });
 });
 
-describe.concurrent('a failure that passes', () => {
+describe.concurrent('a transient failure', () => {
   it.each([
     ['503', { status: 503 }],
     ['500 with result=fail', failed(500)],
@@ -358,7 +358,7 @@ describe.concurrent('a failure that passes', () => {
     });
   });
 
-  it('of a service that is not there is one of the network', async () => {
+  it('of a service that does not listen is a network error', async () => {
     using folder = makeFolder();
     const gone = await startScriptedService();
     await gone[Symbol.asyncDispose]();
@@ -656,7 +656,7 @@ describe.concurrent('a deadline', () => {
     );
   });
 
-  it('is up for a run whose login hangs', async () => {
+  it('ends a run whose login hangs', async () => {
     await withBench(
       async ({ service, bench }) => {
         service.script('login', hang());

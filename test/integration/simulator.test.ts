@@ -485,7 +485,7 @@ describe('faults', () => {
     expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeLeagues(20));
   });
 
-  it('can be on from the start, several at once, each having its way', async () => {
+  it('can be on from the start, several at once', async () => {
     const together = ['wrong-clock', 'new-field', 'drop-third'];
     await using simulator = await startSimulator({ leagues: makeLeagues(3), faults: together });
     const response = await get(simulator, LEAGUES_PATH, { token: await takeToken(simulator) });
@@ -600,7 +600,7 @@ describe('churn', () => {
 });
 
 describe('closing', () => {
-  it('ends connections that hang, idle or have not said a word', async () => {
+  it('ends connections that hang, are idle or have sent nothing', async () => {
     const simulator = await startSimulator({ faults: ['hang'] });
     const { hostname, port } = new URL(simulator.url);
     const silent = connect(Number(port), hostname);
@@ -626,7 +626,7 @@ describe('closing', () => {
     await vi.waitFor(() => expect(heard).toMatchObject([{ path: LOGIN_PATH, status: undefined }]));
   });
 
-  it('frees a port that another simulator wanted in vain', async () => {
+  it('frees a port that another simulator could not bind', async () => {
     const simulator = await startSimulator();
     const port = Number(new URL(simulator.url).port);
     await expect(startSimulator({ port })).rejects.toThrow('EADDRINUSE');

@@ -84,7 +84,7 @@ describe('opening a database', () => {
     expect(readRows(path, 'SELECT * FROM sqlite_schema')).toEqual(schema);
   });
 
-  it('counts a file of no bytes as new', async () => {
+  it('treats an empty file as new', async () => {
     using folder = makeFolder();
     writeFileSync(folder.file('leagues.db'), '');
     const path = await makeDatabase(folder);
@@ -301,7 +301,7 @@ describe.concurrent('other programs in the way', () => {
     reader.close();
   });
 
-  it('a writer is waited for only as long as the one who writes wants to', async () => {
+  it('a writer is waited for only until the deadline of the write', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     await using store = await openAt(path);

@@ -154,6 +154,6 @@ describe.concurrent.each(VISIT.map((kind, index) => [kind, index + 1] as const))
   },
 );
 
-it('none of these redirects led anybody to another origin', () => {
+it('no redirect was followed to another origin', () => {
   expect(otherHost.visitors()).toBe(0);
 });

@@ -183,7 +183,7 @@ it.each(['constructor', '__proto__'])('an encoding by the name of "%s" is none',
   });
 });
 
-describe('an answer of next to nothing, many times over', () => {
+describe('a response of many tiny elements', () => {
   it.each<[string, string]>([
     ['objects', '{},'],
     ['lists', '[],'],

@@ -289,7 +289,7 @@ describe('an upgrade that fails', () => {
     expect(picture(folder.path)).toEqual(before);
   });
 
-  it('for want of space on the disk leaves all as it was, and says so', async ({ skip }) => {
+  it('for lack of disk space leaves everything as it was, and says so', async ({ skip }) => {
     using folder = makeFolder();
     const filled = await fill(folder);
     const newer = addMigration(folder, 'newer');

@@ -33,7 +33,7 @@ function createStage() {
 }
 
 describe('the heartbeat', () => {
-  it('tells of the start and the end of each run under one number, and of each run under another', async () => {
+  it('sends the start and the end of a run with the same id, and another id for each run', async () => {
     const { told, kinds, run } = createStage();
     await run('unchanged');
     await run('changed');
@@ -44,7 +44,7 @@ describe('the heartbeat', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('takes held removals for a success', async () => {
+  it('counts held removals as a success', async () => {
     const { kinds, run } = createStage();
     await run('held');
     expect(kinds()).toEqual(['start', 'success']);
@@ -56,7 +56,7 @@ describe('the heartbeat', () => {
     expect(told[1]).toMatchObject({ kind: 'fail', text: 'network: no answer' });
   });
 
-  it('cuts a reason that is very long', async () => {
+  it('truncates a very long reason', async () => {
     const { told, run } = createStage();
     await run('failed', { error: new TransportError('network', true, 'ö'.repeat(20_000)) });
     expect(told[1]?.text).toMatch(/^network: ö+$/);
@@ -72,7 +72,7 @@ describe('the heartbeat', () => {
     expect(kinds()).toEqual(['start']);
   });
 
-  it('takes no report of the profile for the end of a run of the leagues', async () => {
+  it('does not take a report of the profile for the end of a leagues run', async () => {
     const { kinds, heartbeat } = createStage();
     heartbeat.onEvent({ type: 'runStarted', kind: 'leagues' });
     await setImmediate();
@@ -124,7 +124,7 @@ describe('a heartbeat that does not get through', () => {
     expect(lines.slice(1)).toEqual(['the heartbeat gets through to hc.example.com again']);
   });
 
-  it('makes way for the newest, and leaves out what came before it meanwhile', async () => {
+  it('is superseded by the newest message, without those in between', async () => {
     const { told, kinds, run, answer, release } = createStage();
     answer('hang');
     for (let runs = 0; runs < 5; runs += 1) await run('changed');
@@ -149,7 +149,7 @@ describe('a heartbeat that does not get through', () => {
 });
 
 describe('a heartbeat that ends', () => {
-  it('gives a message that is under way a second', async () => {
+  it('gives a message in progress one more second', async () => {
     const { clock, run, answer, release, kinds, heartbeat, lines } = createStage();
     answer('hang');
     await run('changed');
@@ -162,7 +162,7 @@ describe('a heartbeat that ends', () => {
     expect(lines).toEqual([]);
   });
 
-  it('cuts off a message that hangs, without a word', async () => {
+  it('aborts a hanging message without logging it', async () => {
     const { clock, run, answer, kinds, heartbeat, lines } = createStage();
     answer('hang');
     await run('changed');

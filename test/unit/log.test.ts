@@ -25,7 +25,7 @@ describe('a line of the log for people', () => {
     expect(line).toContain('\u001b[33mWARN ');
   });
 
-  it('stays one line, and says what a terminal would obey', () => {
+  it('stays one line, and escapes control characters', () => {
     const msg = 'the service says \u001b[2J\nINFO  all is well';
     expect(formatLine({ level: 30, time: TIME, msg }, plain)).toBe(
       '2026-11-22 19:52:10Z INFO  the service says \\u001b[2J\\u000aINFO  all is well',

@@ -40,7 +40,7 @@ describe('the log of the logins', () => {
     });
   });
 
-  it('tells a failure that goes on once, and once that it is over', async () => {
+  it('logs a lasting failure once, and its end once', async () => {
     const { clock, lines, granted, failed } = createStage();
     failed();
     for (let minute = 0; minute < 30; minute += 1) {
@@ -57,7 +57,7 @@ describe('the log of the logins', () => {
     ]);
   });
 
-  it('tells a refusal at once, though logins have been failing', () => {
+  it('logs rejected credentials at once, although logins have been failing', () => {
     const { lines, failed } = createStage();
     failed();
     failed();
@@ -65,7 +65,7 @@ describe('the log of the logins', () => {
     expect(wordsOf(lines).at(-1)).toBe('warn login refused (due): The service refused the login.');
   });
 
-  it('hardly tells of one that was cut short', () => {
+  it('logs an aborted login only at debug level', () => {
     const { lines, note } = createStage();
     note({ at: 0, reason: 'start', outcome: 'failed', errorMessage: 'The login was interrupted.' });
     expect(wordsOf(lines)).toEqual(['debug login failed (start): The login was interrupted.']);
@@ -93,7 +93,7 @@ describe('the log of the logins', () => {
     expect(lines).toMatchObject([{ level: 'warn', msg: expect.stringMatching(words) }]);
   });
 
-  it('takes a minute between the clocks for nothing', () => {
+  it('does not warn of a skew of a minute', () => {
     const { lines, granted } = createStage();
     granted({ clockSkewMs: -60_000 });
     expect(lines).toMatchObject([{ level: 'info', expires_at: EXPIRES, clock_skew_ms: -60_000 }]);

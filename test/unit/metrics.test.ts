@@ -56,7 +56,7 @@ const GAUGES = [
 ];
 
 describe('the metrics', () => {
-  it('say nothing of what is not known before the database is open, and 0 of what is counted', async () => {
+  it('export only counters, at 0, before the database is open', async () => {
     const found = await createStage().read();
     expect(GAUGES.map((name) => found.value(name))).toEqual(GAUGES.map(() => undefined));
     expect(found.samples.filter(({ name }) => name === 'league_sync_leagues')).toEqual([]);
@@ -113,7 +113,7 @@ describe('the metrics', () => {
     expect(await success('profile')).toBe(clock.now() / 1_000);
   });
 
-  it('sort runs by how long they took, and their changes by what they are', async () => {
+  it('count runs by duration, and changes by kind', async () => {
     const { note, read } = createStage();
     const counts = { ...NO_COUNTS, received: 9, added: 3, changed: 2, restored: 1, removed: 4, unchanged: 3 };
     note(ended(reportOf('leagues', 'changed', { durationMs: 40, counts })));

@@ -51,7 +51,7 @@ function createStage() {
 }
 
 describe('the health', () => {
-  it('is that of one who starts until the database is open, and then of one without a good poll', () => {
+  it('is `starting` until the database is open, then `no-good-poll`', () => {
     const { health, reasons } = createStage();
     expect(health.verdict()).toMatchObject({ ready: false, reasons: [{ reason: 'starting' }] });
     health.open(undefined, 0);
@@ -176,7 +176,7 @@ describe('the health', () => {
     expect(reasons()).toEqual(['credentials-refused']);
   });
 
-  it('names everything that stands against it', async () => {
+  it('names every reason', async () => {
     const { clock, health, reasons, refuse } = createStage();
     health.open(clock.now(), 0);
     await clock.advance(HOUR);

@@ -33,7 +33,7 @@ function createStage() {
 }
 
 describe('the log of the runs', () => {
-  it('has one line for each run, with its counts and how long it took', async () => {
+  it('has one line per run, with its counts and duration', async () => {
     const { lines, note, failFor } = createStage();
     note(reportOf());
     await failFor(10 * MINUTE, MINUTE);
@@ -45,7 +45,7 @@ describe('the log of the runs', () => {
     expect(lines.filter(({ level }) => level === 'debug')).toEqual([]);
   });
 
-  it('tells a failure with everything once, and then in short, however long it lasts', async () => {
+  it('logs a failure in full once, then briefly, however long it lasts', async () => {
     const { lines, failFor } = createStage();
     await failFor(4 * HOUR, MINUTE);
     expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
@@ -58,7 +58,7 @@ describe('the log of the runs', () => {
     expect(lines[1]).not.toHaveProperty('err');
   });
 
-  it('says once that it is over, after how many failures and how long', async () => {
+  it('logs the recovery once, with the number of failures and the duration', async () => {
     const { lines, note, failFor } = createStage();
     await failFor(12 * MINUTE, 6 * MINUTE);
     note(reportOf());
@@ -140,7 +140,7 @@ describe('the log of the runs', () => {
     expect(held[3]?.msg).toMatch(/; held because so; recovered after 1 failed poll in /);
   });
 
-  it('tells a failure of another kind at once, however many sorts of one kind there have been, and never calls it the same', () => {
+  it('logs a failure of another kind in full, and never calls it the same', () => {
     const { lines, note } = createStage();
     for (let sort = 0; sort < 30; sort += 1) note(reportOf({ error: down(`The service says ${'a'.repeat(sort)}.`) }));
     note(reportOf({ error: new ContractError('The answer is an HTML page.') }));

@@ -37,7 +37,7 @@ describe('a table', () => {
       expect(line.length).toBeLessThanOrEqual(width);
   });
 
-  it('cuts no column to nothing, however narrow the terminal is', () => {
+  it('keeps every column visible, however narrow the terminal is', () => {
     expect(formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: 3 })).toContain('a ver…');
   });
 
@@ -50,12 +50,12 @@ describe('a table', () => {
     expect(colored).toContain('\u001b[31mfailed\u001b[39m   x');
   });
 
-  it('obeys no control character of a cell', () => {
+  it('escapes control characters in cells', () => {
     expect(formatTable(['n'], [['\u001b[31mred']])).toBe('n\n\\u001b[31mred');
   });
 });
 
-describe('a text that is cut', () => {
+describe('a truncated text', () => {
   it.each([
     ['abcdef', 6, 'abcdef'],
     ['abcdefg', 6, 'abcde…'],
@@ -74,7 +74,7 @@ describe('a text that is cut', () => {
   });
 });
 
-describe('a text that is wrapped', () => {
+describe('wrapped text', () => {
   it('breaks only at spaces', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrap('a-word-that-is-too-long b', 5)).toEqual(['a-word-that-is-too-long', 'b']);
