@@ -64,7 +64,7 @@ function addServiceCommands(program: Program, execute: Execute): void {
     .action((options) => execute(async () => (await import('./commands/check.ts')).check, options, 'readOnly'));
 }
 
-/** Worded as commander words an unknown option. */
+/** The error for an unknown command, in the wording of commander for unknown options. */
 function describeUnknown(word: string, program: Program): string {
   const commands = program.createHelp().visibleCommands(program);
   const names = commands.map((command) => command.name());

@@ -136,7 +136,7 @@ function describeClock(skewMs: number | undefined): CheckResult {
   return warn('clock', `${message}, which is the one that counts for tokens`, fix);
 }
 
-/** If the profile is not polled, only the command `profile` needs it. */
+/** A failure is only a warning if the profile is not polled: only the command `profile` needs it then. */
 async function checkProfile({ fetchProfile, deadline, drift }: OneShotClient, config: Config): Promise<CheckResult> {
   const stats: RequestStats = { attempts: 0 };
   try {

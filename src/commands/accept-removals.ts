@@ -11,7 +11,7 @@ import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './process.ts';
 
-/** Removals listed at a terminal; a pipe gets all of them. */
+/** The maximum number of removals listed at a terminal; a pipe gets all of them. */
 const MAX_LISTED = 20;
 const MAX_SPORTS = 6;
 const MAX_SPORT_LENGTH = 24;

@@ -106,7 +106,9 @@ function assertFilesReplaceable(): void {
   assertReplaceable(DATABASE, describeUnexpectedType(DATABASE, 'file'));
 }
 
-/** Returns whether there was one. Call it under the lock. Throws a DatabaseError if anything else is there. */
+/**
+ * Returns whether there was an earlier demo. Call it under the lock. Throws a DatabaseError if anything else is there.
+ */
 function deleteEarlierDemo(): boolean {
   assertFilesReplaceable();
   assertReplaceable(DATABASE, describeNonDemoFile(DATABASE));

@@ -90,7 +90,7 @@ function toColumn(value: JsonValue): unknown {
   return /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits);
 }
 
-/** Changes of each kind that are listed at a terminal. */
+/** The maximum number of changes listed per kind at a terminal. */
 const MAX_LISTED = 20;
 const TONES = { added: 'good', changed: 'warning', restored: 'good', removed: 'bad', held: 'warning' } as const;
 

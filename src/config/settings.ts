@@ -10,7 +10,7 @@ export function formatAddress({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Throws a SettingsError. */
+/** Parses the text of a setting. Throws a SettingsError. */
 type Read<T> = (text: string, name: string) => T;
 type Setting<T> = { readonly read: (text: string | undefined, name: string) => T; readonly fallback?: string };
 

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 // The responses of the service, in the order of its interface. Optional fields may be absent or null. Values of other
 // types are converted if that loses nothing (service/coerce.ts); deviations from this file are drift.
 
-/** For fields that never make a login fail: an invalid value counts as missing. */
+/** For fields that must not make a login fail: an invalid value counts as missing. */
 const optionalString = z.catch(z.optional(z.string()), undefined);
 
 /** A successful login (2.1). */

@@ -16,7 +16,7 @@ export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings
   return staleAfterMs ?? schedule.nthTimeAfter(at, MISSED_POLLS) - at + runTimeoutMs;
 }
 
-/** The worker knows it from memory, `status` from the database. Timestamps and ages in ms. */
+/** The worker has these values in memory, `status` reads them from the database. Timestamps and ages in ms. */
 export type HealthInput = {
   /** The last good poll of the leagues. */
   readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;

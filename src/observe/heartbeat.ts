@@ -14,12 +14,12 @@ import { formatDuration } from '../time/duration.ts';
 
 export type PingMessage = {
   readonly kind: 'start' | 'success' | 'fail';
-  /** The same for the start and the end of a run. */
+  /** The same id for the start and the end of a run. */
   readonly runId: string;
   readonly text?: string;
 };
 
-/** The messages of its errors do not contain the address. */
+/** Its error messages do not contain the URL. */
 export type SendPing = (message: PingMessage, signal: AbortSignal) => Promise<void>;
 
 export type HeartbeatOptions = {

@@ -130,7 +130,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** Undefined if there is no such file, or if it cannot be looked at. */
+/** Undefined if the file is missing or cannot be accessed. */
 function sizeOf(path: string | undefined): number | undefined {
   if (path === undefined) return undefined;
   try {

@@ -28,13 +28,13 @@ export type LiveState = NonNullable<ReturnType<Monitor['liveState']>>;
 
 type SuccessTime = {
   readonly at: number;
-  /** The same on the monotonic clock. */
+  /** The same time on the monotonic clock. */
   readonly monotonicAt: number;
   /** Calculated on demand, since the next times of a rare schedule take long to find. */
   staleAfterMs?: number;
 };
 
-/** Reads from a snapshot of the database. Throws a DatabaseError if that cannot be done. */
+/** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
 export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 
 /** The worker's state, from its events and a few counts in the database. */
@@ -49,7 +49,7 @@ export class Monitor {
   private success: SuccessTime | undefined;
   /** When (ms) the last good poll of the profile ended. */
   lastProfileAt: number | undefined;
-  /** Of the last poll of the leagues. */
+  /** The error of the last poll of the leagues, if it failed. */
   lastFailure: RunError | undefined;
   lastLogin: LoginRecord | undefined;
   /** How far the service's clock was ahead at the last login whose response said so. */

@@ -76,7 +76,7 @@ export function createCredentialBackoff(clock: Clock) {
       backoffs[subject].reset();
     },
     remainingMs: (subject: Subject): number => backoffs[subject].remainingMs(),
-    /** Why the subject must not be tried now; undefined if it may be. */
+    /** The error that blocks the subject now; undefined if it may be tried. */
     blockedBy: (subject: Subject): CredentialsError | undefined => {
       const error = errors.get(subject);
       if (error === undefined || backoffs[subject].remainingMs() === 0) return undefined;

@@ -21,7 +21,7 @@ export type FetchResult = Validators & {
 /** Updated by each request, so that a run that fails has it, too. */
 export type RequestStats = {
   attempts: number;
-  /** Of the last request; undefined if there was no response. */
+  /** The status of the last response; undefined if the last request got none. */
   httpStatus?: number | undefined;
   bodyBytes?: number | undefined;
 };

@@ -17,7 +17,7 @@ import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
 export type ReceivedLeague = {
   readonly leagueId: string;
   readonly league: League;
-  /** Of the content: equal hashes mean equal leagues. */
+  /** Hash of the content: equal for equal leagues. */
   readonly hash: string;
   /** In the list, from 0. */
   readonly position: number;
@@ -95,7 +95,7 @@ function readElement(sent: JsonValue, position: number, driftLog: DriftLog): Lea
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   driftLog.add(drift);
   if (values.league_id === '') problems.unshift({ path: 'league_id', message: 'is empty' });
-  // Without problems, each field has a value of its column's type, or null if it is optional.
+  // The cast is safe: without problems, each field has a value of its column's type, or null if it is optional.
   return problems.length > 0 ? reject(sent, position, problems) : (values as League);
 }
 

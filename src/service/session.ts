@@ -36,7 +36,7 @@ export class Session {
   private nextReason: LoginReason;
   /** Logins in a row whose token had expired on arrival. */
   private expiredOnArrival = 0;
-  /** Of the last login; undefined if they were unreadable. */
+  /** The credentials of the last login; undefined if they were unreadable. */
   private lastCredentials: CredentialPair | undefined;
   /** Aborted to make `keepRenewed` recalculate its wait. */
   private wakeUp = new AbortController();
@@ -86,7 +86,7 @@ export class Session {
     return error;
   }
 
-  /** Why the resource must not be requested now; undefined if it may be. */
+  /** The error that blocks requests to the resource now; undefined if none does. */
   blockedBy(resource: Resource): CredentialsError | undefined {
     const { credentialBackoff } = this;
     const isTokenNeeded = this.usableToken(resource) === undefined;

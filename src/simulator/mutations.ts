@@ -7,7 +7,7 @@ const WRONG_CLOCK_MS = 2 * 3_600_000;
 export type Context = {
   readonly now: number;
   readonly random: Random;
-  /** The ETag that the client has. */
+  /** The `If-None-Match` of the request. */
   readonly ifNoneMatch: string | undefined;
 };
 

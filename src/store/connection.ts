@@ -4,7 +4,7 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 import { APPLICATION_ID, assertHeaderOurs, assertOurs, assertRegularFile, isRegularFile } from './database-file.ts';
 import { closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 
-/** SQLite blocks the event loop while it waits, so the worker waits in busy.ts instead. */
+/** Short: SQLite blocks the event loop while it waits for a lock, so busy.ts waits asynchronously instead. */
 const BUSY_TIMEOUT_MS = 25;
 const READER_TIMEOUT_MS = 2_000;
 

@@ -48,7 +48,7 @@ export function writeCopy(db: Database.Database, target: string): void {
   }
 }
 
-/** Lets only users read the copy who may read the database. */
+/** Only users who may read the database may read the copy. */
 function copyPermissions(copy: string, path: string): void {
   const { mode, gid } = statSync(path);
   // A copy with another group gets no group permissions. A sandbox may deny chown even to the present group.
@@ -79,7 +79,10 @@ export function removeCopy(target: string): void {
   explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/** Which copies may be replaced: of an `earlier` state only, or also `published` ones that diverged in a restore. */
+/**
+ * Which copies may be replaced: only those of an `earlier` state, or also `published` ones that diverged because the
+ * database was restored from a backup.
+ */
 export type Replaceable = 'earlier' | 'published';
 
 type ReplaceOptions = {

@@ -48,7 +48,7 @@ function followLinks(path: string, limit = 40): string {
   return followLinks(resolve(dirname(path), readlinkSync(path)), limit - 1);
 }
 
-/** `mkdirSync` with `recursive` never returns in a folder such as /proc, which denies that it exists. */
+/** `mkdirSync` with `recursive` never returns in a folder such as /proc, where mkdir fails with ENOENT. */
 export function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   makeFolders(dirname(folder));
@@ -104,8 +104,8 @@ export function readHeader(path: string) {
 }
 
 /**
- * Throws a DatabaseError if the header names another application. Call it before SQLite opens the file, which may apply,
- * remove or make a WAL; `assertOurs` finds what the header does not tell.
+ * Throws a DatabaseError if the header names another application. Call it before SQLite opens the file, which may
+ * apply, remove or make a WAL; `assertOurs` checks what the header does not show.
  */
 export function assertHeaderOurs(path: string): void {
   const { applicationId = APPLICATION_ID, pages = 0 } = readHeader(path) ?? {};

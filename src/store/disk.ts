@@ -3,7 +3,7 @@ import { platform } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { explainErrors } from './database-error.ts';
 
-/** By Linux's magic numbers. FUSE is often remote. */
+/** Network file systems by their magic number on Linux. FUSE is included, since it is often remote. */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

@@ -91,7 +91,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
   let lastTimestamp = Date.parse(runs.lastFinishedAt() ?? formatTimestamp(0));
   return {
     path,
-    /** If the schema was older when the database was opened, and it was not empty. */
+    /** The upgrade, if a non-empty database had an older schema when it was opened. */
     upgrade,
     ...writer,
     leagues: createLeagueRows(client),
@@ -107,7 +107,10 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     rowsWritten: () => Number(rowsWritten.get()),
     /** Reads outside of a transaction. Throws a DatabaseError. */
     read: <T>(work: () => T): T => explainErrors(path, work),
-    /** The time of a run's writes: later than that of any run before, so that no two versions of a league share one. */
+    /**
+     * The timestamp of a run's writes: later than that of any earlier run, so that no two versions of a league share
+     * one.
+     */
     nextTimestamp: (now: number): string => {
       lastTimestamp = Math.max(now, lastTimestamp + 1);
       return formatTimestamp(lastTimestamp);
@@ -121,7 +124,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
 
 async function close(client: Database.Database, guard: FileGuard): Promise<CloseResult['files']> {
   if (guard.isOurs('')) return (await closeForReaders(client)) ? 'one-file' : 'wal-left';
-  // Beside the file that took its place, our WAL would be taken for that file's, and destroy it.
+  // Left beside a replacing file, our WAL would be applied to that file and destroy it.
   if (guard.isOurs('-wal')) for (const suffix of ['-wal', '-shm']) rmSync(client.name + suffix, { force: true });
   client.close();
   return 'not-ours';

@@ -33,7 +33,7 @@ export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSi
   }
 }
 
-/** Never rejects: without a player, the report has the error. */
+/** Never rejects: if the poll fails, `player` is undefined and the report has the error. */
 export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSignal) {
   const { store, client, drift } = deps;
   using run = new Run(deps, 'profile', trigger, stop);

@@ -29,7 +29,7 @@ export type RunReport = {
   readonly trigger: Trigger;
   readonly outcome: 'changed' | 'unchanged' | 'held' | 'failed' | 'interrupted';
   readonly durationMs: number;
-  /** Of a good run: the timestamp of its writes. */
+  /** The timestamp of the writes of a good run. */
   readonly finishedAt?: string;
   readonly attempts: number;
   readonly httpStatus: number | undefined;

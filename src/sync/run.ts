@@ -109,7 +109,10 @@ export class Run implements Disposable {
     return this.report(result);
   }
 
-  /** Records why the run ended without a result. Never rejects: the report has the error if that cannot be written. */
+  /**
+   * Records the failure or interruption of the run. Never rejects: if the record cannot be written, the report has the
+   * error.
+   */
   async fail(error: unknown): Promise<RunReport> {
     const stopped = this.stop.aborted && error === this.stop.reason;
     const failure = stopped ? undefined : toRunError(error);

@@ -6,7 +6,7 @@ export type Cell = string | { readonly text: string; readonly tone: Tone };
 const GAP = '  ';
 /** A terminal too narrow for this wraps the lines. */
 const MIN_WIDTH = 6;
-/** Of the column that shrinks first: enough to recognise an id. */
+/** Minimum width of the column that shrinks first: enough to recognise an id. */
 const MIN_FIRST_WIDTH = 9;
 
 /**

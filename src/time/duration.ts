@@ -35,7 +35,7 @@ export function formatDuration(ms: number): string {
 export function formatAge(ms: number): string {
   const size = Math.abs(ms);
   if (size < UNITS_MS.s) return 'just now';
-  // Rounded down: nothing is older than it says.
+  // Rounded down, so that nothing looks older than it is.
   const text = formatCoarsely(size, Math.floor);
   return ms < 0 ? `in ${text}` : `${text} ago`;
 }

@@ -27,7 +27,7 @@ export type OpenOptions = {
   readonly firstReason: LoginReason;
   readonly signal: AbortSignal;
   readonly copy: CopyDatabase;
-  /** Marks a new database as a demo's; any other worker removes that mark. */
+  /** Marks a new database as a demo database; any other worker removes the mark. */
   readonly isDemo?: boolean;
   /** Called under the lock before the database is opened, which may take long. The result is disposed of last. */
   readonly onLocked?: () => Promise<AsyncDisposable | undefined>;

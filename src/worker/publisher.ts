@@ -25,7 +25,7 @@ const GRACE_MS = 3_000;
 
 /** Keeps a copy of the database for readers elsewhere. Never delays or fails a poll: failures are logged and retried. */
 export class Publisher implements AsyncDisposable {
-  /** Of the last attempt, if it failed. */
+  /** The error of the last attempt, if it failed. */
   failure: RunError | undefined;
   private readonly options: PublisherOptions;
   private readonly graceOver = new AbortController();

@@ -61,8 +61,8 @@ function createStreak(clock: Clock, noun: string) {
 }
 
 /**
- * One line for each run. Of a streak, the first failure of each kind is logged in full, the others briefly; the next
- * good run says what has ended. Held removals are a warning once.
+ * One line per run. In a streak, the first failure of each kind is logged in full, the others briefly; the next good
+ * run logs the end of the streak. Held removals cause one warning.
  */
 export function createRunLog(log: Log, clock: Clock): (report: RunReport) => void {
   const streaks = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
@@ -98,7 +98,7 @@ export function createRunLog(log: Log, clock: Clock): (report: RunReport) => voi
   };
 }
 
-/** Logs every successful login, and of a streak the first failure of each kind. */
+/** Logs every successful login, and the first failure of each kind in a streak. */
 export function createLoginLog(log: Log, clock: Clock): (login: LoginRecord) => void {
   const streak = createStreak(clock, 'failed login');
   let hasFailed = false;

@@ -26,7 +26,7 @@ export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'>
   };
 };
 
-/** Restarts must not hammer the service. */
+/** No poll at start if the last good one is younger than this: restarts must not hammer the service. */
 const FRESH_MS = 30_000;
 
 /**

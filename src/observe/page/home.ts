@@ -64,7 +64,7 @@ ${renderTiles(monitor, now)}`;
 ${renderLeagues(leagues, now)}`;
 }
 
-/** `error` is undefined if the page already shows it. */
+/** `error` is undefined if another part of the page already shows it. */
 export function renderError(error: string | undefined): Html {
   return html`<section aria-labelledby="error-title" data-part="error"><h2 id="error-title">The database cannot be read</h2>
 <p>${error ?? 'Leagues, changes and polls will reappear as soon as it can be read.'}</p></section>`;

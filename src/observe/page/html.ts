@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../time/clock.ts';
 import { formatAge } from '../../time/duration.ts';
 
 const SECOND_MS = 1_000;
-/** A request cannot hold a longer one. */
+/** Longer ids do not fit into the URL of a request. */
 const MAX_LINKED_ID_LENGTH = 2_000;
 
 /** Escaped HTML. */

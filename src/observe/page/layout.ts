@@ -8,7 +8,7 @@ import { count, countOf, type Html, timeOfDay } from './html.ts';
 import { SCRIPT } from './script.ts';
 import { ICONS, iconPath, STYLE } from './style.ts';
 
-/** First in the title, so that a narrow tab still shows it. */
+/** The first character of the title, so that a narrow tab still shows it. */
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { good: '✓', warning: '!', loading: '…', bad: '✗' };
 
 // The names change with the content, so that browsers may cache them forever.

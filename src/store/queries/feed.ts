@@ -33,7 +33,7 @@ export function findRange(db: Database.Database, start: FeedStart, leagueId?: st
   return { after: findStart(), last: selectSeq('SELECT max(seq) FROM league_changes'), leagueId };
 }
 
-/** `fields` costs more than all the rest. */
+/** `fields` requests the changed fields of each entry, which cost more than the rest of the query. */
 type FeedOptions = { readonly limit: number; readonly fields: boolean };
 
 const PAGE = 500;

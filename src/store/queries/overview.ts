@@ -8,7 +8,7 @@ import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
 import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
 
-/** The row of the view of that name. */
+/** The row of the view `freshness`. */
 export type Freshness = {
   readonly last_success_at: string | null;
   readonly age_seconds: number | null;

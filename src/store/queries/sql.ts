@@ -13,7 +13,7 @@ const READING_PRAGMAS = new Set(
    function_list index_info index_list index_xinfo integrity_check module_list page_count page_size
    pragma_list quick_check schema_version synchronous table_info table_list table_xinfo user_version`.split(/\s+/),
 );
-/** Their argument names a table or an index. */
+/** PRAGMAs whose argument names a table or an index. */
 const NAMED_PRAGMAS =
   /^(foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/i;
 

@@ -9,7 +9,7 @@ import { heldRemovals, leagues } from '../schema.ts';
 import type { RunStamp } from './runs.ts';
 
 export type Hold = {
-  /** Since when the guard has been holding without a break, for other leagues too. */
+  /** When the guard began to hold removals, of these or other leagues, without interruption since. */
   readonly guardSince: string;
   readonly accepted: boolean;
 };

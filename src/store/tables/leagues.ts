@@ -39,7 +39,7 @@ export function createLeagueRows(client: Database.Database) {
       // The cast is safe: the table is STRICT and has CHECK constraints.
       return Object.fromEntries(members) as League;
     },
-    /** The leagues that have not been live in this scope without a break since just before `at`. */
+    /** The leagues that have not been live in this scope continuously since just before `at`. */
     joinedSince: (at: string, scope: RunScope): ReadonlySet<string> => new Set(selectJoined.all({ at, scope })),
   };
 }
