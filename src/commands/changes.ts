@@ -10,7 +10,7 @@ import { type ChangeRow, describeEntry, formatChanges } from './change-text.ts';
 import type { Command } from './process.ts';
 import { WIDE_COLUMNS } from './status-text.ts';
 
-/** Without `--since` and `--limit`. */
+/** The number of changes shown without `--since` and `--limit`. */
 const DEFAULT_LIMIT = 50;
 
 type ChangesOptions = {

@@ -110,7 +110,7 @@ async function send(
   return { ...response, json: await readObject(response.body, secrets.scrubTokens, signal) };
 }
 
-/** The error if the token was rejected. */
+/** The error of a rejected token; undefined if the token was accepted. */
 function findRejection(response: JsonResponse, { path }: ResourceRequest, options: Connection) {
   const { status, json } = response;
   const isFailed = json?.result === 'fail';

@@ -19,7 +19,7 @@ export type ReceivedLeague = {
   readonly league: League;
   /** Hash of the content: equal for equal leagues. */
   readonly hash: string;
-  /** In the list, from 0. */
+  /** Index in the list, from 0. */
   readonly position: number;
 };
 
@@ -27,7 +27,7 @@ export type ReceivedLeague = {
 export type Rejection = {
   /** Null if unreadable: then it could be any league. */
   readonly leagueId: string | null;
-  /** In the list, from 0. */
+  /** Index in the list, from 0. */
   readonly position: number;
   readonly problems: readonly Problem[];
   /** The element as canonical JSON. */
@@ -46,7 +46,7 @@ export type LeagueList = {
   readonly drift: readonly Drift[];
 };
 
-/** Takes a few milliseconds. */
+/** Elements parsed per turn of the event loop, which takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
 /**

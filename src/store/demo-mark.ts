@@ -11,7 +11,7 @@ const MARK_VERSION = 0;
 /** In the order of deletion: if the process is killed in between, the rest still has the mark. */
 const SUFFIXES = ['-wal', '-shm', '-journal', ''] as const;
 
-/** For the transaction that makes the schema. */
+/** Call it in the transaction that makes the schema. */
 export function addDemoMark(db: Database.Database, at: string): void {
   const insert = "INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES (?, 'demo', ?, ?)";
   db.prepare(insert).run(MARK_VERSION, '0'.repeat(64), at);

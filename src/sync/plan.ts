@@ -112,7 +112,7 @@ export type RemovalRules = {
 
 type Removals = { readonly removed: readonly string[]; readonly held: readonly string[] };
 
-/** In a short list a share means little. */
+/** So many removals are always applied: in a short list, a share means little. */
 const ALWAYS_ALLOWED = 5;
 /** 0.29 * 100 is 28.999999999999996, and 29 is not more than 29 %. */
 const ROUNDING = 1e-6;

@@ -4,7 +4,7 @@ import { formatCell, widthOf } from './text.ts';
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 const GAP = '  ';
-/** A terminal too narrow for this wraps the lines. */
+/** The minimum width of a column; on a terminal too narrow for it, lines wrap. */
 const MIN_WIDTH = 6;
 /** Minimum width of the column that shrinks first: enough to recognise an id. */
 const MIN_FIRST_WIDTH = 9;

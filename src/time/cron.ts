@@ -63,7 +63,10 @@ type NextTimesIn = (zone: string, count: number) => readonly number[];
  */
 function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number) => number {
   const offsetAt = createOffsets(timezone);
-  /** Whether a time at this offset counts in the zone: DST skips it there, or repeats its hour. */
+  /**
+   * Whether a time calculated at a fixed `offset` is a run in the zone: the offset applies at that time, DST skips that
+   * local time, or both offsets produce it.
+   */
   const existsInZone = (time: number, offset: string): boolean => {
     const actual = offsetAt(time);
     const isSkipped = (): boolean => offsetAt(time - (minutesOf(actual) - minutesOf(offset)) * 60_000) === offset;

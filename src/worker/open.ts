@@ -117,7 +117,7 @@ function createPublisher(store: Store, { publish: target }: Config, options: Ope
   return new Publisher({ path: store.path, changedAt, target, copy, clock: systemClock, log, stop });
 }
 
-/** Writes rows in the background. Disposing waits for them. */
+/** Records logins in the background. Disposing waits for pending writes. */
 export function createLoginRecorder(store: Store, fingerprint: string, log: Log) {
   let writing: Promise<void> = Promise.resolve();
   const write = (what: string, change: () => void): void => {

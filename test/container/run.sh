@@ -44,7 +44,7 @@ unpack_layers() {
   ((${#layers[@]} > base_layers))
 }
 
-# But for the empty file that buildah leaves where a base has no names of hosts.
+# Except for the empty file that buildah leaves if a base has no /etc/hosts.
 files_of_layers() {
   (cd "$work/layers" && find . ! -type d ! '(' -path './*/etc/hosts' -size 0 ')' -printf '%P\n') |
     cut -d / -f 2- | sort -u

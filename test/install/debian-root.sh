@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lays out a Debian 12 root with one Node and one npm and nothing else that a minimal Debian lacks:
-# `debian-root.sh FOLDER NODE_VERSION NPM_VERSION`. Made only from Debian's and npm's packages, so that it can be had
-# where no image registry can be reached. Both versions may be a major one.
+# `debian-root.sh FOLDER NODE_VERSION NPM_VERSION`. Made only from packages of Debian and npm, so that it works
+# without an image registry. Both versions may be just a major version.
 set -euo pipefail
 
 root=$1 node_version=$2 npm_version=$3
@@ -15,7 +15,7 @@ or_show() { "$@" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }; }
 
 # The packages of Debian, once a week: to fetch and unpack them takes longer than all the rest.
 if [[ -z $(find "$bootstrapped" -mtime -7 2>/dev/null) ]]; then
-  # The mirror that this machine is set up with; debootstrap's own choice where apt names none for bookworm.
+  # The mirror in the apt configuration of this machine; the default of debootstrap if apt has none for bookworm.
   # shellcheck disable=SC2016 # apt expands it
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Component: main' | head -n 1)
   or_show debootstrap --variant=minbase bookworm "$work/root" ${mirror:+"$mirror"}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints what a document says under a heading in fences of one language, as it is written there:
-# `fences.sh FILE HEADING LANGUAGE [RING]`. An empty heading stands for any; with a ring only those fences count whose
-# comment says that this ring runs them (`<!-- not run: by test/deploy -->`). Fails where there is nothing.
+# `fences.sh FILE HEADING LANGUAGE [RING]`. An empty heading matches any; with a ring, only fences count whose
+# comment says that this ring runs them (`<!-- not run: by test/deploy -->`). Fails if there are none.
 set -euo pipefail
 
 awk -v heading="$2" -v fence="\`\`\`$3" -v mark="${4:+<!-- not run: by $4 -->}" '

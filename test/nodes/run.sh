@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Node lines: the rings unit and integration, and the built program, on the Node that comes after the project's own.
-# `npm test` covers that one. Needs `npm ci` done before, and fails where anything ran on another Node than asked for.
+# `npm test` covers that one. Needs `npm ci` done before, and fails if anything ran on another Node than requested.
 set -euo pipefail
 
 # shellcheck source=test/support/ring.sh

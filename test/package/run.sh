@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The npm package: what it holds, and that it runs where people install it: under npm 10, 11 and 12 without a lockfile,
+# The npm package: its contents, and that it runs when installed: under npm 10, 11 and 12 without a lockfile,
 # on a machine that shows neither Python nor a compiler; for all users; and, with a sentence, on a Node that is too old.
 # Needs `npm ci` done before.
 set -euo pipefail

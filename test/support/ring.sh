@@ -49,7 +49,7 @@ unmount_all() {
   done < <(awk -v work="$work/" 'index($5, work) == 1 { print $5 }' /proc/self/mountinfo | sort --reverse) 2>/dev/null
 }
 
-# However the ring ends. `end_ring`, where it has one, ends what else it started.
+# Runs at every end of the ring. `end_ring`, if defined, stops what else the ring started.
 clean_up() {
   set +e
   # Once is enough.
@@ -73,8 +73,8 @@ or_give_up() {
   ((code == 0)) || { tail -n 20 "$work/log" >&2; give_up "$why"; }
 }
 
-# check SENTENCE COMMAND… - the sentence is true when the command succeeds, and where it is a function, each command in
-# it; what that sets is not seen outside. `explain`, where the ring has one, says more of a failure.
+# check SENTENCE COMMAND… - the sentence is true if the command succeeds; of a function, each command in it must. Variables
+# that it sets are lost. `explain`, if defined, prints details of a failure.
 check() {
   local sentence=$1
   shift

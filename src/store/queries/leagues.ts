@@ -22,7 +22,7 @@ export type LeaguePage = ReturnType<typeof listLeagues>;
 
 const truncate = (expression: string): string => `substr(${expression}, 1, 200)`;
 
-/** The wanted page (from 1; the last one if there are fewer) of the leagues that match, by name. */
+/** One page of the leagues that match, by name. `wanted` counts from 1; beyond the end it is the last page. */
 export function listLeagues(db: Database.Database, filter: Filter, wanted: number, limit: number) {
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
@@ -44,7 +44,7 @@ function buildWhere({ search, sport, status }: Filter): string {
   const fits = (column: string): string => `${truncate(column)} LIKE @pattern ESCAPE '\\'`;
   const conditions = [
     search && `(league_id = @search OR ${['league_name', 'city', 'state'].map(fits).join(' OR ')})`,
-    // The choices show truncated values.
+    // The choices of the filter are truncated values.
     sport && `${truncate('sport')} = @sport`,
     status === 'removed' ? 'removed_at IS NOT NULL' : 'removed_at IS NULL',
     status && status !== 'removed' && `${truncate('status')} = @status`,

@@ -31,7 +31,7 @@ export function readOverview(path: string): Overview {
   return withReader(path, (client) => client.transaction(() => selectOverview(client))());
 }
 
-/** Call it in a transaction. */
+/** Runs several queries: call it in a transaction. */
 export function selectOverview(client: Database.Database) {
   const db = drizzle({ client });
   const granted = selectLogin(db, eq(logins.outcome, 'ok'));

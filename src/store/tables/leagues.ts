@@ -60,7 +60,7 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
       forgetIndex();
       remove.run({ leagueId, at });
     },
-    /** For unchanged content: another version of the program may hash differently. */
+    /** Updates only the hash of unchanged content, if another version of the program hashed it differently. */
     rehash: (leagueId: string, hash: string): void => {
       forgetIndex();
       rehash.run(hash, leagueId);

@@ -49,7 +49,7 @@ export function createRejectionRows(db: BetterSQLite3Database) {
 
 export function createDriftRows(db: BetterSQLite3Database) {
   return {
-    /** Returns those that were not stored before. */
+    /** Returns the deviations that were not stored before. */
     add: (deviations: readonly Drift[], { runId, at }: RunStamp): readonly Drift[] =>
       deviations.filter((deviation) => {
         const row = { ...deviation, first_run_id: runId, first_seen_at: at };
