@@ -53,7 +53,7 @@ const io: ProcessIO = {
 function readDotenv(): string | undefined {
   if (!existsSync('.env')) return undefined;
   if (!statSync('.env').isFile())
-    throw new SettingsError([{ message: '.env: is not a regular file', fix: 'remove it' }]);
+    throw new SettingsError([{ message: '.env is not a regular file', fix: 'remove it' }]);
   try {
     return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {

@@ -18,8 +18,8 @@ export type Execute = <Options>(
 ) => Promise<void>;
 
 const CHANGE_SIGNS = `
-At a terminal the signs stand for: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the
-word instead of the sign, and the league_id.`;
+Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
+the sign, and also the league_id.`;
 
 export function createProgram(execute: Execute): Program {
   const program = new Program('league-sync')
@@ -39,7 +39,7 @@ export function createProgram(execute: Execute): Program {
 function addServiceCommands(program: Program, execute: Execute): void {
   program
     .command('run', { isDefault: true })
-    .description('the worker: logs in, keeps a valid token and polls on schedule until it is stopped')
+    .description('start the worker: log in, keep a valid token and poll on schedule until stopped')
     .usage('[options]')
     // An unknown command arrives as an argument of the default one.
     .allowExcessArguments()
@@ -59,7 +59,7 @@ function addServiceCommands(program: Program, execute: Execute): void {
     .action((options) => execute(async () => (await import('./commands/profile.ts')).profile, options, 'oneShot'));
   program
     .command('check')
-    .description('look for everything that can go wrong, and say how to fix it; changes nothing')
+    .description('check settings, database, network and service, and say how to fix each problem; changes nothing')
     .option('--json', 'print one JSON object')
     .action((options) => execute(async () => (await import('./commands/check.ts')).check, options, 'readOnly'));
 }
@@ -97,8 +97,8 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
       readStart,
     )
     .option('--league <id>', 'only this league')
-    .option('--limit <n>', 'show at most this many: the newest, or with --since the oldest', readCount)
-    .option('--ids', 'show the ids of the leagues at a terminal too')
+    .option('--limit <n>', 'show at most this many changes: the newest, or with --since the oldest', readCount)
+    .option('--ids', 'show league ids at a terminal too')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', CHANGE_SIGNS)
     .action((options) => execute(async () => (await import('./commands/changes.ts')).changes, options, 'readOnly'));
@@ -115,7 +115,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
 function addCopyCommands(program: Program, execute: Execute): void {
   program
     .command('accept-removals')
-    .description('show the removals that are held, and let the next poll apply them')
+    .description('show the held removals and, after you confirm, let the next poll apply them')
     .option('--yes', 'accept all removals held now, without asking for confirmation')
     .action((options) =>
       execute(async () => (await import('./commands/accept-removals.ts')).acceptRemovals, options, 'readOnly'),
@@ -143,24 +143,24 @@ function addSimulatorCommands(program: Program, execute: Execute): void {
   const faultList = faults.map(({ name, description }) => `  ${name.padEnd(width)}${description}`).join('\n');
   program
     .command('simulate')
-    .description('the simulated service, for tests, demos and rehearsals')
+    .description('run the simulated service, for tests, demos and rehearsals')
     .option('--port <port>', 'port to listen on; 0 takes any free port', readPort, 8080)
-    .option('--leagues <file>', 'a JSON list of leagues (default: a bundled list of real ones)')
+    .option('--leagues <file>', 'JSON file with a list of leagues (default: a bundled list of real leagues)')
     .option('--username <name>', 'accepted username', 'player')
     .option('--password <password>', 'accepted password', 'secret-password')
     .addOption(
-      new Option('--token-life <duration>', 'how long a token lives').argParser(readDuration).default(3_600_000, '1h'),
+      new Option('--token-life <duration>', 'lifetime of a token').argParser(readDuration).default(3_600_000, '1h'),
     )
     .addOption(new Option('--churn <duration>', 'how often leagues change').argParser(readInterval).default(0, 'never'))
-    .option('--fault <name...>', 'switch a fault on at start; repeatable')
+    .option('--fault <name...>', 'switch on a fault at start; repeatable')
     .addHelpText(
       'after',
-      `\nFaults. While it runs, PUT /_faults/NAME switches one on, and DELETE switches it off:\n${faultList}`,
+      `\nFaults. While the service runs, PUT /_faults/NAME switches one on and DELETE switches it off:\n${faultList}`,
     )
     .action((options) => execute(async () => (await import('./commands/simulate.ts')).simulate, options, 'daemon'));
   program
     .command('demo')
-    .description('the simulated service and the worker together, with a database of their own')
+    .description('run the simulated service and a worker together, with a separate database')
     .option('--for <duration>', 'stop after this time, such as 30s', readDuration)
     .action((options) => execute(async () => (await import('./commands/demo.ts')).demo, options, 'daemon'));
 }
@@ -175,7 +175,7 @@ function readStart(text: string): FeedStart {
   if (/^\d+$/.test(text)) return { afterSeq: Number(text) };
   const timestamp = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
   if (timestamp === undefined)
-    throw new InvalidArgumentError('Write a number of the feed, a date such as 2026-11-20, or 2026-11-20T12:00:00Z.');
+    throw new InvalidArgumentError('Write a change number (seq), a date such as 2026-11-20, or 2026-11-20T12:00:00Z.');
   return { sinceAt: formatTimestamp(timestamp) };
 }
 

@@ -27,7 +27,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
   if (config !== undefined) yield describeSchedule(config);
   yield* database?.results ?? [];
   if (config === undefined || database === undefined) {
-    yield skipped('the rest, which needs valid settings', advice);
+    yield skipped('everything that needs valid settings', advice);
     return;
   }
   yield* checkOutputs(config, database);

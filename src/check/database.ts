@@ -85,7 +85,8 @@ function describe(path: string, { bytes, walBytes, schema, upgrade, freshness }:
 /** `ok` if a worker is running, and `ok` if none is. */
 function describeLock(lock: LockStatus): CheckResult {
   if (lock.state === 'none') return ok('lock', 'not held: no worker runs');
-  if (lock.holder === undefined) return ok('lock', 'just being taken, or the lock file cannot be read');
+  if (lock.holder === undefined)
+    return ok('lock', 'being taken by a worker right now, or the lock file cannot be read');
   const { pid, host, since } = lock.holder;
   const who = `process ${pid} on ${host}, since ${since}`;
   return ok('lock', lock.state === 'running' ? `a worker runs: ${who}` : `the lock file names ${who}`);
@@ -117,7 +118,7 @@ function checkFreeSpace(path: string, folder: string): CheckResult {
 }
 
 export function checkPublishing(target: string, { path, state }: DatabaseTarget): CheckResult {
-  if (state === 'unknown') return skipped('the published copy, which needs the database');
+  if (state === 'unknown') return skipped('the published copy, because the database could not be checked');
   try {
     const folder = findWritableFolder(target, 'copy');
     if (!exists(target)) return ok('publish', `${target} does not exist yet and can be created in ${folder}`);

@@ -36,8 +36,8 @@ function describeList({ received, rejections, duplicates }: LeagueList, bytes: n
 }
 
 const FIX_HELD =
-  'list them with league-sync sync --dry-run; if they are right, accept them with league-sync accept-removals after that poll';
-const FIX_UNREADABLE = `${TELL_OPERATOR} that some elements have no readable league_id; no removal is applied until they have`;
+  'list the removals with league-sync sync --dry-run; if they are real, accept them with league-sync accept-removals after that poll';
+const FIX_UNREADABLE = `${TELL_OPERATOR} that some elements have no readable league_id; removals are held until this is fixed`;
 
 /** What the next poll would do with the list. */
 export function describePoll(snapshot: Snapshot, list: LeagueList, config: Config): CheckResult {

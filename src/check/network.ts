@@ -25,7 +25,7 @@ export async function checkConnection(address: URL, proxy: ProxyServer | undefin
   const at = `${end.host}:${end.port}`;
   const limitMs = Math.min(timeoutMs, STEP_TIMEOUT_MS);
   const results: CheckResult[] = [];
-  let step = { name: 'name', what: `The look-up of ${end.host}` };
+  let step = { name: 'name', what: `The DNS lookup of ${end.host}` };
   let socket: Socket | undefined;
   try {
     results.push(ok(step.name, await resolve(end.host, limitMs)));
@@ -35,7 +35,7 @@ export async function checkConnection(address: URL, proxy: ProxyServer | undefin
     socket = connect(end).on('error', () => undefined);
     await withTimeout(once(socket, 'connect'), limitMs);
     const to = proxy === undefined ? at : `the proxy ${proxy.label}`;
-    results.push(ok(step.name, `made to ${to} in ${formatDuration(performance.now() - begun)}`));
+    results.push(ok(step.name, `connected to ${to} in ${formatDuration(performance.now() - begun)}`));
     step = { name: 'tls', what: `TLS with ${at}` };
     if (proxy === undefined) results.push(await checkTls(address, socket, limitMs));
   } catch (error) {
@@ -51,7 +51,7 @@ async function resolve(host: string, limitMs: number): Promise<string> {
   const begun = performance.now();
   const addresses = await withTimeout(lookup(host, { all: true }), limitMs, 'EAI_AGAIN');
   const list = addresses.map(({ address }) => address).join(', ');
-  return `${host} is ${list}, found in ${formatDuration(performance.now() - begun)}`;
+  return `${host} is ${list}, resolved in ${formatDuration(performance.now() - begun)}`;
 }
 
 async function checkTls({ protocol, hostname }: URL, socket: Socket, limitMs: number): Promise<CheckResult> {
@@ -70,7 +70,7 @@ async function checkTls({ protocol, hostname }: URL, socket: Socket, limitMs: nu
   const leftMs = until - systemClock.now();
   const message = `${secured.getProtocol()}, certificate valid until ${formatTimestamp(until)} (${formatDuration(leftMs)} left)`;
   if (leftMs > RENEWAL_MS) return ok('tls', message);
-  return warn('tls', message, 'ask the operator of the service to renew it');
+  return warn('tls', message, 'ask the operator of the service to renew the certificate');
 }
 
 /** Rejects with a system error code on timeout. */

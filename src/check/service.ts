@@ -59,7 +59,7 @@ async function* checkResponses(config: Config, database: DatabaseTarget, stop: A
     const { migrations } = findPackage();
     yield readSnapshot(database.path, migrations, (snapshot) => describePoll(snapshot, list, config));
   } catch (error) {
-    yield failure('next poll', error, 'look at the line of the database');
+    yield failure('next poll', error, 'see the line "database" above');
   }
 }
 
@@ -85,7 +85,7 @@ function createOneShotClient(connection: Connection, token: Token, signal: Abort
 /** The result that replaces all requests while a stored Retry-After lasts; undefined if requests are allowed. */
 function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult | undefined {
   if (state === 'none') return undefined;
-  const unknown = skipped('the service, because a Retry-After in the database could not be read');
+  const unknown = skipped('the service, because the database may hold a Retry-After that could not be read');
   if (state === 'unknown') return unknown;
   const now = systemClock.now();
   try {
@@ -98,7 +98,7 @@ function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult
 }
 
 function describeRetryAfter(until: number): CheckResult {
-  const message = `it asked not to be called before ${formatTimestamp(until)} (Retry-After), so nothing more was sent; a worker polls at that time`;
+  const message = `it asked not to be called before ${formatTimestamp(until)} (Retry-After), so nothing more was sent; a running worker polls at that time`;
   return warn('service', message, 'check again after that');
 }
 
@@ -130,10 +130,10 @@ function describeClock(skewMs: number | undefined): CheckResult {
   if (skewMs === undefined) return ok('clock', 'cannot be compared: the service sends no Date header');
   const size = Math.abs(skewMs);
   if (size === 0) return ok('clock', "within a second of the service's");
-  const message = `this machine's is ${formatDuration(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the service's`;
+  const message = `this machine's clock is ${formatDuration(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the service's`;
   if (size <= NOTABLE_SKEW_MS) return ok('clock', message);
   const fix = 'correct the wrong clock and synchronize it (NTP)';
-  return warn('clock', `${message}, which is the one that counts for tokens`, fix);
+  return warn('clock', `${message}; tokens expire by the service's clock`, fix);
 }
 
 /** A failure is only a warning if the profile is not polled: only the command `profile` needs it then. */
@@ -154,6 +154,6 @@ function describeDrift(departures: readonly Drift[]): CheckResult {
   if (departures.length === 0) return ok('interface', 'the responses match the interface');
   const named = departures.slice(0, DRIFT_SHOWN).map(({ field, kind, detail }) => `${field} ${kind} (${detail})`);
   const more = departures.length > DRIFT_SHOWN ? ', …' : '';
-  const message = `${plural(departures.length, 'departure')} from it, all values that can be kept are kept: ${named.join(', ')}${more}`;
+  const message = `${plural(departures.length, 'departure')} from the interface; values are kept where possible: ${named.join(', ')}${more}`;
   return warn('interface', message, TELL_OPERATOR);
 }

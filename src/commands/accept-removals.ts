@@ -25,7 +25,7 @@ export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (io, { 
   const all = readHeldRemovals(path, migrations);
   const held = all.filter((removal) => removal.accepted_at === null);
   const when = describeWhen(withReader(path, countUnidentified));
-  if (all.length > held.length) await say(`${removals(all.length - held.length)} accepted before: ${when}`);
+  if (all.length > held.length) await say(`${removals(all.length - held.length)} accepted earlier: ${when}`);
   if (held.length === 0) {
     if (all.length === 0) await io.print('no removals are held');
     return EXIT.done;
@@ -42,7 +42,8 @@ export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (io, { 
   // Only the removals that were shown: a poll may have changed them since.
   const accepted = await accept(path, held, { migrations, clock: systemClock, stop: io.stop });
   if (accepted > 0) await say(`${removals(accepted)} accepted: ${when}`);
-  if (accepted < held.length) await say(`${removals(held.length - accepted)} no longer held as shown: look again`);
+  if (accepted < held.length)
+    await say(`${removals(held.length - accepted)} no longer held as shown; run the command again`);
   return EXIT.done;
 };
 

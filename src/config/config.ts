@@ -90,7 +90,7 @@ function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYN
   } catch (error) {
     const why = error instanceof Error ? error.message : 'it is not a cron expression';
     const fix = 'write 5 fields such as */5 * * * *, or 6 with seconds first';
-    throw settingsError(`${name}: "${expression}" cannot be used (${why})`, fix);
+    throw settingsError(`${name}: "${expression}" is not valid (${why})`, fix);
   }
 }
 
@@ -137,12 +137,12 @@ function findContradictions(config: Omit<Config, 'warnings'>, values: Values): r
   const intervalMs = Math.min(...runs.slice(1).map((run, index) => run - (runs[index] ?? run)));
   // `/readyz` would say 503 before every poll, although nothing is wrong.
   if (staleAfterMs !== undefined && staleAfterMs <= intervalMs) {
-    const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, and polls are ${formatDuration(intervalMs)} apart (LEAGUE_SYNC_SCHEDULE)`;
+    const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, but polls are ${formatDuration(intervalMs)} apart (LEAGUE_SYNC_SCHEDULE)`;
     problems.push({ message, fix: `set it to ${writeDuration(intervalMs + runTimeoutMs)} or more, or remove it` });
   }
   // A warning only if the attempt timeout is set: a short run timeout alone just means one attempt per run.
   if (values.LEAGUE_SYNC_ATTEMPT_TIMEOUT !== undefined && attemptTimeoutMs > runTimeoutMs) {
-    const message = `LEAGUE_SYNC_ATTEMPT_TIMEOUT: one request may take ${formatDuration(attemptTimeoutMs)}, and the whole run only ${formatDuration(runTimeoutMs)} (LEAGUE_SYNC_RUN_TIMEOUT)`;
+    const message = `LEAGUE_SYNC_ATTEMPT_TIMEOUT: one request may take ${formatDuration(attemptTimeoutMs)}, but the whole run only ${formatDuration(runTimeoutMs)} (LEAGUE_SYNC_RUN_TIMEOUT)`;
     const fix = `set it to ${writeDuration(runTimeoutMs)} or less, or raise LEAGUE_SYNC_RUN_TIMEOUT`;
     problems.push({ message, fix });
   }

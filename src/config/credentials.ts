@@ -30,7 +30,7 @@ export function findCredentials(values: Values): Credentials & Pick<CredentialPa
         const username = read();
         if (!username.includes(':')) return username;
         // Basic authentication ends the username at the first colon, so a colon would log in as another user.
-        const fix = 'ask the operator of the service for one without';
+        const fix = 'ask the operator of the service for a username without a colon';
         throw settingsError(`${name}: a username with a colon cannot be sent`, fix);
       },
       password: () => requireSecret(values, 'LEAGUE_SYNC_PASSWORD', "the player's password").read(),
@@ -69,7 +69,7 @@ export function fingerprintOf({ baseUrl, credentials }: Pick<Config, 'baseUrl' |
 function requireSecret(values: Values, name: string, what: string): Secret {
   const secret = findSecret(values, name);
   if (secret !== undefined) return secret;
-  throw settingsError(`${name}: is not set`, `set it to ${what}, or ${name}_FILE to a file that holds it`);
+  throw settingsError(`${name} is not set`, `set it to ${what}, or ${name}_FILE to a file that holds it`);
 }
 
 /** Throws a SettingsError if both forms are set. */
@@ -77,7 +77,7 @@ function findSecret(values: Values, name: string): Secret | undefined {
   const fileName = `${name}_FILE`;
   const { [name]: value, [fileName]: file } = values;
   if (value !== undefined && file !== undefined)
-    throw settingsError(`${name}: both it and ${fileName} are set`, 'keep one of them');
+    throw settingsError(`both ${name} and ${fileName} are set`, 'keep one of them');
   if (file !== undefined) return { name: fileName, read: () => readFirstLine(file, fileName) };
   return value === undefined ? undefined : { name, read: () => value };
 }

@@ -46,7 +46,7 @@ function findUnknown(names: readonly string[]): readonly Problem[] {
   return unknown.map((name) => {
     const near = closestName(name.slice(PREFIX.length), known);
     const fix = near ? `rename it (did you mean ${PREFIX}${near}?)` : 'remove it, or look for its name in .env.example';
-    return { message: `${name}: is not a setting and is ignored`, fix };
+    return { message: `${name} is not a setting and is ignored`, fix };
   });
 }
 
@@ -78,7 +78,7 @@ function findOddLine(line: string): Problem | undefined {
   }
   // The caller has emptied all closed quotes, so this one is unclosed.
   if (/^\s*["'`](?!["'`])/.test(value))
-    return { message: `the quote before the value of ${name} is never closed`, fix: 'close it, or remove it' };
+    return { message: `the quote before the value of ${name} is never closed`, fix: 'close the quote, or remove it' };
   if (!CUT.test(value)) return undefined;
   return { message: `the value of ${name} ends before the #`, fix: 'put the whole value between quotes' };
 }

@@ -26,7 +26,7 @@ export function chooseProxy(target: URL, environment: Environment): ProxyServer 
   const url = parseProxy(environment[variable]?.trim() ?? '');
   if (url !== undefined) return { address: url.href, variable, label: `${url.origin} (${variable})` };
   const fix = 'write it as http://host:port or http://user:password@host:port';
-  throw settingsError(`${variable}: is not a valid proxy address`, fix);
+  throw settingsError(`${variable} is not a valid proxy address`, fix);
 }
 
 export function describeProxy(proxy: ProxyServer | undefined): string {

@@ -29,12 +29,17 @@ const duration = (least: number, most = MAX_DURATION_MS): Read<number> =>
       return ms !== undefined && ms >= least && ms <= most ? ms : undefined;
     },
     `write a duration such as 250ms, 30s, 5m, 2h or 90d, from ${writeDuration(least)} to ${writeDuration(most)}`,
+    'duration',
   );
 
-const size = parsed((text) => {
-  const bytes = parseSize(text);
-  return bytes !== undefined && bytes >= 1 && bytes <= 2 ** 31 ? bytes : undefined;
-}, 'write a size such as 512KB, 64MB or 1GB, up to 2GB');
+const size = parsed(
+  (text) => {
+    const bytes = parseSize(text);
+    return bytes !== undefined && bytes >= 1 && bytes <= 2 ** 31 ? bytes : undefined;
+  },
+  'write a size such as 512KB, 64MB or 1GB, up to 2GB',
+  'size',
+);
 
 const percentage = parsed((text) => {
   const match = /^(\d{1,3}(?:\.\d+)?)\s?%$/.exec(text);
@@ -77,18 +82,18 @@ const webAddress =
   (example: string): Read<URL> =>
   (text, name) => {
     const url = URL.parse(text.trim());
-    if (url === null) throw settingsError(`${name}: is not a URL`, `write one such as ${example}`);
+    if (url === null) throw settingsError(`${name} is not a URL`, `write one such as ${example}`);
     if (url.protocol === 'https:' || url.protocol === 'http:') return url;
-    throw settingsError(`${name}: is not a web address`, 'begin it with https:// or http://');
+    throw settingsError(`${name} is not an http or https address`, 'begin it with https:// or http://');
   };
 
 const baseUrl: Setting<URL> = {
   read: (text, name) => {
     if (text === undefined)
-      throw settingsError(`${name}: is not set`, `set it to the address of the service, such as ${SERVICE}`);
+      throw settingsError(`${name} is not set`, `set it to the address of the service, such as ${SERVICE}`);
     const url = webAddress(SERVICE)(text, name);
     if (url.username === '' && url.password === '' && !/[?#]/.test(url.href)) return url;
-    throw settingsError(`${name}: contains user information, a query or a fragment`, 'write the address without it');
+    throw settingsError(`${name} contains user information, a query or a fragment`, 'write the address without it');
   },
 };
 
@@ -157,10 +162,13 @@ function optional<T>(read: Read<T>): Setting<T | undefined> {
 }
 
 /** `parse` returns undefined for what it cannot read. */
-function parsed<T>(parse: (text: string) => T | undefined, fix: string): Read<T> {
+function parsed<T>(parse: (text: string) => T | undefined, fix: string, noun?: 'duration' | 'size'): Read<T> {
   return (text, name) => {
     const value = parse(text.trim());
-    if (value === undefined) throw settingsError(`${name}: "${text}" cannot be used`, fix);
+    if (value === undefined) {
+      const lacksUnit = noun !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text);
+      throw settingsError(`${name}: "${text}" ${lacksUnit ? 'has no unit' : 'is not valid'}`, fix);
+    }
     return value;
   };
 }

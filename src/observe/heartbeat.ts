@@ -94,11 +94,11 @@ export class Heartbeat implements AsyncDisposable {
     const deadline = { at: Number.POSITIVE_INFINITY, signal: AbortSignal.any([outdated, this.closing.signal]) };
     try {
       await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });
-      if (this.isFailing) log.info({ host }, `the heartbeat gets through to ${host} again`);
+      if (this.isFailing) log.info({ host }, `the heartbeat to ${host} works again`);
       this.isFailing = false;
     } catch {
       if (this.shutdown.signal.aborted) return;
-      if (!this.isFailing) log.warn({ host }, `the heartbeat does not get through to ${host} (${reasonOf(failure)})`);
+      if (!this.isFailing) log.warn({ host }, `the heartbeat to ${host} failed (${reasonOf(failure)})`);
       this.isFailing = true;
     }
   }

@@ -73,7 +73,7 @@ function isAsDeclared(type: FieldType, sent: JsonValue | undefined): sent is str
 
 function readField({ name, type, presence }: Field, sent: JsonValue | undefined, found: ParseFindings): FieldValue {
   if (sent === undefined || sent === null) {
-    if (presence === 'required') found.problems.push({ path: name, message: `is missing (${typeName(sent)})` });
+    if (presence === 'required') found.problems.push({ path: name, message: sent === null ? 'is null' : 'is missing' });
     else if (presence === 'expected' && sent === undefined)
       found.drift.push({ field: name, kind: 'missing-field', detail: `absent for ${TYPE_NAMES[type]}` });
     return null;
@@ -89,9 +89,10 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
   }
   if (value !== undefined) return value;
   const article = sentType === 'object' ? 'an' : 'a';
+  const suffix = typeof sent === 'object' ? '' : ' that cannot be converted exactly';
   const message = isUnstorable
     ? 'contains a character that the database cannot store (NUL or an unpaired surrogate)'
-    : `is ${article} ${sentType} that cannot be read as a ${TYPE_NAMES[type]} without loss`;
+    : `should be a ${TYPE_NAMES[type]}, but is ${article} ${sentType}${suffix}`;
   if (presence === 'required') found.problems.push({ path: name, message });
   else found.extra.push([name, sent]);
   return null;

@@ -107,7 +107,7 @@ async function readBody(body: Readable, request: HttpRequest, { status, header }
       if (size <= maxBodyBytes) continue;
       if (truncateBody) break;
       const fix = 'raise LEAGUE_SYNC_MAX_BODY if this size is expected';
-      const message = `The answer to ${name} is larger than ${formatSize(maxBodyBytes)}.`;
+      const message = `The response to ${name} is larger than ${formatSize(maxBodyBytes)}.`;
       throw new ContractError(message, { httpStatus: status, fix });
     }
     return Buffer.concat(chunks, Math.min(size, maxBodyBytes));
@@ -116,7 +116,7 @@ async function readBody(body: Readable, request: HttpRequest, { status, header }
   if (encoding === '' || encoding === 'identity' || truncateBody) return read(body);
   const decoder = encoding === 'gzip' ? createGunzip() : encoding === 'br' ? createBrotliDecompress() : undefined;
   if (decoder === undefined) {
-    const message = `The answer to ${name} has an encoding that was not requested.`;
+    const message = `The response to ${name} has an encoding that was not requested.`;
     throw new ContractError(message, { httpStatus: status });
   }
   return pipeline(body, decoder, read).catch((error: unknown) => {

@@ -54,7 +54,7 @@ const BATCH_SIZE = 500;
  * its elements cannot be stored.
  */
 export async function parseLeagues(body: JsonObject, scope: Scope, signal?: AbortSignal): Promise<LeagueList> {
-  if (!Array.isArray(body.leagues)) throw new ContractError('The leagues answer has no list in "leagues".');
+  if (!Array.isArray(body.leagues)) throw new ContractError('The leagues response has no list in "leagues".');
   const elements: readonly JsonValue[] = body.leagues;
   const received = elements.length;
   const usable: ReceivedLeague[] = [];

@@ -7,12 +7,12 @@ import { readFields, unknownFields } from './coerce.ts';
 /** Parses a profile response (interface, 4.2). Throws a ContractError if it has no usable player. */
 export function parseProfile(body: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {
   const { player: sent, player_premium_items: items } = body;
-  if (isDeeperThan(body, MAX_JSON_DEPTH)) throw new ContractError('The profile answer is nested too deeply.');
-  if (!isObject(sent)) throw new ContractError(`The profile answer has no player (${typeName(sent)} in "player").`);
+  if (isDeeperThan(body, MAX_JSON_DEPTH)) throw new ContractError('The profile response is nested too deeply.');
+  if (!isObject(sent)) throw new ContractError(`The profile response has no player (${typeName(sent)} in "player").`);
   const { values, problems, drift } = readFields(PLAYER_FIELDS, sent, 'player.');
   drift.push(...unknownFields(body, PROFILE_RESPONSE.shape, 'player'));
   const problem = values.player_id === '' ? { path: 'player_id', message: 'is empty' } : problems[0];
-  if (problem !== undefined) throw new ContractError(`The profile answer's ${problem.path} ${problem.message}.`);
+  if (problem !== undefined) throw new ContractError(`The profile response's ${problem.path} ${problem.message}.`);
   if (!Array.isArray(items)) {
     const kind = items === undefined ? 'missing-field' : 'wrong-type';
     drift.push({ field: 'player.player_premium_items', kind, detail: `${typeName(items)} for list` });

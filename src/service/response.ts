@@ -55,10 +55,10 @@ export async function readObject(body: Uint8Array, clean = (text: string) => tex
 export function describeNonObject({ status, header, body }: HttpResponse, request: string, scrub: Secrets['scrub']) {
   const contentType = header('content-type')?.split(';', 1)[0] ?? 'no content type';
   const type = escapeControls(scrub(contentType)).slice(0, MAX_CONTENT_TYPE_LENGTH);
-  return new ContractError(
-    `The answer to ${request} (status ${status}, ${type}) is ${describeBody(body)}; does LEAGUE_SYNC_BASE_URL name the service?`,
-    { httpStatus: status },
-  );
+  return new ContractError(`The response to ${request} (status ${status}, ${type}) is ${describeBody(body)}.`, {
+    httpStatus: status,
+    fix: 'check that LEAGUE_SYNC_BASE_URL is the address of the service',
+  });
 }
 
 function describeBody(body: Uint8Array): string {

@@ -65,7 +65,7 @@ export function withSecondWriter<T>(path: string, write: Read<T>): T {
 
 function openExisting(path: string, options: Database.Options): Database.Database {
   if (!isRegularFile(path)) {
-    const fix = 'set LEAGUE_SYNC_DATABASE, or let the worker make it first';
+    const fix = 'set LEAGUE_SYNC_DATABASE, or start the worker, which creates it';
     throw new DatabaseError(`There is no database at ${path}.`, { fix });
   }
   const db = open(path, { ...options, fileMustExist: true });

@@ -7,7 +7,11 @@ const KNOWN_ERRORS: readonly (readonly [code: RegExp, what: string, fix: string]
   [/^SQLITE_(BUSY|LOCKED)/, 'is in use by another program', 'wait for that program, or end it'],
   [/^SQLITE_FULL|^SQLITE_IOERR_SHMSIZE|^ENOSPC|^EDQUOT/, 'cannot grow: the disk is full', 'free some space'],
   [/EROFS/, 'is on a read-only file system', 'remount it read-write, or choose a path on another one'],
-  [/^E[MN]FILE/, 'cannot be opened: too many files are open', 'raise the limit (ulimit -n), or end what holds them'],
+  [
+    /^E[MN]FILE/,
+    'cannot be opened: too many files are open',
+    'raise the limit (ulimit -n), or stop the program that has them open',
+  ],
   [/^SQLITE_READONLY|EACCES|EPERM/, 'cannot be written', 'give this user write permission on the file and its folder'],
   [
     /^SQLITE_CANTOPEN|^ENOENT|^ENOTDIR|^EISDIR|^ELOOP|^ENAMETOOLONG/,

@@ -158,5 +158,5 @@ function explainHold(list: LeagueList, limit: number): string {
   if (hasUnreadable) return 'elements without a readable league_id could be any of the missing leagues';
   if (list.received === 0) return 'the list is empty';
   const share = Number((limit * 100).toFixed(6));
-  return `more than ${ALWAYS_ALLOWED}, and more than ${share}% of those listed, would go at once`;
+  return `more than ${ALWAYS_ALLOWED} leagues, and more than ${share}% of those listed, would be removed at once`;
 }

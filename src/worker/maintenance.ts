@@ -62,7 +62,7 @@ export function createRetention(retentionMs: number, { store, clock }: Pick<RunD
     nextAt = clock.monotonic() + PRUNE_EVERY_MS;
     log.warn(
       { last_started_at: lastStart },
-      `no old runs are deleted today, since all are old, the last of ${lastStart}: is the clock right?`,
+      `no old runs are deleted today, because all are old, the last of ${lastStart}; check the clock`,
     );
   }
   let pruning: Promise<void> = Promise.resolve();
@@ -76,7 +76,7 @@ export function createRetention(retentionMs: number, { store, clock }: Pick<RunD
       }));
       if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
     } catch (error) {
-      log.warn({ err: toRunError(error) }, 'old runs could not be deleted; tried again tomorrow');
+      log.warn({ err: toRunError(error) }, 'old runs could not be deleted; the next attempt is tomorrow');
     }
   };
   return {

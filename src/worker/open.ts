@@ -98,7 +98,7 @@ async function openDatabase(path: string, lock: Lock, options: OpenOptions): Pro
       log.info(upgrade, `the database has an older schema: copying it to ${upgrade.copy} before the upgrade`);
       await copy(path, upgrade.copy, { replace: 'earlier', signal: stop });
     },
-    onLongWait: ({ message }) => log.warn({ database: path }, `waiting, for at most a minute: ${message}`),
+    onLongWait: ({ message }) => log.warn({ database: path }, `waiting up to a minute: ${message}`),
     lock,
     isDemo: options.isDemo ?? false,
     onClosed: options.onClosed ?? (() => undefined),
@@ -151,7 +151,7 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
 /** Returns how many unfinished runs of an earlier worker it marked `interrupted`. */
 function prepareRows(store: Store, { signal, isDemo = false }: OpenOptions): Promise<number> {
   const foundAt = formatTimestamp(systemClock.now());
-  const message = `The worker ended during this run (killed, crashed, or without power); found at the start on ${foundAt}.`;
+  const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
     return store.runs.interruptRunning(message);

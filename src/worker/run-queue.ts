@@ -37,8 +37,8 @@ export class RunQueue {
     // Never skip a catch-up: the run in progress may have started before the machine was suspended.
     if (this.current === kind && trigger !== 'catch-up') {
       const isFirst = kind === 'leagues' && isFirstLoad();
-      const what = isFirst ? 'the first poll' : 'the run before';
-      log[isFirst ? 'info' : 'warn']({ kind, trigger }, `${kind}: skipped: ${what} is still going on`);
+      const what = isFirst ? 'the first poll' : 'the previous run';
+      log[isFirst ? 'info' : 'warn']({ kind, trigger }, `${kind}: skipped: ${what} is still in progress`);
       return false;
     }
     const until = retryAfter.until();
@@ -92,7 +92,7 @@ export class RunQueue {
         if (report.postponed || report.error?.kind === 'credentials') this.owed.add(kind);
         else this.owed.delete(kind);
       } catch (error) {
-        log.error({ err: toRunError(error), kind }, 'a run failed in a way that it could not record');
+        log.error({ err: toRunError(error), kind }, 'a run failed and could not be recorded');
       } finally {
         this.current = undefined;
       }

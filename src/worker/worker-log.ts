@@ -16,7 +16,7 @@ export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) =>
     else if (event.type === 'firstLoad')
       log.info(
         { kind: 'leagues', received: event.received },
-        `leagues: first load of ${event.received} leagues; this may take some seconds, and probes wait meanwhile`,
+        `leagues: first load of ${event.received} leagues; this can take some seconds; probes are answered afterwards`,
       );
     else if (event.type === 'runEnded') {
       logRun(event.report);
@@ -138,10 +138,7 @@ function logSuccessfulLogin(log: Log, login: LoginRecord, recovery: string): voi
     log.warn(line, `${said}, but the token has expired already (${at}); it is used until it is rejected${recovery}`);
   else if (Math.abs(clockSkewMs) > LARGE_SKEW_MS) {
     const skew = `${formatDuration(Math.abs(clockSkewMs))} ${clockSkewMs > 0 ? 'ahead of' : 'behind'} this machine's`;
-    log.warn(
-      line,
-      `${said}; ${expires}; the service's clock is ${skew}, and is the one that counts for tokens${recovery}`,
-    );
+    log.warn(line, `${said}; ${expires}; the service's clock is ${skew}; tokens expire by that clock${recovery}`);
   } else log.info(line, `${said}; ${expires}${recovery}`);
 }
 

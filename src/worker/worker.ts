@@ -164,7 +164,7 @@ function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResource
   else
     log.info(
       { kind, last_success_at: last.finished_at },
-      `${kind}: no poll at start: the last good one is seconds old`,
+      `${kind}: no poll at start: the last good poll was seconds ago`,
     );
 }
 

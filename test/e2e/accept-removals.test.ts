@@ -146,7 +146,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     for (const args of [[], ['--yes']]) {
       expect(await bench.run(['accept-removals', ...args])).toMatchObject({
         code: 0,
-        stdout: `${ACCEPTED.replace('accepted', 'accepted before')}\n`,
+        stdout: `${ACCEPTED.replace('accepted', 'accepted earlier')}\n`,
       });
     }
     expect(fingerprint(bench.folder)).toEqual(before);

@@ -38,7 +38,7 @@ describe('check of a service', () => {
     const env = { http_proxy: proxy.url, LEAGUE_SYNC_ALLOW_HTTP: 'true' };
     const checked = await runCheck(setUpFor('http://service.example.test'), env);
     expect(troubles(checked)).toEqual([]);
-    expect(told(checked, 'connection')).toContain(`made to the proxy ${proxy.url} (http_proxy)`);
+    expect(told(checked, 'connection')).toContain(`connected to the proxy ${proxy.url} (http_proxy)`);
   });
 
   it.each([
@@ -48,11 +48,11 @@ describe('check of a service', () => {
     [
       'wrong-clock',
       'warn clock',
-      "behind the service's, which is the one that counts for tokens -> correct the wrong clock",
+      "behind the service's; tokens expire by the service's clock -> correct the wrong clock",
       [],
     ],
     ['bad-rows', 'warn leagues', 'tell the operator of the service', ['warn interface']],
-    ['new-field', 'warn interface', '1 departure from it, all values that can be kept are kept: ', []],
+    ['new-field', 'warn interface', '1 departure from the interface; values are kept where possible: ', []],
     ['cut-body', 'fail leagues', 'ask the operator of the service', []],
   ])('with the fault %s says %s and the fix, after one try', async (fault, trouble, fix, after) => {
     const { simulator, ...bench } = await setUp({ faults: [fault] });
@@ -65,7 +65,7 @@ describe('check of a service', () => {
   });
 
   it.each([
-    ['not-json', 'does LEAGUE_SYNC_BASE_URL name the service? -> check LEAGUE_SYNC_BASE_URL'],
+    ['not-json', 'is an HTML page -> check that LEAGUE_SYNC_BASE_URL is the address of the service'],
     ['always-401', 'check that API access is enabled for this account'],
     ['redirect', '-> check LEAGUE_SYNC_BASE_URL'],
   ])('whose data has the fault %s fails for leagues and profile', async (fault, fix) => {
@@ -104,7 +104,7 @@ describe('check of a service', () => {
 
   it.each([
     ['empty-list', 'the list is empty'],
-    ['drop-third', 'more than 5, and more than 20% of those listed'],
+    ['drop-third', 'more than 5 leagues, and more than 20% of those listed'],
   ])('that would make the guard hold removals (%s) warns, with the reason', async (fault, reason) => {
     const bench = await setUp();
     await bench.run(['sync']);

@@ -21,7 +21,7 @@ const BAD: readonly (readonly [string, (authority: Authority) => Certificate, st
   [
     'that has expired',
     (authority) => authority.issue({ ...HERE, from: -3, until: -1 }),
-    'ask the operator of the service to renew it',
+    'ask the operator of the service to renew the certificate',
   ],
   ['that is not valid yet', (authority) => authority.issue({ ...HERE, from: 1, until: 3 }), 'check the clock'],
   [
@@ -55,7 +55,7 @@ describe('check of a service over TLS', () => {
       const checked = await runCheck(setUpFor(`https://${host}:${soon.port}`), env);
       expect(troubles(checked)).toEqual(['warn tls']);
       expect(told(checked, 'tls')).toMatch(
-        /TLSv1\.3, certificate valid until 20.* -> ask the operator of the service to renew it/,
+        /TLSv1\.3, certificate valid until 20.* -> ask the operator of the service to renew the certificate/,
       );
       const lasting = await startTls(simulator.url, authority.issue({ ...HERE, until: 90 }));
       expect(troubles(await runCheck(setUpFor(`https://${host}:${lasting.port}`), env))).toEqual([]);

@@ -145,8 +145,10 @@ describe('check at a terminal', () => {
     expect(lines.filter((line) => line.length > 80 && line.trim().includes(' ', 62))).toEqual([]);
     const clock = lines.findIndex((line) => line.startsWith('warn  clock'));
     // The skew may be printed as 2 h or 120 min, which moves the line break.
-    expect(lines[clock]).toMatch(/^warn {2}clock {7}this machine's is .* behind the service's, which is the( one)?$/);
-    expect(lines[clock + 1]).toMatch(/^ {18}(one )?that counts for tokens$/);
+    expect(lines[clock]).toMatch(
+      /^warn {2}clock {7}this machine's clock is .* behind the service's; tokens( expire)?$/,
+    );
+    expect(lines[clock + 1]).toMatch(/^ {18}(expire )?by the service's clock$/);
     expect(lines[clock + 2]).toBe('                  → correct the wrong clock and synchronize it (NTP)');
     expect(lines.at(-1)).toMatch(/^\d+ ok, 1 warning, 1 failure$/);
   });

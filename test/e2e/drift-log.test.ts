@@ -34,7 +34,7 @@ async function startListing(...first: readonly unknown[]) {
 
 const NAMELESS = makeLeague('x', { league_name: undefined });
 const rejectionOf = (position: number) =>
-  `leagues: 1 new entry that cannot be stored (rejected_leagues): leagues[${position}] (x) league_name is missing (absent)`;
+  `leagues: 1 new entry that cannot be stored (rejected_leagues): leagues[${position}] (x) league_name is missing`;
 const DRIFT = 'leagues: 1 new departure from the interface (drift): leagues[].mascot unknown-field (string)';
 
 describe('a finding that is new', () => {

@@ -53,8 +53,8 @@ describe('an open page', () => {
       await worker.stop('SIGKILL');
       const asOf = await page.locator('#asof').textContent();
       await page.clock.runFor(WITHIN);
-      expect(await lostIn(page).textContent()).toContain(`No word from the worker`);
-      expect(await lostIn(page).textContent()).toContain(`What you see is as of ${asOf}`);
+      expect(await lostIn(page).textContent()).toContain(`The worker cannot be reached`);
+      expect(await lostIn(page).textContent()).toContain(`It shows the state as of ${asOf}`);
       expect(await headline(page).isVisible()).toBe(false);
       expect(await tabOf(page)).toEqual(['? no word · league-sync', '/icon-lost.svg']);
       expect(await page.getByText(/worker started \d\d s ago/).count()).toBe(1);

@@ -63,10 +63,10 @@ describe('the page', () => {
       icon: '/icon-bad.svg',
       look: 'state bad',
       headline: 'The service refuses the credentials',
-      session: expect.stringMatching(/^Sessionrefused ?tried again in \d+ s/),
+      session: expect.stringMatching(/^Sessionrefused ?next login in \d+ s/),
     });
     expect(found.facts).toMatch(AGE);
-    expect(found.facts).toMatch(/ · the credentials are tried again in \d+ s$/);
+    expect(found.facts).toMatch(/ · next login in \d+ s$/);
     await expectAccessible(page);
     await takePicture(page, 'home-refused-dark');
     expectQuiet();

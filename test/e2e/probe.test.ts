@@ -67,7 +67,7 @@ describe('status --probe', () => {
 
   it('refuses an invalid address with 78', async () => {
     const { code, stderr } = await probe('here');
-    expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_LISTEN: "here" cannot be used')]);
+    expect([code, stderr]).toEqual([78, expect.stringContaining('LEAGUE_SYNC_LISTEN: "here" is not valid')]);
   });
 
   it.each([

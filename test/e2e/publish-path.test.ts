@@ -148,7 +148,7 @@ describe('what is not a copy of the database and in the way', () => {
     expect([held.code, lastLine(held.stderr)]).toEqual([3, expect.stringMatching(SAID)]);
     bench.simulator.setFault('not-json', true);
     const failed = await bench.run(['sync']);
-    expect([failed.code, lastLine(failed.stderr)]).toEqual([1, expect.stringContaining('The answer to GET')]);
+    expect([failed.code, lastLine(failed.stderr)]).toEqual([1, expect.stringContaining('The response to GET')]);
     expect(picture(bench.shared)).toEqual({ 'copy.db': expect.any(String) });
   });
 

@@ -43,7 +43,7 @@ describe('settings', () => {
     const { stderr } = await runProgram(['sync'], { cwd });
     const lines = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(REQUIRED.length + 2);
-    for (const name of REQUIRED) expect(stderr).toContain(`  - ${name}: is not set -> set it to `);
+    for (const name of REQUIRED) expect(stderr).toContain(`  - ${name} is not set -> set it to `);
     expect(lines.at(-1)).toMatch(/^To start: copy \S*\.env\.example to \.env and fill it in; the README explains/);
     writeFileSync(join(cwd, '.env'), 'LEAGUE_SYNC_BASE_URL=\n');
     expect((await runProgram(['sync'], { cwd })).stderr).toMatch(/^To start: write these settings into \.env;/m);
@@ -55,9 +55,9 @@ describe('settings', () => {
     const lines = terminal.screen().trimEnd().split(/\r?\n/);
     expect(lines.slice(0, 6)).toEqual([
       'league-sync: the settings cannot be used:',
-      '  - LEAGUE_SYNC_BASE_URL: is not set',
+      '  - LEAGUE_SYNC_BASE_URL is not set',
       '    → set it to the address of the service, such as https://api.example.com',
-      '  - LEAGUE_SYNC_USERNAME: is not set',
+      '  - LEAGUE_SYNC_USERNAME is not set',
       "    → set it to the player's username, or LEAGUE_SYNC_USERNAME_FILE to a file",
       '      that holds it',
     ]);
@@ -140,7 +140,7 @@ describe('settings', () => {
     const bench = await setUp();
     const { code, stderr } = await bench.run(['sync'], { [meant]: '', [misspelt]: value });
     expect(code).toBe(78);
-    expect(stderr).toMatch(new RegExp(`${misspelt}: .* -> rename it \\(did you mean ${meant}\\?\\)`));
+    expect(stderr).toMatch(new RegExp(`${misspelt} .* -> rename it \\(did you mean ${meant}\\?\\)`));
     expect(readdirSync(bench.folder)).toEqual([]);
   });
 
@@ -217,7 +217,7 @@ describe('a .env file', () => {
     for (const command of ['sync', 'status']) {
       const { code, stderr } = await bench.run([command]);
       expect(code).toBe(0);
-      expect(stderr).toContain('LEAGUE_SYNC_PASWORD: is not a setting and is ignored -> rename it (did you mean');
+      expect(stderr).toContain('LEAGUE_SYNC_PASWORD is not a setting and is ignored -> rename it (did you mean');
       expect(stderr).not.toContain(PASSWORD);
     }
   });

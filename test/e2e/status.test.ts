@@ -70,7 +70,7 @@ describe('status', () => {
     for (let failed = 0; failed < 2; failed += 1) expect((await bench.run(['sync'])).code).toBe(1);
     const { stdout } = await bench.run(['status']);
     expect(stdout).toMatch(/^● up to date, but the last 2 polls failed · 124 leagues · synced .+$/m);
-    expect(stdout).toMatch(/^failed polls +2 since the last good one: The answer to GET .+$/m);
+    expect(stdout).toMatch(/^failed polls +2 since the last good one: The response to GET .+$/m);
   });
 
   it('shows the end of a pending Retry-After', async () => {

@@ -272,7 +272,9 @@ describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
       const { code, lines } = await show(bench, args, 60);
       expect(code).toBe(3);
       expect(lines.filter((line) => [...line].length > 60)).toEqual([]);
-      expect(lines.join(' ')).toContain('more than 5, and more than 20% of those listed, would go at once');
+      expect(lines.join(' ')).toContain(
+        'more than 5 leagues, and more than 20% of those listed, would be removed at once',
+      );
     }
   });
 });

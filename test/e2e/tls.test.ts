@@ -42,7 +42,7 @@ const BAD: Readonly<Record<string, Bad>> = {
     certificate: (authority) => authority.issue({ ...HERE, from: -3, until: -1 }),
     trusted: true,
     code: 'CERT_HAS_EXPIRED',
-    fix: 'renew it',
+    fix: 'renew the certificate',
   },
   'that is not valid yet': {
     certificate: (authority) => authority.issue({ ...HERE, from: 1, until: 3 }),

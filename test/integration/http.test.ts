@@ -49,7 +49,7 @@ it('an empty body is one', async () => {
 it.each([{}, { 'content-length': '9' }])('a body over the limit is refused (%j)', async (headers) => {
   await expect(ask(sending(['abcd', 'efgh', 'i'], headers))).rejects.toMatchObject({
     kind: 'contract',
-    message: 'The answer to GET / is larger than 8 B; raise LEAGUE_SYNC_MAX_BODY if this size is expected.',
+    message: 'The response to GET / is larger than 8 B; raise LEAGUE_SYNC_MAX_BODY if this size is expected.',
   });
 });
 

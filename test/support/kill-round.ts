@@ -40,7 +40,7 @@ const STAYING: ReadonlySet<Moment> = new Set(['checkpoint', 'report', 'publish',
 const LONGEST_RESTART_MS = 10_000;
 /** The warnings that a restart may log. */
 const EXPECTED_WARNINGS =
-  /of an earlier worker as interrupted|skipped: the run before is still going on|new departures? from the interface/;
+  /of an earlier worker as interrupted|skipped: the previous run is still in progress|new departures? from the interface/;
 
 /** Kills workers on one database repeatedly, and checks the files after each kill. */
 export async function playRound({ seed, leagues, kills, moments, tally }: Round): Promise<void> {

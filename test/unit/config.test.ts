@@ -31,7 +31,7 @@ function refusalOf(values: Values) {
 
 /** The settings that a list of faults names, each once. */
 function namesOf(faults: readonly string[]): readonly string[] {
-  return [...new Set(faults.map((fault) => fault.split(':', 1)[0] ?? ''))].sort();
+  return [...new Set(faults.map((fault) => fault.split(/[: ]/, 1)[0] ?? ''))].sort();
 }
 
 describe('the settings', () => {
@@ -118,7 +118,7 @@ describe('the settings', () => {
     expect([proxy, heartbeat?.().proxy?.label]).toEqual([undefined, 'http://two:2 (http_proxy)']);
     const error = thrownBy(() => load(settings, { http_proxy: 'nonsense' }));
     expect(error).toBeInstanceOf(SettingsError);
-    expect(String(error).match(/http_proxy: is not/g)).toHaveLength(1);
+    expect(String(error).match(/http_proxy is not/g)).toHaveLength(1);
   });
 
   it('name all missing required settings at once', () => {
@@ -129,8 +129,8 @@ describe('the settings', () => {
     const { LEAGUE_SYNC_PASSWORD: secret, ...rest } = REQUIRED;
     const faults = faultsOf({ ...rest, LEAGUE_SYNC_PASWORD: secret });
     expect(faults).toHaveLength(2);
-    expect(faults[0]).toMatch(/^LEAGUE_SYNC_PASSWORD: is not set -> set it to /);
-    expect(faults[1]).toMatch(/^LEAGUE_SYNC_PASWORD: .* -> rename it \(did you mean LEAGUE_SYNC_PASSWORD\?\)/);
+    expect(faults[0]).toMatch(/^LEAGUE_SYNC_PASSWORD is not set -> set it to /);
+    expect(faults[1]).toMatch(/^LEAGUE_SYNC_PASWORD .* -> rename it \(did you mean LEAGUE_SYNC_PASSWORD\?\)/);
     expect(faults.join()).not.toContain(secret);
   });
 
@@ -222,7 +222,7 @@ describe('the settings', () => {
     ['LEAGUE_SYNC_', 'remove it, or look for its name in .env.example'],
   ])('warn of %s: %s, and never repeat its value', (name, fix) => {
     const { warnings } = load({ [name]: 'swordfish' });
-    expect(warnings).toEqual([{ message: `${name}: is not a setting and is ignored`, fix }]);
+    expect(warnings).toEqual([{ message: `${name} is not a setting and is ignored`, fix }]);
   });
 
   it.each([
@@ -272,7 +272,7 @@ describe('the address of the heartbeat in a file', () => {
     expect(heartbeat?.()).toMatchObject({ url: { href: 'https://hc.example.org/two' }, proxy: undefined });
     folder.write('heartbeat', 'swordfish');
     const error = thrownBy(() => heartbeat?.());
-    expect(error).toMatchObject({ problems: [{ message: `${NAME}: is not a URL` }] });
+    expect(error).toMatchObject({ problems: [{ message: `${NAME} is not a URL` }] });
     expect(String(error)).not.toContain('swordfish');
   });
 
@@ -281,7 +281,7 @@ describe('the address of the heartbeat in a file', () => {
       `${NAME}: the file /nowhere/heartbeat cannot be read (ENOENT) -> check its path and permissions`,
     ]);
     const both = { ...REQUIRED, [NAME]: '/nowhere', LEAGUE_SYNC_HEARTBEAT_URL: 'https://hc.example.com/swordfish' };
-    expect(faultsOf(both)).toEqual([`LEAGUE_SYNC_HEARTBEAT_URL: both it and ${NAME} are set -> keep one of them`]);
+    expect(faultsOf(both)).toEqual([`both LEAGUE_SYNC_HEARTBEAT_URL and ${NAME} are set -> keep one of them`]);
   });
 });
 

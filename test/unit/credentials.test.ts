@@ -93,7 +93,7 @@ describe('the settings of a secret', () => {
   });
 
   it('accept one form, not both', () => {
-    const message = 'LEAGUE_SYNC_PASSWORD: both it and LEAGUE_SYNC_PASSWORD_FILE are set';
+    const message = 'both LEAGUE_SYNC_PASSWORD and LEAGUE_SYNC_PASSWORD_FILE are set';
     const both = { LEAGUE_SYNC_PASSWORD: 'hunter22', LEAGUE_SYNC_PASSWORD_FILE: '/none' };
     expect(thrownBy(() => load(both))).toMatchObject({ problems: [{ message, fix: 'keep one of them' }] });
   });

@@ -8,7 +8,7 @@ import { makeReport } from '../support/run-report.ts';
 const driftOf = (name: string) => ({ field: `leagues[].${name}`, kind: 'unknown-field', detail: 'string' }) as const;
 
 function rejectionOf(position: number, leagueId: string | null = `id-${position}`): Rejection {
-  const problems = [{ path: 'league_name', message: 'is missing (absent)' }];
+  const problems = [{ path: 'league_name', message: 'is missing' }];
   return { position, leagueId, problems, raw: '{"secret":"raw"}' as Rejection['raw'] };
 }
 
@@ -30,7 +30,7 @@ describe('a new finding', () => {
   it('of a rejection is logged by id or position, without the element itself', () => {
     const lines = tell({ rejections: [rejectionOf(0), rejectionOf(7, null)] });
     expect(wordsOf(lines)).toEqual([
-      'warn leagues: 2 new entries that cannot be stored (rejected_leagues): leagues[0] (id-0) league_name is missing (absent); leagues[7] league_name is missing (absent)',
+      'warn leagues: 2 new entries that cannot be stored (rejected_leagues): leagues[0] (id-0) league_name is missing; leagues[7] league_name is missing',
     ]);
     expect(lines[0]).toMatchObject({ new_rejections: 2, rejected_leagues: [{ league_id: 'id-0' }, { position: 7 }] });
     expect(JSON.stringify(lines)).not.toContain('raw');

@@ -91,7 +91,7 @@ describe('the heartbeat', () => {
   });
 });
 
-describe('a heartbeat that does not get through', () => {
+describe('a heartbeat that fails', () => {
   it('is tried four times within half a minute, but the start only until the end is known', async () => {
     const { clock, kinds, run, answer } = createStage();
     answer(DOWN);
@@ -110,18 +110,18 @@ describe('a heartbeat that does not get through', () => {
     expect(kinds()).toEqual(['start', 'success']);
   });
 
-  it('is logged once, naming only the host, until it gets through again', async () => {
+  it('is logged once, naming only the host, until it works again', async () => {
     const { clock, lines, run, answer } = createStage();
     answer(DOWN);
     for (let runs = 0; runs < 3; runs += 1) {
       await run('changed');
       await clock.advance(60 * SECOND);
     }
-    expect(lines).toEqual(['the heartbeat does not get through to hc.example.com (ECONNREFUSED)']);
+    expect(lines).toEqual(['the heartbeat to hc.example.com failed (ECONNREFUSED)']);
     answer('take');
     await run('changed');
     await run('changed');
-    expect(lines.slice(1)).toEqual(['the heartbeat gets through to hc.example.com again']);
+    expect(lines.slice(1)).toEqual(['the heartbeat to hc.example.com works again']);
   });
 
   it('is superseded by the newest message, without those in between', async () => {

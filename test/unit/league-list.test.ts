@@ -105,14 +105,14 @@ describe('an element', () => {
   it.each(required)('without %s is rejected, and its id is known', async (name) => {
     const { rejections, leagues } = await parseElements(among(without(name)));
     expect(rejections).toMatchObject([
-      { leagueId: 'l1', position: 1, problems: [{ path: name, message: 'is missing (absent)' }] },
+      { leagueId: 'l1', position: 1, problems: [{ path: name, message: 'is missing' }] },
     ]);
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
 
   it.each(required)('with %s as null is rejected', async (name) => {
     const { rejections } = await parseElements(among(createElement({ [name]: null })));
-    expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: name, message: 'is missing (null)' }] }]);
+    expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: name, message: 'is null' }] }]);
   });
 
   it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, with drift', async (name) => {
@@ -228,7 +228,7 @@ describe('a list with many rejections', () => {
 
   it('fails from more than a half, naming the first problems', async () => {
     await expect(parseElements([...bad(6), ...good(5)])).rejects.toThrow(
-      'leagues[0] sport is missing (null); leagues[1] sport is missing (null); leagues[2] sport is missing (null); …',
+      'leagues[0] sport is null; leagues[1] sport is null; leagues[2] sport is null; …',
     );
     await expect(parseElements(bad(1))).rejects.toThrow('1 of 1 leagues cannot be stored');
   });

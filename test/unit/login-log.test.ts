@@ -85,8 +85,8 @@ describe('the log of the logins', () => {
   it.each<readonly [string, Partial<LoginRecord>, RegExp]>([
     ['no expiry', { expiresAt: undefined }, /^token renewed, but the service sent no readable expire_datetime; /],
     ['a dead token', { expiredOnArrival: true }, /^token renewed, but the token has expired already \(2026/],
-    ['a clock ahead', { clockSkewMs: 120_000 }, /; the service's clock is 2 min ahead of this machine's, /],
-    ['a clock behind', { clockSkewMs: -60_001 }, /; the service's clock is 60 s behind this machine's, /],
+    ['a clock ahead', { clockSkewMs: 120_000 }, /; the service's clock is 2 min ahead of this machine's; tokens /],
+    ['a clock behind', { clockSkewMs: -60_001 }, /; the service's clock is 60 s behind this machine's; tokens /],
   ])('warns of a login with %s', (_, more, words) => {
     const { lines, granted } = createStage();
     granted(more);

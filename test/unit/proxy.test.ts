@@ -77,7 +77,7 @@ describe('the proxy to a service', () => {
     const { proxy, faults } = choose(HTTPS, { https_proxy: value });
     expect(proxy).toBeUndefined();
     expect(faults).toEqual([
-      { message: 'https_proxy: is not a valid proxy address', fix: expect.stringContaining('write it as http:') },
+      { message: 'https_proxy is not a valid proxy address', fix: expect.stringContaining('write it as http:') },
     ]);
     expect(JSON.stringify(faults)).not.toContain(value);
   });

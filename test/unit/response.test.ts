@@ -39,7 +39,7 @@ describe('a body', () => {
     const answer = createAnswer(body, { status: 200, headers: { 'content-type': 'text/html; charset=x' } });
     expect(await readObject(answer.body)).toBeUndefined();
     expect(describeNonObject(answer, 'GET /x', (text) => text).message).toBe(
-      `The answer to GET /x (status 200, text/html) is ${described}; does LEAGUE_SYNC_BASE_URL name the service?`,
+      `The response to GET /x (status 200, text/html) is ${described}; check that LEAGUE_SYNC_BASE_URL is the address of the service.`,
     );
   });
 

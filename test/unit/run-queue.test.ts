@@ -107,11 +107,11 @@ describe('the run queue', () => {
   });
 
   it.each([
-    ['warns of a scheduled run that it skips', false, 'warn leagues: skipped: the run before is still going on'],
+    ['warns of a scheduled run that it skips', false, 'warn leagues: skipped: the previous run is still in progress'],
     [
       'does not warn of one that it skips during the first load',
       true,
-      'info leagues: skipped: the first poll is still going on',
+      'info leagues: skipped: the first poll is still in progress',
     ],
   ])('%s', async (_, isFirst, words) => {
     const { queue, endRun, lines, loadFirst } = createStage();

@@ -60,7 +60,7 @@ ${renderTiles(monitor, now)}`;
 <section aria-labelledby="polls-title" data-part="polls"><h2 id="polls-title">Polls</h2>${renderPolls(polls, now)}</section>
 <section aria-labelledby="year-title" data-part="year"><h2 id="year-title">A year of changes</h2>${renderYear(days, now)}</section>
 <div class="half" data-part="notices">${renderIssues(issues, monitor.lastSuccess() === undefined, now)}</div>
-<section class="half" aria-labelledby="recent-title" data-part="recent"><h2 id="recent-title">What changed last</h2>${renderChangeList(recent, now)}<p><a href="/changes">All changes</a></p></section>
+<section class="half" aria-labelledby="recent-title" data-part="recent"><h2 id="recent-title">Latest changes</h2>${renderChangeList(recent, now)}<p><a href="/changes">All changes</a></p></section>
 ${renderLeagues(leagues, now)}`;
 }
 
@@ -95,8 +95,7 @@ function renderNextPoll(monitor: Monitor, now: number): Html {
   const until = (at: number) => relativeTime(at, now, 'until');
   if (running !== undefined) return html`polling the ${running} now`;
   if (pausedUntil > now) return html`the service asked for a pause (Retry-After), next poll ${until(pausedUntil)}`;
-  if (refusal !== undefined && refusal.until > now)
-    return html`the credentials are tried again ${until(refusal.until)}`;
+  if (refusal !== undefined && refusal.until > now) return html`next login ${until(refusal.until)}`;
   return html`next poll ${until(monitor.settings.schedule.nextTime())}`;
 }
 
@@ -115,7 +114,7 @@ function explain(monitor: Monitor): readonly string[] {
 function linkIssues(monitor: Monitor): Html | '' {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
   if (held + rejected === 0) return '';
-  return html`<p>See what to do: ${held > 0 && html`<a href="#held-title">${countOf(held, 'removal')} held</a>`}${held > 0 && rejected > 0 && ' · '}${rejected > 0 && html`<a href="#rejected-title">${countOf(rejected, 'element')} rejected</a>`}</p>`;
+  return html`<p>What to do: ${held > 0 && html`<a href="#held-title">${countOf(held, 'removal')} held</a>`}${held > 0 && rejected > 0 && ' · '}${rejected > 0 && html`<a href="#rejected-title">${countOf(rejected, 'element')} rejected</a>`}</p>`;
 }
 
 function renderTiles(monitor: Monitor, now: number): Html {
@@ -133,7 +132,7 @@ function renderTiles(monitor: Monitor, now: number): Html {
 
 function renderSession({ refusal, token }: Partial<LiveState>, now: number): Html {
   if (refusal !== undefined)
-    return html`<dd class="bad">refused<small>tried again ${relativeTime(refusal.until, now, 'until')}</small></dd>`;
+    return html`<dd class="bad">refused<small>next login ${relativeTime(refusal.until, now, 'until')}</small></dd>`;
   if (token === undefined) return html`<dd>no token yet</dd>`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<dd class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</dd>`;
@@ -160,15 +159,15 @@ ${held.length > MAX_HELD ? html`<p class="muted">and ${count(held.length - MAX_H
 function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
   const accepted = held.filter((row) => row.accepted_at !== null).length;
   if (unidentified > 0)
-    return html`The last list has elements without a readable <code>league_id</code>, which might be any of these leagues. The removals wait until the service corrects this; until then accepting them has no effect.`;
+    return html`The last list has elements without a readable <code>league_id</code>, which might be any of these leagues. The removals are held until the service corrects this. Until then, accepting them has no effect.`;
   if (accepted > 0)
     return html`${count(accepted)} of them ${accepted === 1 ? 'is' : 'are'} accepted; the next poll removes ${accepted === 1 ? 'it' : 'them'}.`;
-  return html`The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}: the list was empty, or too many are missing at once, so the removal waits for you to confirm it. If it is right, run <code>league-sync accept-removals</code>. A league that is listed again is no longer held.`;
+  return html`The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}: the list was empty, or too many are missing at once, so the removal waits for you to confirm it. If the leagues are really gone, run <code>league-sync accept-removals</code>. A league that is listed again is no longer held.`;
 }
 
 function renderRejections({ rejections, openRejections: open }: Issues, now: number): Html {
   return html`<section aria-labelledby="rejected-title"><h2 id="rejected-title"><span class="tag bad">rejected</span> ${countOf(open, 'element')} of the last list</h2>
-<p>They could not be stored; the stored rows of their leagues stay unchanged. Identical elements count once. Each one is kept in full in the table <code>rejected_leagues</code>, and marked as resolved once the service has corrected it.</p>
+<p>These elements could not be stored; the stored rows of their leagues stay unchanged. Identical elements count once. Each one is kept in full in the table <code>rejected_leagues</code>, and marked as resolved once the service has corrected it.</p>
 <ul>${rejections.map(
     ({ league_id, position, problem, problems, first_seen_at }) =>
       html`<li>${league_id === null ? html`element ${position}` : html`<bdi>${league_id}</bdi>`}: ${bdi(problem ?? '')}${problems > 1 ? ` and ${problems - 1} more` : ''} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`,
@@ -178,6 +177,6 @@ ${open > rejections.length ? html`<p class="muted">and ${count(open - rejections
 
 function renderDrift({ drift }: Issues, now: number): Html {
   return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> Unexpected fields</h2>
-<p>Values that fit no column are kept in the column <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the service, or change the programs that read the database.</p>
+<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the service, or change the programs that read the database.</p>
 <ul>${drift.map(({ field, kind, detail, first_seen_at }) => html`<li><code>${field}</code> ${kind}${detail === null || detail === '' ? '' : html`: ${detail}`} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`)}</ul></section>`;
 }

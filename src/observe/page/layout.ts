@@ -56,8 +56,8 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <main id="main" data-now="${new Date(now).toISOString()}">
 <div class="state lost" id="lost" role="alert" hidden>
 <img class="icon" src="${iconPath('lost')}" alt="" width="44" height="44">
-<div><h2>No word from the worker</h2>
-<p>This page cannot reach it and keeps trying. What you see is as of <span id="lost-asof"></span>.</p></div>
+<div><h2>The worker cannot be reached</h2>
+<p>This page keeps trying to reach it. It shows the state as of <span id="lost-asof"></span>.</p></div>
 </div>
 ${main}
 </main>

@@ -42,7 +42,7 @@ export function createPages(monitor: Monitor, clock: Clock): Routes {
       }));
       if (details !== undefined)
         return respond({ title: details.name }, renderLeague(id, details, history, clock.now()));
-      const notFound = html`<h1 data-part="league">No league has this id</h1>`;
+      const notFound = html`<h1 data-part="league">There is no league with this id</h1>`;
       return respond({ title: 'No such league', status: 404 }, notFound);
     }),
     '/changes': handle((query) => {
