@@ -73,8 +73,8 @@ or_give_up() {
   ((code == 0)) || { tail -n 20 "$work/log" >&2; give_up "$why"; }
 }
 
-# check SENTENCE COMMAND… - the sentence is true if the command succeeds; of a function, each command in it must. Variables
-# that it sets are lost. `explain`, if defined, prints details of a failure.
+# check SENTENCE COMMAND… - the sentence is true if the command succeeds; of a function, each command in it must.
+# Variables that it sets are lost. `explain`, if defined, prints details of a failure.
 check() {
   local sentence=$1
   shift
