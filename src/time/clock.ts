@@ -70,7 +70,7 @@ const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
 /**
- * Reads an ISO 8601 timestamp as ms since 1970: with `Z`, an offset or neither (then UTC, whatever the machine's time
+ * Reads an ISO 8601 timestamp as ms since 1970: with `Z`, an offset or neither (then UTC, not the machine's time
  * zone), with or without seconds and fractions, `T` or a space. Undefined for anything else, such as 31 November.
  */
 export function parseTimestamp(text: string): number | undefined {
