@@ -1,13 +1,12 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
-import { CommanderError } from 'commander';
 import type { ProcessIO } from './commands/process.ts';
-import { readSettings } from './config/environment.ts';
-import { codeOf, EXIT, exitCodeOf, type Notice, RunError, SettingsError, StoppedError } from './errors.ts';
-import { createProgram, type Execute } from './program.ts';
+import { readDotenv, readSettings } from './config/environment.ts';
+import { codeOf, EXIT, StoppedError } from './errors.ts';
+import { createWarn, LEAD, main } from './main.ts';
+import type { Mode } from './program.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
 import { createPaint, type Terminal } from './terminal/style.ts';
 
@@ -15,8 +14,7 @@ const stopping = new AbortController();
 const logs: (() => Promise<void>)[] = [];
 let stoppedBy: 'SIGTERM' | 'SIGINT' | undefined;
 let stoppedAt = 0;
-let exitCode: number = EXIT.done;
-let isReadOnly = false;
+let mode: Mode | undefined;
 /** A command whose output could not be written fails even if its work succeeded. */
 let outputFailed = false;
 
@@ -25,7 +23,6 @@ const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
 /** How long open handles may delay the exit. */
 const LINGER_MS = 500;
-const LEAD = 'league-sync: ';
 
 const io: ProcessIO = {
   pid: process.pid,
@@ -34,8 +31,10 @@ const io: ProcessIO = {
   environment: process.env,
   settings: () => readSettings(process.env, readDotenv()),
   print,
-  warn,
+  printError,
+  warn: createWarn(printError, terminalOf(process.stderr)),
   terminal: terminalOf(process.stdout),
+  errorTerminal: terminalOf(process.stderr),
   readInput: () => text(process.stdin),
   isAlive,
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
@@ -49,18 +48,6 @@ const io: ProcessIO = {
   stop: stopping.signal,
   onHangup: (callback) => process.on('SIGHUP', callback),
 };
-
-function readDotenv(): string | undefined {
-  if (!existsSync('.env')) return undefined;
-  if (!statSync('.env').isFile())
-    throw new SettingsError([{ message: '.env is not a regular file', fix: 'remove it' }]);
-  try {
-    return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
-  } catch (error) {
-    const message = `.env: cannot be read (${codeOf(error) || 'unknown error'})`;
-    throw new SettingsError([{ message, fix: 'correct its permissions, or remove it' }]);
-  }
-}
 
 function isAlive(pid: number): boolean {
   try {
@@ -114,9 +101,9 @@ function listenToSignals(): void {
       const code = codeOf(error);
       if (code !== 'EPIPE' && !outputFailed) {
         outputFailed = true;
-        printError(`The output could not be written (${code}); redirect it to a place with free space.`);
+        printError(`${LEAD}The output could not be written (${code}); redirect it to a place with free space.`);
       }
-      if (isReadOnly) exitNow(outputFailed ? EXIT.failed : EXIT.done);
+      if (mode === 'readOnly') exitNow(outputFailed ? EXIT.failed : EXIT.done);
     });
   }
   process.on('uncaughtException', (error) => {
@@ -131,39 +118,14 @@ function exitNow(code: number): never {
   process.exit(code);
 }
 
-const execute: Execute = async (load, options, mode) => {
-  isReadOnly = mode === 'readOnly';
+function begin(as: Mode): void {
+  mode = as;
   // A long SQL statement blocks the event loop, and with it every listener of signals.
-  if (isReadOnly) for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
-  try {
-    exitCode = await (await load())(io, options);
-  } catch (error) {
-    exitCode = stopping.signal.aborted && error === stopping.signal.reason ? EXIT.done : await reportError(error);
-  }
-  // A signal that arrived during a transaction is delivered only after a full turn of the event loop.
-  for (let turn = 0; turn < 2; turn += 1) await yieldToEventLoop();
-  if (stoppedBy !== undefined && mode === 'oneShot') exitCode = 128 + constants.signals[stoppedBy];
-};
-
-async function reportError(error: unknown): Promise<number> {
-  const { formatSettingsError } = await import('./terminal/text.ts');
-  const code = exitCodeOf(error);
-  const isExpected = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
-  if (!(error instanceof Error)) printError('failed for an unknown reason.');
-  else if (error instanceof SettingsError) printError(formatSettingsError(error, terminalOf(process.stderr)));
-  else if (isExpected) await warn({ message: error.message });
-  else printError(error.stack ?? error.message);
-  return code;
+  if (as === 'readOnly') for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
 }
 
-async function warn(notice: Notice): Promise<void> {
-  // Imported only if needed: string-width takes 19 ms to load.
-  const { formatNotice } = await import('./terminal/text.ts');
-  process.stderr.write(`${formatNotice(LEAD, notice, terminalOf(process.stderr))}\n`);
-}
-
-function printError(message: string): void {
-  process.stderr.write(`${LEAD}${message}\n`);
+function printError(text: string): void {
+  process.stderr.write(`${text}\n`);
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
@@ -172,20 +134,18 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
   return { columns: stream.columns || 80, paint: createPaint(hasColor) };
 }
 
-async function main(): Promise<void> {
+async function runProcess(): Promise<void> {
   // Otherwise V8's new space grows to 32 MB and stays there, although the worker is mostly idle.
   setFlagsFromString('--semi-space-growth-factor=1');
   listenToSignals();
-  try {
-    await createProgram(execute).parseAsync(process.argv);
-  } catch (error) {
-    if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    else exitCode = await reportError(error);
-  }
+  let exitCode = await main(process.argv.slice(2), io, begin);
+  // A signal that arrived during a transaction is delivered only after a full turn of the event loop.
+  for (let turn = 0; turn < 2; turn += 1) await yieldToEventLoop();
+  if (stoppedBy !== undefined && mode === 'oneShot') exitCode = 128 + constants.signals[stoppedBy];
   for (const close of logs) await close();
   if (outputFailed && exitCode === EXIT.done) exitCode = EXIT.failed;
   process.exitCode = exitCode;
   setTimeout(() => exitNow(exitCode), LINGER_MS).unref();
 }
 
-void main();
+void runProcess();

@@ -11,7 +11,7 @@ const MAX_BUFFER_BYTES = 1_048_576;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Logging never blocks the program. `close` flushes everything, unless the reader is stuck. */
-export function openLog(config: LogConfig, fd: 1 | 2, terminal: Terminal | undefined) {
+export function openLog(config: LogConfig, fd: number, terminal: Terminal | undefined) {
   const out = pino.destination({ fd, sync: false, maxLength: MAX_BUFFER_BYTES });
   // A full disk loses log lines, but must not end the worker.
   out.on('error', () => undefined);

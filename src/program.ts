@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, Command as Program } from 'commander';
-import type { Command } from './commands/process.ts';
+import type { Command, ProcessIO } from './commands/process.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
@@ -8,21 +8,24 @@ import { formatTimestamp, parseTimestamp } from './time/clock.ts';
 import { parseDuration } from './time/duration.ts';
 
 /**
- * Loads a command when it is called, and runs it. Stopped by a signal, a `daemon` exits with 0 and a `oneShot` with 128 +
- * the signal's number; a `readOnly` command has nothing to clean up, so the signal kills it.
+ * What a stop by a signal means: a `daemon` exits with 0, and a `oneShot` with 128 + the signal's number; a `readOnly`
+ * command has nothing to clean up, so the signal kills it.
  */
-export type Execute = <Options>(
-  load: () => Promise<Command<Options>>,
-  options: Options,
-  mode: 'daemon' | 'oneShot' | 'readOnly',
-) => Promise<void>;
+export type Mode = 'daemon' | 'oneShot' | 'readOnly';
+
+/** Loads a command when it is called, and runs it. */
+export type Execute = <Options>(load: () => Promise<Command<Options>>, options: Options, mode: Mode) => Promise<void>;
 
 const CHANGE_SIGNS = `
 Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
 the sign, and also the league_id.`;
 
-export function createProgram(execute: Execute): Program {
+/** Takes the help, and what is wrong with a command line. */
+export type Output = Pick<ProcessIO, 'print' | 'printError'>;
+
+export function createProgram(execute: Execute, { print, printError }: Output): Program {
   const program = new Program('league-sync')
+    .configureOutput({ writeOut: withoutLineEnd(print), writeErr: withoutLineEnd(printError) })
     .description('Keeps a sports service’s leagues in a SQLite database that any tool can query.')
     .version(findPackage().version)
     .exitOverride()
@@ -34,6 +37,11 @@ export function createProgram(execute: Execute): Program {
   addSimulatorCommands(program, execute);
   for (const command of program.commands) command.showHelpAfterError(`(see league-sync ${command.name()} --help)`);
   return program;
+}
+
+/** Commander's texts end their last line. */
+function withoutLineEnd(print: (text: string) => unknown): (text: string) => void {
+  return (text) => void print(text.replace(/\n$/, ''));
 }
 
 function addServiceCommands(program: Program, execute: Execute): void {

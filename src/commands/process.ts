@@ -15,9 +15,13 @@ export type ProcessIO = {
   readonly settings: () => Settings;
   /** Prints a line to stdout; resolves when it is written, so that a slow reader applies backpressure. */
   readonly print: (text: string) => Promise<void>;
+  /** Prints to stderr. */
+  readonly printError: (text: string) => void;
   readonly warn: (warning: Notice) => Promise<void>;
   /** Undefined if stdout is not a terminal. */
   readonly terminal: Terminal | undefined;
+  /** Undefined if stderr is not a terminal. */
+  readonly errorTerminal: Terminal | undefined;
   readonly readInput: () => Promise<string>;
   readonly isAlive: (pid: number) => boolean;
   /** Resolves with the line that was typed. Undefined if there is no terminal. */

@@ -1,6 +1,7 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
-import type { Problem } from '../errors.ts';
+import { codeOf, type Problem, SettingsError } from '../errors.ts';
 import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,6 +27,19 @@ export function readSettings(environment: Environment, dotenv?: string): Setting
   const values = { ...fromFile, ...fromEnvironment };
   const warnings = [...findOddLines(dotenv ?? ''), ...findUnknown(Object.keys(values))];
   return { values, warnings, hasDotenv: dotenv !== undefined };
+}
+
+/** The text of `.env` in the working directory. Throws a SettingsError if it cannot be read. */
+export function readDotenv(): string | undefined {
+  if (!existsSync('.env')) return undefined;
+  if (!statSync('.env').isFile())
+    throw new SettingsError([{ message: '.env is not a regular file', fix: 'remove it' }]);
+  try {
+    return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    const message = `.env: cannot be read (${codeOf(error) || 'unknown error'})`;
+    throw new SettingsError([{ message, fix: 'correct its permissions, or remove it' }]);
+  }
 }
 
 function ownSettings(source: Environment): Record<string, string> {

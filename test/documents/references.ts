@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { createProgram } from '../../src/program.ts';
+import { createProgram, type Execute } from '../../src/program.ts';
 import { faults } from '../../src/simulator/faults.ts';
 import { runQuery } from '../../src/store/queries/sql.ts';
 import { splitLine } from './shell-words.ts';
@@ -93,13 +93,10 @@ function faultOfProgram(words: readonly string[], { database }: Place): string |
 
 /** Our program without its actions: it records the options. */
 function createSilentProgram(asked: object) {
-  const program = createProgram(async (_, options) => {
+  const execute: Execute = async (_, options) => {
     Object.assign(asked, options);
-  });
-  for (const command of [program, ...program.commands]) {
-    command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
-  }
-  return program;
+  };
+  return createProgram(execute, { print: async () => undefined, printError: () => undefined });
 }
 
 function faultOfStatement(sql: string, database: string): string | undefined {

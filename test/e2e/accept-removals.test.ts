@@ -3,8 +3,9 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EVERY_SECOND, makeFolder, type SimulatedBench, setUp } from '../support/bench.ts';
+import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
 import { dump, fingerprint } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { acceptedIn, leagueIds, makeLeagues, poll, removedIn, setUpHeld, waitingIn } from '../support/held-removals.ts';
 import { PROGRAM, type RunningProgram, runProgram } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
@@ -73,7 +74,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
   it('in a pipe shows the held removals, writes nothing and exits 3', async () => {
     const bench = await setUpHeld();
     const before = fingerprint(bench.folder);
-    const { code, stdout, stderr } = await bench.run(['accept-removals'], {}, { into: 'cat' });
+    const { code, stdout, stderr } = await bench.runProcess(['accept-removals'], {}, { into: 'cat' });
     expect({ code, stderr }).toEqual({ code: HELD, stderr: '' });
     const [row] = bench.rows('SELECT held_since FROM held_removals');
     expect(stdout.trimEnd().split('\n')).toEqual([

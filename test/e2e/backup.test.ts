@@ -248,7 +248,7 @@ describe('who may read a backup', () => {
     chmodSync(bench.database, 0o640);
     const injected = ['-e', 'trace=fchown', '-e', 'inject=fchown:error=EPERM'];
     const through = ['strace', '-f', '-qq', '-o', join(bench.folder, 'trace.txt'), ...injected];
-    expect((await bench.run(['backup', 'copy.db'], {}, { through })).code).toBe(0);
+    expect((await bench.runProcess(['backup', 'copy.db'], {}, { through })).code).toBe(0);
     expect(modeOf(join(bench.folder, 'copy.db'))).toBe('640');
   });
 
@@ -325,9 +325,9 @@ describe('a backup in the middle of which', () => {
     const copies = join(bench.folder, 'copies');
     mkdirSync(copies);
     const args = (parent: number) => ['copy', ...more, '--parent', String(parent), bench.database, 'copies/copy.db'];
-    expect((await bench.run(args(1))).code).toBe(0);
+    expect((await bench.runProcess(args(1))).code).toBe(0);
     expect(readdirSync(copies)).toEqual([]);
-    expect((await bench.run(args(process.pid))).code).toBe(0);
+    expect((await bench.runProcess(args(process.pid))).code).toBe(0);
     expect(readdirSync(copies)).toEqual(['copy.db']);
   });
 

@@ -4,8 +4,9 @@ import { stripVTControlCharacters } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
-import { EVERY_SECOND, makeFolder, setUpFor } from '../support/bench.ts';
+import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
 import { ask, type Row } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
@@ -205,7 +206,7 @@ describe('changes', { timeout: 60_000 }, () => {
     await worker.waitForPoll('changed');
     // Output beyond the capacity of the pipe stays in the program until the worker has written more.
     const into = 'while [ ! -e go ]; do sleep 0.05; done; cat';
-    const reading = bench.run(['changes', '--since', '0', '--json'], {}, { into });
+    const reading = bench.runProcess(['changes', '--since', '0', '--json'], {}, { into });
     for (let more = 0; more < 2; more += 1) await worker.waitForPoll('changed');
     writeFileSync(join(bench.folder, 'go'), '');
     const seqs = objectsOf(await reading).map(({ seq }) => seq);

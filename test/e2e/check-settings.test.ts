@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFolder, PASSWORD, setUp } from '../support/bench.ts';
+import { PASSWORD, setUp } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 
 /** Each of these is an error on its own, with its fix. */

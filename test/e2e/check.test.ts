@@ -75,7 +75,7 @@ describe('check of a healthy setup', () => {
     await bench.run(['sync']);
     const trace = join(bench.folder, 'trace.txt');
     const through = ['strace', '-f', '-qq', '-o', trace, '-e', 'trace=open,openat,creat,mkdir,mkdirat,unlink,rename'];
-    expect((await bench.run(['check'], {}, { through })).code).toBe(0);
+    expect((await bench.runProcess(['check'], {}, { through })).code).toBe(0);
     const opened = readFileSync(trace, 'utf8')
       .split('\n')
       .filter((line) => line.includes(bench.folder));

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { makeFolder } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 import { type Kind, type Reply, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
 import { readRows } from '../support/worker-resources.ts';

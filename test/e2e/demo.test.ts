@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeFolder } from '../support/bench.ts';
 import { ask } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { type LogLine, readLines, runProgram, startProgram } from '../support/program.ts';
 
 const PAGE_PORT = 9464;

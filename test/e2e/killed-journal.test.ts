@@ -1,7 +1,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFolder, setUp } from '../support/bench.ts';
+import { setUp } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 import { OUTSIDERS } from '../support/read-only-client.ts';
 import { missingStrace } from '../support/syscall.ts';

@@ -29,7 +29,7 @@ it('after a kill between the WAL header and its first frame another user can rea
   const all = ask(bench.database, COUNT);
   const log = `${bench.database}-wal`;
   const trace = ['-f', '-qq', '-P', log, '-e', 'trace=pwrite64', '-e', 'inject=pwrite64:signal=SIGKILL:when=2'];
-  const { signal } = await bench.run(['sync'], {}, { through: ['strace', ...trace] });
+  const { signal } = await bench.runProcess(['sync'], {}, { through: ['strace', ...trace] });
   expect(signal).toBe('SIGKILL');
   expect(readFileSync(log).subarray(0, HEADER_BYTES)).not.toEqual(Buffer.alloc(HEADER_BYTES));
   expect(statSync(log).size).toBeLessThan(PAGE_BYTES);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeFolder } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import type { Moment } from '../support/kill-moment.ts';
 import { playRound } from '../support/kill-round.ts';
 import { missingReader } from '../support/kill-snapshot.ts';

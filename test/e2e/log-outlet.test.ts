@@ -41,7 +41,7 @@ describe.skipIf(!existsSync('/dev/full'))('sync', () => {
     ['with no room for stdout, its result, and stderr', '>/dev/full 2>&1', 1],
   ])('%s (%s) stores the poll and exits %i', async (_, redirection, expected) => {
     const bench = await setUp();
-    const { code } = await bench.run(['sync'], {}, { through: withStreams(redirection) });
+    const { code } = await bench.runProcess(['sync'], {}, { through: withStreams(redirection) });
     expect(code).toBe(expected);
     expectInOrder(bench.database);
     expect(bench.rows('SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);

@@ -23,7 +23,7 @@ describe('a database on a network file system', () => {
       const bench = await setUp();
       const through = pretending(dirname(bench.database), type);
       for (const command of ['sync', 'profile']) {
-        const { code, stderr } = await bench.run([command], {}, { through });
+        const { code, stderr } = await bench.runProcess([command], {}, { through });
         expect(code, stderr).toBe(0);
         const [warning, ...more] = readLines(stderr).filter(isWarning);
         expect(more).toEqual([]);

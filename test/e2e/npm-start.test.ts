@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { makeFolder } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import { watchProgram } from '../support/leak.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');

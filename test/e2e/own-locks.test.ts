@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { EVERY_SECOND, makeFolder } from '../support/bench.ts';
+import { EVERY_SECOND } from '../support/bench.ts';
 import { ask } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { startProgram } from '../support/program.ts';
 import { pollChange, published, setUpPublishing } from '../support/publish-setup.ts';
 

@@ -144,10 +144,10 @@ describe('what is not a copy of the database and in the way', () => {
     expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
     mkdirSync(bench.copy, { recursive: true });
     bench.simulator.setLeagues([]);
-    const held = await bench.run(['sync']);
+    const held = await bench.runProcess(['sync']);
     expect([held.code, lastLine(held.stderr)]).toEqual([3, expect.stringMatching(SAID)]);
     bench.simulator.setFault('not-json', true);
-    const failed = await bench.run(['sync']);
+    const failed = await bench.runProcess(['sync']);
     expect([failed.code, lastLine(failed.stderr)]).toEqual([1, expect.stringContaining('The response to GET')]);
     expect(picture(bench.shared)).toEqual({ 'copy.db': expect.any(String) });
   });

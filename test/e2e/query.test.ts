@@ -141,7 +141,7 @@ describe('query', { timeout: 60_000 }, () => {
     'loses nothing of a long answer as %s to a slow reader',
     async (format, size) => {
       const bench = await setUpStored();
-      const exit = await bench.run(['query', '--format', format, LONG], {}, { into: 'sleep 2; wc -lc' });
+      const exit = await bench.runProcess(['query', '--format', format, LONG], {}, { into: 'sleep 2; wc -lc' });
       expect(exit).toMatchObject({ code: 0, stderr: '' });
       expect(exit.stdout.trim().split(/\s+/).map(Number)).toEqual(size);
     },
@@ -149,7 +149,11 @@ describe('query', { timeout: 60_000 }, () => {
 
   it.each(Object.keys(LONG_ANSWER))('exits 0 as %s when its reader closes the pipe', async (format) => {
     const bench = await setUpStored();
-    const { code, stdout, stderr } = await bench.run(['query', '--format', format, LONG], {}, { into: 'head -n 1' });
+    const { code, stdout, stderr } = await bench.runProcess(
+      ['query', '--format', format, LONG],
+      {},
+      { into: 'head -n 1' },
+    );
     expect(code).toBe(0);
     expect(stdout.split('\n')).toHaveLength(2);
     expect(stderr).toBe('');

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { countLogins, leagueRequests, makeFolder, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
+import { countLogins, leagueRequests, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 

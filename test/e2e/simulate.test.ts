@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFolder } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import { type RunningProgram, runProgram, startProgram } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
 

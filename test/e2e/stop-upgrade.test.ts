@@ -38,7 +38,7 @@ async function expectUpgradeable(bench: SimulatedBench, through: readonly string
   expect(isCopying(bench.database)).toBe(false);
   expect([PRESENT_SCHEMA, PRESENT_SCHEMA + 1]).toContain(versionOf(bench.database));
   if (versionOf(bench.database) !== PRESENT_SCHEMA) expect(existsSync(copy)).toBe(true);
-  expect((await bench.run(['sync'], {}, { through })).code).toBe(0);
+  expect((await bench.runProcess(['sync'], {}, { through })).code).toBe(0);
   expect([versionOf(bench.database), versionOf(copy)]).toEqual([PRESENT_SCHEMA + 1, PRESENT_SCHEMA]);
   expect(ask(copy, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFolder } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 
 const COMMANDS = ['run', 'sync', 'profile', 'status', 'query', 'simulate', 'demo'];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFolder } from '../support/bench.ts';
+import { makeFolder } from '../support/folder.ts';
 import { playRound } from '../support/kill-round.ts';
 import { missingReader } from '../support/kill-snapshot.ts';
 import { createTally, describeTally } from '../support/kill-tally.ts';

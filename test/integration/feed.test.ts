@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ProcessIO } from '../../src/commands/process.ts';
-import { readSettings } from '../../src/config/environment.ts';
-import { createProgram } from '../../src/program.ts';
 import { withReader } from '../../src/store/connection.ts';
 import { findRange, readFeed } from '../../src/store/queries/feed.ts';
+import { runCommand } from '../support/command.ts';
+import { makeFolder as makeWorkingFolder } from '../support/folder.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
 import { type Folder, makeFolder, openBench, readRows, withDatabase } from '../support/worker-resources.ts';
 
@@ -49,32 +48,12 @@ function describeChange(seq: number) {
   return { run_id: poll + 1, at: new Date(FIRST_AT + poll * 1_000).toISOString(), league_id: `l${seq % 2}` };
 }
 
-/** The lines that `changes` prints, without a process. */
+/** What the command prints, line by line. */
 async function showChanges(path: string, ...args: readonly string[]): Promise<readonly string[]> {
-  const printed: string[] = [];
-  const host: ProcessIO = {
-    pid: 1,
-    program: [],
-    environment: {},
-    settings: () => readSettings({ LEAGUE_SYNC_DATABASE: path }),
-    print: async (text) => {
-      printed.push(...text.split('\n'));
-    },
-    parent: () => 0,
-    ask: undefined,
-    terminal: undefined,
-    readInput: async () => '',
-    isAlive: () => false,
-    warn: async () => undefined,
-    openLog: () => Promise.reject(new Error('this command has no log')),
-    stop: new AbortController().signal,
-    onHangup: () => undefined,
-  };
-  const program = createProgram(async (load, options) => {
-    expect(await (await load())(host, options)).toBe(0);
-  });
-  await program.parseAsync(['node', 'league-sync', 'changes', ...args]);
-  return printed;
+  const env = { LEAGUE_SYNC_DATABASE: path };
+  const { code, stdout } = await runCommand(['changes', ...args], { cwd: makeWorkingFolder(), env });
+  expect(code).toBe(0);
+  return stdout.split('\n').slice(0, -1);
 }
 
 function seqOf(line: string): number {

@@ -1,10 +1,9 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { runCommand } from './command.ts';
 import { ask, type Row } from './database.ts';
-import { watchFolder } from './leak.ts';
+import { makeFolder } from './folder.ts';
 import {
   type Environment,
   type Exit,
@@ -22,8 +21,10 @@ export type Bench = {
   readonly folder: string;
   readonly database: string;
   readonly env: Environment;
-  /** Runs a command to its end; `env` comes on top of the bench's own settings. */
-  readonly run: (args: readonly string[], env?: Environment, more?: Outlet) => Promise<Exit>;
+  /** Runs a command to its end, in this process if nothing is set for Node itself. `env` adds to the bench's own settings. */
+  readonly run: (args: readonly string[], env?: Environment) => Promise<Exit>;
+  /** The same in a process of its own. */
+  readonly runProcess: (args: readonly string[], env?: Environment, more?: Outlet) => Promise<Exit>;
   /** Starts a command that keeps running. */
   readonly start: (args: readonly string[], env?: Environment, more?: Outlet) => RunningProgram;
   readonly rows: (sql: string) => readonly Row[];
@@ -33,13 +34,6 @@ export type Bench = {
 type Outlet = Pick<ProgramOptions, 'stdout' | 'into' | 'through'>;
 
 export type SimulatedBench = Bench & { readonly simulator: Simulator };
-
-/** An empty folder, searched for secrets and removed after the test. */
-export function makeFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'league-sync-e2e-')));
-  watchFolder(folder, () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-  return folder;
-}
 
 /** A bench for the service at this address. Polls come at start and when asked for, unless a schedule is set. */
 export function setUpFor(baseUrl: string): Bench {
@@ -53,14 +47,21 @@ export function setUpFor(baseUrl: string): Bench {
     LEAGUE_SYNC_SCHEDULE: SELDOM,
     LEAGUE_SYNC_PROFILE_SCHEDULE: 'off',
   };
+  const optionsWith = (more: Environment) => ({ cwd: folder, env: { ...env, ...more } });
   return {
     folder,
     database,
     env,
-    run: (args, more = {}, outlet = {}) => runProgram(args, { cwd: folder, env: { ...env, ...more }, ...outlet }),
-    start: (args, more = {}, outlet = {}) => startProgram(args, { cwd: folder, env: { ...env, ...more }, ...outlet }),
+    run: (args, more = {}) => (isForNode(more) ? runProgram : runCommand)(args, optionsWith(more)),
+    runProcess: (args, more = {}, outlet = {}) => runProgram(args, { ...optionsWith(more), ...outlet }),
+    start: (args, more = {}, outlet = {}) => startProgram(args, { ...optionsWith(more), ...outlet }),
     rows: (sql) => ask(database, sql),
   };
+}
+
+/** Whether a variable is for Node itself, which reads it when a process starts. */
+function isForNode(env: Environment): boolean {
+  return Object.keys(env).some((name) => name.startsWith('NODE_'));
 }
 
 /** Scheduled once in four years, so never during a test run. */

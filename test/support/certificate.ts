@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from './bench.ts';
+import { makeFolder } from './folder.ts';
 
 /** The certificate of a TLS server and its private key; both as PEM. */
 export type Certificate = { readonly cert: string; readonly key: string };

@@ -57,7 +57,10 @@ export async function setUpPlace(): Promise<DiskPlace | undefined> {
 
 /** Runs a command with this fault. */
 export function runOn(place: DiskPlace, command: CommandName, { database, through = [] }: AppliedFault): Promise<Exit> {
-  return place.run(COMMANDS[command], { LEAGUE_SYNC_DATABASE: database ?? place.database }, { through });
+  const env = { LEAGUE_SYNC_DATABASE: database ?? place.database };
+  return through.length === 0
+    ? place.run(COMMANDS[command], env)
+    : place.runProcess(COMMANDS[command], env, { through });
 }
 
 /** Expects exit code 74, one line with the path and the fix, and no change on the disk. */

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { codeOf } from '../../src/errors.ts';
-import { makeFolder } from './bench.ts';
+import { makeFolder } from './folder.ts';
 
 const BLOCK = Buffer.alloc(4_096);
 

@@ -45,7 +45,7 @@ export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
     ...bench,
     disk,
     database,
-    run: (args, env = {}, outlet = {}) => bench.run(args, { ...more, ...env }, outlet),
+    run: (args, env = {}, outlet = {}) => bench.runProcess(args, { ...more, ...env }, outlet),
     start: (args, env = {}, outlet = {}) => bench.start(args, { ...more, ...env }, outlet),
     rows: (sql) => ask(database, sql),
     change: () => {

@@ -33,6 +33,7 @@ export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
     env: publishing,
     change,
     run: (args, env = {}) => bench.run(args, { ...publishing, ...env }),
+    runProcess: (args, env = {}, outlet = {}) => bench.runProcess(args, { ...publishing, ...env }, outlet),
     start: (args, env = {}, outlet = {}) => bench.start(args, { ...publishing, ...env }, outlet),
   };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { makeFolder } from './bench.ts';
 import { ask } from './database.ts';
+import { makeFolder } from './folder.ts';
 import type { RunningProgram } from './program.ts';
 import { type Call, counting, countsIn, describeInjection, failing, type Injection } from './syscall.ts';
 import { type Place, type SyscallBench, stateOf } from './syscall-bench.ts';

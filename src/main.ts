@@ -1,0 +1,48 @@
+import { CommanderError } from 'commander';
+import type { ProcessIO } from './commands/process.ts';
+import { EXIT, exitCodeOf, RunError, SettingsError } from './errors.ts';
+import { createProgram, type Execute, type Mode } from './program.ts';
+import type { Terminal } from './terminal/style.ts';
+
+/** Begins every message of the program on stderr. */
+export const LEAD = 'league-sync: ';
+
+/**
+ * Runs a command line (without the names of Node and the program) and resolves with its exit code; never rejects.
+ * `begin` is called before the command starts.
+ */
+export async function main(args: readonly string[], io: ProcessIO, begin: (mode: Mode) => void): Promise<number> {
+  let exitCode: number = EXIT.done;
+  const execute: Execute = async (load, options, mode) => {
+    begin(mode);
+    exitCode = await (await load())(io, options);
+  };
+  try {
+    await createProgram(execute, io).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (io.stop.aborted && error === io.stop.reason) return EXIT.done;
+    return await reportError(error, io);
+  }
+  return exitCode;
+}
+
+async function reportError(error: unknown, io: ProcessIO): Promise<number> {
+  const code = exitCodeOf(error);
+  const isExpected = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
+  if (!(error instanceof Error)) io.printError(`${LEAD}failed for an unknown reason.`);
+  else if (error instanceof SettingsError) {
+    const { formatSettingsError } = await import('./terminal/text.ts');
+    io.printError(LEAD + formatSettingsError(error, io.errorTerminal));
+  } else if (isExpected) await io.warn({ message: error.message });
+  else io.printError(LEAD + (error.stack ?? error.message));
+  return code;
+}
+
+export function createWarn(printError: ProcessIO['printError'], terminal: Terminal | undefined): ProcessIO['warn'] {
+  return async (notice) => {
+    // Imported only if needed: string-width takes 19 ms to load.
+    const { formatNotice } = await import('./terminal/text.ts');
+    printError(formatNotice(LEAD, notice, terminal));
+  };
+}
