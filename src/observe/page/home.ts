@@ -177,6 +177,6 @@ ${open > rejections.length ? html`<p class="muted">and ${count(open - rejections
 
 function renderDrift({ drift }: Issues, now: number): Html {
   return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> Unexpected fields</h2>
-<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the service, or change the programs that read the database.</p>
+<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or change the programs that read the database.</p>
 <ul>${drift.map(({ field, kind, detail, first_seen_at }) => html`<li><code>${field}</code> ${kind}${detail === null || detail === '' ? '' : html`: ${detail}`} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`)}</ul></section>`;
 }

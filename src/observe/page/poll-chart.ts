@@ -39,7 +39,7 @@ ${renderAxisLabels(polls, now)}
 <ul class="key">${shown.map(
     (outcome) =>
       html`<li><svg class="swatch polls" width="12" height="12" aria-hidden="true"><rect class="${outcome}" width="12" height="12" rx="2"/></svg>${outcome}</li>`,
-  )}<li>taller bars took longer; failed polls have full height</li></ul>${renderPollTable(newestFirst, now)}`;
+  )}<li>the height shows the duration; failed polls have full height</li></ul>${renderPollTable(newestFirst, now)}`;
 }
 
 /** The times of the first and the last bar. They are outside the chart, which scales its text. */
