@@ -13,8 +13,9 @@ import type { FeedEntry } from '../store/queries/feed.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
+import { paragraph } from '../terminal/paragraph.ts';
 import type { Terminal } from '../terminal/style.ts';
-import { paragraph, wrap } from '../terminal/text.ts';
+import { wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, describeLeague, formatChanges } from './change-text.ts';
 import type { ProcessIO } from './process.ts';
@@ -33,7 +34,7 @@ export async function dryRun(config: Config, io: ProcessIO): Promise<number> {
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
   const summary = `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`;
   if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
-  await io.print(paragraph(summary, io.terminal));
+  await io.print(await paragraph(summary, io.terminal));
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 

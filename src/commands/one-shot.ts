@@ -22,14 +22,14 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   io: ProcessIO,
   config: Config,
   poll: (deps: RunDeps) => Promise<T>,
-  format: (result: T) => string | undefined,
+  format: (result: T) => string | undefined | Promise<string>,
 ): Promise<RunReport> {
   const { result, publisher } = await runPoll(io, config, poll);
   const { report } = result;
   if (report.error !== undefined) throw report.error;
   io.stop.throwIfAborted();
   // Printed after the lock is released, since the reader of stdout may be slow.
-  const text = format(result);
+  const text = await format(result);
   if (text !== undefined) await io.print(text);
   const failure = publisher?.failure;
   if (failure !== undefined) await io.warn({ message: `the published copy could not be made: ${failure.message}` });

@@ -2,14 +2,13 @@ import { EXIT } from '../errors.ts';
 import { pollLeagues } from '../sync/poll.ts';
 import { describeReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
-import { paragraph } from '../terminal/text.ts';
-import { dryRun } from './dry-run.ts';
+import { paragraph } from '../terminal/paragraph.ts';
 import { loadOneShotConfig, pollOnce } from './one-shot.ts';
 import type { Command } from './process.ts';
 
 export const sync: Command<{ readonly dryRun?: boolean }> = async (io, { dryRun: isDry }) => {
   const config = await loadOneShotConfig(io);
-  if (isDry === true) return dryRun(config, io);
+  if (isDry === true) return (await import('./dry-run.ts')).dryRun(config, io);
   const poll = async (deps: RunDeps) => ({ report: await pollLeagues(deps, 'manual', io.stop) });
   const { outcome } = await pollOnce(io, config, poll, ({ report }) => {
     const hint = report.outcome === 'held' ? '; league-sync accept-removals shows them' : '';

@@ -45,11 +45,6 @@ export function hangingIndent(lead: string, text: string, width: number): readon
   return wrap(text, width - indent).map((line, index) => (index === 0 ? lead : ' '.repeat(indent)) + line);
 }
 
-/** Wrapped at a terminal, one line in a pipe. */
-export function paragraph(text: string, terminal: Terminal | undefined): string {
-  return terminal === undefined ? escapeControls(text) : wrap(escapeControls(text), terminal.columns).join('\n');
-}
-
 /** In a pipe one line; at a terminal wrapped, with the fix on a line of its own. */
 export function formatNotice(lead: string, notice: Notice, terminal: Terminal | undefined): string {
   const { message, fix } = notice;

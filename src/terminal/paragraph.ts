@@ -1,0 +1,9 @@
+import { escapeControls, type Terminal } from './style.ts';
+
+/** Wrapped at a terminal, one line in a pipe. */
+export async function paragraph(text: string, terminal: Terminal | undefined): Promise<string> {
+  if (terminal === undefined) return escapeControls(text);
+  // Imported only if needed: string-width takes 19 ms to load.
+  const { wrap } = await import('./text.ts');
+  return wrap(escapeControls(text), terminal.columns).join('\n');
+}
