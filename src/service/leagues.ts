@@ -74,7 +74,7 @@ export async function parseLeagues(body: JsonObject, scope: Scope, signal?: Abor
     if (rejections.length * 2 <= received) rejections.push(read);
   }
   const leagues = mergeDuplicates(usable, rejections);
-  const conflicts = usable.filter(({ leagueId }) => !leagues.has(leagueId));
+  const conflicts = leagues.size === usable.length ? [] : usable.filter(({ leagueId }) => !leagues.has(leagueId));
   for (const { position } of conflicts) rejections.push(reject(elements[position] ?? null, position, CONFLICT));
   rejections.sort((a, b) => a.position - b.position);
   assertMostlyValid(rejected + conflicts.length, received, rejections);

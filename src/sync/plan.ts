@@ -20,12 +20,15 @@ export function planPoll(
   const guardSince = waiting.map((hold) => hold.guardSince).toSorted()[0];
   const stored = leagues.index();
   const changes = reconcile(stored, list.leagues, leagues.load);
-  const removals = decideRemovals(stored, list, {
-    scope,
-    limit,
-    accepted: new Set([...held].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId)),
-    joined: () => (guardSince === undefined ? new Set() : leagues.joinedSince(guardSince, scope)),
-  });
+  const isNoneMissing = scope === 'all' && changes.listed === countLive(stored);
+  const removals = isNoneMissing
+    ? NO_REMOVALS
+    : decideRemovals(stored, list, {
+        scope,
+        limit,
+        accepted: new Set([...held].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId)),
+        joined: () => (guardSince === undefined ? new Set() : leagues.joinedSince(guardSince, scope)),
+      });
   const counts = {
     received: list.received,
     added: changes.added.length,
@@ -79,12 +82,14 @@ export function reconcile(
   /** Same content, but the hash is of another program version. */
   const rehashed: ReceivedLeague[] = [];
   let unchanged = 0;
+  let listed = 0;
   for (const [leagueId, after] of received) {
     const row = stored.get(leagueId);
     if (row === undefined) {
       added.push(after);
       continue;
     }
+    if (!row.removed) listed += 1;
     if (!row.removed && row.hash === after.hash) {
       unchanged += 1;
       continue;
@@ -97,7 +102,7 @@ export function reconcile(
       unchanged += 1;
     }
   }
-  return { added, changed, restored, rehashed, unchanged };
+  return { added, changed, restored, rehashed, unchanged, listed };
 }
 
 export type RemovalRules = {
@@ -111,6 +116,14 @@ export type RemovalRules = {
 };
 
 type Removals = { readonly removed: readonly string[]; readonly held: readonly string[] };
+
+const NO_REMOVALS: Removals = { removed: [], held: [] };
+
+function countLive(stored: ReadonlyMap<string, StoredLeague>): number {
+  let live = 0;
+  for (const { removed } of stored.values()) if (!removed) live += 1;
+  return live;
+}
 
 /** So many removals are always applied: in a short list, a share means little. */
 const ALWAYS_ALLOWED = 5;

@@ -82,20 +82,24 @@ function createIndex(client: Database.Database) {
   // Changes only with other connections' writes.
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
   let latest: { index: ReadonlyMap<string, StoredLeague>; version: number | undefined } | undefined;
-  const toEntry = ([leagueId, hash, removed, status]: IndexRow) =>
-    [leagueId, { leagueId, hash, removed: removed === 1, status }] as const;
   return {
     /** By `league_id`. */
     read: () => {
       const version = dataVersion.get();
-      if (latest === undefined || latest.version !== version)
-        latest = { index: new Map(select.all().map(toEntry)), version };
+      if (latest === undefined || latest.version !== version) latest = { index: toIndex(select.all()), version };
       return latest.index;
     },
     forget: (): void => {
       latest = undefined;
     },
   };
+}
+
+function toIndex(rows: readonly IndexRow[]): ReadonlyMap<string, StoredLeague> {
+  const index = new Map<string, StoredLeague>();
+  for (const [leagueId, hash, removed, status] of rows)
+    index.set(leagueId, { leagueId, hash, removed: removed === 1, status });
+  return index;
 }
 
 const INDEX = 'SELECT league_id, content_hash, removed_at IS NOT NULL, status FROM leagues';
