@@ -44,7 +44,7 @@ function outcomes({ rows }: SimulatedBench): readonly Row[] {
 /** Starts a worker that has its token; it does not poll at its start, since the last good poll was a moment ago. */
 async function startIdle(bench: SimulatedBench): Promise<RunningProgram> {
   const worker = bench.start(['run']);
-  await worker.waitForLog((line) => /seconds old/.test(String(line.msg)));
+  await worker.waitForLog((line) => /no poll at start/.test(String(line.msg)));
   await eventually('its login is recorded', () => bench.rows('SELECT id FROM logins').length === 3);
   return worker;
 }

@@ -14,7 +14,7 @@ it('a restart within seconds of a good poll logs in, but does not poll again', a
   const bench = await setUp();
   expect((await bench.run(['sync'])).code).toBe(0);
   const worker = bench.start(['run']);
-  await worker.waitForLog((line) => /seconds old/.test(String(line.msg)));
+  await worker.waitForLog((line) => /no poll at start/.test(String(line.msg)));
   await eventually('the worker has a token', () => asked(bench, LOGIN) === 2);
   expect((await worker.stop()).code).toBe(0);
   expect(asked(bench, LEAGUES)).toBe(1);
