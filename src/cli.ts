@@ -2,11 +2,10 @@ import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
-import type { ProcessIO } from './commands/process.ts';
+import type { Mode, ProcessIO } from './commands/process.ts';
 import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
-import type { Mode } from './program.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
 import { createPaint, type Terminal } from './terminal/style.ts';
 

@@ -38,10 +38,7 @@ type RunErrorDetails = {
   readonly notBefore?: number | undefined;
 };
 
-/**
- * Why a run or a login failed. Messages say what failed, then the details, the fix and the service's message; they never
- * contain a secret or a response body.
- */
+/** Why a run or a login failed. Its message never contains a secret or a response body. */
 export class RunError extends Error {
   override name = 'RunError';
   readonly kind: ErrorKind;

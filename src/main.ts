@@ -1,16 +1,13 @@
 import { CommanderError } from 'commander';
-import type { ProcessIO } from './commands/process.ts';
+import type { Mode, ProcessIO } from './commands/process.ts';
 import { EXIT, exitCodeOf, RunError, SettingsError } from './errors.ts';
-import { createProgram, type Execute, type Mode } from './program.ts';
+import { createProgram, type Execute } from './program.ts';
 import type { Terminal } from './terminal/style.ts';
 
 /** Begins every message of the program on stderr. */
 export const LEAD = 'league-sync: ';
 
-/**
- * Runs a command line (without the names of Node and the program) and resolves with its exit code; never rejects.
- * `begin` is called before the command starts.
- */
+/** Runs a command line and resolves with its exit code; never rejects. `begin` is called before the command starts. */
 export async function main(args: readonly string[], io: ProcessIO, begin: (mode: Mode) => void): Promise<number> {
   let exitCode: number = EXIT.done;
   const execute: Execute = async (load, options, mode) => {

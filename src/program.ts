@@ -1,17 +1,11 @@
 import { InvalidArgumentError, Option, Command as Program } from 'commander';
-import type { Command, ProcessIO } from './commands/process.ts';
+import type { Command, Mode, Output } from './commands/process.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
 import type { FeedStart } from './store/queries/feed.ts';
 import { formatTimestamp, parseTimestamp } from './time/clock.ts';
 import { parseDuration } from './time/duration.ts';
-
-/**
- * What a stop by a signal means: a `daemon` exits with 0, and a `oneShot` with 128 + the signal's number; a `readOnly`
- * command has nothing to clean up, so the signal kills it.
- */
-export type Mode = 'daemon' | 'oneShot' | 'readOnly';
 
 /** Loads a command when it is called, and runs it. */
 export type Execute = <Options>(load: () => Promise<Command<Options>>, options: Options, mode: Mode) => Promise<void>;
@@ -20,9 +14,7 @@ const CHANGE_SIGNS = `
 Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
 the sign, and also the league_id.`;
 
-/** Takes the help, and what is wrong with a command line. */
-export type Output = Pick<ProcessIO, 'print' | 'printError'>;
-
+/** Prints the help, and as an error what is wrong with a command line. */
 export function createProgram(execute: Execute, { print, printError }: Output): Program {
   const program = new Program('league-sync')
     .configureOutput({ writeOut: withoutLineEnd(print), writeErr: withoutLineEnd(printError) })

@@ -13,10 +13,7 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
-/**
- * Like `unlessAborted`, but gives the promise one more turn of the event loop after the abort: its own error is more
- * specific than the reason of the signal.
- */
+/** Like `unlessAborted`, but the promise has one more turn of the event loop: its own error is more specific. */
 export function settledOrAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return unlessAborted(promise, signal).catch((error: unknown) =>
     Promise.race([promise, setImmediate().then(() => Promise.reject(error))]),

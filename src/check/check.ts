@@ -34,10 +34,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
   yield* checkService(config, database, stop);
 }
 
-/**
- * In the result, `config` is undefined if a setting is invalid, `path` if the settings cannot be read, and `advice` if
- * every result has its own fix.
- */
+/** `config` is undefined if a setting is invalid, `path` if the settings cannot be read. */
 function checkSettings({ settings, environment }: CheckSource) {
   const toWarning = ({ message, fix }: Problem) => warn('settings', message, fix);
   let path: string | undefined;

@@ -106,9 +106,7 @@ function assertFilesReplaceable(): void {
   assertReplaceable(DATABASE, describeUnexpectedType(DATABASE, 'file'));
 }
 
-/**
- * Returns whether there was an earlier demo. Call it under the lock. Throws a DatabaseError if anything else is there.
- */
+/** Whether there was an earlier demo. Call it under the lock. Throws a DatabaseError if anything else is there. */
 function deleteEarlierDemo(): boolean {
   assertFilesReplaceable();
   assertReplaceable(DATABASE, describeNonDemoFile(DATABASE));

@@ -33,5 +33,10 @@ export type ProcessIO = {
   readonly onHangup: (callback: () => void) => void;
 };
 
+export type Output = Pick<ProcessIO, 'print' | 'printError'>;
+
+/** A signal ends a `daemon` with 0, a `oneShot` with 128 + its number, and kills a `readOnly` command at once. */
+export type Mode = 'daemon' | 'oneShot' | 'readOnly';
+
 /** Resolves with the exit code, or throws an error that `exitCodeOf` maps to one. */
 export type Command<Options> = (io: ProcessIO, options: Options) => Promise<number>;

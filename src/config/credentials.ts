@@ -9,10 +9,7 @@ import { readAll, readHeartbeatUrl, settingsError, type Values } from './setting
 /** The username and password of the player. They are kept in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
 
-/**
- * `read` re-reads files, so that a rotated secret is picked up. It throws a CredentialsError, which names the file and
- * never its content.
- */
+/** `read` re-reads rotated files. Throws a CredentialsError, which names the file and never its content. */
 export type Credentials = { readonly read: () => CredentialPair };
 
 /** A secret in the form that is set, `NAME` or `NAME_FILE`. `read` throws a SettingsError if the file cannot be used. */

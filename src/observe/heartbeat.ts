@@ -31,9 +31,7 @@ export type HeartbeatOptions = {
   readonly log: Log;
 };
 
-/**
- * The later waits are up to 8 and 16 s: together enough for a short DNS failure or a restart of the monitoring service.
- */
+/** The later waits are up to 8 and 16 s: enough for a short DNS failure or a restart of the monitoring service. */
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 

@@ -111,10 +111,7 @@ export class Monitor {
     });
   }
 
-  /**
-   * Why the credentials do not work for the leagues. Ignores a forbidden profile, and an unreadable secret file until a
-   * poll fails because of it.
-   */
+  /** Why the credentials do not work for the leagues. Ignores a forbidden profile. */
   private refused(): HealthInput['refused'] {
     const refusal = this.sources?.session.credentialFailure();
     const isOfLeagues = refusal?.subject !== 'profile' && refusal?.error.httpStatus !== undefined;

@@ -49,10 +49,7 @@ export type LeagueList = {
 /** Elements parsed per turn of the event loop, which takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
-/**
- * Parses the response to a request with this scope. Throws a ContractError if there is no list, or if more than half of
- * its elements cannot be stored.
- */
+/** Throws a ContractError if there is no list, or if more than half of its elements cannot be stored. */
 export async function parseLeagues(body: JsonObject, scope: Scope, signal?: AbortSignal): Promise<LeagueList> {
   if (!Array.isArray(body.leagues)) throw new ContractError('The leagues response has no list in "leagues".');
   const elements: readonly JsonValue[] = body.leagues;

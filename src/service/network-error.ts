@@ -51,10 +51,7 @@ const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
 /** Certificates and TLS versions: a retry cannot help. */
 const PERMANENT = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO|UND_ERR_PRX_TLS)/;
 
-/**
- * Explains what undici threw. Of its message only the code is kept. `httpStatus` is that of the response if the error
- * came after its head.
- */
+/** Explains what undici threw, by its code only. `httpStatus` is set if the error came after the head of a response. */
 export function describeNetworkError(
   error: unknown,
   request: string,

@@ -101,9 +101,7 @@ export function serverTime({ header }: ResponseHead): number | undefined {
   return header('age') === undefined ? parseHttpDate(header('date')) : undefined;
 }
 
-/**
- * The three date formats of RFC 9110, 5.6.7; recipients must accept all of them. The groups are the day of the month.
- */
+/** The three date formats of RFC 9110, 5.6.7; all must be accepted. The groups are the day of the month. */
 const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, (\d\d) [A-Z][a-z]{2} \d{4}|[A-Z][a-z]+day, (\d\d)-[A-Z][a-z]{2}-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} ([ \d]\d)) \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 

@@ -16,10 +16,7 @@ export function remainingMs(stored: { readonly until: string; readonly askedAt: 
   return Math.max(0, Math.min(until - now, until - askedAt));
 }
 
-/**
- * Begins with `initialMs`; `extend` prolongs it. Steps of the wall clock do not change its length. `onExtend` gets each
- * new end (ms), so that it can be stored.
- */
+/** Begins with `initialMs`. Steps of the wall clock do not change its length. `onExtend` gets each new end (ms). */
 export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until: number): void => undefined) {
   /** On the monotonic clock, in ms. */
   let endsAt = clock.monotonic() + Math.min(initialMs, MAX_RETRY_AFTER_MS);

@@ -31,10 +31,7 @@ const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
 /** Errors of file systems without permissions, hard links, or fsync of a folder. */
 const UNSUPPORTED = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
 
-/**
- * Copies the database to `target`, which must not exist: one file without a WAL, fsynced. Blocks for as long as the disk
- * takes. Throws a DatabaseError.
- */
+/** Copies the database to `target`, which must not exist: one file without a WAL, fsynced. Throws a DatabaseError. */
 export function writeCopy(db: Database.Database, target: string): void {
   // SQLite accepts an empty file, so the copy has its permissions before it has any content.
   explainErrors(target, () => writeFileSync(target, '', { flag: 'wx', mode: OWNER_READ_WRITE }), 'copy');
@@ -79,10 +76,7 @@ export function removeCopy(target: string): void {
   explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/**
- * Which copies may be replaced: only those of an `earlier` state, or also `published` ones that diverged because the
- * database was restored from a backup.
- */
+/** Which copies may be replaced: those of an `earlier` state, or `published` ones that diverged after a restore. */
 export type Replaceable = 'earlier' | 'published';
 
 type ReplaceOptions = {

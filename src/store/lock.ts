@@ -136,10 +136,7 @@ function readOwner(file: string): LockOwner | undefined {
 /** The byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/**
- * Whether the kernel lists the lock, by pid and inode, since the pid may have been reused. Undefined without
- * `/proc/locks`.
- */
+/** By pid and inode, since the pid may have been reused. Undefined without `/proc/locks`. */
 function findKernelLock(file: string, pid: number): boolean | undefined {
   try {
     const { ino } = statSync(file, { bigint: true });

@@ -39,10 +39,7 @@ export function pendingUpgrade(db: Database.Database, migrations: Migrations, pa
   return isEmpty ? undefined : { from, to: migrations.length, copy: `${path}.schema-${from}` };
 }
 
-/**
- * Brings the schema up to date in one transaction. drizzle's migrator compares only dates: it would not notice an edited,
- * missing or newer migration.
- */
+/** In one transaction. drizzle's migrator compares only dates: it misses an edited, missing or newer migration. */
 export function migrate(db: Database.Database, migrations: Migrations, at: string, isDemo = false): void {
   const pending = migrations.slice(schemaVersion(db));
   if (pending.length === 0) return;

@@ -107,10 +107,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     rowsWritten: () => Number(rowsWritten.get()),
     /** Reads outside of a transaction. Throws a DatabaseError. */
     read: <T>(work: () => T): T => explainErrors(path, work),
-    /**
-     * The timestamp of a run's writes: later than that of any earlier run, so that no two versions of a league share
-     * one.
-     */
+    /** The timestamp of a run's writes: later than any earlier one, so that no two versions of a league share one. */
     nextTimestamp: (now: number): string => {
       lastTimestamp = Math.max(now, lastTimestamp + 1);
       return formatTimestamp(lastTimestamp);

@@ -130,10 +130,7 @@ const ALWAYS_ALLOWED = 5;
 /** 0.29 * 100 is 28.999999999999996, and 29 is not more than 29 %. */
 const ROUNDING = 1e-6;
 
-/**
- * Pure. A filtered list says nothing about rows whose last known status is another one. A rejected element with a
- * readable id is not missing.
- */
+/** Pure. A filtered list says nothing about rows with another status. A rejected element with an id is not missing. */
 export function decideRemovals(
   stored: ReadonlyMap<string, StoredLeague>,
   list: LeagueList,

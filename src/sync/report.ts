@@ -50,9 +50,7 @@ export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, dura
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
-/**
- * One line; omits the unchanged leagues so that it fits a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)`
- */
+/** Without the unchanged leagues, to fit a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)` */
 export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
   const what = kind === 'leagues' && applied ? `: ${describeCounts({ ...counts, unchanged: 0 }, httpStatus)}` : '';

@@ -109,10 +109,7 @@ export class Run implements Disposable {
     return this.report(result);
   }
 
-  /**
-   * Records the failure or interruption of the run. Never rejects: if the record cannot be written, the report has the
-   * error.
-   */
+  /** Records the failure or interruption of the run. Never rejects: the report has any error of the record, too. */
   async fail(error: unknown): Promise<RunReport> {
     const stopped = this.stop.aborted && error === this.stop.reason;
     const failure = stopped ? undefined : toRunError(error);

@@ -18,10 +18,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The uptime has a resolution of whole seconds on some systems. */
 const ROUNDING_MS = 2_000;
 
-/**
- * `performance.now()` stops while the machine is suspended; the uptime does not. If the uptime cannot be read,
- * suspensions are not counted.
- */
+/** `performance.now()` stops while the machine is suspended; the uptime, if it can be read, does not. */
 export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
   const sinceBoot = (): number => {
     try {

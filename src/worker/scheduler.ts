@@ -14,9 +14,7 @@ const STEP_BACK_MS = 2_000;
 /** Short polling interval, since timers are not adjusted after a clock step or a suspension. */
 const TICK_MS = 1_000;
 
-/**
- * Pure. `nextTime` returns the first scheduled time after `now`. Several missed runs are made up for by one catch-up.
- */
+/** Pure. `nextTime` returns the first scheduled time after `now`. One catch-up makes up for several missed runs. */
 export function checkSchedule(
   { next, lastCheck }: ScheduleState,
   now: number,

@@ -168,10 +168,7 @@ function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResource
     );
 }
 
-/**
- * Also compares `started_at`: after the clock was set back, `finished_at` is in the future, because timestamps of
- * writes only grow.
- */
+/** `started_at` counts, too: after the clock was set back, `finished_at` is in the future, as it only grows. */
 export function isFresh(last: { started_at: string; finished_at: string | null }, now: number): boolean {
   const ages = [last.started_at, last.finished_at ?? ''].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);

@@ -59,10 +59,7 @@ export function readHeldRemovals(path: string, migrations: string): readonly Hel
   });
 }
 
-/**
- * Accepts these removals while a worker may be running. Returns how many were still held by the same run. Rejects with a
- * DatabaseError.
- */
+/** Also while a worker is running. Resolves with how many the same run still held. Rejects with a DatabaseError. */
 export function acceptRemovals(
   path: string,
   removals: readonly HeldRemoval[],

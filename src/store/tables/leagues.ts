@@ -73,10 +73,7 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
 
 type IndexRow = [leagueId: string, hash: string, removed: 0 | 1, status: string];
 
-/**
- * Caches the index (about 350 bytes per league) until a write. Do not read it after a write in the same transaction,
- * which may be rolled back.
- */
+/** Caches the index (about 350 bytes per league) until a write, so it must not be read after one in a transaction. */
 function createIndex(client: Database.Database) {
   const select = client.prepare<[], IndexRow>(INDEX).raw();
   // Changes only with other connections' writes.
