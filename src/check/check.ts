@@ -34,7 +34,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
   yield* checkService(config, database, stop);
 }
 
-/** `config` is undefined if a setting is invalid, `path` if the settings cannot be read. */
+/** No `config` if a setting is invalid, no `path` if none can be read, no `advice` if every result has its own fix. */
 function checkSettings({ settings, environment }: CheckSource) {
   const toWarning = ({ message, fix }: Problem) => warn('settings', message, fix);
   let path: string | undefined;

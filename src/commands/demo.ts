@@ -106,7 +106,7 @@ function assertFilesReplaceable(): void {
   assertReplaceable(DATABASE, describeUnexpectedType(DATABASE, 'file'));
 }
 
-/** Whether there was an earlier demo. Call it under the lock. Throws a DatabaseError if anything else is there. */
+/** Call it under the lock. Returns whether there was one; throws a DatabaseError if anything else is there. */
 function deleteEarlierDemo(): boolean {
   assertFilesReplaceable();
   assertReplaceable(DATABASE, describeNonDemoFile(DATABASE));

@@ -1,4 +1,4 @@
-import type { Reason, Verdict } from '../observe/health.ts';
+import type { Reason, Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
 import type { Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { loadStaleSettings, type StaleSettings } from '../config/config.ts';
 import { loadDatabasePath } from '../config/paths.ts';
 import { type ErrorKind, EXIT } from '../errors.ts';
-import { assess, type HealthInput, staleAge } from '../observe/health.ts';
+import { assess, type HealthInput, staleAge } from '../observe/verdict.ts';
 import { remainingMs } from '../service/retry-after.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';

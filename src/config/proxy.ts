@@ -4,7 +4,6 @@ import { settingsError } from './settings.ts';
 export type ProxyServer = {
   /** May hold a user and a password, so it must not be shown. */
   readonly address: string;
-  readonly variable: string;
   /** `http://proxy:3128 (https_proxy)` */
   readonly label: string;
 };
@@ -24,7 +23,7 @@ export function chooseProxy(target: URL, environment: Environment): ProxyServer 
   const exemptions = environment[firstSet(EXEMPTIONS, environment) ?? ''] ?? '';
   if (exemptions.split(/[,\s]+/).some((entry) => isExempt(target, entry))) return undefined;
   const url = parseProxy(environment[variable]?.trim() ?? '');
-  if (url !== undefined) return { address: url.href, variable, label: `${url.origin} (${variable})` };
+  if (url !== undefined) return { address: url.href, label: `${url.origin} (${variable})` };
   const fix = 'write it as http://host:port or http://user:password@host:port';
   throw settingsError(`${variable} is not a valid proxy address`, fix);
 }

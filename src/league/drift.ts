@@ -1,4 +1,4 @@
-/** A deviation of the service from its documented interface. */
+/** A departure of the service from its documented interface. */
 export type Drift = {
   /** `leagues[].name` for a field of a league; `leagues.name`, `login.name`, `player.name` for one of a response. */
   readonly field: string;

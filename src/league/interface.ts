@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 // The responses of the service, in the order of its interface. Optional fields may be absent or null. Values of other
-// types are converted if that loses nothing (service/coerce.ts); deviations from this file are drift.
+// types are converted if that loses nothing (service/coerce.ts); departures from this file are drift.
 
 /** For fields that must not make a login fail: an invalid value counts as missing. */
 const optionalString = z.catch(z.optional(z.string()), undefined);

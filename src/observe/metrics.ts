@@ -4,8 +4,8 @@ import { ERROR_KINDS } from '../errors.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { Listener, RunReport } from '../sync/report.ts';
-import { REASONS } from './health.ts';
 import type { Monitor } from './monitor.ts';
+import { REASONS } from './verdict.ts';
 
 const KINDS: readonly RunKind[] = ['leagues', 'profile'];
 const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held', 'failed', 'interrupted'];

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { Listener } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
-import { assess, type HealthInput, STARTING, staleAge, type Verdict } from './health.ts';
+import { assess, type HealthInput, STARTING, staleAge, type Verdict } from './verdict.ts';
 
 /** Settings without secrets. */
 export type PublicSettings = Pick<Config, 'baseUrl' | 'scope' | 'database' | 'profileSchedule'> & StaleSettings;
@@ -111,7 +111,7 @@ export class Monitor {
     });
   }
 
-  /** Why the credentials do not work for the leagues. Ignores a forbidden profile. */
+  /** Ignores a forbidden profile, and an unreadable secret file until a poll fails because of it. */
   private refused(): HealthInput['refused'] {
     const refusal = this.sources?.session.credentialFailure();
     const isOfLeagues = refusal?.subject !== 'profile' && refusal?.error.httpStatus !== undefined;

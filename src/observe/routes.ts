@@ -6,7 +6,7 @@ import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
 import { type Handler, jsonResponse, type Request, type Response, type Routes, textResponse } from './server.ts';
-import { describeStatus } from './status.ts';
+import { describeStatus } from './status-json.ts';
 
 const METHODS = ['GET', 'HEAD'];
 

@@ -41,7 +41,7 @@ const MAX_CONNECTIONS = 512;
 const MOST_UNANSWERED = 8;
 const MAX_HEADERS_BYTES = 16_384;
 
-/** `handle` must never reject. Throws a SettingsError if the address is not free. Disposing closes all connections. */
+/** `handle` must never reject. Rejects with a SettingsError if it cannot listen. Disposing closes all connections. */
 export async function startServer(address: ListenAddress, handle: (request: Request) => Promise<Response>) {
   const options = {
     maxHeaderSize: MAX_HEADERS_BYTES,

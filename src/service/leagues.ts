@@ -1,5 +1,6 @@
 import type { Scope } from '../config/config.ts';
 import { ContractError } from '../errors.ts';
+import { contentHash } from '../league/content.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
 import { type JsonText, LEAGUE_FIELDS, LEAGUES_RESPONSE, type League } from '../league/interface.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
 } from '../league/json.ts';
-import { contentHash } from '../league/league.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
 

@@ -111,7 +111,7 @@ function assertSuccess(response: HttpResponse, body: JsonObject | undefined, con
   throw new CredentialsError(message, { ...details, fix: 'check LEAGUE_SYNC_BASE_URL' });
 }
 
-/** `expire_datetime` in ms, if readable. Adds the response's deviations from the interface to the drift log. */
+/** `expire_datetime` in ms, if readable. Adds the response's departures from the interface to the drift log. */
 function readExpiry(body: JsonObject, { drift, secrets }: Connection): number | undefined {
   const add = (name: string, kind: Drift['kind'], detail: string): void =>
     drift.add([{ field: `login.${name}`, kind, detail }]);

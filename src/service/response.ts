@@ -9,7 +9,7 @@ import type { Connection } from './service.ts';
 
 export type ResponseHead = {
   readonly status: number;
-  /** A header's value; that of a repeated header is joined with commas. */
+  /** The first value of a header; all values of `Retry-After`. */
   readonly header: (name: string) => string | undefined;
 };
 

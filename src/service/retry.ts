@@ -35,7 +35,7 @@ const MAX_WAIT_MS = 30_000;
 
 /**
  * Calls `attempt` until it succeeds, fails permanently, or the next try would miss the deadline: at most four times, with
- * exponential backoff and full jitter, and never before the end of a `Retry-After`. Nothing else retries.
+ * exponential backoff and full jitter, and never before the end of a `Retry-After`. Nothing else repeats a request.
  */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, random, deadline, firstWaitMs = 500 } = options;

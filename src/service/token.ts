@@ -48,7 +48,10 @@ export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expired
   return lifetimeMs - Math.min(leewayMs, lifetimeMs / 3) - age;
 }
 
-/** A token that expired on arrival is used anyway: the service has no better one, and its clock may be wrong. */
+/**
+ * Whether the token must not be used any more. One that expired on arrival is used anyway: the service has no better
+ * one, and its `expire_datetime` may be wrong.
+ */
 export function hasExpired(token: Token, clock: Clock): boolean {
   if (token.lifetimeMs === undefined || token.lifetimeMs < MIN_LIFETIME_MS) return false;
   // If only the slow login makes the token look expired, count its age from the end of the login.

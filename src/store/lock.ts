@@ -136,7 +136,7 @@ function readOwner(file: string): LockOwner | undefined {
 /** The byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/** By pid and inode, since the pid may have been reused. Undefined without `/proc/locks`. */
+/** Whether the kernel lists a write lock of this process or on this file. Undefined if it does not tell. */
 function findKernelLock(file: string, pid: number): boolean | undefined {
   try {
     const { ino } = statSync(file, { bigint: true });

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
+import { changedMembersJson } from '../league/content.ts';
 import type { JsonText, League } from '../league/interface.ts';
-import { changedMembersJson } from '../league/league.ts';
 import type { LeagueList, ReceivedLeague } from '../service/leagues.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
 import type { Hold } from '../store/tables/held-removals.ts';

@@ -1,5 +1,5 @@
+import { leagueJson } from '../league/content.ts';
 import type { JsonText } from '../league/interface.ts';
-import { leagueJson } from '../league/league.ts';
 import type { Validators } from '../service/client.ts';
 import { parseLeagues, type ReceivedLeague } from '../service/leagues.ts';
 import { parseProfile } from '../service/profile.ts';

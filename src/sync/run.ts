@@ -109,7 +109,7 @@ export class Run implements Disposable {
     return this.report(result);
   }
 
-  /** Records the failure or interruption of the run. Never rejects: the report has any error of the record, too. */
+  /** Records the failure or interruption of the run. Never rejects; a run's own error goes before that of its record. */
   async fail(error: unknown): Promise<RunReport> {
     const stopped = this.stop.aborted && error === this.stop.reason;
     const failure = stopped ? undefined : toRunError(error);

@@ -168,7 +168,7 @@ function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResource
     );
 }
 
-/** `started_at` counts, too: after the clock was set back, `finished_at` is in the future, as it only grows. */
+/** `started_at` counts, too: timestamps of writes only grow, so a clock set back leaves `finished_at` in the future. */
 export function isFresh(last: { started_at: string; finished_at: string | null }, now: number): boolean {
   const ages = [last.started_at, last.finished_at ?? ''].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessIO } from '../../src/commands/process.ts';
 import { readDotenv, readSettings } from '../../src/config/environment.ts';
+import { codeOf } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createWarn, main } from '../../src/main.ts';
 import { watchProgram } from './leak.ts';
@@ -64,8 +65,8 @@ export async function runCommand(
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
-  } catch {
-    return false;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
   }
 }
 

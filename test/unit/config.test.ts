@@ -266,7 +266,7 @@ describe('the address of the heartbeat in a file', () => {
     const { heartbeat } = load({ [NAME]: file }, { https_proxy: 'http://proxy:1', no_proxy: 'hc.example.org' });
     expect(heartbeat?.()).toMatchObject({
       url: { href: 'https://hc.example.com/one' },
-      proxy: { variable: 'https_proxy' },
+      proxy: { label: expect.stringContaining('(https_proxy)') },
     });
     folder.write('heartbeat', 'https://hc.example.org/two');
     expect(heartbeat?.()).toMatchObject({ url: { href: 'https://hc.example.org/two' }, proxy: undefined });

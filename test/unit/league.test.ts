@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { changedMembersJson, contentHash, leagueJson } from '../../src/league/content.ts';
 import { LEAGUE_MEMBERS, type League } from '../../src/league/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
-import { changedMembersJson, contentHash, leagueJson } from '../../src/league/league.ts';
 import { createElement, elementList, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
 
 async function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): Promise<League> {

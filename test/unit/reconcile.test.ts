@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { contentHash, leagueJson } from '../../src/league/content.ts';
 import type { League } from '../../src/league/interface.ts';
 import type { JsonObject } from '../../src/league/json.ts';
-import { contentHash, leagueJson } from '../../src/league/league.ts';
 import type { LeagueList } from '../../src/service/leagues.ts';
 import type { StoredLeague } from '../../src/store/tables/leagues.ts';
 import { type ChangeSet, reconcile } from '../../src/sync/plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assess, type HealthInput } from '../../src/observe/health.ts';
+import { assess, type HealthInput } from '../../src/observe/verdict.ts';
 
 const MINUTE = 60_000;
 const SUCCESS = { at: Date.parse('2026-11-20T12:00:00Z'), ageMs: 20_000, staleAfterMs: 17 * MINUTE };

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { formatAge } from '../../time/duration.ts';
-import type { Verdict } from '../health.ts';
 import type { Monitor } from '../monitor.ts';
 import type { Response, Routes } from '../server.ts';
+import type { Verdict } from '../verdict.ts';
 import { count, countOf, type Html, timeOfDay } from './html.ts';
 import { SCRIPT } from './script.ts';
 import { ICONS, iconPath, STYLE } from './style.ts';

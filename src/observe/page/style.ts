@@ -1,4 +1,4 @@
-import type { Verdict } from '../health.ts';
+import type { Verdict } from '../verdict.ts';
 
 /** System fonts, light and dark, no external resources. */
 export const STYLE = `

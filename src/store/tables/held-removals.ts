@@ -59,7 +59,7 @@ export function readHeldRemovals(path: string, migrations: string): readonly Hel
   });
 }
 
-/** Also while a worker is running. Resolves with how many the same run still held. Rejects with a DatabaseError. */
+/** Works beside a worker. Resolves with how many the same run still held; rejects with a DatabaseError. */
 export function acceptRemovals(
   path: string,
   removals: readonly HeldRemoval[],

@@ -4,7 +4,6 @@ import type { RunScope, RunStamp } from './runs.ts';
 
 /** What a poll compares for each league. */
 export type StoredLeague = {
-  readonly leagueId: string;
   readonly hash: string;
   readonly removed: boolean;
   readonly status: string;
@@ -73,7 +72,7 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
 
 type IndexRow = [leagueId: string, hash: string, removed: 0 | 1, status: string];
 
-/** Caches the index (about 350 bytes per league) until a write, so it must not be read after one in a transaction. */
+/** Caches the index (350 bytes per league). Not to be read after a write in a transaction: it may be rolled back. */
 function createIndex(client: Database.Database) {
   const select = client.prepare<[], IndexRow>(INDEX).raw();
   // Changes only with other connections' writes.
@@ -94,8 +93,7 @@ function createIndex(client: Database.Database) {
 
 function toIndex(rows: readonly IndexRow[]): ReadonlyMap<string, StoredLeague> {
   const index = new Map<string, StoredLeague>();
-  for (const [leagueId, hash, removed, status] of rows)
-    index.set(leagueId, { leagueId, hash, removed: removed === 1, status });
+  for (const [leagueId, hash, removed, status] of rows) index.set(leagueId, { hash, removed: removed === 1, status });
   return index;
 }
 

@@ -49,10 +49,10 @@ export function createRejectionRows(db: BetterSQLite3Database) {
 
 export function createDriftRows(db: BetterSQLite3Database) {
   return {
-    /** Returns the deviations that were not stored before. */
-    add: (deviations: readonly Drift[], { runId, at }: RunStamp): readonly Drift[] =>
-      deviations.filter((deviation) => {
-        const row = { ...deviation, first_run_id: runId, first_seen_at: at };
+    /** Returns the departures that were not stored before. */
+    add: (departures: readonly Drift[], { runId, at }: RunStamp): readonly Drift[] =>
+      departures.filter((departure) => {
+        const row = { ...departure, first_run_id: runId, first_seen_at: at };
         return db.insert(drift).values(row).onConflictDoNothing().run().changes > 0;
       }),
   };
