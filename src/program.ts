@@ -81,23 +81,28 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--json', 'print one JSON object')
     .option('--fail-if-stale', 'exit 1 if the data is stale or missing')
     .addOption(
-      new Option('--probe', 'ask a running worker whether it is live: exit 0 or 1').conflicts(['json', 'failIfStale']),
+      new Option('--probe', 'exit 0 if a worker answers at LEAGUE_SYNC_LISTEN, otherwise 1').conflicts([
+        'json',
+        'failIfStale',
+      ]),
     )
     .action(({ probe, ...options }) =>
       probe ? execute(loadProbe, {}, 'readOnly') : execute(loadStatus, options, 'readOnly'),
     );
   program
     .command('changes')
-    .description(
-      'show the change feed, newest last: the newest 50 changes, or all after a change number or since a time',
-    )
+    .description('show the newest 50 changes, oldest first; with --since all changes from that point on')
     .option(
       '--since <seq|time>',
       'all changes after this change number (seq), or since this ISO date or time (UTC)',
       readStart,
     )
     .option('--league <id>', 'only this league')
-    .option('--limit <n>', 'show at most this many changes: the newest, or with --since the oldest', readCount)
+    .option(
+      '--limit <n>',
+      'show at most this many changes: the newest ones or, with --since, the oldest ones',
+      readCount,
+    )
     .option('--ids', 'show league ids at a terminal too')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', CHANGE_SIGNS)

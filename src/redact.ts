@@ -55,7 +55,7 @@ function encodings(...secrets: readonly string[]): readonly string[] {
   });
 }
 
-/** A service may use a word or a number as token; replacing it would damage data. */
+/** A service may use a word or a number as a token; replacing it would damage data. */
 function looksRandom(token: string): boolean {
   return !/^(?:[a-z_]{1,12}|[\d.]{1,13})$/i.test(token);
 }

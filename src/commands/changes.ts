@@ -55,7 +55,7 @@ const MARKS: Readonly<Record<FeedEntry['kind'], ChangeRow['mark']>> = {
   restored: { text: '↺', tone: 'good' },
 };
 
-/** Nothing found often means a mistyped option. */
+/** An empty result often means that an option was mistyped. */
 function explainNoChanges(path: string, { after, last, leagueId }: FeedRange): string {
   if (after > last) return `no changes: the feed ends at ${last}; for a time write a date such as 2026-11-20`;
   if (leagueId === undefined) return 'no changes';

@@ -26,7 +26,7 @@ export function findCredentials(values: Values): Credentials & Pick<CredentialPa
         const { name, read } = requireSecret(values, 'LEAGUE_SYNC_USERNAME', "the player's username");
         const username = read();
         if (!username.includes(':')) return username;
-        // Basic authentication ends the username at the first colon, so a colon would log in as another user.
+        // Basic authentication ends the username at the first colon, so one with a colon would log in as another user.
         const fix = 'ask the operator of the service for a username without a colon';
         throw settingsError(`${name}: a username with a colon cannot be sent`, fix);
       },

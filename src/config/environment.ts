@@ -6,7 +6,7 @@ import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings in force, with warnings of names and `.env` lines that have no effect. */
+/** The settings in force, with warnings about names and `.env` lines that have no effect. */
 export type Settings = {
   readonly values: Values;
   readonly warnings: readonly Problem[];

@@ -12,7 +12,7 @@ declare global {
   }
 }
 
-/** A JSON number with at least 16 digits or a long exponent. Only these may not fit a double. */
+/** A JSON number with at least 16 digits or a long exponent. Only such a number might not fit a double. */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
 /**

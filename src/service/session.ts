@@ -20,7 +20,7 @@ type SessionOptions = {
   readonly signal: AbortSignal;
 };
 
-/** How often a credential backoff checks for a changed secret, and a long wait for a clock step. */
+/** How often a wait checks whether a secret has changed or the clock was set. */
 const RECHECK_MS = 10_000;
 
 /** A cached login, renewed before it expires. Independent of HTTP. */

@@ -48,10 +48,7 @@ export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expired
   return lifetimeMs - Math.min(leewayMs, lifetimeMs / 3) - age;
 }
 
-/**
- * Whether the token must not be used any more. One that expired on arrival is used anyway: the service has no better
- * one, and its `expire_datetime` may be wrong.
- */
+/** A token that expired on arrival is still used: there is no better one, and `expire_datetime` may be wrong. */
 export function hasExpired(token: Token, clock: Clock): boolean {
   if (token.lifetimeMs === undefined || token.lifetimeMs < MIN_LIFETIME_MS) return false;
   // If only the slow login makes the token look expired, count its age from the end of the login.

@@ -37,7 +37,7 @@ const descriptions = {
   'drop-third': 'Every third league is left out.',
   'bad-rows': 'Three in ten leagues are invalid: no name, wrong types, or not an object.',
   'new-field': 'Every league has a field that the interface does not name.',
-  duplicates: 'Every tenth league is sent twice; one more is sent again under a different name.',
+  duplicates: 'Every tenth league is sent twice; another is sent again with a different name.',
   shuffle: 'Leagues and their keys come in random order.',
   etag: 'The list has an ETag; a client that already has this version gets 304.',
   'born-expired': 'Logins say that the token expired a minute ago, but it works.',

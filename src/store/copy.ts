@@ -76,7 +76,7 @@ export function removeCopy(target: string): void {
   explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/** Which copies may be replaced: those of an `earlier` state, or `published` ones that diverged after a restore. */
+/** `earlier`: only copies of an earlier state. `published`: also read-only copies that diverged after a restore. */
 export type Replaceable = 'earlier' | 'published';
 
 type ReplaceOptions = {

@@ -12,7 +12,7 @@ export function holdsDatabase(path: string): boolean {
   return isRegularFile(path) && sizeOf(path) > 0;
 }
 
-/** Completes "a crash left …" if recovery requires writing, even for a reader; undefined if nothing was left. */
+/** The end of "a crash left …", if even a reader would have to write to recover; otherwise undefined. */
 export function findUnrecovered(path: string): string | undefined {
   const journal = `${path}-journal`;
   if (sizeOf(journal) > 0) return `an unfinished change in ${journal}`;

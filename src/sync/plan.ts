@@ -127,7 +127,7 @@ function countLive(stored: ReadonlyMap<string, StoredLeague>): number {
 
 /** So many removals are always applied: in a short list, a share means little. */
 const ALWAYS_ALLOWED = 5;
-/** 0.29 * 100 is 28.999999999999996, and 29 is not more than 29 %. */
+/** 0.29 * 100 is 28.999999999999996, yet 29 of 100 must not count as more than 29 %. */
 const ROUNDING = 1e-6;
 
 /** Pure. A filtered list says nothing about rows with another status. A rejected element with an id is not missing. */

@@ -62,7 +62,7 @@ export function createRetention(retentionMs: number, { store, clock }: Pick<RunD
     nextAt = clock.monotonic() + PRUNE_EVERY_MS;
     log.warn(
       { last_started_at: lastStart },
-      `no old runs are deleted today, because all are old, the last of ${lastStart}; check the clock`,
+      `no runs are deleted today, because even the newest is old (${lastStart}); check the clock`,
     );
   }
   let pruning: Promise<void> = Promise.resolve();

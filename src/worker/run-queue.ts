@@ -30,7 +30,7 @@ export class RunQueue {
     this.options = options;
   }
 
-  /** Returns whether the run will follow; if not, logs why. */
+  /** Returns whether the run was queued. */
   request(kind: RunKind, trigger: Trigger): boolean {
     const { signal, retryAfter, isFirstLoad, log } = this.options;
     if (signal.aborted) return false;
@@ -58,8 +58,8 @@ export class RunQueue {
   }
 
   /**
-   * Catches up on a run that a Retry-After postponed or that failed for the credentials, once nothing blocks it. One at
-   * a time and never during another run, which may be rejected or postponed as well.
+   * Catches up on a run that a Retry-After postponed, or that failed because of the credentials, as soon as nothing
+   * blocks it. Never during another run, since that one may be rejected or postponed as well.
    */
   resume(): void {
     const { retryAfter, blockedBy } = this.options;

@@ -16,7 +16,7 @@ export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) =>
     else if (event.type === 'firstLoad')
       log.info(
         { kind: 'leagues', received: event.received },
-        `leagues: first load of ${event.received} leagues; this can take some seconds; probes are answered afterwards`,
+        `leagues: first load of ${event.received} leagues; this can take some seconds, in which probes are not answered`,
       );
     else if (event.type === 'runEnded') {
       logRun(event.report);

@@ -54,9 +54,9 @@ describe('an open page', () => {
       const asOf = await page.locator('#asof').textContent();
       await page.clock.runFor(WITHIN);
       expect(await lostIn(page).textContent()).toContain(`The worker cannot be reached`);
-      expect(await lostIn(page).textContent()).toContain(`It shows the state as of ${asOf}`);
+      expect(await lostIn(page).textContent()).toContain(`shows the state as of ${asOf}`);
       expect(await headline(page).isVisible()).toBe(false);
-      expect(await tabOf(page)).toEqual(['? no word · league-sync', '/icon-lost.svg']);
+      expect(await tabOf(page)).toEqual(['? not reachable · league-sync', '/icon-lost.svg']);
       expect(await page.getByText(/worker started \d\d s ago/).count()).toBe(1);
       await takePicture(page, `home-lost-${look}`);
       await restart();
@@ -151,7 +151,7 @@ describe('an open page', () => {
     await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden' }) && 0`);
     await worker.stop('SIGKILL');
     for (let minutes = 0; minutes < 4; minutes += 1) await page.clock.fastForward(60 * SECOND);
-    expect(await tabOf(page)).toEqual(['? no word · league-sync', '/icon-lost.svg']);
+    expect(await tabOf(page)).toEqual(['? not reachable · league-sync', '/icon-lost.svg']);
   });
 });
 

@@ -114,7 +114,7 @@ function explain(monitor: Monitor): readonly string[] {
 function linkIssues(monitor: Monitor): Html | '' {
   const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
   if (held + rejected === 0) return '';
-  return html`<p>What to do: ${held > 0 && html`<a href="#held-title">${countOf(held, 'removal')} held</a>`}${held > 0 && rejected > 0 && ' · '}${rejected > 0 && html`<a href="#rejected-title">${countOf(rejected, 'element')} rejected</a>`}</p>`;
+  return html`<p>Needs attention: ${held > 0 && html`<a href="#held-title">${countOf(held, 'removal')} held</a>`}${held > 0 && rejected > 0 && ' · '}${rejected > 0 && html`<a href="#rejected-title">${countOf(rejected, 'element')} rejected</a>`}</p>`;
 }
 
 function renderTiles(monitor: Monitor, now: number): Html {
@@ -161,8 +161,8 @@ function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
   if (unidentified > 0)
     return html`The last list has elements without a readable <code>league_id</code>, which might be any of these leagues. The removals are held until the service corrects this. Until then, accepting them has no effect.`;
   if (accepted > 0)
-    return html`${count(accepted)} of them ${accepted === 1 ? 'is' : 'are'} accepted; the next poll removes ${accepted === 1 ? 'it' : 'them'}.`;
-  return html`The service stopped sending ${held.length === 1 ? 'this league' : 'these leagues'}: the list was empty, or too many are missing at once, so the removal waits for you to confirm it. If the leagues are really gone, run <code>league-sync accept-removals</code>. A league that is listed again is no longer held.`;
+    return html`${count(accepted)} of these removals ${accepted === 1 ? 'is' : 'are'} accepted; the next poll applies ${accepted === 1 ? 'it' : 'them'}.`;
+  return html`The service no longer lists ${held.length === 1 ? 'this league' : 'these leagues'}. Because the list was empty, or too many leagues disappeared at once, nothing is removed until you confirm it. If the leagues are really gone, run <code>league-sync accept-removals</code>. If a league is listed again, its removal is no longer held.`;
 }
 
 function renderRejections({ rejections, openRejections: open }: Issues, now: number): Html {
@@ -176,7 +176,7 @@ ${open > rejections.length ? html`<p class="muted">and ${count(open - rejections
 }
 
 function renderDrift({ drift }: Issues, now: number): Html {
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> Unexpected fields</h2>
-<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or change the programs that read the database.</p>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> Departures from the interface</h2>
+<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or adapt the programs that read the database to the change.</p>
 <ul>${drift.map(({ field, kind, detail, first_seen_at }) => html`<li><code>${field}</code> ${kind}${detail === null || detail === '' ? '' : html`: ${detail}`} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`)}</ul></section>`;
 }

@@ -57,7 +57,7 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <div class="state lost" id="lost" role="alert" hidden>
 <img class="icon" src="${iconPath('lost')}" alt="" width="44" height="44">
 <div><h2>The worker cannot be reached</h2>
-<p>This page keeps trying to reach it. It shows the state as of <span id="lost-asof"></span>.</p></div>
+<p>This page keeps trying, and meanwhile shows the state as of <span id="lost-asof"></span>.</p></div>
 </div>
 ${main}
 </main>

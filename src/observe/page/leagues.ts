@@ -93,5 +93,5 @@ ${held_since === null ? '' : html`<span class="tag held">removal held</span> fir
       html`<dt><code>${field}</code></dt><dd>${value.text === null ? html`<span class="muted">nothing</span>` : bdi(value.text, value.length)}</dd>`,
   )}</dl></section>
 <section aria-labelledby="history-title" data-part="history"><h2 id="history-title">History</h2>${renderChangeList(history, now, false)}
-${history.length === MAX_CHANGES ? html`<p class="muted">The newest ${MAX_CHANGES} changes; <code>league-sync changes --league ID</code> prints them all.</p>` : ''}</section>`;
+${history.length === MAX_CHANGES ? html`<p class="muted">The newest ${MAX_CHANGES} changes; <code>league-sync changes --league ID --since 0</code> prints the whole history.</p>` : ''}</section>`;
 }

@@ -120,7 +120,7 @@ function restartWait() {
 }
 
 function show(isLost) {
-  const tab = isLost ? { title: '? no word · league-sync', icon: '${iconPath('lost')}' } : current;
+  const tab = isLost ? { title: '? not reachable · league-sync', icon: '${iconPath('lost')}' } : current;
   if (document.title !== tab.title) document.title = tab.title;
   if (icon.getAttribute('href') !== tab.icon) icon.setAttribute('href', tab.icon);
   if (lost.hidden !== isLost) return;

@@ -22,7 +22,7 @@ export type LeaguePage = ReturnType<typeof listLeagues>;
 
 const truncate = (expression: string): string => `substr(${expression}, 1, 200)`;
 
-/** One page of the leagues that match, by name. `wanted` counts from 1; beyond the end it is the last page. */
+/** One page of the leagues that match, by name. `wanted` counts from 1; beyond the end, the last page is returned. */
 export function listLeagues(db: Database.Database, filter: Filter, wanted: number, limit: number) {
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };

@@ -89,9 +89,9 @@ function toRetryAfter(until: string | null, askedAt: string) {
 }
 
 /**
- * Deletes runs from before a timestamp. Keeps the newest, so that ids are not reused, the last success of each kind and
- * scope, and runs that other rows refer to. Whether the feed does is decided by the counts of the run, since the feed
- * may have millions of rows.
+ * Deletes runs from before a timestamp. Keeps the last success of each kind and scope, runs that other rows refer
+ * to, and the newest run, so that ids are not reused. The counts of a run tell whether the feed refers to it: the feed
+ * itself may have millions of rows.
  */
 function pruneRuns(db: BetterSQLite3Database, before: string, now: string): number {
   return db.run(sql`DELETE FROM runs
