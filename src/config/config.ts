@@ -68,11 +68,11 @@ const staleReaders = (values: Values) => ({
   schedule: () => readSchedule(values, 'LEAGUE_SYNC_SCHEDULE'),
   timezone: () => readSetting(values, 'LEAGUE_SYNC_TIMEZONE'),
   runTimeoutMs: () => readSetting(values, 'LEAGUE_SYNC_RUN_TIMEOUT'),
-  /** If undefined, the schedule decides. */
+  /** If undefined, the schedule determines when data is stale. */
   staleAfterMs: () => readSetting(values, 'LEAGUE_SYNC_STALE_AFTER'),
 });
 
-/** For commands that need only the database: warns of settings that cannot be used, and then uses all defaults. */
+/** For commands that need only the database. If a setting cannot be used, warns of it and uses only defaults. */
 export async function loadStaleSettings({ settings, warn }: SettingsSource): Promise<StaleSettings> {
   try {
     return readAll(staleReaders(settings().values));
@@ -94,7 +94,7 @@ function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYN
   }
 }
 
-/** An invalid time zone is reported on its own and must not hide an invalid expression. */
+/** UTC replaces an invalid time zone, which is reported separately and must not hide an invalid expression. */
 function timezoneOrUtc(values: Values): string {
   try {
     return readSetting(values, 'LEAGUE_SYNC_TIMEZONE');
@@ -126,7 +126,7 @@ function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; the README explains all settings`;
 }
 
-/** Enough scheduled times to find the shortest interval of a schedule; gaps at night and at weekends do not count. */
+/** Enough scheduled times to find the shortest interval of a schedule; longer gaps, as at night, do not matter. */
 const RUNS_COMPARED = 10;
 
 /** Settings that are each valid, but make no sense together. */

@@ -9,16 +9,16 @@ import { readAll, readHeartbeatUrl, settingsError, type Values } from './setting
 /** The username and password of the player. They are kept in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
 
-/** `read` re-reads rotated files. Throws a CredentialsError, which names the file and never its content. */
+/** `read` reads the files again, as they may be rotated. Throws a CredentialsError, which never contains a secret. */
 export type Credentials = { readonly read: () => CredentialPair };
 
-/** A secret in the form that is set, `NAME` or `NAME_FILE`. `read` throws a SettingsError if the file cannot be used. */
+/** A secret that was set as `NAME` or `NAME_FILE`. `read` throws a SettingsError if the file cannot be used. */
 type Secret = { readonly name: string; readonly read: () => string };
 
-/** Returns the current target, and re-reads its file. The path of the URL is secret. Throws a SettingsError. */
+/** Reads the file again and returns the current target. The path of the URL is secret. Throws a SettingsError. */
 export type HeartbeatSource = () => { readonly url: URL; readonly proxy: ProxyServer | undefined };
 
-/** `username` is the value at the time of the call; `read` returns the current one. */
+/** `username` is the one at the time of the call; `read` returns the current credentials. Throws a SettingsError. */
 export function findCredentials(values: Values): Credentials & Pick<CredentialPair, 'username'> {
   const read = () =>
     readAll({

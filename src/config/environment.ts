@@ -14,8 +14,8 @@ export type Settings = {
 };
 
 /**
- * Merges the environment over the text of `.env`. An empty value counts as unset. A secret that the environment sets in
- * either form (`NAME` or `NAME_FILE`) hides both forms in `.env`.
+ * Merges the settings of the environment and of `.env`; the environment wins. An empty value counts as unset. A secret
+ * that the environment sets in either form (`NAME` or `NAME_FILE`) hides both forms in `.env`.
  */
 export function readSettings(environment: Environment, dotenv?: string): Settings {
   const fromEnvironment = ownSettings(environment);
@@ -29,7 +29,7 @@ export function readSettings(environment: Environment, dotenv?: string): Setting
   return { values, warnings, hasDotenv: dotenv !== undefined };
 }
 
-/** The text of `.env` in the working directory. Throws a SettingsError if it cannot be read. */
+/** The text of `.env` in the working directory, if it exists. Throws a SettingsError if it cannot be read. */
 export function readDotenv(): string | undefined {
   if (!existsSync('.env')) return undefined;
   if (!statSync('.env').isFile())
@@ -47,7 +47,7 @@ function ownSettings(source: Environment): Record<string, string> {
   return Object.fromEntries(own) as Record<string, string>;
 }
 
-/** The known name that a misspelt one probably means. A swap of two letters is two edits. */
+/** The known name that is probably meant by a misspelt one. A swap of two letters counts as two edits. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
   return closestMatch(name, known, { maxDistance });
@@ -70,7 +70,7 @@ const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
 /** An unquoted value with a `#` that was probably meant as part of it. */
 const CUT = /^(?!\s*["'`])(?:[^#]*[^#\s])?#/;
 
-/** The lines of a `.env` file that `util.parseEnv` ignores or cuts off. Values are never repeated: they may be secrets. */
+/** The lines of a `.env` file that `util.parseEnv` ignores or cuts off. Messages omit values, which may be secret. */
 export function findOddLines(text: string): readonly Problem[] {
   const short = text.replaceAll(QUOTED, (all, head: string) => `${head}""${'\n'.repeat(all.split('\n').length - 1)}`);
   return short.split('\n').flatMap((line, index) => {
@@ -85,7 +85,7 @@ function findOddLine(line: string): Problem | undefined {
   if (name === undefined)
     return { message: 'is not NAME=value and is ignored', fix: 'write NAME=value, or put # before it' };
   if (!name.startsWith(PREFIX)) {
-    // Names of other programs are fine, but one that differs only in case or punctuation is probably meant for us.
+    // Names of other programs are fine, but one that resembles the name of a setting is probably misspelt.
     const near = closestName(name.toUpperCase().replaceAll(/[.-]/g, '_'), SETTING_NAMES);
     if (near === undefined) return undefined;
     return { message: `${name} is not a setting and is ignored`, fix: `rename it (did you mean ${near}?)` };

@@ -17,7 +17,7 @@ export async function loadDatabasePath({ settings, warn }: SettingsSource): Prom
 }
 
 export function databasePath(values: Settings['values']): string {
-  // SQLite trims the name, but the file system does not.
+  // better-sqlite3 trims the name of a file, but functions of the file system do not.
   return values.LEAGUE_SYNC_DATABASE?.trim() || SETTINGS.LEAGUE_SYNC_DATABASE.fallback;
 }
 
@@ -31,12 +31,12 @@ export function readPublishPath(values: Values): string | undefined {
   throw settingsError(message, 'name another path for the copy');
 }
 
-/** The files of SQLite and of the lock beside a database. */
+/** The files that SQLite and the lock create beside a database. */
 export function sidecarFiles(path: string): readonly string[] {
   return ['-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((suffix) => path + suffix);
 }
 
-/** Follows the symbolic links in the folder of a path if it exists. */
+/** Makes a path absolute and resolves the symbolic links in its folder if the folder exists. */
 function resolveFolder(path: string): string {
   const absolute = resolve(path);
   try {

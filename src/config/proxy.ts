@@ -4,7 +4,7 @@ import { settingsError } from './settings.ts';
 export type ProxyServer = {
   /** May hold a user and a password, so it must not be shown. */
   readonly address: string;
-  /** `http://proxy:3128 (https_proxy)` */
+  /** For messages, without user and password, such as `http://proxy:3128 (https_proxy)`. */
   readonly label: string;
 };
 
@@ -16,7 +16,7 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
 const EXEMPTIONS = ['no_proxy', 'NO_PROXY'];
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** The proxy for an address by the usual variables. Loopback never has one. Throws a SettingsError. */
+/** The proxy for an address, from the usual variables; loopback addresses have none. Throws a SettingsError. */
 export function chooseProxy(target: URL, environment: Environment): ProxyServer | undefined {
   const variable = firstSet(VARIABLES[target.protocol] ?? [], environment);
   if (variable === undefined || isLoopback(target.hostname)) return undefined;
@@ -36,7 +36,7 @@ function firstSet(names: readonly string[], environment: Environment): string | 
   return names.find((name) => environment[name]);
 }
 
-/** An entry is `*` or a host with its subdomains, with or without a port. */
+/** Whether an entry of `no_proxy` matches: `*`, or a host, which includes its subdomains, with or without a port. */
 function isExempt({ protocol, hostname, port }: URL, entry: string): boolean {
   const [, name = '', only] = /^(?:\*?\.)?(\[.*\]|[^:]*|[^:]*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
   if (name === '' || (only !== undefined && only !== (port || DEFAULT_PORTS[protocol]))) return false;
@@ -55,7 +55,7 @@ function parseProxy(text: string): URL | undefined {
   return url.pathname === '/' && url.search === '' && url.hash === '' ? url : undefined;
 }
 
-/** Lower case, without the brackets of IPv6 and the trailing dot. */
+/** The host name in lower case, without the brackets of IPv6 and without a trailing dot. */
 export function normalizeHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')

@@ -14,9 +14,9 @@ export function formatAddress({ host, port }: ListenAddress): string {
 type Read<T> = (text: string, name: string) => T;
 type Setting<T> = { readonly read: (text: string | undefined, name: string) => T; readonly fallback?: string };
 
-/** Timers overflow at 24 days. */
+/** A day; timers overflow after 24 days. */
 const MAX_TIMEOUT_MS = 86_400_000;
-/** A hundred years. A date much longer ago has no valid timestamp. */
+/** A hundred years. A time that is much longer ago cannot be written as a timestamp. */
 const MAX_DURATION_MS = 36_500 * 86_400_000;
 const SERVICE = 'https://api.example.com';
 
@@ -161,7 +161,7 @@ function optional<T>(read: Read<T>): Setting<T | undefined> {
   return { read: (text, name) => (text === undefined ? undefined : read(text, name)) };
 }
 
-/** `parse` returns undefined for what it cannot read. */
+/** A reader that throws a SettingsError if `parse` returns undefined. */
 function parsed<T>(parse: (text: string) => T | undefined, fix: string, noun?: 'duration' | 'size'): Read<T> {
   return (text, name) => {
     const value = parse(text.trim());

@@ -7,7 +7,7 @@ export function leagueJson(league: League): JsonText {
   return membersJson(LEAGUE_MEMBERS, league);
 }
 
-/** The old values of the members that differ; `{}` if none does. */
+/** The old values of the members that differ, as a JSON object; `{}` if no member differs. */
 export function changedMembersJson(before: League, after: League): JsonText {
   const changed = LEAGUE_MEMBERS.filter((field) => !isSameValue(field, before[field.name], after[field.name]));
   return membersJson(changed, before);
@@ -16,7 +16,7 @@ export function changedMembersJson(before: League, after: League): JsonText {
 /** A league or a player as a JSON object. */
 export function membersJson<Name extends string>(fields: readonly Field<Name>[], values: Record<Name, FieldValue>) {
   let members = '';
-  // A loop, since it takes half the time of map and join, and a first load writes each league.
+  // A loop takes half the time of map and join, and a first load calls this for each league.
   for (const field of fields) {
     const separator = members === '' ? '' : ',';
     members += `${separator}"${field.name}":${valueJson(field, values[field.name])}`;
@@ -24,7 +24,7 @@ export function membersJson<Name extends string>(fields: readonly Field<Name>[],
   return `{${members}}`;
 }
 
-/** A column's value as JSON: JSON columns are embedded, integers keep all digits. */
+/** A column's value as JSON. The text of a JSON column is embedded as it is, and integers keep all digits. */
 function valueJson(field: Field, value: FieldValue): string {
   if (value === null) return 'null';
   return field.type === 'json' || typeof value === 'bigint' ? String(value) : JSON.stringify(value);
@@ -40,12 +40,12 @@ export function contentHash(league: League): string {
   return hash('sha256', JSON.stringify(content), 'base64url');
 }
 
-/** The order of keys in JSON makes no difference. */
+/** Whether two values of a field are equal. The order of keys in JSON makes no difference. */
 export function isSameValue(field: Field, a: FieldValue, b: FieldValue): boolean {
   return a === b || (field.type === 'json' && withSortedKeys(a) === withSortedKeys(b));
 }
 
 function withSortedKeys(json: FieldValue): FieldValue {
-  // Without a comma there is nothing to sort.
+  // Without a comma, no object has two keys to sort.
   return typeof json === 'string' && json.includes(',') ? canonicalJson(parseJson(json)) : json;
 }

@@ -1,9 +1,9 @@
 /** A departure of the service from its documented interface. */
 export type Drift = {
-  /** `leagues[].name` for a field of a league; `leagues.name`, `login.name`, `player.name` for one of a response. */
+  /** `leagues[].name` for a field of a league; `leagues.name`, `login.name`, `player.name` for those of a response. */
   readonly field: string;
   readonly kind: 'unknown-field' | 'wrong-type' | 'missing-field' | 'unexpected-value';
-  /** Types such as `number for string`, never values. */
+  /** What was found, such as `number for string`; never a value from the service. */
   readonly detail: string;
 };
 
@@ -11,7 +11,7 @@ export type DriftLog = ReturnType<typeof createDriftLog>;
 
 const MAX_ENTRIES = 1_000;
 
-/** Collects drift without duplicates. */
+/** Collects drift without duplicates, at most `MAX_ENTRIES` entries. */
 export function createDriftLog() {
   const entries = new Map<string, Drift>();
   const keyOf = (drift: Drift): string => JSON.stringify([drift.field, drift.kind, drift.detail]);

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 // The responses of the service, in the order of its interface. Optional fields may be absent or null. Values of other
 // types are converted if that loses nothing (service/coerce.ts); departures from this file are drift.
 
-/** For fields that must not make a login fail: an invalid value counts as missing. */
+/** A field that must not make a login fail: an invalid value counts as missing. */
 const optionalString = z.catch(z.optional(z.string()), undefined);
 
 /** A successful login (2.1). */
@@ -11,13 +11,13 @@ export const LOGIN_RESPONSE = z.looseObject({
   result: z.literal('success'),
   message: optionalString,
   player_id: optionalString,
-  /** The characters that are allowed in a header. */
+  /** Contains only characters that are allowed in a header. */
   access_token: z.string().check(z.regex(/^[\x21-\x7e]+$/)),
   refresh_token: optionalString,
   expire_datetime: optionalString,
 });
 
-/** A player (2.2). The interface does not say which fields may be absent, so only the key is required. */
+/** A player (2.2). The interface does not say which fields may be absent, so only `player_id` is required. */
 const PLAYER = z.object({
   player_id: z.string(),
   username: z.optional(z.string()),
@@ -74,7 +74,7 @@ export type JsonText = string;
 /** A value as its column stores it, except that SQLite stores booleans as 0 and 1. */
 export type FieldValue = string | number | bigint | boolean | null;
 
-/** `json`: a list, or other JSON in its place. `scalar` ("any" in the interface): a string, a number, or JSON as text. */
+/** `json`: a list, or other JSON in its place. `scalar` ("any" in the interface): string, number, or JSON as text. */
 export type FieldType = 'text' | 'number' | 'flag' | 'json' | 'scalar';
 
 export type Field<Name extends string = string> = {
@@ -96,7 +96,7 @@ type ColumnValue<T> = unknown extends T
 
 type Columns<T> = { readonly [Name in keyof T]-?: ColumnValue<T[Name]> };
 
-/** A JSON object with unknown fields, and optional values that fit no column type. */
+/** `extra` is a JSON object with the unknown fields and the optional values that do not fit their column. */
 type Extra = { readonly extra: JsonText };
 
 export type League = Columns<z.output<typeof LEAGUE>> & Extra;

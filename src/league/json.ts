@@ -2,7 +2,7 @@
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** SQLite parses 1,000 levels, and the feed adds a few. */
+/** Well below the 1,000 levels that SQLite parses, since the change feed adds a few levels. */
 export const MAX_JSON_DEPTH = 500;
 
 declare global {
@@ -16,9 +16,9 @@ declare global {
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
 /**
- * Parses JSON; long numbers keep every digit. Throws a SyntaxError. If a text that is nested thousands of levels deep
- * contains a long number, its levels far below `MAX_JSON_DEPTH` are dropped. A bug of V8 13.6 may mix up two keys that
- * end in an escape (`"\\\""`, `"\\\\"`); the interface has no such keys.
+ * Parses JSON; long numbers keep every digit. Throws a SyntaxError. If a text with a long number is nested thousands of
+ * levels deep, levels deeper than twice `MAX_JSON_DEPTH` are dropped. A bug of V8 13.6 may mix up two keys that end in
+ * an escape (`"\\\""`, `"\\\\"`); the interface has no such keys.
  */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
@@ -49,20 +49,20 @@ function emptyBelow(json: string, limit: number): string {
   });
 }
 
-/** Smaller doubles (subnormal numbers) have fewer digits. */
+/** The smallest double with full precision; smaller ones (subnormal numbers) have fewer digits. */
 const MIN_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
-/** Whether the double `value` has all digits of the JSON number `source`. */
+/** Whether the double `value` keeps all digits of the JSON number `source`. */
 export function isExact(value: number, source: string): boolean {
-  // Columns store 64-bit integers, which are larger than the safe integers of a double.
+  // An integer beyond the safe range is not kept as a double, since columns can store 64-bit integers.
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
   const digits = source.replace(/[eE].*$|[-.]/g, '').replace(/^0+|0+$/g, '');
   const isNormal = Number.isFinite(value) && (digits === '' || Math.abs(value) >= MIN_NORMAL);
   return (isNormal && digits.length <= EXACT_DIGITS) || String(value) === source.replace(/\.0+$/, '');
 }
 
-/** The text of a number that is not a double; undefined for every other value. */
+/** The text of a number that is kept as raw JSON; undefined for every other value. */
 export function rawNumber(value: unknown): string | undefined {
   return JSON.isRawJSON(value) ? JSON.stringify(value) : undefined;
 }
@@ -79,16 +79,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** Recurses at most `limit` levels. */
+/** Whether lists and objects are nested more than `limit` levels deep. Recurses at most that deep. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return false;
   return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
 }
 
-/** Far more values than most lists have. A longer list passes if its values are not tiny: a league's take 28 bytes. */
+/** Far more values than most lists have. More are allowed if they are not tiny (28 bytes each in a league). */
 const MANY_VALUES = 3_000_000;
 const MIN_BYTES_PER_VALUE = 16;
-/** 1 for bytes that precede a JSON value. A lookup table, since bodies may have tens of megabytes. */
+/** 1 for each byte that precedes a JSON value. A lookup table is fast: bodies may have tens of megabytes. */
 const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
 /** Whether parsing this JSON would take many times the memory of its text. */
@@ -99,7 +99,7 @@ export function hasTooManyValues(json: Uint8Array): boolean {
   return values > MANY_VALUES && values * MIN_BYTES_PER_VALUE > json.length;
 }
 
-/** The type's name in the interface. */
+/** The name of the value's type in the interface; `absent` if it is undefined. */
 export function typeName(value: unknown): string {
   if (value === undefined) return 'absent';
   if (value === null) return 'null';

@@ -1,26 +1,26 @@
 import { CredentialsError } from '../errors.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 
-/** The delay after so many failures in a row: `initialMs`, doubling up to `maxMs`. */
+/** The delay (ms) after a number of failures in a row: `initialMs`, doubled with each further failure up to `maxMs`. */
 export function exponentialDelayMs(failures: number, initialMs: number, maxMs: number): number {
   return Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
 }
 
-/** The two clocks are not read at the same moment. A larger difference means that the wall clock was set. */
+/** The two clocks are read one after the other. A difference above this means that the wall clock was set. */
 const MIN_STEP_MS = 1_000;
 
-/** Exponential backoff between failures in a row. `random`, from 0 to 1, shortens each wait by up to half (jitter). */
+/** Exponential backoff after failures in a row. `random`, from 0 to 1, shortens a wait by up to half (jitter). */
 export function createBackoff(
   clock: Clock,
   { initialMs, maxMs, random = () => 1 }: { initialMs: number; maxMs: number; random?: () => number },
 ) {
   let failures = 0;
-  /** On the monotonic clock, in ms. */
+  /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = Number.NEGATIVE_INFINITY;
-  /** On the wall clock, in ms. */
+  /** The end of the wait on the wall clock, in ms. */
   let until = Number.NEGATIVE_INFINITY;
   const remainingMs = (): number => Math.max(0, endsAt - clock.monotonic());
-  /** Stays the same from call to call, unless the wall clock was set meanwhile. */
+  /** The end of the wait (ms, wall clock). It stays the same unless the wall clock was set since the last call. */
   const currentUntil = (): number => {
     const byNow = clock.now() + endsAt - clock.monotonic();
     if (Number.isFinite(byNow) && Math.abs(byNow - until) > MIN_STEP_MS) until = byNow;
@@ -31,7 +31,7 @@ export function createBackoff(
     endsAt = Number.NEGATIVE_INFINITY;
   };
   return {
-    /** Starts the next wait, of at least `minWaitMs`. */
+    /** Counts a failure and starts the next wait, which lasts at least `minWaitMs`. */
     fail: (minWaitMs = 0): void => {
       failures += 1;
       const waitMs = Math.max((0.5 + random() / 2) * exponentialDelayMs(failures, initialMs, maxMs), minWaitMs);
@@ -48,23 +48,23 @@ export function createBackoff(
   };
 }
 
-/** What a token gives access to. An account may be denied one but not the other. */
+/** What a token gives access to. An account may have access to only one of them. */
 export type Resource = 'leagues' | 'profile';
 
 type Subject = 'login' | Resource;
 
-/** Rejected credentials, or a fresh token that a resource rejected, and when (ms, wall clock) it is tried again. */
+/** Rejected credentials, or a fresh token that a resource rejected. The next try is at `until` (ms, wall clock). */
 export type CredentialFailure = {
   readonly subject: Subject;
   readonly error: CredentialsError;
   readonly until: number;
 };
 
-/** Backoff after rejected credentials (contract, 4), separately for the login and each resource. */
+/** Backoff after rejected credentials (contract, 4), separate for the login and for each resource. */
 export function createCredentialBackoff(clock: Clock) {
   const create = () => createBackoff(clock, { initialMs: 60_000, maxMs: 3_600_000 });
   const backoffs = { login: create(), leagues: create(), profile: create() };
-  /** The last error of each subject, unless it has succeeded or its wait was skipped since. */
+  /** The last error of each subject, deleted when the subject succeeds or its wait is skipped. */
   const errors = new Map<Subject, CredentialsError>();
   return {
     fail: (subject: Subject, error: CredentialsError): void => {
@@ -85,13 +85,13 @@ export function createCredentialBackoff(clock: Clock) {
       const { message, httpStatus, serviceMessage } = error;
       return new CredentialsError(`${message} ${next}`, { cause: error, httpStatus, serviceMessage });
     },
-    /** The failure of the login if there is one, otherwise the one that is tried again first. */
+    /** The failure of the login if there is one, otherwise the failure whose next try is first. */
     current: (): CredentialFailure | undefined => {
       const failures = [...errors].map(([subject, error]) => ({ subject, error, until: backoffs[subject].until() }));
       failures.sort((a, b) => a.until - b.until);
       return failures.find(({ subject }) => subject === 'login') ?? failures[0];
     },
-    /** Ends all waits; further failures continue the backoff. */
+    /** Ends all waits, but keeps the counts of failures, so that the next failure continues the backoff. */
     skipWaits: (): void => {
       errors.clear();
       for (const backoff of Object.values(backoffs)) backoff.skip();

@@ -18,7 +18,7 @@ export type FetchResult = Validators & {
   readonly timestamp: string | undefined;
 };
 
-/** Updated by each request, so that a run that fails has it, too. */
+/** Updated by each request, so that failed runs have these numbers, too. */
 export type RequestStats = {
   attempts: number;
   /** The status of the last response; undefined if the last request got none. */
@@ -33,7 +33,7 @@ export type Client = ReturnType<typeof createClient>;
 
 export type FetchOptions = { readonly deadline: Deadline; readonly stats: RequestStats };
 
-/** The interface for a logged-in player. Responses with `result=fail` are rejected (section 7). */
+/** Sends the requests of a logged-in player. A response with `result=fail` is an error (interface, 7). */
 export function createClient(connection: Connection, session: TokenSource) {
   const options = { ...connection, session };
   const getIfChanged = (request: ResourceRequest): Promise<FetchResult | undefined> =>
@@ -41,12 +41,12 @@ export function createClient(connection: Connection, session: TokenSource) {
   // Only a conditional request resolves to undefined.
   const get = getIfChanged as (request: Omit<ResourceRequest, 'conditions'>) => Promise<FetchResult>;
   return {
-    /** Section 4.3; the scope `all` sends no filter. */
+    /** Fetches the leagues (interface, 4.3). The scope `all` sends no filter. */
     fetchLeagues: (scope: Scope, { deadline, stats }: FetchOptions) => get({ ...leagues(scope), deadline, stats }),
-    /** Resolves to undefined if the service answers with 304. */
+    /** Resolves to undefined if the service answers with status 304 (not modified). */
     fetchLeaguesIfChanged: (scope: Scope, validators: Validators | undefined, { deadline, stats }: FetchOptions) =>
       getIfChanged({ ...leagues(scope), conditions: conditionalHeaders(validators), deadline, stats }),
-    /** Section 4.2. */
+    /** Fetches the profile (interface, 4.2). */
     fetchProfile: ({ deadline, stats }: FetchOptions) =>
       get({ resource: 'profile', path: '/players/v1/players/player/me', deadline, stats }),
   };
@@ -63,13 +63,13 @@ type ResourceRequest = FetchOptions & {
   readonly conditions?: Readonly<Record<string, string>>;
 };
 
-/** One request; if the token is rejected, logs in and repeats the request once (contract, 4). */
+/** Sends one request. If the token is rejected, logs in and repeats the request once (contract, 4). */
 async function authorizedGet(request: ResourceRequest, options: Connection & { readonly session: TokenSource }) {
   const { session } = options;
   const { resource, deadline } = request;
   let { token, isTrial } = await session.token(resource, deadline.signal);
   let response = await send(request, token, options);
-  // Also makes a Retry-After of this response apply to the login.
+  // If the token is rejected, this also puts the Retry-After of the response into effect, before the login.
   let rejection = findRejection(response, request, options);
   if (rejection !== undefined && !isTrial) {
     session.discard(token);
@@ -110,7 +110,7 @@ async function send(
   return { ...response, json: await readObject(response.body, secrets.scrubTokens, signal) };
 }
 
-/** The error of a rejected token; undefined if the token was accepted. */
+/** The error if the response rejects the token; otherwise undefined. */
 function findRejection(response: JsonResponse, { path }: ResourceRequest, options: Connection) {
   const { status, json } = response;
   const isFailed = json?.result === 'fail';
@@ -122,7 +122,7 @@ function findRejection(response: JsonResponse, { path }: ResourceRequest, option
   });
 }
 
-/** Undefined if a conditional request was answered with 304. */
+/** The result; undefined if a conditional request was answered with 304. Throws a StatusError or a ContractError. */
 function readSuccess(response: JsonResponse, { path, conditions = {} }: ResourceRequest, options: Connection) {
   const { secrets } = options;
   const { status, header, json } = response;
@@ -149,7 +149,7 @@ function readSuccess(response: JsonResponse, { path, conditions = {} }: Resource
   throw new StatusError(isTransient(status), `The service answered ${name} with status ${status}.`, details);
 }
 
-/** Only the origin, and only if neither it nor the location contains a secret: parsing decodes the host. */
+/** The origin of the location; empty if either contains a secret. Both are checked, since parsing decodes the host. */
 function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string {
   const location = header('location') ?? '';
   const origin = URL.parse(location)?.origin;
@@ -159,7 +159,7 @@ function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string 
 const MAX_TIMESTAMP_LENGTH = 500;
 const MAX_TIMESTAMP_DEPTH = 8;
 
-/** The interface allows any type (4.3): a string is kept as it is, anything else as JSON. */
+/** A string stays as it is and any other value becomes JSON, since the interface allows any type (4.3). */
 function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string | undefined {
   if (sent === undefined || sent === null || isDeeperThan(sent, MAX_TIMESTAMP_DEPTH)) return undefined;
   return scrub(typeof sent === 'string' ? sent : JSON.stringify(sent)).slice(0, MAX_TIMESTAMP_LENGTH);

@@ -2,17 +2,17 @@ import type { Drift } from '../league/drift.ts';
 import type { Field, FieldType, FieldValue } from '../league/interface.ts';
 import { canonicalJson, isExact, type JsonObject, type JsonValue, rawNumber, typeName } from '../league/json.ts';
 
-/** Why a required field is unusable; `path` is its name. */
+/** Why a required field or a whole element is unusable. `path` is the name of the field; empty for a whole element. */
 export type Problem = { readonly path: string; readonly message: string };
 
 type ParseFindings = {
-  /** Fields for the column `extra`. */
+  /** Names and values for the column `extra`. */
   readonly extra: [string, JsonValue][];
   readonly problems: Problem[];
   readonly drift: Drift[];
 };
 
-/** As the interface calls them. */
+/** The names of the types in the interface. */
 const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
   text: 'string',
   number: 'number',
@@ -21,11 +21,11 @@ const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
   scalar: 'any',
 };
 
-/** Field names come from the service: they may be of any length, and if an object is used as a map, of any number. */
+/** The service chooses the names of unknown fields: they may be very long and, if an object is a map, very many. */
 const MAX_NAME_LENGTH = 120;
 const MAX_UNKNOWN_FIELDS = 100;
 
-/** The fields of a response that the interface does not name, as drift. */
+/** Drift for the fields of a response that the interface does not name. `scrub` redacts their names. */
 export function unknownFields(body: JsonObject, shape: object, response: string, scrub = (name: string) => name) {
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(shape, name));
   return unknown.slice(0, MAX_UNKNOWN_FIELDS).map((name) => unknownField(`${response}.${scrub(name)}`, body[name]));
@@ -36,8 +36,8 @@ function unknownField(field: string, sent: JsonValue | undefined): Drift {
 }
 
 /**
- * Reads the fields of an object (contract, 5.2). Unknown fields and unusable optional values go to `extra` and are drift.
- * `prefix` begins the names of fields in drift.
+ * Reads the fields of an object (contract, 5.2). Unknown fields and unusable optional values go to `extra` and are
+ * reported as drift. In drift, `prefix` precedes the name of the field.
  */
 export function readFields<Name extends string>(fields: readonly Field<Name>[], object: JsonObject, prefix: string) {
   const values: Partial<Record<string, FieldValue>> = {};
@@ -47,7 +47,7 @@ export function readFields<Name extends string>(fields: readonly Field<Name>[], 
   for (const field of fields) {
     const sent = object[field.name];
     if (sent !== undefined) present += 1;
-    // The fast path for nearly all values, of which there may be millions.
+    // A fast path: there may be millions of values, and nearly all have the declared type.
     values[field.name] = isAsDeclared(field.type, sent) ? sent : readField(field, sent, found);
   }
   const isAllKnown = Object.keys(object).length === present;
@@ -56,7 +56,7 @@ export function readFields<Name extends string>(fields: readonly Field<Name>[], 
     extra.push([name, sent]);
     drift.push(unknownField(name, sent));
   }
-  // fromEntries also keeps a field named __proto__.
+  // Unlike an assignment, fromEntries keeps a field named __proto__.
   values.extra = extra.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(extra));
   return {
     values: values as Readonly<Record<Name | 'extra', FieldValue>>,
@@ -98,23 +98,23 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
   return null;
 }
 
-/** Convert a value for its column; undefined if that would lose something. */
+/** Each converts a value for its column; undefined if that would lose something, except that numbers may be rounded. */
 const READERS: Readonly<Record<FieldType, (sent: JsonValue) => FieldValue | undefined>> = {
   text: readText,
   number: readNumber,
   flag: (sent) => (sent === 'true' || sent === 'false' ? sent === 'true' : undefined),
-  // The interface does not show its shape.
+  // Any JSON is accepted, since the interface does not show what such a list contains.
   json: (sent) => JSON.stringify(sent),
   scalar: readScalar,
 };
 
-/** The value as a string; undefined if that would lose something. */
+/** The text of a string or a number; undefined for any other type, or if the database cannot store the string. */
 export function readText(sent: JsonValue | undefined): string | undefined {
   if (typeof sent === 'string') return isStorable(sent) ? sent : undefined;
   return typeof sent === 'number' ? String(sent) : rawNumber(sent);
 }
 
-/** SQLite functions end a text at NUL, and UTF-8 has no unpaired surrogates. */
+/** Whether the database can store a text: SQLite functions end it at NUL, and UTF-8 has no unpaired surrogates. */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
@@ -125,12 +125,12 @@ function readNumber(sent: JsonValue): number | bigint | undefined {
   if (typeof sent === 'string') return JSON_NUMBER.test(sent) ? exactNumber(sent) : undefined;
   const digits = rawNumber(sent);
   if (digits === undefined) return undefined;
-  // Rounded if no column can store it exactly.
+  // A number is rounded if no column can store it exactly.
   const nearest = Number(digits);
   return exactNumber(digits) ?? (Number.isFinite(nearest) ? nearest : undefined);
 }
 
-/** The value of a JSON number if a column can store all its digits. */
+/** The value of a JSON number if a column can store all its digits; otherwise undefined. */
 function exactNumber(text: string): number | bigint | undefined {
   const value = Number(text);
   if (isExact(value, text)) return value;
@@ -142,6 +142,6 @@ function exactNumber(text: string): number | bigint | undefined {
 function readScalar(sent: JsonValue): FieldValue {
   const digits = rawNumber(sent);
   if (digits !== undefined) return exactNumber(digits) ?? digits;
-  // Canonical, so that the order of keys makes no difference.
+  // Canonical JSON, so that the order of keys makes no difference.
   return canonicalJson(sent);
 }

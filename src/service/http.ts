@@ -19,11 +19,11 @@ export type HttpRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly proxy?: ProxyServer | undefined;
-  /** From connecting to the last byte of the body. */
+  /** Limits the time from connecting to the last byte of the body. */
   readonly timeoutMs: number;
-  /** After decompression. */
+  /** Limits the size of the body after decompression. */
   readonly maxBodyBytes: number;
-  /** Truncates a longer body, which is an error otherwise. */
+  /** Truncates a body that is too large, which is otherwise an error. The body is then not decompressed. */
   readonly truncateBody?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
@@ -32,8 +32,8 @@ export type HttpRequest = {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Sends one request and reads the whole response; never retries, never follows a redirect. Rejects with a
- * TransportError, a ContractError (body too large), or the reason of the signal.
+ * Sends one request and reads the whole response; never retries and never follows a redirect. Rejects with a
+ * TransportError, a ContractError (body too large or in an encoding that was not requested) or the signal's reason.
  */
 export async function sendRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   const { name, proxy, timeoutMs } = request;
@@ -50,7 +50,7 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
     return await unlessAborted(exchange({ ...request, onHead }, dispatcher, ended), ended);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    // The status and Retry-After of a failure count even without its body.
+    // A failure needs no body: its status and Retry-After are enough.
     if (head !== undefined && !isSuccess(head.status)) return { ...head, body: new Uint8Array() };
     const httpStatus = head?.status;
     if (timeout.aborted) {
@@ -59,18 +59,18 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
     }
     throw error instanceof RunError ? error : describeNetworkError(error, name, { httpStatus, proxy });
   } finally {
-    // Not awaited: undici waits for a connection that is being established.
+    // Not awaited, because undici would wait for a connection that is still being established.
     void dispatcher.destroy().catch(() => undefined);
   }
 }
 
-/** One per request: a connection would not survive the time between polls. */
+/** Each request has its own dispatcher: a connection would not survive the time between polls. */
 function createDispatcher({ proxy, timeoutMs }: HttpRequest): Dispatcher {
   const options = {
     pipelining: 0,
     allowH2: false,
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs) },
-    // `timeoutMs` covers the whole request.
+    // undici's own limits are off: `timeoutMs` covers the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
   };

@@ -17,7 +17,7 @@ import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
 export type ReceivedLeague = {
   readonly leagueId: string;
   readonly league: League;
-  /** Hash of the content: equal for equal leagues. */
+  /** Hash of the content: leagues with equal content have equal hashes. */
   readonly hash: string;
   /** Index in the list, from 0. */
   readonly position: number;
@@ -25,7 +25,7 @@ export type ReceivedLeague = {
 
 /** An element of the list that cannot be stored. */
 export type Rejection = {
-  /** Null if unreadable: then it could be any league. */
+  /** Null if the id is unreadable; the element may then be any league. */
   readonly leagueId: string | null;
   /** Index in the list, from 0. */
   readonly position: number;
@@ -37,19 +37,19 @@ export type Rejection = {
 /** A leagues response (interface, 4.3), validated element by element (contract, 5.2). */
 export type LeagueList = {
   readonly received: number;
-  /** By `league_id`. */
+  /** The leagues that can be stored, by `league_id`. */
   readonly leagues: ReadonlyMap<string, ReceivedLeague>;
-  /** Without duplicates (by `raw`). */
+  /** Elements with the same `raw` are listed once. */
   readonly rejections: readonly Rejection[];
-  /** Elements with the same content as an earlier one, stored or rejected. */
+  /** Number of elements with the same content as an earlier element, whether that was stored or rejected. */
   readonly duplicates: number;
   readonly drift: readonly Drift[];
 };
 
-/** Elements parsed per turn of the event loop, which takes a few milliseconds. */
+/** Elements parsed per turn of the event loop; a batch takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
-/** Throws a ContractError if there is no list, or if more than half of its elements cannot be stored. */
+/** Rejects with a ContractError (no list, or more than half of its elements are unusable) or the signal's reason. */
 export async function parseLeagues(body: JsonObject, scope: Scope, signal?: AbortSignal): Promise<LeagueList> {
   if (!Array.isArray(body.leagues)) throw new ContractError('The leagues response has no list in "leagues".');
   const elements: readonly JsonValue[] = body.leagues;
@@ -67,7 +67,7 @@ export async function parseLeagues(body: JsonObject, scope: Scope, signal?: Abor
       continue;
     }
     rejected += 1;
-    // Only up to the limit of assertMostlyValid: millions of rejections would take gigabytes.
+    // Rejections past the limit of assertMostlyValid are not kept: millions of them would take gigabytes.
     if (rejections.length * 2 <= received) rejections.push(read);
   }
   const leagues = mergeDuplicates(usable, rejections);
@@ -96,7 +96,7 @@ function readElement(sent: JsonValue, position: number, driftLog: DriftLog): Lea
   return problems.length > 0 ? reject(sent, position, problems) : (values as League);
 }
 
-/** Far more fields than a league has. Each unknown one would be stored in `extra` and the feed. */
+/** Far more fields than a league has. Limited, since each unknown field is stored in `extra` and in the change feed. */
 const MAX_FIELDS = 10_000;
 
 function excessOf(sent: JsonValue): string | undefined {
@@ -116,7 +116,7 @@ function readableId(sent: JsonValue): string | null {
   return id || null;
 }
 
-/** Each league once, without those that are sent with different content or in an element that was rejected. */
+/** Each usable league once, except leagues that were also sent with other content or in a rejected element. */
 function mergeDuplicates(usable: readonly ReceivedLeague[], rejections: readonly Rejection[]) {
   const leagues = new Map<string, ReceivedLeague>();
   const conflicting = new Set(rejections.map(({ leagueId }) => leagueId));

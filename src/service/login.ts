@@ -9,10 +9,10 @@ import { type HttpResponse, isTransient, readFailureDetails, readObject, serverT
 import type { Connection } from './service.ts';
 import { hasExpiredOnArrival, type Token } from './token.ts';
 
-/** `manual`: the command or SIGHUP of an operator. */
+/** `manual`: an operator ran a command or sent SIGHUP. */
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
 
-/** A login as it is recorded: never a token. */
+/** A login as it is recorded, without its token. */
 export type LoginRecord = Partial<Pick<Token, 'expiresAt' | 'clockSkewMs'>> & {
   readonly at: number;
   readonly reason: LoginReason;
@@ -26,8 +26,8 @@ export type LoginRecord = Partial<Pick<Token, 'expiresAt' | 'clockSkewMs'>> & {
 export type LogIn = ReturnType<typeof createLogIn>;
 
 /**
- * Returns a function that makes one login. It rejects with a CredentialsError if the service refuses the credentials or
- * they cannot be read. `onLogin` gets every login, unless a `Retry-After` prevented it.
+ * Returns a function that logs in once. It rejects with a RunError, which is a CredentialsError if the credentials were
+ * refused or cannot be read, or with the signal's reason. `onLogin` gets each login that no `Retry-After` prevented.
  */
 export function createLogIn(connection: Connection, onLogin: (login: LoginRecord) => void) {
   return async (reason: LoginReason, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
@@ -46,7 +46,7 @@ export function createLogIn(connection: Connection, onLogin: (login: LoginRecord
         throw error;
       }
       const failure = toRunError(error);
-      // Without a status, a secret was unreadable and nothing was sent.
+      // A CredentialsError without a status means that a secret was unreadable and nothing was sent.
       const isRefused = failure instanceof CredentialsError && failure.httpStatus !== undefined;
       const outcome = isRefused ? 'refused' : 'failed';
       onLogin({ ...login, outcome, error: failure, errorMessage: failure.message });
@@ -89,13 +89,13 @@ async function requestToken(credentials: Credentials, signal: AbortSignal, conne
 /** The `Date` header has whole seconds: smaller differences are not measurable. */
 const DATE_RESOLUTION_MS = 1_000;
 
-/** How far (ms) the service's clock is ahead of ours. */
+/** How far (ms) the service's clock is ahead of ours: negative if it is behind, 0 if that cannot be measured. */
 function skewOf(serverNow: number, now: number): number {
   const skewMs = Math.round(serverNow + DATE_RESOLUTION_MS / 2 - now);
   return Math.abs(skewMs) < DATE_RESOLUTION_MS ? 0 : skewMs;
 }
 
-/** Throws unless the login succeeded (contract, 4). */
+/** Throws a StatusError or a CredentialsError unless the login succeeded (contract, 4). */
 function assertSuccess(response: HttpResponse, body: JsonObject | undefined, connection: Connection): void {
   const { status } = response;
   const isDenied = status === 401 || status === 403;

@@ -2,7 +2,7 @@ import { describeProxy, type ProxyServer } from '../config/proxy.ts';
 import { codeOf, TransportError } from '../errors.ts';
 import { isTransient } from './response.ts';
 
-/** By the error code of Node or undici; the first match counts. */
+/** Explanations of the error codes of Node and undici; the first match counts. */
 const EXPLANATIONS: readonly (readonly [codes: RegExp, problem: string, fix?: string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name cannot be resolved', 'check LEAGUE_SYNC_BASE_URL and DNS'],
   [/^ECONNREFUSED$/, 'the connection was refused', 'check LEAGUE_SYNC_BASE_URL, and that the service is running'],
@@ -35,7 +35,7 @@ const EXPLANATIONS: readonly (readonly [codes: RegExp, problem: string, fix?: st
   [/^UND_ERR_HEADERS_OVERFLOW$/, 'the response headers are too large'],
 ];
 
-/** With a proxy, these codes are about the proxy. */
+/** If a proxy is used, these codes are about the proxy, so these explanations come first. */
 const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name of the proxy cannot be resolved', 'check the host name and DNS'],
   [/^ECONNREFUSED$/, 'the connection to the proxy was refused', 'check that it is running there'],
@@ -48,10 +48,10 @@ const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
   ],
 ];
 
-/** Certificates and TLS versions: a retry cannot help. */
+/** Problems with certificates or TLS versions, for which a retry cannot help. */
 const PERMANENT = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO|UND_ERR_PRX_TLS)/;
 
-/** Explains what undici threw, by its code only. `httpStatus` is set if the error came after the head of a response. */
+/** Explains what undici threw. `httpStatus` is set if the error came after the head of a response. */
 export function describeNetworkError(
   error: unknown,
   request: string,
@@ -72,7 +72,7 @@ export function describeNetworkError(
 
 const PROXY_LOGIN = 'add the username and password of the proxy to its address';
 
-/** undici gives the status with which a proxy refused only in its message. */
+/** The status with which a proxy refused the request; undici gives it only in its error message. */
 function proxyStatusOf(error: unknown, code: string): number | undefined {
   if (!(error instanceof Error) || !/^UND_ERR_(ABORTED|INVALID_ARG)$/.test(code)) return undefined;
   const status = /Proxy.*\((\d{3})\)/.exec(error.message)?.[1];
@@ -85,7 +85,7 @@ function rootCodeOf(error: unknown): string {
   return codeOf(error) || (error.cause instanceof Error ? rootCodeOf(error.cause) : error.name);
 }
 
-/** Errors of libraries may contain requests and responses, and with them tokens. */
+/** A copy with name, stack and code only: errors of libraries may contain requests, responses and thus tokens. */
 function withoutDetails(error: unknown, code: string): unknown {
   if (!(error instanceof Error)) return undefined;
   return Object.assign(new Error(code), { name: error.name, stack: error.stack, code });

@@ -14,7 +14,7 @@ export type ResponseHead = {
 };
 
 export type HttpResponse = ResponseHead & {
-  /** Decompressed. */
+  /** The body after decompression. */
   readonly body: Uint8Array;
   /** Timestamp (ms) until which `Retry-After` asks to wait. */
   readonly notBefore?: number | undefined;
@@ -27,14 +27,14 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** Whether a retry may help. */
+/** Whether a retry may help after this status. */
 export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status <= 599);
 }
 
 /**
- * The body, or undefined if it is not a JSON object. `clean` redacts the text before it is parsed. Yields to the event
- * loop between steps, as each takes tens of milliseconds for tens of megabytes.
+ * Parses the body; undefined if it is not a JSON object or has too many values. `clean` redacts the text before it is
+ * parsed. Yields to the event loop between steps, since each takes tens of milliseconds for tens of megabytes.
  */
 export async function readObject(body: Uint8Array, clean = (text: string) => text, signal?: AbortSignal) {
   if (hasTooManyValues(body)) return undefined;
@@ -69,7 +69,7 @@ function describeBody(body: Uint8Array): string {
   return hasTooManyValues(body) ? 'JSON with millions of tiny values' : 'not a JSON object';
 }
 
-/** Without a byte order mark; undefined if the body is not UTF-8. */
+/** The text of the body without a byte order mark; undefined if the body is not UTF-8. */
 function decodeUtf8(body: Uint8Array): string | undefined {
   if (!isUtf8(body)) return undefined;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
@@ -83,8 +83,8 @@ export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub'
 }
 
 /**
- * Details of a failed response for its error; `quoted` are sentences for the end of the message. Also puts the response's
- * `Retry-After` into effect, for any status.
+ * Details of a failed response for its error; `quoted` holds sentences for the end of the error message. Also puts the
+ * response's `Retry-After` into effect, whatever the status.
  */
 export function readFailureDetails(response: HttpResponse, body: JsonObject | undefined, connection: Connection) {
   const { secrets, retryAfter } = connection;
@@ -96,12 +96,12 @@ export function readFailureDetails(response: HttpResponse, body: JsonObject | un
   return { httpStatus: response.status, serviceMessage, notBefore, quoted: message + (wait ?? '') };
 }
 
-/** The service's clock in ms; undefined without `Date`, or with `Age`, since then the response is from a cache. */
+/** The service's clock (ms) by `Date`; undefined without it, or if `Age` shows that the response is from a cache. */
 export function serverTime({ header }: ResponseHead): number | undefined {
   return header('age') === undefined ? parseHttpDate(header('date')) : undefined;
 }
 
-/** The three date formats of RFC 9110, 5.6.7; all must be accepted. The groups are the day of the month. */
+/** The three date formats of RFC 9110, 5.6.7; all must be accepted. Each group captures the day of the month. */
 const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, (\d\d) [A-Z][a-z]{2} \d{4}|[A-Z][a-z]+day, (\d\d)-[A-Z][a-z]{2}-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} ([ \d]\d)) \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 

@@ -6,23 +6,23 @@ import type { Transport } from './service.ts';
 /** The time during which the service asked not to be called. */
 export type RetryAfter = ReturnType<typeof createRetryAfter>;
 
-/** Limits excessive values of the service, and a stored `Retry-After` that a clock step has prolonged. */
+/** Limits excessive values from the service, and a stored `Retry-After` that a clock step has made longer. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** The rest (ms) of a stored `Retry-After`; never more than its original length, in case the clock was set back. */
+/** What is left (ms) of a stored `Retry-After`: at most its original length, even if the clock was set back. */
 export function remainingMs(stored: { readonly until: string; readonly askedAt: string } | undefined, now: number) {
   if (stored === undefined) return 0;
   const [until, askedAt] = [Date.parse(stored.until), Date.parse(stored.askedAt)];
   return Math.max(0, Math.min(until - now, until - askedAt));
 }
 
-/** Begins with `initialMs`. Steps of the wall clock do not change its length. `onExtend` gets each new end (ms). */
+/** A wait, at first of `initialMs`. Steps of the wall clock do not change its length. `onExtend` gets new ends (ms). */
 export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until: number): void => undefined) {
-  /** On the monotonic clock, in ms. */
+  /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = clock.monotonic() + Math.min(initialMs, MAX_RETRY_AFTER_MS);
   const msLeft = (): number => endsAt - clock.monotonic();
   return {
-    /** Timestamp (ms) of its end; 0 if there is none. */
+    /** Timestamp (ms) of the end of the wait; 0 if there is no wait. */
     until: (): number => (msLeft() > 0 ? clock.now() + msLeft() : 0),
     extend: (until: number): void => {
       const wantedMs = Math.min(until - clock.now(), MAX_RETRY_AFTER_MS);
@@ -33,7 +33,7 @@ export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until
   };
 }
 
-/** Rejects every request during a `Retry-After` with a RetryAfterError, and reads it from each response. */
+/** Rejects each request during a `Retry-After` with a RetryAfterError, and reads that header from each response. */
 export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clock: Clock): Transport {
   return async (request, signal) => {
     const until = retryAfter.until();
@@ -44,23 +44,23 @@ export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clo
     let notBefore: number | undefined;
     const onHead = (head: ResponseHead): void => {
       notBefore = readRetryAfter(head, clock.now());
-      // Do not wait for the body of a failure. Whether a 2xx is a failure depends on its body.
+      // Takes effect before the body arrives, except for a 2xx: whether that is a failure depends on its body.
       if (notBefore !== undefined && head.status >= 300) retryAfter.extend(notBefore);
     };
     try {
       return { ...(await transport({ ...request, onHead }, signal)), notBefore };
     } catch (error) {
-      // A success whose body is incomplete is a failure, too.
+      // A 2xx whose body is incomplete is a failure, too.
       if (notBefore !== undefined) retryAfter.extend(notBefore);
       throw error;
     }
   };
 }
 
-/** The timestamp (ms, local clock) until which `Retry-After` asks to wait; undefined if no value of it can be read. */
+/** The timestamp (ms, local clock) until which `Retry-After` asks to wait; undefined without a readable value. */
 export function readRetryAfter(head: ResponseHead, now: number): number | undefined {
   const serverNow = serverTime(head) ?? now;
-  // A repeated header arrives joined with commas, and a date has a comma of its own, after the weekday.
+  // The values of a repeated header are joined by commas. The comma after the weekday of a date is not a separator.
   const values = (head.header('retry-after') ?? '').split(/(?<!\b[A-Z][a-z]{2}|day),/).map((value) => value.trim());
   const waits = values
     .map((value) => (/^\d+$/.test(value) ? Number(value) * 1_000 : (parseHttpDate(value) ?? Number.NaN) - serverNow))

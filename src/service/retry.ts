@@ -4,14 +4,14 @@ import { formatDuration } from '../time/duration.ts';
 import { exponentialDelayMs } from './backoff.ts';
 import type { Connection } from './service.ts';
 
-/** The time limit of a run. */
+/** The time limit of a run or a login. */
 export type Deadline = {
-  /** On the monotonic clock, in ms. */
+  /** The end of the time limit on the monotonic clock, in ms. */
   readonly at: number;
   readonly signal: AbortSignal;
 };
 
-/** A deadline `ms` from now, whose signal also aborts with `stop`. */
+/** Starts a time limit of `ms`. Its signal aborts at the end, or as soon as `stop` aborts. */
 export function startDeadline(clock: Clock, ms: number, stop: AbortSignal): Deadline & Disposable {
   const timeout = new AbortController();
   const timer = setTimeout(() => {
@@ -34,8 +34,8 @@ const MAX_ATTEMPTS = 4;
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Calls `attempt` until it succeeds, fails permanently, or the next try would miss the deadline: at most four times, with
- * exponential backoff and full jitter, and never before the end of a `Retry-After`. Nothing else repeats a request.
+ * Calls `attempt` until it succeeds or fails permanently, until four attempts have failed, or until the next one would
+ * miss the deadline. Waits with exponential backoff and full jitter, and at least until the end of a `Retry-After`.
  */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, random, deadline, firstWaitMs = 500 } = options;

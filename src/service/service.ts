@@ -17,7 +17,7 @@ export type ServiceRequest = Pick<HttpRequest, 'method' | 'body' | 'onHead'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Like `sendRequest`. */
+/** Sends one request to the service, like `sendRequest`, with the same errors. */
 export type Transport = (request: ServiceRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 export function createTransport(
@@ -32,10 +32,10 @@ export function createTransport(
   };
 }
 
-/** What logins and requests share. */
+/** What logins and all other requests share. */
 export type Connection = ReturnType<typeof connect>;
 
-/** `retryAfterLeftMs` is the rest of a stored `Retry-After`; `onRetryAfter` gets the end (ms) of each new one. */
+/** `retryAfterLeftMs` is what is left of a stored `Retry-After`; `onRetryAfter` gets the end (ms) of each new one. */
 export function connect(
   transport: Transport,
   { retryAfterLeftMs, onRetryAfter }: { retryAfterLeftMs?: number; onRetryAfter?: (until: number) => void } = {},
@@ -52,7 +52,7 @@ export function connect(
   };
 }
 
-/** A client with its session. Sends nothing yet; disposing aborts the login in progress. */
+/** Creates a client and its session; sends nothing yet. Disposing aborts the login in progress and awaits its end. */
 export function openService(
   config: Pick<Config, 'loginLeewayMs' | 'runTimeoutMs'> & { readonly credentials: Credentials },
   connection: Connection,

@@ -23,20 +23,20 @@ type SessionOptions = {
 /** How often a wait checks whether a secret has changed or the clock was set. */
 const RECHECK_MS = 10_000;
 
-/** A cached login, renewed before it expires. Independent of HTTP. */
+/** Holds the token and logs in to renew it before it expires. Does not depend on HTTP: `logIn` sends the request. */
 export class Session {
   private readonly options: SessionOptions;
   private readonly credentialBackoff: ReturnType<typeof createCredentialBackoff>;
   /** Backoff after logins that failed for a reason other than rejected credentials. */
   private readonly renewalBackoff: ReturnType<typeof createBackoff>;
-  /** Fresh tokens that a resource rejected, until the resource accepts one. */
+  /** For each resource, the fresh token that it rejected last; deleted when the resource accepts a token. */
   private readonly rejected = new Map<Resource, Token>();
   private cached: Token | undefined;
   private pendingLogin: Promise<Token> | undefined;
   private nextReason: LoginReason;
-  /** Logins in a row whose token had expired on arrival. */
+  /** Number of logins in a row whose token had expired on arrival. */
   private expiredOnArrival = 0;
-  /** The credentials of the last login; undefined if they were unreadable. */
+  /** The credentials of the last login; undefined before the first one, or if they could not be read. */
   private lastCredentials: CredentialPair | undefined;
   /** Aborted to make `keepRenewed` recalculate its wait. */
   private wakeUp = new AbortController();
@@ -54,9 +54,9 @@ export class Session {
   }
 
   /**
-   * A token that the resource has not rejected; logs in if there is none (single flight). If `isTrial`, the resource has
-   * rejected a fresh token already, and another login would not help. Rejects with a CredentialsError during the backoff
-   * after rejected credentials, otherwise with the error of the login or the signal's reason.
+   * Resolves to a token that the resource has not rejected; logs in if there is none (single flight). If `isTrial` is
+   * true, the resource rejected a fresh token before, so another login would not help. Rejects with a CredentialsError
+   * during the backoff after rejected credentials, otherwise with the error of the login or the signal's reason.
    */
   async token(resource: Resource, signal: AbortSignal): Promise<{ readonly token: Token; readonly isTrial: boolean }> {
     signal.throwIfAborted();
@@ -72,21 +72,21 @@ export class Session {
     this.rejected.delete(resource);
   }
 
-  /** The service rejected this token: it is not used again. */
+  /** Drops a token that the service rejected, so that it is not used again. */
   discard(token: Token): void {
     if (token !== this.cached) return;
     this.cached = undefined;
     this.nextReason = 'rejected-token';
   }
 
-  /** The resource rejected a fresh token, too: the next login for it has to wait. Returns the error. */
+  /** Starts the backoff of a resource that rejected a fresh token, too. Returns the error. */
   reportRejected(resource: Resource, token: Token, error: CredentialsError): CredentialsError {
     this.rejected.set(resource, token);
     this.credentialBackoff.fail(resource, error);
     return error;
   }
 
-  /** The error that blocks requests to the resource now; undefined if none does. */
+  /** The error that blocks requests to the resource now; undefined if nothing blocks them. */
   blockedBy(resource: Resource): CredentialsError | undefined {
     const { credentialBackoff } = this;
     const isTokenNeeded = this.usableToken(resource) === undefined;
@@ -118,7 +118,7 @@ export class Session {
     }
   }
 
-  /** Resolves when no login is in progress. */
+  /** Resolves when the login in progress, if any, has ended. */
   async settled(): Promise<void> {
     await this.pendingLogin?.catch(() => undefined);
   }
@@ -177,7 +177,7 @@ export class Session {
     try {
       if (!isDeepStrictEqual(options.credentials.read(), lastCredentials)) credentialBackoff.skipWaits();
     } catch (error) {
-      // The file may be unreadable while it is replaced.
+      // A secret file may be unreadable while it is being replaced.
       if (!(error instanceof RunError)) throw error;
     }
   }

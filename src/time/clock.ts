@@ -2,9 +2,9 @@ import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 
-/** Injected, so that tests can control time. All values are milliseconds. */
+/** The clock is injected, so that tests can control time. All values are milliseconds. */
 export type Clock = {
-  /** The wall clock: may step in either direction. */
+  /** The wall clock, which may step in either direction. */
   readonly now: () => number;
   /** Never steps. Includes the time during which the machine was suspended. */
   readonly monotonic: () => number;
@@ -12,13 +12,13 @@ export type Clock = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** With a longer delay setTimeout fires at once. */
+/** The longest delay of setTimeout; with a longer one, it fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The uptime has a resolution of whole seconds on some systems. */
+/** A smaller difference may be rounding: on some systems the uptime is in whole seconds. */
 const ROUNDING_MS = 2_000;
 
-/** `performance.now()` stops while the machine is suspended; the uptime, if it can be read, does not. */
+/** `performance.now()` stops while the machine is suspended. The uptime does not, so it is used if it can be read. */
 export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
   const sinceBoot = (): number => {
     try {
@@ -49,7 +49,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** ISO 8601 writes years outside of 0 to 9999 with six digits and a sign, which do not sort as text. */
+/** Years outside of 0 to 9999 have six digits and a sign in ISO 8601, so such timestamps do not sort as text. */
 const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -58,7 +58,7 @@ export function formatTimestamp(ms: number): string {
   return new Date(Math.min(Math.max(ms, FIRST_TIMESTAMP_MS), LAST_TIMESTAMP_MS)).toISOString();
 }
 
-/** The same without milliseconds, for sentences: `2026-11-22T19:52:10Z`. */
+/** A timestamp without milliseconds, for use in sentences: `2026-11-22T19:52:10Z`. */
 export function formatSecond(ms: number): string {
   return `${formatTimestamp(ms).slice(0, -'.000Z'.length)}Z`;
 }
@@ -67,8 +67,8 @@ const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
 /**
- * Reads an ISO 8601 timestamp as ms since 1970: with `Z`, an offset or neither (then UTC, not the machine's time
- * zone), with or without seconds and fractions, `T` or a space. Undefined for anything else, such as 31 November.
+ * Reads an ISO 8601 timestamp as ms since 1970; undefined for anything else, such as 31 November. Without `Z` or an
+ * offset, it is in UTC, not in the machine's time zone. Seconds and fractions are optional; a space may replace `T`.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = TIMESTAMP.exec(text.trim());

@@ -3,13 +3,13 @@ import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
 /** A cron expression in one time zone. */
 export type Schedule = ReturnType<typeof parseSchedule>;
 
-/** An upper bound for the runs between now and the first one after a DST change that both UTC offsets produce. */
+/** How many runs at the new UTC offset of a DST change are searched for a time that was found at the old offset. */
 const RUNS_BEFORE_CHANGE = 64;
 
 /**
- * Parses a cron expression: 5 fields, or 6 with seconds first. node-cron only calculates the times. Its timers are not
- * used: after a clock step they stall or fire in a tight loop. Throws an Error that says what is wrong with the
- * expression.
+ * Parses a cron expression of 5 fields, or of 6 with seconds first. Throws an Error that says what is wrong with it.
+ * node-cron only calculates the times. Its timers are not used, because after a clock step they stall or fire in a
+ * tight loop.
  */
 export function parseSchedule(text: string, timezone: string) {
   const expression = text.trim().replace(/\s+/g, ' ');
@@ -26,10 +26,10 @@ export function parseSchedule(text: string, timezone: string) {
   };
   const findNextTime = createFinder(timezone, nextTimesIn);
   let cached: { readonly now: number; readonly time: number } | undefined;
-  /** The first time after now, in ms. */
+  /** The first scheduled time after now, in ms. */
   const nextTime = (): number => {
     const now = Date.now();
-    // Called every second, and near a DST change the search takes milliseconds.
+    // Cached, since this is called every second and the search takes milliseconds near a DST change.
     if (cached === undefined || now < cached.now || now >= cached.time) cached = { now, time: findNextTime(now) };
     return cached.time;
   };
@@ -39,11 +39,11 @@ export function parseSchedule(text: string, timezone: string) {
     expression,
     timezone,
     nextTime,
-    /** The first `count` times after now, in ms. Near a DST change some may be missing. */
+    /** The first `count` scheduled times after now, in ms. Near a DST change, some may be missing. */
     nextTimes: (count: number): readonly number[] => nextTimesIn(timezone, count),
-    /** The `count`th time after a timestamp, both in ms. */
+    /** The `count`th scheduled time after a timestamp, both in ms. */
     nthTimeAfter: (timestamp: number, count: number): number => {
-      // getNextRuns always starts from now. The `timeMatcher` is missing from the types of node-cron.
+      // getNextRuns always starts from now, so the `timeMatcher` is used, which the types of node-cron lack.
       const { timeMatcher } = tasks.get(timezone) as ScheduledTask & { readonly timeMatcher: Matcher };
       let time = new Date(timestamp);
       for (let found = 0; found < count; found += 1) time = timeMatcher.getNextMatch(time);
@@ -58,14 +58,14 @@ type Matcher = { readonly getNextMatch: (after: Date) => Date };
 type NextTimesIn = (zone: string, count: number) => readonly number[];
 
 /**
- * node-cron skips runs in the hour that DST skips, and in one of the two hours that it repeats. So the next time at the
- * current fixed UTC offset is considered, too.
+ * node-cron finds no runs in the hour that a DST change skips, and none in one of the two hours that a DST change
+ * repeats. So the next time at the current UTC offset, taken as fixed, is considered, too.
  */
 function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number) => number {
   const offsetAt = createOffsets(timezone);
   /**
-   * Whether a time calculated at a fixed `offset` is a run in the zone: the offset applies at that time, DST skips that
-   * local time, or both offsets produce it.
+   * Whether a time that was calculated at a fixed `offset` is a run in the zone. It is one if the zone has this offset
+   * then, if DST skips that local time, or if the actual offset produces the same time.
    */
   const existsInZone = (time: number, offset: string): boolean => {
     const actual = offsetAt(time);
@@ -81,7 +81,7 @@ function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number)
   };
 }
 
-/** Finds the UTC offset of a zone at a timestamp (ms), such as `+02:00`. */
+/** Returns a function that finds the UTC offset of the zone, such as `+02:00`, at a timestamp (ms). */
 function createOffsets(timezone: string): (timestamp: number) => string {
   const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
   return (timestamp) => /[+-]\d\d:\d\d/.exec(format.format(timestamp))?.[0] ?? '+00:00';

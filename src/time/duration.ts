@@ -6,7 +6,7 @@ export function parseDuration(text: string): number | undefined {
   return parseQuantity(text, /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/, UNITS_MS);
 }
 
-/** Writes a duration as a setting holds it, in the largest unit that fits: `250ms`, `90s`, `1d`. */
+/** Writes a duration in the form of a setting, in the largest unit that divides it: `250ms`, `90s`, `1d`. */
 export function writeDuration(ms: number): string {
   const units = Object.entries(UNITS_MS).reverse();
   const [unit, size] = units.find(([, size]) => ms >= size && ms % size === 0) ?? ['s', UNITS_MS.s];
@@ -31,7 +31,7 @@ export function formatDuration(ms: number): string {
   return formatCoarsely(ms, Math.round);
 }
 
-/** Writes how long ago something was, in ms, or when it will be: `just now`, `5 s ago`, `12 min ago`, `in 3 h`. */
+/** Writes an age in ms; a negative one lies in the future: `just now`, `5 s ago`, `12 min ago`, `in 3 h`. */
 export function formatAge(ms: number): string {
   const size = Math.abs(ms);
   if (size < UNITS_MS.s) return 'just now';
@@ -40,7 +40,7 @@ export function formatAge(ms: number): string {
   return ms < 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** Whole units; the smaller one up to twice the next: `90 s`, `2 min`. */
+/** Writes whole units. Each is used up to twice the next larger one: `90 s`, `2 min`. */
 function formatCoarsely(ms: number, round: (value: number) => number): string {
   for (const [unit, name, most] of COARSE_UNITS) {
     const value = round(ms / unit);

@@ -6,9 +6,9 @@ import { CopyKilledError, codeOf, DatabaseError } from '../errors.ts';
 import { type Replaceable, removeCopy, tempPath } from '../store/copy.ts';
 
 /**
- * Copies the database at `path` to `target`, which must not exist unless `replace` says which copies of the same database
- * it may replace. Rejects with a DatabaseError (a CopyKilledError if another program killed the copy process), or with
- * the signal's reason; it then leaves nothing behind.
+ * Copies the database at `path` to `target`. `replace` says which existing copies of it may be replaced; without
+ * `replace`, `target` must not exist. Rejects with a DatabaseError (a CopyKilledError if another program killed the
+ * copy process) or the signal's reason, and then leaves nothing behind.
  */
 export type CopyDatabase = (
   path: string,
@@ -17,16 +17,16 @@ export type CopyDatabase = (
 ) => Promise<void>;
 
 type Program = {
-  /** How this program is started: the executable and what comes before its own arguments. */
+  /** The command that starts this program: the executable and the arguments before the program's own. */
   readonly program: readonly string[];
   readonly environment: Environment;
   readonly pid: number;
 };
 
 /**
- * Copies in a process of its own. SQLite cannot interrupt a copy, which takes seconds if the database is large, and a
- * broken disk at the target may hang; neither may block the event loop or a stop. Closing a file that was opened here for
- * reading would also drop this process's POSIX locks on it.
+ * Copies in a separate process: SQLite cannot interrupt a copy, which takes seconds if the database is large, and a
+ * broken disk at the target may hang, but neither must block the event loop or a stop. Moreover, if this process opened
+ * a database file again to read it, closing it would drop the POSIX locks of this process on that file.
  */
 export function createCopyProcess({ program, environment, pid }: Program): CopyDatabase {
   // The copy process needs no settings, least of all secrets.
@@ -39,7 +39,7 @@ export function createCopyProcess({ program, environment, pid }: Program): CopyD
     const { code, said } = await runToEnd([...program, ...args], env, signal);
     if (code === 0) return;
     if (code !== null) throw new DatabaseError(said);
-    // A killed process leaves its unfinished copy.
+    // A killed process leaves its unfinished copy behind.
     removeCopy(part ?? target);
     signal.throwIfAborted();
     throw new CopyKilledError(`Copying ${path} to ${target} was interrupted: the copy process was killed.`);
@@ -47,7 +47,7 @@ export function createCopyProcess({ program, environment, pid }: Program): CopyD
 }
 
 async function runToEnd([executable = '', ...args]: readonly string[], env: Environment, signal: AbortSignal) {
-  // Detached: Ctrl-C at a terminal must not kill the last copy before its grace period ends.
+  // Detached, since Ctrl-C in a terminal must not kill the last copy before its grace period ends.
   const child = spawn(executable, args, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   const kill = (): unknown => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });

@@ -9,8 +9,8 @@ import { formatTimestamp } from '../time/clock.ts';
 import { formatSize } from '../time/duration.ts';
 
 /**
- * To be called every second. Writes what could not be written before, and logs if the files disappear or come back; a
- * locked database is logged by the runs that wait for it.
+ * The returned function is to be called every second. It writes what could not be written before, and logs if the
+ * database cannot be written or can be written again. If the database is locked, the runs that wait for it log that.
  */
 export function createDatabaseWatch({ path, recover, writeError }: Store, log: Log): () => void {
   let logged: string | undefined;
@@ -37,7 +37,7 @@ export function createWalWatch({ path }: Pick<Store, 'path'>, log: Log): Listene
     if (type !== 'runEnded') return;
     const bytes = sizeOf(wal);
     if (bytes < LARGE_WAL_BYTES) warnedAt = 0;
-    // A poll of very many leagues makes it large too, but the next poll does not make it larger.
+    // A poll of very many leagues makes the WAL large, too, but the next poll does not make it larger.
     else if (before >= LARGE_WAL_BYTES && bytes > before && bytes >= 2 * warnedAt) {
       warnedAt = bytes;
       log.warn(
@@ -52,8 +52,8 @@ export function createWalWatch({ path }: Pick<Store, 'path'>, log: Log): Listene
 const PRUNE_EVERY_MS = 24 * 3_600_000;
 
 /**
- * Deletes old rows of `runs` and `logins` at the first tick and then once a day. If all of them are old at the start,
- * pruning begins a day later, so that a clock far in the future does not delete the whole history at once.
+ * Deletes old rows of `runs` and `logins` at the first tick and then once a day. If even the newest run is old at the
+ * start, pruning begins a day later, so that a clock far in the future does not delete the whole history at once.
  */
 export function createRetention(retentionMs: number, { store, clock }: Pick<RunDeps, 'store' | 'clock'>, log: Log) {
   let nextAt = Number.NEGATIVE_INFINITY;

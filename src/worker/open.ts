@@ -18,7 +18,7 @@ import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { CopyDatabase } from './copy-process.ts';
 import { Publisher } from './publisher.ts';
 
-/** What `run`, and a command that polls once, hold: the lock, the database, the session. */
+/** What `run` and each command that polls once hold: the lock, the database and the session. */
 export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 
 export type OpenOptions = {
@@ -29,15 +29,15 @@ export type OpenOptions = {
   readonly copy: CopyDatabase;
   /** Marks a new database as a demo database; any other worker removes the mark. */
   readonly isDemo?: boolean;
-  /** Called under the lock before the database is opened, which may take long. The result is disposed of last. */
+  /** Called under the lock, before the database is opened, which may take long. The result outlives the store. */
   readonly onLocked?: () => Promise<AsyncDisposable | undefined>;
   readonly emit: Listener;
   readonly onClosed?: (result: CloseResult) => void;
 };
 
 /**
- * Takes the lock, opens the database and the session. Rejects with a LockedError or a DatabaseError. Disposing closes
- * all in reverse order and leaves one file that read-only tools can open.
+ * Takes the lock and opens the database and the session. Rejects with a LockedError, a DatabaseError or the signal's
+ * reason. Disposing closes all in reverse order and leaves a single file, unless another program has it open.
  */
 export async function openWorker(config: Config, options: OpenOptions) {
   const { log, pid, emit } = options;
@@ -104,7 +104,7 @@ async function openDatabase(path: string, lock: Lock, options: OpenOptions): Pro
     onClosed: options.onClosed ?? (() => undefined),
   });
   const { upgrade } = store;
-  // A warning, so that you notice the copy and can delete it.
+  // Logged as a warning, so that the operator notices the copy and can delete it.
   if (upgrade !== undefined)
     log.warn(upgrade, `the schema of the database was upgraded; the old database is kept at ${upgrade.copy}`);
   return store;
@@ -141,14 +141,14 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
       };
       write(`a login (${reason}, ${outcome})`, () => store.logins.add(row));
     },
-    /** Writes the end (ms) of a Retry-After that came between two runs; runs write their own. */
+    /** Stores the end (ms) of a Retry-After, even if it came between two runs; runs also store their own. */
     recordRetryAfter: (until: number): void =>
       write('a Retry-After', () => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until))),
     [Symbol.asyncDispose]: (): Promise<void> => writing,
   };
 }
 
-/** Returns how many unfinished runs of an earlier worker it marked `interrupted`. */
+/** Removes the demo mark unless this is a demo, and marks unfinished runs as `interrupted`; returns their number. */
 function prepareRows(store: Store, { signal, isDemo = false }: OpenOptions): Promise<number> {
   const foundAt = formatTimestamp(systemClock.now());
   const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;

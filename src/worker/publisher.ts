@@ -9,7 +9,7 @@ import type { CopyDatabase } from './copy-process.ts';
 
 export type PublisherOptions = {
   readonly path: string;
-  /** When a run last changed the database before this start: an older copy is out of date. */
+  /** When a run before this start last changed the data; a copy that is older is out of date. */
   readonly changedAt: string | undefined;
   readonly target: string;
   readonly copy: CopyDatabase;
@@ -20,17 +20,17 @@ export type PublisherOptions = {
 
 const MAX_AGE_MS = 3_600_000;
 const RETRY_MS = 60_000;
-/** After a stop, time to copy what the last poll changed. */
+/** The time for copying what the last poll changed, after the worker was told to stop. */
 const GRACE_MS = 3_000;
 
-/** Keeps a copy of the database for readers elsewhere. Never delays or fails a poll: failures are logged and retried. */
+/** Keeps a copy for readers elsewhere. Never delays a poll or makes it fail: failures are logged and retried. */
 export class Publisher implements AsyncDisposable {
   /** The error of the last attempt, if it failed. */
   failure: RunError | undefined;
   private readonly options: PublisherOptions;
   private readonly graceOver = new AbortController();
   private readonly disposed = new AbortController();
-  /** On the monotonic clock, in ms. */
+  /** When the next copy is due, in ms on the monotonic clock. */
   private dueAt: number;
   private isWanted = false;
   private publishing: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export class Publisher implements AsyncDisposable {
     this.disposed.abort();
   }
 
-  /** Requests during a copy are merged into one more copy. */
+  /** Starts a copy. All requests during a copy together cause one more copy. */
   private request(): void {
     this.isWanted = true;
     this.publishing ??= this.drain();
@@ -85,7 +85,7 @@ export class Publisher implements AsyncDisposable {
       this.failure = undefined;
       return true;
     } catch (error) {
-      // systemd stops the copy process together with the worker.
+      // Not a failure: systemd stops the copy process together with the worker.
       if (signal.aborted || (stop.aborted && error instanceof CopyKilledError)) return false;
       const found = toRunError(error);
       if (found.message !== this.failure?.message)
@@ -96,12 +96,12 @@ export class Publisher implements AsyncDisposable {
   }
 }
 
-/** Infinite if the copy is missing or out of date. */
+/** The age of the published copy in ms; infinite if it is missing, out of date or no copy of this database. */
 function ageOf({ path, target, changedAt }: PublisherOptions, now: number): number {
   try {
     const { mtimeMs } = statSync(target);
     const isLate = changedAt !== undefined && mtimeMs < Date.parse(changedAt);
-    // The clock may have been set back, and the database may have been restored from a backup.
+    // A copy from the future (clock set back) or of a later state (database restored from a backup) is not current.
     const isCurrent = mtimeMs <= now && !isLate && !isWritable(target) && compareCopy(target, path) === 'earlier';
     if (isCurrent) return now - mtimeMs;
   } catch {

@@ -8,7 +8,7 @@ import { formatSecond, formatTimestamp } from '../time/clock.ts';
 export type RunQueueOptions = {
   readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
   readonly retryAfter: RetryAfter;
-  /** The error of rejected credentials while their backoff lasts. */
+  /** The error of rejected credentials during the backoff after them; undefined otherwise. */
   readonly blockedBy: (kind: RunKind) => RunError | undefined;
   readonly isFirstLoad: () => boolean;
   readonly log: Log;
@@ -17,11 +17,11 @@ export type RunQueueOptions = {
 
 const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 
-/** Executes runs one after the other, those of the leagues first. */
+/** Executes runs one after the other; if both kinds are waiting, the leagues come first. */
 export class RunQueue {
   private readonly options: RunQueueOptions;
   private readonly waiting = new Map<RunKind, Trigger>();
-  /** Kinds whose run was postponed by a Retry-After, or failed for the credentials. */
+  /** Kinds whose run was postponed by a Retry-After or failed because of the credentials, to catch up on. */
   private readonly owed = new Set<RunKind>();
   private current: RunKind | undefined;
   private draining: Promise<void> = Promise.resolve();
@@ -30,7 +30,7 @@ export class RunQueue {
     this.options = options;
   }
 
-  /** Returns whether the run was queued. */
+  /** Queues a run. Returns false if it was skipped or postponed, or if the worker is stopping. */
   request(kind: RunKind, trigger: Trigger): boolean {
     const { signal, retryAfter, isFirstLoad, log } = this.options;
     if (signal.aborted) return false;
@@ -52,14 +52,14 @@ export class RunQueue {
       return false;
     }
     if (!this.waiting.has(kind)) this.waiting.set(kind, trigger);
-    // Asynchronous, so that kinds that fall due together are all queued before the first one starts.
+    // Started asynchronously, so that kinds that fall due together are all queued before the first run starts.
     this.draining = this.draining.then(() => this.drain());
     return true;
   }
 
   /**
    * Catches up on a run that a Retry-After postponed, or that failed because of the credentials, as soon as nothing
-   * blocks it. Never during another run, since that one may be rejected or postponed as well.
+   * blocks it. Does nothing during another run, since that may be rejected or postponed as well.
    */
   resume(): void {
     const { retryAfter, blockedBy } = this.options;
@@ -74,7 +74,7 @@ export class RunQueue {
     return this.current;
   }
 
-  /** Settles when no run is in progress or waiting. */
+  /** Resolves when no run is in progress or waiting, or when the last run before a stop has ended. */
   idle(): Promise<void> {
     return this.draining;
   }

@@ -1,20 +1,20 @@
 import type { Clock } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 
-/** The state between two checks. Timestamps in ms. */
+/** The state of a job between two checks; timestamps in ms. */
 export type ScheduleState = { readonly next: number; readonly lastCheck: number };
 
 /** `catch-up`: the scheduled time was missed. */
 export type Due = 'schedule' | 'catch-up';
 
-/** A run that is noticed later than this was missed, in a suspension or by a clock step. */
+/** A run that is noticed later than this counts as missed, because of a suspension or a clock step. */
 const LATE_MS = 2_000;
-/** After a larger step back, `next` is recalculated. Smaller ones are usual clock corrections. */
+/** If the clock steps back further than this, `next` is recalculated; smaller steps are usual corrections. */
 const STEP_BACK_MS = 2_000;
-/** Short polling interval, since timers are not adjusted after a clock step or a suspension. */
+/** Interval of the checks: short, since timers are not adjusted after a clock step or a suspension. */
 const TICK_MS = 1_000;
 
-/** Pure. `nextTime` returns the first scheduled time after `now`. One catch-up makes up for several missed runs. */
+/** Pure function; `nextTime` returns the first scheduled time after `now`. One catch-up covers several missed runs. */
 export function checkSchedule(
   { next, lastCheck }: ScheduleState,
   now: number,
@@ -27,7 +27,7 @@ export function checkSchedule(
 
 export type ScheduledJob = { readonly schedule: Schedule; readonly onDue: (due: Due) => void };
 
-/** Runs until the signal aborts. Jobs that fall due together are called in the order given. */
+/** Checks the jobs each second until the signal aborts. Jobs that fall due together are called in the given order. */
 export async function runScheduler(
   jobs: readonly ScheduledJob[],
   { clock, onTick }: { readonly clock: Clock; readonly onTick: () => void },

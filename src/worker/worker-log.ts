@@ -25,7 +25,7 @@ export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) =>
   };
 }
 
-/** Failures in a row of one kind of run, or of logins. */
+/** Counts the failures in a row of one kind of run, or of logins. */
 function createStreak(clock: Clock, noun: string) {
   const known = new Set<string>();
   let count = 0;
@@ -34,11 +34,11 @@ function createStreak(clock: Clock, noun: string) {
   let lastMessage: string | undefined;
   const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   return {
-    /** `isNew`: the first failure of this sort in the streak. `isRepeated`: same message as the failure before. */
+    /** `isNew`: no earlier failure of this sort in the streak. `isRepeated`: same message as the previous failure. */
     add: (error: RunError) => {
       if (count === 0) [since, sinceMonotonic] = [clock.now(), clock.monotonic()];
       count += 1;
-      // During a backoff, `cause` is the original error.
+      // During a backoff, the original error is the `cause`.
       const { kind, httpStatus, fix } = error.cause instanceof RunError ? error.cause : error;
       const fingerprint = JSON.stringify([kind, httpStatus, fix]);
       const result = { isNew: !known.has(fingerprint), isRepeated: error.message === lastMessage };
@@ -61,8 +61,8 @@ function createStreak(clock: Clock, noun: string) {
 }
 
 /**
- * One line per run. In a streak, the first failure of each kind is logged in full, the others briefly; the next good
- * run logs the end of the streak. Held removals cause one warning.
+ * Logs one line per run. In a streak of failures, the first of each sort is logged in full and the others briefly; the
+ * next successful run logs the end of the streak. Held removals are a warning only once, until they change.
  */
 export function createRunLog(log: Log, clock: Clock): (report: RunReport) => void {
   const streaks = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
@@ -98,13 +98,13 @@ export function createRunLog(log: Log, clock: Clock): (report: RunReport) => voi
   };
 }
 
-/** Logs every successful login, and the first failure of each kind in a streak. */
+/** Logs each successful login, warns of the first failure of each sort in a streak, and logs others at level debug. */
 export function createLoginLog(log: Log, clock: Clock): (login: LoginRecord) => void {
   const streak = createStreak(clock, 'failed login');
   let hasFailed = false;
   return (login) => {
     const { reason, outcome, error, errorMessage = '' } = login;
-    // A transient failure is retried at once, which usually succeeds.
+    // No warning of a first transient failure, since the retry that follows usually succeeds.
     const mayPass = error === undefined || (error.retryable && !hasFailed);
     hasFailed = outcome !== 'ok';
     if (outcome === 'ok') return logSuccessfulLogin(log, login, streak.end());
@@ -142,7 +142,7 @@ function logSuccessfulLogin(log: Log, login: LoginRecord, recovery: string): voi
   } else log.info(line, `${said}; ${expires}${recovery}`);
 }
 
-/** The last line of a worker: what you can rely on after the stop. */
+/** Logs the last line of a worker, which says whether all data is saved and in which files. */
 export function logClosed(log: Log, result: CloseResult | undefined) {
   if (result === undefined) return log.info('stopped before the database was open');
   const { path, files, hasUnsavedRun } = result;

@@ -20,18 +20,18 @@ export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'>
   /** Registers the handler of SIGHUP. */
   readonly onPollNow: (pollNow: () => void) => void;
   readonly demo?: {
-    /** Called under the lock, before the database is opened: makes room for a new one. */
+    /** Makes room for a new database. Called under the lock, before the database is opened. */
     readonly prepare: () => void;
     readonly note: Listener;
   };
 };
 
-/** No poll at start if the last good one is younger than this: restarts must not hammer the service. */
+/** If the last successful poll is younger than this, the start skips the poll: restarts must not hammer the service. */
 const FRESH_MS = 30_000;
 
 /**
- * Keeps a valid token and polls on schedule until the signal aborts. Rejects only if it cannot start (a LockedError, a
- * DatabaseError, a SettingsError); later failures are recorded, logged and retried.
+ * Keeps a valid token and polls on schedule until the signal aborts. Rejects only if it cannot start, with a
+ * LockedError, a DatabaseError or a SettingsError; later failures are recorded, logged and retried.
  */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
   const { log, signal } = options;
@@ -43,7 +43,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
       closed = result;
     });
   } catch (error) {
-    // Stopped during the start.
+    // The signal's reason means that the worker was stopped during the start, which is not an error.
     if (!signal.aborted || error !== signal.reason) throw error;
   } finally {
     signal.removeEventListener('abort', onStop);
@@ -55,7 +55,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const { log, signal, demo } = options;
   const events = createEvents(log);
   const monitor = new Monitor(config, systemClock);
-  // Disposed of last, when the database is closed.
+  // Disposed of last, after the database has been closed.
   await using heartbeat = openHeartbeat(config, log);
   await using resources = await openWorker(config, {
     ...options,
@@ -110,10 +110,10 @@ function createQueue({ deps, session, retryAfter, store }: WorkerResources, opti
   return queue;
 }
 
-/** Rejects with a SettingsError if the address cannot be listened on. */
+/** Rejects with a SettingsError if the server cannot listen on the address. */
 async function openStatusServer({ listen }: Config, monitor: Monitor, events: Events, log: Log) {
   if (listen === 'off') return undefined;
-  // Loaded only if needed.
+  // These modules are loaded only if they are needed.
   const [{ startServer }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),
     import('../observe/routes.ts'),
@@ -168,7 +168,7 @@ function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResource
     );
 }
 
-/** `started_at` counts, too: timestamps of writes only grow, so a clock set back leaves `finished_at` in the future. */
+/** Checks `started_at`, too: `finished_at` never goes back, so it lies in the future if the clock was set back. */
 export function isFresh(last: { started_at: string; finished_at: string | null }, now: number): boolean {
   const ages = [last.started_at, last.finished_at ?? ''].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);
