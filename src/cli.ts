@@ -20,7 +20,7 @@ let outputFailed = false;
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 /** On Ctrl-C the terminal and npm both send SIGINT: two within this time count as one. */
 const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
-/** How long open handles may delay the exit. */
+/** How long (ms) open handles may delay the exit. */
 const LINGER_MS = 500;
 
 const io: ProcessIO = {
@@ -52,7 +52,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // The process exists, but belongs to another user.
+    // EPERM means that the process exists, but belongs to another user.
     return codeOf(error) === 'EPERM';
   }
 }
@@ -65,7 +65,7 @@ function print(line: string): Promise<void> {
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
 
-/** The end of the input counts as an empty line. */
+/** Resolves with the next line of stdin. The end of the input counts as an empty line. */
 async function ask(question: string): Promise<string> {
   process.stdout.write(question);
   try {
@@ -81,7 +81,7 @@ async function ask(question: string): Promise<string> {
 function listenToSignals(): void {
   for (const signal of STOPPING) {
     process.on(signal, () => {
-      // A second signal exits at once: SQLite recovers from that.
+      // A second signal ends the process at once; SQLite recovers from that.
       if (stoppedBy !== undefined) {
         if (performance.now() - stoppedAt < NPM_FORWARD_MS) return;
         exitNow(128 + constants.signals[signal]);
@@ -91,9 +91,9 @@ function listenToSignals(): void {
       stopping.abort(new StoppedError());
     });
   }
-  // By default Node opens its inspector, which exposes all memory, secrets included.
+  // Without a listener, Node would open its inspector, which exposes all memory, secrets included.
   process.on('SIGUSR1', () => undefined);
-  // By default it would end the commands that do not listen for it.
+  // Without a listener, SIGHUP would end the commands that do not handle it themselves.
   process.on('SIGHUP', () => undefined);
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
@@ -111,7 +111,7 @@ function listenToSignals(): void {
   });
 }
 
-/** Skips the exit hooks of libraries: pino's waits for a stuck log reader. */
+/** Skips the exit hooks of libraries, since pino's hook waits for a stuck log reader. */
 function exitNow(code: number): never {
   process.removeAllListeners('exit');
   process.exit(code);
@@ -119,7 +119,7 @@ function exitNow(code: number): never {
 
 function begin(as: Mode): void {
   mode = as;
-  // A long SQL statement blocks the event loop, and with it every listener of signals.
+  // A long SQL statement blocks the event loop, so listeners would not run. Without them a signal kills the process.
   if (as === 'readOnly') for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
 }
 

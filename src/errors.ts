@@ -29,7 +29,7 @@ type RunErrorDetails = {
   readonly cause?: unknown;
   /** What to do, as part of a sentence. */
   readonly fix?: string | undefined;
-  /** The service's message and `Retry-After`, as sentences for the end of the message. */
+  /** The service's message and `Retry-After`, as sentences to append to the error message. */
   readonly quoted?: string;
   readonly httpStatus?: number | undefined;
   /** The `message` of the response, without secrets. */
@@ -65,7 +65,7 @@ export class RunError extends Error {
   }
 }
 
-/** No response, or an incomplete one. */
+/** There was no response, or only an incomplete one. */
 export class TransportError extends RunError {
   override name = 'TransportError';
 
@@ -110,9 +110,9 @@ export class CredentialsError extends RunError {
 /** A problem with the database file, its folder or its disk. */
 export class DatabaseError extends RunError {
   override name = 'DatabaseError';
-  /** Another program holds a lock: retrying helps. */
+  /** True if another program holds a lock, so that retrying helps. */
   readonly busy: boolean;
-  /** The files at the path are not the ones that were opened, and must be neither read nor written. */
+  /** True if the files at the path are not the ones that were opened. They must be neither read nor written. */
   readonly gone: boolean;
   /** The end of a sentence that begins with "The database", such as `is gone`. */
   readonly condition: string | undefined;

@@ -5,9 +5,9 @@ import { escapeControls, type Paint, PLAIN, type Terminal, type Tone } from './t
 
 export type Log = pino.Logger;
 
-/** Buffer for a stuck reader; beyond it, log lines are dropped. */
+/** Size of the buffer for a stuck reader; when it is full, log lines are dropped. */
 const MAX_BUFFER_BYTES = 1_048_576;
-/** How long the exit waits for a slow reader. */
+/** How long (ms) the exit waits for a slow reader. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Logging never blocks the program. `close` flushes everything, unless the reader is stuck. */
@@ -26,7 +26,7 @@ export function openLog(config: LogConfig, fd: number, terminal: Terminal | unde
   const log = pino(options, (config.format ?? (terminal ? 'pretty' : 'json')) === 'pretty' ? pretty : out);
   const close = async (): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    // Also keeps the process alive until then.
+    // The timer also keeps the process alive until the log is closed.
     const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     out.once('close', resolve);
     out.end();
@@ -43,7 +43,7 @@ type LogEntry = { level: number; time: string; msg?: string; err?: { stack?: str
 const LEVEL_WIDTH = 5;
 const TONES: Readonly<Record<number, Tone>> = { 30: 'good', 40: 'warning', 50: 'bad', 60: 'bad' };
 
-/** Such as `2026-11-22 19:52:10Z INFO  leagues: …`, in UTC; below it the stack of an unexpected error. */
+/** Such as `2026-11-22 19:52:10Z INFO  leagues: …`, in UTC. The stack of an unexpected error follows below. */
 export function formatLine({ level, time, msg = '', err }: LogEntry, paint: Paint): string {
   const at = `${time.slice(0, 19).replace('T', ' ')}Z`;
   const name = (pino.levels.labels[level] ?? '').toUpperCase().padEnd(LEVEL_WIDTH);
@@ -52,7 +52,7 @@ export function formatLine({ level, time, msg = '', err }: LogEntry, paint: Pain
   return [first, ...stack.map(escapeControls)].join('\n');
 }
 
-/** An allow-list: errors of libraries carry requests, headers and bodies, and with them tokens. */
+/** Copies only known fields: errors of libraries may contain requests, headers and bodies, and thus tokens. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const cause = error.cause instanceof Error ? error.cause : undefined;
@@ -62,7 +62,7 @@ export function describeError(error: unknown): Record<string, unknown> {
     type: error.name,
     message: error.message,
     ...(isRunError ? { kind: error.kind, http_status: error.httpStatus } : {}),
-    // The other lines of a stack repeat the message, which may be a library's.
+    // Only the `at` lines of a stack: the others repeat the message, which may come from a library.
     ...(isExpected ? {} : { stack: (cause ?? error).stack?.match(/^ *at .*/gm)?.join('\n') }),
     ...(cause === undefined ? {} : { cause: `${cause.name} ${codeOf(cause)}`.trim() }),
   };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Works both in `src` and in the bundle in `dist`. */
+/** Looks for package.json in the folders above, both from `src` and from the bundle in `dist`. */
 export function findPackage() {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) {

@@ -14,7 +14,7 @@ const CHANGE_SIGNS = `
 Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
 the sign, and also the league_id.`;
 
-/** Prints the help, and as an error what is wrong with a command line. */
+/** Creates the parser of the command line, which prints the help and what is wrong with a command line. */
 export function createProgram(execute: Execute, { print, printError }: Output): Program {
   const program = new Program('league-sync')
     .configureOutput({ writeOut: withoutLineEnd(print), writeErr: withoutLineEnd(printError) })
@@ -31,7 +31,7 @@ export function createProgram(execute: Execute, { print, printError }: Output): 
   return program;
 }
 
-/** Commander's texts end their last line. */
+/** Commander's texts end with a line break, but `print` adds one itself. */
 function withoutLineEnd(print: (text: string) => unknown): (text: string) => void {
   return (text) => void print(text.replace(/\n$/, ''));
 }
@@ -137,7 +137,7 @@ function addCopyCommands(program: Program, execute: Execute): void {
     .option('--part <file>')
     .option('--published')
     .requiredOption('--parent <pid>', 'the process that wants the copy', Number)
-    // A supervisor may send SIGTERM to this process too (systemd stops the whole cgroup): the parent decides when it ends.
+    // A supervisor may send SIGTERM to this process too (systemd stops the whole cgroup); only the parent may end it.
     .action((path, target, options) =>
       execute(async () => (await import('./commands/backup.ts')).copy, { path, target, ...options }, 'daemon'),
     );

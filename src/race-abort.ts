@@ -13,14 +13,14 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
-/** Like `unlessAborted`, but the promise has one more turn of the event loop: its own error is more specific. */
+/** Like `unlessAborted`, but waits one more turn of the event loop, since the promise's own error is more specific. */
 export function settledOrAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return unlessAborted(promise, signal).catch((error: unknown) =>
     Promise.race([promise, setImmediate().then(() => Promise.reject(error))]),
   );
 }
 
-/** Rejects with the signal's reason if it has aborted by then. */
+/** Waits a turn of the event loop. Rejects with the signal's reason if the signal has aborted by then. */
 export async function yieldToEventLoop(signal?: AbortSignal): Promise<void> {
   await setImmediate();
   signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 /**
- * At least the tokens of the last four logins (two each) are kept, and younger ones as long as a request in progress
- * may still use them: few runs take longer than `TOKEN_KEPT_MS`.
+ * The tokens of the last four logins (two each) are always kept. Earlier ones are kept for `TOKEN_KEPT_MS`, because a
+ * request in progress may still use them; few runs take longer than that.
  */
 const MIN_TOKENS_KEPT = 8;
 const TOKEN_KEPT_MS = 600_000;
@@ -42,7 +42,7 @@ export function createSecrets(now = (): number => performance.now()) {
     },
     /** For messages of the service: redacts every secret. */
     scrub: (text: string): string => replaceAll(text, inMessages),
-    /** For JSON that is stored: redacts tokens and the Basic pair. The password may be a word in the name of a league. */
+    /** For JSON that is stored: redacts tokens and the Basic pair, not the password, which may be part of a name. */
     scrubTokens: (json: string): string => replaceAll(unescapeAscii(json), inData),
   };
 }
@@ -55,12 +55,12 @@ function encodings(...secrets: readonly string[]): readonly string[] {
   });
 }
 
-/** A service may use a word or a number as a token; replacing it would damage data. */
+/** False for a word or a number: a service may use one as a token, but replacing it would damage data. */
 function looksRandom(token: string): boolean {
   return !/^(?:[a-z_]{1,12}|[\d.]{1,13})$/i.test(token);
 }
 
-/** Removes the escapes of characters that need none: `\u0041` becomes `A`. */
+/** Decodes ASCII characters that were escaped without need: `\u0041` becomes `A`. */
 function unescapeAscii(json: string): string {
   if (!json.includes('\\') || !/\\(?:u00[2-7]|\/)/.test(json)) return json;
   // A fast path: most bodies escape nothing but slashes.
@@ -71,7 +71,7 @@ function unescapeAscii(json: string): string {
   });
 }
 
-/** A password inside a Basic pair must not be replaced before the pair. */
+/** Sorted by length, since a Basic pair must be replaced before a password inside it. */
 function longestFirst(secrets: readonly string[], minLength: number): readonly string[] {
   return [...new Set(secrets)].filter(({ length }) => length >= minLength).sort((a, b) => b.length - a.length);
 }

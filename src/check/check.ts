@@ -34,7 +34,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
   yield* checkService(config, database, stop);
 }
 
-/** No `config` if a setting is invalid, no `path` if none can be read, no `advice` if every result has its own fix. */
+/** `config` is undefined if a setting is invalid, `path` if none can be read, `advice` if each result has a fix. */
 function checkSettings({ settings, environment }: CheckSource) {
   const toWarning = ({ message, fix }: Problem) => warn('settings', message, fix);
   let path: string | undefined;
@@ -59,7 +59,7 @@ async function* checkOutputs({ publish, listen, heartbeat, attemptTimeoutMs }: C
   if (heartbeat !== undefined) yield await checkHeartbeat(heartbeat, attemptTimeoutMs);
 }
 
-/** Sends no heartbeat: monitoring would count it as a success. */
+/** Only tests the connection: the monitoring service would count a heartbeat as a success. */
 async function checkHeartbeat(heartbeat: HeartbeatSource, timeoutMs: number): Promise<CheckResult> {
   const { url, proxy } = heartbeat();
   const failed = (await checkConnection(url, proxy, timeoutMs)).find(({ result }) => result === 'fail');

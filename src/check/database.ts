@@ -14,17 +14,17 @@ export type DatabaseTarget = {
   readonly results: readonly CheckResult[];
   /** With symbolic links resolved. */
   readonly path: string;
-  /** `unknown` if a file exists that cannot be read now. */
+  /** `none` if there is no database; `unknown` if that cannot be told or the database cannot be read now. */
   readonly state: 'none' | 'readable' | 'unknown';
   /** Whether a worker may be using it. */
   readonly isInUse: boolean;
 };
 
-/** SQLite restarts the WAL at about 4 MB unless a reader still needs it. */
+/** From this size on, the WAL is mentioned. SQLite restarts it at about 4 MB unless a reader still needs it. */
 const NOTABLE_WAL_BYTES = 1_000_000;
-/** The worker warns of a WAL of this size, too. */
+/** If the WAL has at least this size, the check warns, and so does the worker. */
 const LARGE_WAL_BYTES = 64_000_000;
-/** The WAL may grow this large; with less space polls fail. */
+/** The WAL may grow to this size, so polls may fail if less space is free. */
 const MIN_FREE_BYTES = 20_000_000;
 const LOW_FREE_BYTES = 200_000_000;
 const MIN_FREE_FILES = 10;
@@ -82,7 +82,7 @@ function describe(path: string, { bytes, walBytes, schema, upgrade, freshness }:
   return ok('database', `${size}, ${live_leagues} leagues listed, ${last}`);
 }
 
-/** `ok` if a worker is running, and `ok` if none is. */
+/** The result is `ok` whether or not a worker is running. */
 function describeLock(lock: LockStatus): CheckResult {
   if (lock.state === 'none') return ok('lock', 'not held: no worker runs');
   if (lock.holder === undefined)

@@ -14,11 +14,11 @@ import { type CheckResult, failure, ok, warn } from './result.ts';
 
 const STEP_TIMEOUT_MS = 10_000;
 const DAY_MS = 86_400_000;
-/** Certificates that are renewed automatically never come this close to their expiry. */
+/** A warning starts this long before a certificate expires; automatic renewal replaces it earlier. */
 const RENEWAL_MS = 14 * DAY_MS;
 const FIX_NETWORK = 'check LEAGUE_SYNC_BASE_URL, the network, and firewalls between';
 
-/** Checks DNS, TCP and TLS up to the first failure, with a proxy only as far as the proxy. Sends no request. */
+/** Checks DNS, TCP and TLS up to the first failure; with a proxy, only DNS and TCP to the proxy. Sends no request. */
 export async function checkConnection(address: URL, proxy: ProxyServer | undefined, timeoutMs: number) {
   const { hostname, port, protocol } = proxy === undefined ? address : new URL(proxy.address);
   const end = { host: normalizeHost(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
@@ -73,7 +73,7 @@ async function checkTls({ protocol, hostname }: URL, socket: Socket, limitMs: nu
   return warn('tls', message, 'ask the operator of the service to renew the certificate');
 }
 
-/** Rejects with a system error code on timeout. */
+/** After `limitMs` it rejects with an error that has `code`, a system error code. */
 function withTimeout<T>(promise: Promise<T>, limitMs: number, code = 'ETIMEDOUT'): Promise<T> {
   const timeout = AbortSignal.timeout(limitMs);
   return unlessAborted(promise, timeout).catch((error: unknown) => {

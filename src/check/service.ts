@@ -19,7 +19,7 @@ import { checkLeagues, describePoll, TELL_OPERATOR } from './leagues.ts';
 import { checkConnection } from './network.ts';
 import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
 
-/** The `Date` header has a resolution of one second, and both clocks may be slightly off. */
+/** A smaller skew is normal: the `Date` header has a resolution of one second, and both clocks may be slightly off. */
 const NOTABLE_SKEW_MS = 60_000;
 const ASK_OPERATOR = 'ask the operator of the service';
 const DRIFT_SHOWN = 5;
@@ -77,12 +77,12 @@ function createOneShotClient(connection: Connection, token: Token, signal: Abort
   return {
     ...connection,
     ...createClient(connection, session),
-    /** Already over, so that no request is retried. Each attempt has its own timeout. */
+    /** This deadline is already over, so that no request is retried. Each attempt has its own timeout. */
     deadline: (): Deadline => ({ at: connection.clock.monotonic(), signal }),
   };
 }
 
-/** The result that replaces all requests while a stored Retry-After lasts; undefined if requests are allowed. */
+/** Says why nothing is sent: a stored Retry-After lasts or cannot be read. Undefined if requests are allowed. */
 function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult | undefined {
   if (state === 'none') return undefined;
   const unknown = skipped('the service, because the database may hold a Retry-After that could not be read');
@@ -136,7 +136,7 @@ function describeClock(skewMs: number | undefined): CheckResult {
   return warn('clock', `${message}; tokens expire by the service's clock`, fix);
 }
 
-/** A failure is only a warning if the profile is not polled: only the command `profile` needs it then. */
+/** If the profile is not polled, a failure is just a warning, since only the command `profile` needs it then. */
 async function checkProfile({ fetchProfile, deadline, drift }: OneShotClient, config: Config): Promise<CheckResult> {
   const stats: RequestStats = { attempts: 0 };
   try {

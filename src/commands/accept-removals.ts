@@ -40,7 +40,7 @@ export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (io, { 
     await io.print('nothing was accepted');
     return EXIT.held;
   }
-  // Only the removals that were shown: a poll may have changed them since.
+  // Accepts only what was shown, since a poll may have changed the held removals in the meantime.
   const accepted = await accept(path, held, { migrations, clock: systemClock, stop: io.stop });
   if (accepted > 0) await say(`${removals(accepted)} accepted: ${when}`);
   if (accepted < held.length)

@@ -31,11 +31,11 @@ type CopyOptions = {
   readonly part?: string;
   /** Allows replacing a published copy even if it holds a state that the database does not have. */
   readonly published?: boolean;
-  /** The parent's process id, passed by the parent: it may end before this process could read `process.ppid`. */
+  /** The process id of the parent, as an option: the parent may end before this process can read `process.ppid`. */
   readonly parent: number;
 };
 
-/** The child process that makes the copies of `backup` and of the worker. */
+/** The command of the child process that makes copies for `backup` and for the worker. */
 export const copy: Command<CopyOptions> = async (io, { path, target, part, published, parent }) => {
   const isParentAlive = (): boolean => io.parent() === parent;
   const replaceable = published === true ? 'published' : 'earlier';
@@ -43,7 +43,7 @@ export const copy: Command<CopyOptions> = async (io, { path, target, part, publi
     if (part === undefined) writeCopy(db, target);
     else replaceCopy(db, target, { part, replaceable, isParentAlive });
   });
-  // Without its parent nothing else would remove the partial copy.
+  // If the parent has ended, nothing else would remove this copy.
   if (part === undefined && !isParentAlive()) removeCopy(target);
   return EXIT.done;
 };

@@ -7,7 +7,7 @@ type ChangedField = FeedEntry['fields'][number];
 
 const MAX_VALUE_LENGTH = 60;
 
-/** One line for a pipe. */
+/** Describes a change in one line, for a pipe. */
 export function describeEntry({ seq, at, kind, ...league }: FeedEntry): string {
   return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague(league)}`;
 }
@@ -56,12 +56,12 @@ const ARROW = ' → ';
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
-/** Width that is reserved for both values before the name gets the rest. */
+/** The width that both values together get before the name may become wider than `MIN_NAME`. */
 const WANTED_VALUES = 24;
-/** With less room for the values, each field gets a line of its own. */
+/** If the values have less room than this, all fields go below the name instead of beside it. */
 const MIN_VALUES = 20;
 
-/** One line per changed field, with its old and its new value, and aligned if there is room. */
+/** Writes one line per changed field, with its old and its new value; aligns the columns if there is room. */
 export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
   const escaped = rows.map(escapeRow);
   const layout = { ...alignColumns(escaped, terminal.columns), ...terminal };
@@ -117,7 +117,7 @@ function formatRow({ mark, name, ...row }: EscapedRow, layout: Layout): readonly
   return [named, ...id, ...others.map((text) => ' '.repeat(beside) + text)];
 }
 
-/** Never truncated, so that it can be copied. */
+/** The id is never truncated, so that it can be copied. */
 function formatId(id: string, { columns, start, paint }: Layout): string {
   return ' '.repeat(Math.max(0, Math.min(start, columns - widthOf(id)))) + paint('faint', id);
 }
@@ -128,13 +128,13 @@ function formatField({ field, old, now }: EscapedRow['fields'][number], width: n
   return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + ARROW)}${after}`;
 }
 
-/** Quoted only if it would be ambiguous: empty, `null`, with outer spaces or an arrow. */
+/** Quotes a text only if it would be ambiguous: if it is empty or `null`, or has outer spaces or an arrow. */
 function formatBareValue(field: string, value: unknown): string {
   const text = formatValue(field, value);
   return isTextValue(field, value) && /^$|^null$|^\s|\s$|\u2192/.test(text) ? `"${text}"` : text;
 }
 
-/** Longer values are cut before they are measured: some are megabytes, and no line is longer than this. */
+/** Longer values are cut before they are measured: some have megabytes, and no line is longer than this. */
 const MAX_MEASURED = 1_000;
 /** Characters shown before the first difference. */
 const CONTEXT = 3;
@@ -161,7 +161,7 @@ function isIndistinguishable([one, other]: readonly [string, string]): boolean {
   return kept.startsWith(otherKept) || otherKept.startsWith(kept);
 }
 
-/** The index to show both values from: a few characters before their first difference. */
+/** The index from which both values are shown: a few characters before their first difference. */
 function firstDifference(old: string, now: string): number {
   let index = 0;
   while (index < old.length && old[index] === now[index]) index += 1;

@@ -10,7 +10,7 @@ import { type ChangeRow, describeEntry, formatChanges } from './change-text.ts';
 import type { Command } from './process.ts';
 import { WIDE_COLUMNS } from './status-text.ts';
 
-/** The number of changes shown without `--since` and `--limit`. */
+/** The number of changes shown if neither `--since` nor `--limit` is given. */
 const DEFAULT_LIMIT = 50;
 
 type ChangesOptions = {
@@ -65,7 +65,7 @@ function explainNoChanges(path: string, { after, last, leagueId }: FeedRange): s
   return `no changes: there is no league with the league_id ${escapeControls(leagueId)}${hint}`;
 }
 
-/** JSON.stringify would escape `before` and `after`, which are JSON already and have every digit of their numbers. */
+/** Inserts `before` and `after` unchanged, because they are JSON already and have every digit of their numbers. */
 function entryJson({ seq, run_id, at, league_id, kind, before, after }: FeedEntry): string {
   const [id, what] = [JSON.stringify(league_id), JSON.stringify(kind)];
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"kind":${what},"before":${before},"after":${after}}`;

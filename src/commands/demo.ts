@@ -18,13 +18,13 @@ import { describeFields } from './change-text.ts';
 import type { Command, ProcessIO } from './process.ts';
 
 const DATABASE = 'demo-data/leagues.db';
-/** The default of LEAGUE_SYNC_LISTEN, as the documents say. */
+/** The default of LEAGUE_SYNC_LISTEN, or any free port if that one is in use. */
 const PAGE = { host: '127.0.0.1', port: 9464, orAnyPort: true } as const;
 /** Short, so that the demo shows a token renewal. */
 const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
 const ACCOUNT = { username: 'demo', password: 'demo-password' } as const;
-/** Changes logged per poll: the first one adds every league. */
+/** The maximum number of changes logged per poll; the first poll adds every league. */
 const MAX_LOGGED = 5;
 
 /** Reads no settings except those of the log. */
@@ -56,14 +56,14 @@ function configFor(url: string, io: ProcessIO): Config {
   return { ...loadConfig(readSettings(settings), io.environment), listen: PAGE };
 }
 
-/** After 24 days at most: the limit of setTimeout, which otherwise fires at once. */
+/** Stops after 24 days at the latest, since setTimeout fires at once if the time is longer. */
 function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   const timer = new AbortController();
   setTimeout(() => timer.abort(new StoppedError()), Math.min(ms, 2 ** 31 - 1)).unref();
   return AbortSignal.any([stop, timer.signal]);
 }
 
-/** Short lines, for narrow terminals. */
+/** The lines are short, so that they fit narrow terminals. */
 function logIntroduction(log: Log, hadOne: boolean, forMs: number | undefined): void {
   const [life, churn] = [formatDuration(TOKEN_LIFE_MS), formatDuration(CHURN_MS)];
   log.info('demo: a simulated service, and a worker that polls it');
@@ -82,7 +82,7 @@ function logSummary(log: Log): void {
   log.info(`what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync changes`);
 }
 
-/** Logs what each poll changed, from the change feed, as any other tool could read it. */
+/** Logs what each poll changed. Reads it from the change feed, as any other tool could. */
 function createFeedLog(log: Log): Listener {
   let seq = 0;
   return (event) => {
@@ -106,7 +106,7 @@ function assertFilesReplaceable(): void {
   assertReplaceable(DATABASE, describeUnexpectedType(DATABASE, 'file'));
 }
 
-/** Call it under the lock. Returns whether there was one; throws a DatabaseError if anything else is there. */
+/** Call it while the lock is held. Returns whether an earlier demo existed; throws a DatabaseError for other data. */
 function deleteEarlierDemo(): boolean {
   assertFilesReplaceable();
   assertReplaceable(DATABASE, describeNonDemoFile(DATABASE));

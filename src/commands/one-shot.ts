@@ -10,7 +10,7 @@ import { openWorker } from '../worker/open.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
 import type { ProcessIO } from './process.ts';
 
-/** Prints the warnings. Throws a SettingsError. */
+/** Loads the settings and prints their warnings. Throws a SettingsError if one is invalid. */
 export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   const config = loadConfig(io.settings(), io.environment);
   for (const warning of config.warnings) await io.warn(warning);
@@ -28,7 +28,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   const { report } = result;
   if (report.error !== undefined) throw report.error;
   io.stop.throwIfAborted();
-  // Printed after the lock is released, since the reader of stdout may be slow.
+  // The result is printed after the lock is released, since the reader of stdout may be slow.
   const text = await format(result);
   if (text !== undefined) await io.print(text);
   const failure = publisher?.failure;
@@ -38,11 +38,11 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
 
 async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) => Promise<T>) {
   const { pid, stop: signal } = io;
-  // Only warnings by default: the result on stdout says what the command did.
+  // Logs only warnings by default, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
   const log = await io.openLog(isLevelSet ? config.log : { ...config.log, level: 'warn' }, 2);
   const { emit, subscribe } = createEvents(log);
-  // Disposed after the database is closed.
+  // Opened before the database, so that it is disposed after the database is closed.
   await using heartbeat = openHeartbeat(config, log);
   const options = { log, pid, signal, firstReason: 'manual', copy: createCopyProcess(io), emit } as const;
   await using resources = await openWorker(config, options);
@@ -53,7 +53,7 @@ async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) =
   return { result, publisher };
 }
 
-/** Skips the failure of the poll or its login: that is printed as the last line on stderr. */
+/** Logs no failed login, and a failed poll only as info, since the error is printed as the last line on stderr. */
 function createOneShotLog(log: Log, scrub: (text: string) => string): Listener {
   const logLogin = createLoginLog(log, systemClock);
   return (event) => {

@@ -13,7 +13,7 @@ export type ProcessIO = {
   readonly environment: Environment;
   /** The environment merged over `.env`. Throws a SettingsError if `.env` cannot be read. */
   readonly settings: () => Settings;
-  /** Prints a line to stdout; resolves when it is written, so that a slow reader applies backpressure. */
+  /** Prints a line to stdout and resolves when it is written, so that a slow reader slows the command down. */
   readonly print: (text: string) => Promise<void>;
   /** Prints to stderr. */
   readonly printError: (text: string) => void;
@@ -24,9 +24,9 @@ export type ProcessIO = {
   readonly errorTerminal: Terminal | undefined;
   readonly readInput: () => Promise<string>;
   readonly isAlive: (pid: number) => boolean;
-  /** Resolves with the line that was typed. Undefined if there is no terminal. */
+  /** Resolves with the line that was typed. Undefined if stdin or stdout is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** 1 (stdout) for `run`, `demo` and `simulate`; 2 (stderr) for commands that print a result. */
+  /** `fd` is 1 (stdout) for `run`, `demo` and `simulate`, and 2 (stderr) for commands that print a result. */
   readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
   /** Aborts with a StoppedError on SIGTERM or SIGINT. */
   readonly stop: AbortSignal;
@@ -35,7 +35,7 @@ export type ProcessIO = {
 
 export type Output = Pick<ProcessIO, 'print' | 'printError'>;
 
-/** A signal ends a `daemon` with 0, a `oneShot` with 128 + its number, and kills a `readOnly` command at once. */
+/** A signal ends a `daemon` with exit code 0 and a `oneShot` with 128 + its number; it kills a `readOnly` at once. */
 export type Mode = 'daemon' | 'oneShot' | 'readOnly';
 
 /** Resolves with the exit code, or throws an error that `exitCodeOf` maps to one. */

@@ -27,20 +27,20 @@ const WRITERS: Readonly<Record<Format, (result: QueryResult) => string>> = {
   },
 };
 
-/** NULL as nothing, a BLOB in hexadecimal. */
+/** NULL becomes an empty text, a BLOB its bytes in hexadecimal. */
 function toText(value: QueryValue): string {
   if (value === null) return '';
   return Buffer.isBuffer(value) ? value.toString('hex') : String(value);
 }
 
-/** Not built from an object: several columns may have the same name. */
+/** Does not build an object first, since several columns may have the same name. */
 function objectJson(columns: readonly string[], row: readonly QueryValue[]): string {
   return `{${columns.map((name, index) => `${JSON.stringify(name)}:${valueJson(row[index] ?? null)}`).join(',')}}`;
 }
 
 function valueJson(value: QueryValue): string {
   if (typeof value === 'bigint') return String(value);
-  // JSON has no infinity; parsers read this as one.
+  // JSON cannot express infinity, but parsers read these numbers as infinite.
   if (typeof value === 'number' && !Number.isFinite(value)) return value > 0 ? '1e999' : '-1e999';
   return JSON.stringify(Buffer.isBuffer(value) ? value.toString('hex') : value);
 }

@@ -35,7 +35,7 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
   log.info(
     `switch a fault on with: curl -X PUT ${url}/_faults/drop-third (and off with DELETE; all of them: DELETE /_faults)`,
   );
-  // Until then the server keeps the process alive.
+  // The server keeps the process alive until a signal arrives.
   if (!io.stop.aborted) await once(io.stop, 'abort');
   log.info('stopped');
   return EXIT.done;

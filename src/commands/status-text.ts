@@ -11,15 +11,15 @@ export type StatusReport = Verdict &
   Omit<Overview, 'last_retry_after' | 'token_granted_at'> & {
     readonly database: string;
     readonly worker: LockStatus;
-    /** End of a pending `Retry-After`. */
+    /** When the pending `Retry-After` ends; null if there is none. */
     readonly paused_until: string | null;
-    /** `at` is the modification time, null if there is no copy yet. */
+    /** Null if publishing is off. `at` is the modification time of the copy, null if there is no copy yet. */
     readonly published: { readonly path: string; readonly at: string | null } | null;
   };
 
 type TextOptions = { readonly now: number; readonly terminal: Terminal | undefined };
 
-/** A narrower terminal shows ages without timestamps. */
+/** A terminal with fewer columns shows ages without timestamps. */
 export const WIDE_COLUMNS = 110;
 
 type Row = readonly [name: string, text: string, tone?: Tone];
@@ -49,12 +49,12 @@ function describeVerdict(report: StatusReport, { columns, paint }: Terminal): st
   ].join('\n');
 }
 
-/** Such as `up to date · 124 leagues · synced 9 s ago`; lines break only before a `·`. */
+/** Such as `up to date · 124 leagues · synced 9 s ago`; lines break in the first part or before a `·`. */
 function headlineOf({ headline, reasons, freshness }: StatusReport): string {
   const { live_leagues, age_seconds: age } = freshness;
   const parts = [headline.charAt(0).toLowerCase() + headline.slice(1)];
   if (age !== null) parts.push(plural(live_leagues, 'league'));
-  // The headline of stale data says its age already.
+  // The headline of stale data already says its age.
   if (age !== null && reasons[0]?.reason !== 'stale') parts.push(`synced ${formatAge(age * 1_000)}`);
   return parts.map((part, index) => (index === 0 ? part : `·${NO_BREAK}${part.replaceAll(' ', NO_BREAK)}`)).join(' ');
 }
@@ -67,7 +67,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
     ...describeWorker(report.worker, options),
     at === null
       ? ['last good poll', 'none yet', 'warning']
-      : // The age of the view, which is right even if the clock was set back.
+      : // The view `freshness` calculates this age, correctly even if the clock was set back.
         ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
     describeFailures(report),
     ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
@@ -84,7 +84,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
   ];
 }
 
-/** Empty if no worker runs: the verdict says so. */
+/** Empty if no worker runs, since the verdict already says so. */
 function describeWorker(worker: LockStatus, options: TextOptions): readonly Row[] {
   if (worker.state === 'none') return [];
   const { state, holder } = worker;
@@ -117,7 +117,7 @@ function describeHeld({ held_removals: held }: StatusReport): Row {
   return ['held removals', `${count}: ${list}; see league-sync accept-removals`, 'warning'];
 }
 
-/** By the service's clock. */
+/** The timestamp is by the service's clock; the age allows for the clock skew. */
 function describeExpiry(report: StatusReport, options: TextOptions): readonly Row[] {
   const { token_expires_at: at, token_clock_skew_ms: skewMs } = report;
   if (at === null) return [];

@@ -35,7 +35,7 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale }) 
   return failIfStale === true && verdict.reasons.some(concernsPolls) ? EXIT.failed : EXIT.done;
 };
 
-/** Tokens are kept in memory only: a process that started later cannot hold this one. */
+/** Tokens are kept in memory only, so a worker that started after the login cannot hold its token. */
 function mayHoldToken(worker: LockStatus, { token_granted_at: grantedAt }: Overview): boolean {
   if (worker.state === 'none' || grantedAt === null) return false;
   return worker.holder === undefined || worker.holder.since <= grantedAt;
@@ -59,7 +59,7 @@ function toHealthInput(overview: Overview, limits: StaleSettings, isIdle: boolea
   const { freshness, last_answered_login: login, last_poll: poll } = overview;
   const { last_success_at, age_seconds } = freshness;
   const at = Date.parse(last_success_at ?? '');
-  // The age of the view, which is right even if the clock was set back.
+  // The view `freshness` calculates this age, correctly even if the clock was set back.
   const ageMs = (age_seconds ?? 0) * 1_000;
   const kind = (poll?.error_kind ?? undefined) as ErrorKind | undefined;
   const lastError = kind && { kind, message: poll?.error_message ?? kind };
@@ -70,7 +70,7 @@ function toHealthInput(overview: Overview, limits: StaleSettings, isIdle: boolea
   return {
     success: last_success_at === null ? undefined : { at, ageMs, staleAfterMs: staleAge(limits, at) },
     refused,
-    // A stored run shows that the database could be written again.
+    // Always undefined, since a stored run shows that the database could be written again.
     databaseFault: undefined,
     failures: freshness.consecutive_failures,
     lastError,

@@ -14,30 +14,30 @@ import { formatDuration } from '../time/duration.ts';
 
 export type PingMessage = {
   readonly kind: 'start' | 'success' | 'fail';
-  /** The same id for the start and the end of a run. */
+  /** The start and the end of a run have the same id. */
   readonly runId: string;
   readonly text?: string;
 };
 
-/** Its error messages do not contain the URL. */
+/** Sends one message. The messages of its errors do not contain the URL. */
 export type SendPing = (message: PingMessage, signal: AbortSignal) => Promise<void>;
 
 export type HeartbeatOptions = {
   readonly ping: SendPing;
-  /** For the log: the rest of the URL is a secret. */
+  /** The host of the URL, for the log; the rest of the URL is a secret. */
   readonly host: string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
 };
 
-/** The later waits are up to 8 and 16 s: enough for a short DNS failure or a restart of the monitoring service. */
+/** The longest first wait. The later ones, up to 8 and 16 s, outlast a short DNS failure or a restarting service. */
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 
 /**
- * Notifies a monitoring service of the start and the end of each run of the leagues; runs never wait for it. One message
- * at a time; a newer one supersedes those that have not been delivered.
+ * Notifies a monitoring service when a run of the leagues starts, succeeds or fails. Runs never wait for it. It sends
+ * one message at a time; a newer message supersedes those that have not been delivered.
  */
 export class Heartbeat implements AsyncDisposable {
   private readonly options: HeartbeatOptions;
@@ -62,7 +62,7 @@ export class Heartbeat implements AsyncDisposable {
     if (event.report.outcome !== 'interrupted') this.send({ ...endOf(event.report), runId: this.runId });
   };
 
-  /** Gives the request in progress another second. */
+  /** Waits up to 1 s for the request in progress, then aborts it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.closing.abort();
     const over = new AbortController();
@@ -103,7 +103,7 @@ export class Heartbeat implements AsyncDisposable {
 }
 
 function reasonOf(failure: unknown): string {
-  // The file with the URL cannot be read.
+  // A SettingsError means that the file with the URL cannot be read.
   if (failure instanceof SettingsError) return failure.problems[0]?.message ?? failure.message;
   return failure instanceof RunError ? failure.message : 'unexpected error';
 }
@@ -122,7 +122,7 @@ function endOf({ outcome, error }: RunReport): Omit<PingMessage, 'runId'> {
   return { kind: 'fail', text: text.slice(0, MAX_TEXT_LENGTH) };
 }
 
-/** As healthchecks.io advises. */
+/** The timeout that healthchecks.io advises. */
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1_024;
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };

@@ -12,19 +12,19 @@ const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held
 const LOGIN_OUTCOMES: readonly LoginRecord['outcome'][] = ['ok', 'refused', 'failed'];
 const CHANGES = ['added', 'changed', 'restored', 'removed'] as const;
 
-/** Cover everything from a service on the same machine to a run that times out. */
+/** The limits cover everything from a service on the same machine to a run that times out. */
 const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /**
- * Which of the library's own metrics are exported. Not the event loop: measuring it wakes an idle worker a hundred times a
- * second. Not garbage collections: only some are counted. Not handles and requests: promtool rejects their names. Not its
- * heap size on Linux: that is reserved memory.
+ * The library's own metrics that are exported. Left out are those of the event loop (measuring it wakes an idle worker
+ * a hundred times a second), of garbage collections (only some are counted), of handles and requests (promtool rejects
+ * their names), and `process_heap_bytes` (on Linux it is reserved memory).
  */
 const PROCESS_METRICS = /^process_(?!heap_)|^nodejs_(heap_size|external_memory|version)_/;
-/** The library cannot disable its timers; this is the longest interval that they take. */
+/** The longest interval (ms) that a timer accepts: the timers of the library cannot be switched off. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** In Prometheus' text format. */
+/** `render` resolves with all metrics in the text format of Prometheus; `onEvent` counts runs, changes and logins. */
 export function createMetrics(monitor: Monitor) {
   const registry = new Registry();
   const gauge = createGauges(registry);
@@ -35,7 +35,7 @@ export function createMetrics(monitor: Monitor) {
   return { contentType: registry.contentType, render: () => registry.metrics(), onEvent };
 }
 
-/** One value, or one per label value; undefined ones are not exported. */
+/** Returns one value, or one value per label value. Undefined values are not exported. */
 type Read = () => number | undefined | Readonly<Record<string, number | undefined>>;
 
 type AddGauge = ReturnType<typeof createGauges>;
@@ -130,7 +130,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** Undefined if the file is missing or cannot be accessed. */
+/** In bytes; undefined if the file is missing or cannot be accessed. */
 function sizeOf(path: string | undefined): number | undefined {
   if (path === undefined) return undefined;
   try {

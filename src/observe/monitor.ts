@@ -23,7 +23,7 @@ export type MonitorSources = {
   readonly running: () => RunKind | undefined;
 };
 
-/** From memory. Timestamps in ms. */
+/** What the worker holds in memory. Timestamps are in ms. */
 export type LiveState = NonNullable<ReturnType<Monitor['liveState']>>;
 
 type SuccessTime = {
@@ -37,11 +37,11 @@ type SuccessTime = {
 /** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
 export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
 
-/** The worker's state, from its events and a few counts in the database. */
+/** The state of the worker, derived from its events and a few counts in the database. */
 export class Monitor {
   readonly settings: PublicSettings;
   readonly version = findPackage().version;
-  /** In ms. */
+  /** Timestamp (ms) of the start of the worker. */
   readonly startedAt: number;
   private readonly clock: Clock;
   private sources: MonitorSources | undefined;
@@ -52,7 +52,7 @@ export class Monitor {
   /** The error of the last poll of the leagues, if it failed. */
   lastFailure: RunError | undefined;
   lastLogin: LoginRecord | undefined;
-  /** How far the service's clock was ahead at the last login whose response said so. */
+  /** How far (ms) the service's clock was ahead at the last login whose response had a `Date` header. */
   clockSkewMs: number | undefined;
   private lastCounts: Freshness | undefined;
 
@@ -97,7 +97,7 @@ export class Monitor {
   verdict(): Verdict {
     if (this.sources === undefined) return STARTING;
     const error = this.lastFailure;
-    // `writeError` finds missing and locked files at any time; other errors last until the next good poll.
+    // `writeError` reports missing or locked files while that lasts; other errors stand until the next good poll.
     const standing = error instanceof DatabaseError && !error.busy && !error.gone ? error : undefined;
     const { held_removals: held = 0, open_rejections: rejected = 0 } = this.counts() ?? {};
     return assess({
@@ -111,7 +111,7 @@ export class Monitor {
     });
   }
 
-  /** Ignores a forbidden profile, and an unreadable secret file until a poll fails because of it. */
+  /** Ignores a forbidden profile. Ignores an unreadable secret file, too, until a poll fails because of it. */
   private refused(): HealthInput['refused'] {
     const refusal = this.sources?.session.credentialFailure();
     const isOfLeagues = refusal?.subject !== 'profile' && refusal?.error.httpStatus !== undefined;
@@ -133,7 +133,7 @@ export class Monitor {
     return this.sources && this.failures;
   }
 
-  /** Links resolved; undefined until the database is open. */
+  /** The path of the database with symbolic links resolved; undefined until the database is open. */
   path(): string | undefined {
     return this.sources?.store.path;
   }
@@ -167,7 +167,7 @@ export class Monitor {
     return this.lastCounts;
   }
 
-  /** Uses its own connection. Throws if our files are gone, since another database may be at their path. */
+  /** Uses its own connection. Throws if the worker's files are gone, since another database may be at their path. */
   readonly read: Read = (work) => {
     if (this.sources === undefined) throw new DatabaseError('The database is not open yet.');
     const { path, writeError } = this.sources.store;

@@ -4,7 +4,7 @@ import { sendRequest } from '../service/http.ts';
 import { readObject } from '../service/response.ts';
 import { formatDuration } from '../time/duration.ts';
 
-/** Another program at that port may send more than `/livez` does. */
+/** Limits the response, since another program at that port may send more than `/livez` does. */
 const MAX_BODY_BYTES = 1_000;
 /** How to reach a worker that listens on all addresses. */
 const LOOPBACKS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
@@ -13,7 +13,7 @@ export function livezUrl({ host, port }: ListenAddress): string {
   return `http://${formatAddress({ host: LOOPBACKS[host] ?? host, port })}/livez`;
 }
 
-/** Why no worker is live there, such as `was not answered within 5 s`; undefined if one is. */
+/** Resolves with the reason why no worker is live there, such as `was not answered within 5 s`; undefined if one is. */
 export async function checkLive(address: ListenAddress, limitMs: number): Promise<string | undefined> {
   const limits = { timeoutMs: limitMs, maxBodyBytes: MAX_BODY_BYTES, truncateBody: true };
   const request = { method: 'GET', url: livezUrl(address), name: '/livez', ...limits } as const;

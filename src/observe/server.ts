@@ -37,11 +37,11 @@ const CHECK_EVERY_MS = 1_000;
 const STALLED_MS = 10_000;
 /** Far more than a browser, a few probes and a scraper need. */
 const MAX_CONNECTIONS = 512;
-/** Pipelined requests per connection; browsers send one at a time. */
+/** The maximum number of unanswered (pipelined) requests per connection; browsers send one at a time. */
 const MOST_UNANSWERED = 8;
 const MAX_HEADERS_BYTES = 16_384;
 
-/** `handle` must never reject. Rejects with a SettingsError if it cannot listen. Disposing closes all connections. */
+/** Rejects with a SettingsError if it cannot listen. `handle` must never reject. Disposing closes all connections. */
 export async function startServer(address: ListenAddress, handle: (request: Request) => Promise<Response>) {
   const options = {
     maxHeaderSize: MAX_HEADERS_BYTES,
@@ -51,7 +51,7 @@ export async function startServer(address: ListenAddress, handle: (request: Requ
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
   const listener: RequestListener = async ({ method = '', url: target = '', headers: received }, response) => {
-    // The client has closed the connection.
+    // An error here means that the client has closed the connection.
     response.on('error', () => undefined);
     const url = URL.parse(target.startsWith('/') ? `http://${received.host || 'localhost'}${target}` : target);
     const query = url?.searchParams ?? new URLSearchParams();
@@ -81,7 +81,7 @@ export async function startServer(address: ListenAddress, handle: (request: Requ
   };
 }
 
-/** Closes a connection that pipelines many requests: answering all of them would delay polls and probes. */
+/** Closes a connection that pipelines too many requests, since answering them all would delay polls and probes. */
 function refuseBursts(listener: RequestListener): RequestListener {
   const unanswered = new WeakMap<Socket, number>();
   return (request, response) => {

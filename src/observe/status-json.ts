@@ -3,7 +3,7 @@ import { selectOverview } from '../store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import type { Monitor } from './monitor.ts';
 
-/** The body of `/status.json`: fields are only ever added. `stored` is null if `database.fault` says why. */
+/** The body of `/status.json`. Later versions only add fields. Either `stored` or `database.fault` is null. */
 export function describeStatus(monitor: Monitor, clock: Clock) {
   const { baseUrl, scope, schedule, profileSchedule } = monitor.settings;
   const { running = null, pausedUntil, token, refusal } = monitor.liveState() ?? {};

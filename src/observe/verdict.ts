@@ -3,20 +3,20 @@ import type { DatabaseError, RunError } from '../errors.ts';
 import { formatTimestamp } from '../time/clock.ts';
 import { formatAge, formatDuration } from '../time/duration.ts';
 
-/** Why `/readyz` is not ready. */
+/** The reasons that `/readyz` gives if the worker is not ready. */
 export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refused', 'database'] as const;
 
 export type Reason = { readonly reason: (typeof REASONS)[number]; readonly message: string };
 
-/** Data is stale once this many polls after the last good one were due. */
+/** Data is stale if this many polls have been due since the last good one and the last of them has had time to end. */
 const MISSED_POLLS = 3;
 
-/** The age (ms) at which the data of a poll at `at` (ms) is stale. */
+/** The age (ms) at which the data of a poll at `at` (ms) becomes stale. */
 export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings, at: number): number {
   return staleAfterMs ?? schedule.nthTimeAfter(at, MISSED_POLLS) - at + runTimeoutMs;
 }
 
-/** The worker has these values in memory, `status` reads them from the database. Timestamps and ages in ms. */
+/** The worker takes these values from its monitor, `status` from the database. Timestamps and ages are in ms. */
 export type HealthInput = {
   /** The last good poll of the leagues. */
   readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;
@@ -28,13 +28,13 @@ export type HealthInput = {
   readonly lastError: Pick<RunError, 'kind' | 'message'> | undefined;
   readonly held: number;
   readonly rejected: number;
-  /** No worker is running, so a missing first poll is not just pending. */
+  /** True if no worker is running: without any poll the state is then `bad`, not `loading`. */
   readonly isIdle?: boolean;
 };
 
 /** Shared by the page, `status`, `/readyz`, `/status.json` and the metrics. */
 export type Verdict = {
-  /** `good`: up to date. `warning`: up to date, but see the headline. `loading`: the first poll has not ended. */
+  /** `good`: up to date. `warning`: up to date, with issues. `loading`: no poll has ended yet. `bad`: anything else. */
   readonly state: 'good' | 'warning' | 'loading' | 'bad';
   /** A sentence without a full stop, such as `Up to date, but 44 removals are held`. */
   readonly headline: string;
@@ -70,7 +70,7 @@ export const STARTING: Verdict = {
 
 type Problem = Reason & { readonly headline: string };
 
-/** The worst first. */
+/** The problems that keep the worker from being ready, the worst first. */
 function findProblems(input: HealthInput): readonly Problem[] {
   const { refused, databaseFault } = input;
   const problems: Problem[] = [];
@@ -88,7 +88,7 @@ function findProblems(input: HealthInput): readonly Problem[] {
 
 function findStaleness(input: HealthInput): Problem | undefined {
   const { success, lastError } = input;
-  // Another reason has this message already.
+  // Another reason already contains the message of this error.
   const isSaid =
     (lastError?.kind === 'credentials' && input.refused !== undefined) ||
     (lastError?.kind === 'database' && input.databaseFault !== undefined);

@@ -83,13 +83,13 @@ function inventLeague({ listed, invented }: ChurnState, random: Random, stamp: s
   };
 }
 
-/** The format of the bundled list, e.g. `2026-10-12T01:39:28.305503`. */
+/** A timestamp in the format of the bundled list, such as `2026-10-12T01:39:28.305503`. */
 function formatStamp(now: number, random: Random): string {
   const micros = String(pickIndex(1_000, random)).padStart(3, '0');
   return new Date(now).toISOString().replace('Z', micros);
 }
 
-/** The same sequence for the same seed (mulberry32). */
+/** Returns the same sequence for the same seed (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {

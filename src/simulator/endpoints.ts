@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 const PLAYER_ID = '5f0c6a1e-8a44-4f0b-9c55-2b6d3f7e9a10';
 const STATUSES: readonly string[] = ['active', 'inactive'];
 
-/** Section 4 of the interface; `unknown` is every other path. */
+/** The endpoints of section 4 of the interface; `unknown` stands for every other path. */
 export type Endpoint = 'login' | 'profile' | 'leagues' | 'unknown';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -14,9 +14,9 @@ export type SimulatedResponse = {
   /** An object is sent as JSON, a string as HTML. */
   readonly body?: JsonObject | string;
   readonly delayMs?: number;
-  /** Added to the `Date` header. */
+  /** How far (ms) the `Date` header is ahead. */
   readonly clockAheadMs?: number;
-  /** `cut` closes the connection after half of the body, `hung-up` at once; `never` leaves it open. */
+  /** `cut` closes the connection after half of the body, `hung-up` at once; `never` leaves it open, unanswered. */
   readonly delivery?: 'cut' | 'hung-up' | 'never';
 };
 
@@ -32,7 +32,7 @@ type ServiceRequest = {
   readonly body: string;
 };
 
-// Expired tokens are kept to tell them from unknown ones; the limit bounds memory.
+// Expired tokens are kept to tell them from unknown ones; the limit keeps memory bounded.
 const MAX_TOKENS = 10_000;
 
 type TokenState = 'none' | 'valid' | 'expired' | 'unknown';
@@ -92,7 +92,7 @@ export function respond(request: ServiceRequest, service: Service): SimulatedRes
   return route.answer(request, service);
 }
 
-/** Section 5 of the interface. */
+/** Checks the `Authorization` header as in section 5 of the interface. */
 export function checkAuthorization(header: string | undefined, { tokens, username, password, now }: Service) {
   const [scheme, value] = header?.trim().split(/ +/, 2) ?? [];
   const credentialsOf = (name: string) => (scheme?.toLowerCase() === name ? value : undefined);
@@ -102,7 +102,7 @@ export function checkAuthorization(header: string | undefined, { tokens, usernam
   return { token: tokens.check(credentialsOf('bearer'), now()), basic };
 }
 
-/** Section 7 of the interface. */
+/** An error response as in section 7 of the interface. */
 export function failResponse(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
   return { status, headers, body: { result: 'fail', message } };
 }

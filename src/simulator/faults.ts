@@ -8,9 +8,9 @@ const HTML_PAGE = '<!doctype html>\n<html><body><h1>Welcome</h1><p>Please come b
 
 /** All active faults apply together, in the order of the table. */
 type Effect = {
-  /** Defaults to every path. */
+  /** The endpoints that the fault affects; by default every path. */
   readonly at?: readonly Endpoint[];
-  /** Replaces the response of the service. The first active fault wins. */
+  /** Replaces the response of the service. If several active faults have one, the first wins. */
   readonly instead?: SimulatedResponse;
   readonly mutate?: mutations.Mutation;
   readonly onSwitchedOn?: (tokens: TokenIssuer) => void;
@@ -20,7 +20,7 @@ const LOGIN: readonly Endpoint[] = ['login'];
 const PROFILE: readonly Endpoint[] = ['profile'];
 const DATA: readonly Endpoint[] = ['profile', 'leagues'];
 
-/** For `--help`. */
+/** Shown by `--help` and by `GET /_faults`. */
 const descriptions = {
   down: 'Every request gets 503.',
   'login-down': 'Logins get 503.',
@@ -115,7 +115,7 @@ export function createFaultSwitches(initial: readonly string[], tokens: TokenIss
   };
 }
 
-/** `GET` and `DELETE /_faults`, `PUT` and `DELETE /_faults/NAME`; undefined for every other path. */
+/** Handles `GET` and `DELETE /_faults`, `PUT` and `DELETE /_faults/NAME`. Returns undefined for every other path. */
 export function respondToControl(method: string, path: string, switches: FaultSwitches): SimulatedResponse | undefined {
   const name = path.startsWith('/_faults/') ? path.slice('/_faults/'.length) : undefined;
   if (name === undefined && path !== '/_faults') return undefined;

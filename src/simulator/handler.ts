@@ -12,7 +12,7 @@ export type LoggedRequest = {
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** Undefined until the response, and if the connection was cut, hangs or was closed by the client. */
+  /** Undefined before the response, and also if the connection was cut, hangs or was closed by the client. */
   status: number | undefined;
   readonly token: Authorization['token'];
   /** Undefined unless the request is a login. */
@@ -25,11 +25,11 @@ type HandlerParts = {
   readonly random: Random;
   /** The request log, oldest first. */
   readonly requests: LoggedRequest[];
-  /** Called once for each request when its status is known. */
+  /** Called once for each request, as soon as it is answered or has failed. */
   readonly onRequest: (request: LoggedRequest) => void;
 };
 
-// A demo may run for weeks.
+// The log of requests is limited, since a demo may run for weeks.
 const MAX_REQUESTS = 10_000;
 
 /** Control paths come first, then faults, then the service. */
@@ -60,7 +60,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     if (answer.delivery === undefined) logged.status = answer.status;
     send(answer, response, service.now());
   } catch {
-    // The client closed the connection; an unhandled rejection would end the process.
+    // The client closed the connection. Without this, the unhandled rejection would end the process.
     response.destroy();
   } finally {
     onRequest(logged);

@@ -11,10 +11,10 @@ export type Context = {
   readonly ifNoneMatch: string | undefined;
 };
 
-/** Returns other responses unchanged. The table of faults describes each mutation. */
+/** Changes the responses that it concerns and returns others unchanged. The table of faults describes each mutation. */
 export type Mutation = (answer: SimulatedResponse, context: Context) => SimulatedResponse;
 
-// Some of each kind even in a short list, and never more than half of it.
+// By the last digit of the index: some of each kind even in a short list, but never more than half of the list.
 const defects = new Map<number, (league: JsonObject) => unknown>([
   [1, ({ league_name: _, ...rest }) => rest],
   [4, (league) => ({ ...league, league_name: [league.league_name], priority: 'first' })],

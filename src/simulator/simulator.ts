@@ -17,10 +17,10 @@ export type SimulatorOptions = {
   readonly username?: string;
   readonly password?: string;
   readonly tokenLifeMs?: number;
-  /** Interval between changes of the leagues; 0 (the default) is never. */
+  /** Interval (ms) between changes of the leagues; 0 (the default) means never. */
   readonly churnMs?: number;
   readonly faults?: readonly string[];
-  /** 0 (the default) is any free port. */
+  /** 0 (the default) takes any free port. */
   readonly port?: number;
   readonly onRequest?: (request: LoggedRequest) => void;
   readonly onSwitched?: (active: readonly string[]) => void;
@@ -56,7 +56,7 @@ export async function startSimulator(options: SimulatorOptions = {}) {
   return {
     /** The {base_url} for clients. */
     url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
-    /** A live list of the newest 10,000, oldest first. */
+    /** A live list of the newest 10,000 requests, oldest first. */
     requests: requests as readonly LoggedRequest[],
     leagues: service.leagues,
     setLeagues(leagues: readonly unknown[]) {

@@ -1,6 +1,6 @@
 import { escapeControls, type Terminal } from './style.ts';
 
-/** Wrapped at a terminal, one line in a pipe. */
+/** Wraps a text for a terminal; in a pipe it stays one line. Escapes control characters. */
 export async function paragraph(text: string, terminal: Terminal | undefined): Promise<string> {
   if (terminal === undefined) return escapeControls(text);
   // Imported only if needed: string-width takes 19 ms to load.

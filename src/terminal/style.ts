@@ -16,10 +16,10 @@ export type Terminal = { readonly columns: number; readonly paint: Paint };
 /** For pipes: no line limit, no colour. */
 export const PLAIN: Terminal = { columns: Number.POSITIVE_INFINITY, paint: createPaint(false) };
 
-/** Control characters, and those that change the direction of text. */
+/** Control characters, line separators, and characters that change the direction of text. */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Escapes what a terminal would interpret: `\u001b[31m`. */
+/** Escapes characters that a terminal would interpret, such as `\u001b`. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }

@@ -4,9 +4,9 @@ import { formatCell, widthOf } from './text.ts';
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 const GAP = '  ';
-/** The minimum width of a column; on a terminal too narrow for it, lines wrap. */
+/** No column shrinks below this width; if the terminal is too narrow even for that, lines wrap. */
 const MIN_WIDTH = 6;
-/** Minimum width of the column that shrinks first: enough to recognise an id. */
+/** The minimum width of the column that shrinks first, before others shrink: enough to recognise an id. */
 const MIN_FIRST_WIDTH = 9;
 
 /**
@@ -36,7 +36,7 @@ function cellOf(cell: Cell) {
   return { text: escapeControls(text), tone };
 }
 
-/** After `shrinkFirst` the widest columns shrink, all to the same width. */
+/** Shrinks the column `shrinkFirst`, then the widest columns, all to the same width. */
 function shrinkColumns(natural: readonly number[], room: number, shrinkFirst: number): readonly number[] {
   const first = natural[shrinkFirst];
   const excess = Math.max(0, sum(natural) - room);

@@ -4,10 +4,10 @@ import { escapeControls, type Paint, type Terminal, type Tone } from './style.ts
 
 export { widthOf };
 
-/** Graphemes: an emoji may be several characters. */
+/** Splits text into graphemes, since an emoji may be several characters. */
 const SEGMENTS = new Intl.Segmenter('en');
 
-/** Ends with an ellipsis if the text does not fit. */
+/** Truncates a text to `width` columns. It ends with an ellipsis if it did not fit. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
@@ -28,7 +28,7 @@ export function formatCell(text: string, tone: Tone, width: number, paint: Paint
 /** Keeps two words on one line; `wrap` prints it as a space. */
 export const NO_BREAK = '\u00a0';
 
-/** Breaks at spaces only: a longer word is a line of its own. */
+/** Breaks lines at spaces only, so a word longer than `width` gets a line of its own. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -39,13 +39,13 @@ export function wrap(text: string, width: number): readonly string[] {
   return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
 }
 
-/** Wraps the text behind a lead, and indents all other lines by its width. */
+/** Wraps a text, starts the first line with the lead, and indents the other lines by the width of the lead. */
 export function hangingIndent(lead: string, text: string, width: number): readonly string[] {
   const indent = widthOf(lead);
   return wrap(text, width - indent).map((line, index) => (index === 0 ? lead : ' '.repeat(indent)) + line);
 }
 
-/** In a pipe one line; at a terminal wrapped, with the fix on a line of its own. */
+/** In a pipe, the notice is one line; at a terminal it is wrapped, and the fix starts a new line. */
 export function formatNotice(lead: string, notice: Notice, terminal: Terminal | undefined): string {
   const { message, fix } = notice;
   if (terminal === undefined) return lead + escapeControls(formatProblem(notice));

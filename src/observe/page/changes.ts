@@ -14,7 +14,7 @@ export function renderChanges(day: string | undefined, changes: readonly RecentC
 ${changes.length === MAX_CHANGES ? html`<p><a href="/changes?${older}">Older changes</a></p>` : ''}</section>`;
 }
 
-/** Newest first. `named` shows the name of each league. */
+/** `changes` are newest first. If `named` is set, each one shows the name of its league. */
 export function renderChangeList(changes: readonly RecentChange[], now: number, named = true): Html {
   if (changes.length === 0) return html`<p class="muted">No changes.</p>`;
   return html`<ol class="feed">${changes.map(
@@ -43,7 +43,7 @@ const CELL = 14;
 const SQUARE = 12;
 const LEFT = 30;
 const TOP = 16;
-/** Shades on a logarithmic scale: a first load has thousands of changes, a usual day a few. */
+/** Number of shades. Their scale is logarithmic: a first load has thousands of changes, a usual day has a few. */
 const LEVELS = 4;
 const KINDS = ['added', 'changed', 'removed', 'restored'] as const;
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');

@@ -14,7 +14,7 @@ import { iconPath } from './style.ts';
 
 const MAX_HELD = 10;
 const MAX_RECENT = 12;
-/** Longer than any name. A search compares the text with every league. */
+/** Longer than any name. Search texts are limited, since a search compares the text with every league. */
 const MAX_SEARCH_LENGTH = 100;
 
 type HomeData = ReturnType<ReturnType<typeof createReader>>;
@@ -86,7 +86,7 @@ function renderFacts(monitor: Monitor, now: number): Html {
   const next = renderNextPoll(monitor, now);
   if (success === undefined) return html`no data yet &middot; ${next}`;
   const leagues = monitor.counts()?.live_leagues;
-  // Aged by the monotonic clock, so that setting the wall clock back does not make the data look newer.
+  // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
   return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
 }
 

@@ -11,7 +11,7 @@ export type Html = ReturnType<typeof html>;
 
 type AgeForm = 'ago' | 'old' | 'until';
 
-/** `12,345`. Intl would take 8 MB of memory at its first use. */
+/** Formats a number as `12,345`. Intl would take 8 MB of memory when it is first used. */
 export function count(n: number): string {
   return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -27,7 +27,7 @@ export function relativeTime(time: number | string, now: number, form: AgeForm =
   return html`<time datetime="${iso}" title="${iso}" data-age="${form}">${formatRelative(form, at, now)}</time>`;
 }
 
-/** `5 s ago`, `5 s old`, `in 5 s`. A past event with a future timestamp (the clock was ahead) shows its time of day. */
+/** Such as `5 s ago`, `5 s old`, `in 5 s`. If the clock was ahead at a past event, the time of day is shown instead. */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
   const words = formatAge(now - at);
   if (form === 'until') return at - now < SECOND_MS ? 'now' : words;
@@ -35,13 +35,13 @@ export function formatRelative(form: AgeForm, at: number, now: number): string {
   return form === 'old' ? words.replace(/ ago$/, ' old') : words;
 }
 
-/** `18:43:15 UTC`, with the date if it is not today. */
+/** Such as `18:43:15 UTC`, with the date before it if it is not today. */
 export function timeOfDay(at: number, now: number): string {
   const [day, time] = [formatTimestamp(at).slice(0, 10), formatTimestamp(at).slice(11, 19)];
   return formatTimestamp(now).startsWith(day) ? `${time} UTC` : `${day} ${time} UTC`;
 }
 
-/** Isolates text of unknown direction. `length` is its full length if it was truncated. */
+/** Isolates text whose writing direction is unknown. `length` is the full length of a truncated text. */
 export function bdi(text: string, length = text.length): Html {
   const rest = length - text.length;
   return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">&hellip; ${countOf(rest, 'more character')}</span>` : ''}`;

@@ -8,14 +8,14 @@ import { count, countOf, type Html, timeOfDay } from './html.ts';
 import { SCRIPT } from './script.ts';
 import { ICONS, iconPath, STYLE } from './style.ts';
 
-/** The first character of the title, so that a narrow tab still shows it. */
+/** These signs begin the title, so that even a narrow tab shows the state. */
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { good: '✓', warning: '!', loading: '…', bad: '✗' };
 
-// The names change with the content, so that browsers may cache them forever.
+// The names of the files change with their content, so that browsers may cache the files forever.
 const STYLE_PATH = `/style-${hash('sha256', STYLE, 'hex').slice(0, 12)}.css`;
 const SCRIPT_PATH = `/page-${hash('sha256', SCRIPT, 'hex').slice(0, 12)}.js`;
 const FOREVER = 'public, max-age=31536000, immutable';
-/** Cached, so that a page that lost the worker can still show the icon for it. */
+/** Icons are cached, so that a page that cannot reach the worker can still show the icon for that state. */
 const ONE_DAY = 'public, max-age=86400';
 
 export const ASSETS: Routes = {
@@ -28,7 +28,7 @@ function replyAsset(type: string, cache: string, body: string): Response {
   return { status: 200, headers: { 'Content-Type': type, 'Cache-Control': cache }, body };
 }
 
-/** `path` if the page is in the navigation. `status` defaults to 200. */
+/** `path` is set if the page is in the navigation. `status` defaults to 200. */
 export type PageInfo = { readonly title: string; readonly path?: string; readonly status?: number };
 
 export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: number): Response {
@@ -67,7 +67,7 @@ ${main}
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };
 }
 
-/** `133 leagues`, `44 held`, `43 min old` */
+/** The title of the home page, such as `133 leagues`, `44 held` or `43 min old`. */
 export function tabTitle(monitor: Monitor): string {
   const { ready, state, headline, reasons } = monitor.verdict();
   const { held_removals: held = 0, open_rejections: rejected = 0, live_leagues: live = 0 } = monitor.counts() ?? {};

@@ -11,7 +11,7 @@ import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage, tabTitle } from './layout.ts';
 import { renderLeague } from './leagues.ts';
 
-/** The HTML pages. If the database cannot be read, they show what the worker knows. */
+/** The HTML pages and their assets. If the database cannot be read, `/` still shows what the worker holds in memory. */
 export function createPages(monitor: Monitor, clock: Clock): Routes {
   const { read } = monitor;
   const readHome = createReader(read);

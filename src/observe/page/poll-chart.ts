@@ -8,15 +8,15 @@ const HEIGHT = 80;
 const STEP = 10;
 const BAR = 8;
 const MIN_HEIGHT = 6;
-/** More would be too narrow to tell apart. */
+/** The maximum number of bars; more would be too narrow to tell apart. */
 export const MAX_POLLS = 90;
-/** Fewer bars have no room for two labels below them. */
+/** With fewer bars there is no room for two labels below them. */
 const MIN_FOR_TWO_LABELS = 15;
 const LISTED_POLLS = 15;
 
 const OUTCOMES = ['changed', 'unchanged', 'held', 'failed', 'interrupted', 'running'];
 
-/** A bar for each poll, oldest first. Its height is the duration; a failed poll has full height. */
+/** Draws one bar per poll, oldest first. Longer polls have higher bars; a failed poll has full height. */
 export function renderPolls(newestFirst: readonly RunSummary[], now: number): Html {
   const polls = newestFirst.toReversed();
   if (polls.length === 0) return html`<p class="muted">No poll yet.</p>`;
@@ -29,7 +29,7 @@ export function renderPolls(newestFirst: readonly RunSummary[], now: number): Ht
     const [x, y] = [(empty + index) * STEP, HEIGHT - height];
     return html`<rect class="${poll.outcome}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}" rx="2"><title>${poll.started_at}: ${describeOutcome(poll)} (${formatDuration(durationMs(poll))})</title></rect>`;
   });
-  // Placeholders before the first poll.
+  // These dashes fill the space before the first poll.
   const dashes = html`<line class="none" x1="0" y1="${HEIGHT - MIN_HEIGHT / 2}" x2="${empty * STEP}" y2="${HEIGHT - MIN_HEIGHT / 2}" stroke-width="${MIN_HEIGHT}" stroke-dasharray="${BAR} ${STEP - BAR}"/>`;
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
   const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed.`;
@@ -42,10 +42,10 @@ ${renderAxisLabels(polls, now)}
   )}<li>the height shows the duration; failed polls have full height</li></ul>${renderPollTable(newestFirst, now)}`;
 }
 
-/** The times of the first and the last bar. They are outside the chart, which scales its text. */
+/** The ages of the first and the last poll. They are not part of the chart, because the chart scales its text. */
 function renderAxisLabels(polls: readonly RunSummary[], now: number): Html {
   const begin = MAX_POLLS - polls.length;
-  // A label in the right half is aligned to the end of its bar, so that it fits.
+  // If the first bar is in the right half, its label ends where the bar ends, so that it fits.
   const [position, anchor] = begin > MAX_POLLS / 2 ? [begin + BAR / STEP, 'end'] : [begin, 'start'];
   const label = (share: number, side: string, at = ''): Html =>
     html`<text x="${(100 * share).toFixed(1)}%" y="14" text-anchor="${side}" data-age="ago" data-at="${at}">${formatRelative('ago', Date.parse(at), now)}</text>`;

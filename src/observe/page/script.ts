@@ -1,6 +1,6 @@
 import { iconPath } from './style.ts';
 
-/** `formatRelative` of html.ts for the browser, by how long ago (ms). test/unit/page-ages.test.ts compares the two. */
+/** The browser's version of `formatRelative` in html.ts; `ms` is the age. test/unit/page-ages.test.ts compares both. */
 export const AGES = `
 const UNITS = [[1_000, 's', 120_000], [60_000, 'min', 7_200_000], [3_600_000, 'h', 172_800_000], [86_400_000, 'd', Infinity]];
 
@@ -14,8 +14,8 @@ function formatRelative(form, ms) {
 }`;
 
 /**
- * Keeps an open page up to date: fetches it every 10 s, replaces each part that changed, counts ages up every second, and
- * warns if the worker stops answering. Leaves a part alone while text in it is selected or a field in it has the focus.
+ * Keeps an open page up to date: fetches it every 10 s, replaces changed parts, updates ages every second, and warns if
+ * the worker stops answering. Parts with a focused field or (except state and tiles) selected text are left alone.
  */
 export const SCRIPT = `
 ${AGES}

@@ -1,6 +1,6 @@
 import type { Verdict } from '../verdict.ts';
 
-/** System fonts, light and dark, no external resources. */
+/** Uses system fonts and no external resources, and has a light and a dark theme. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -104,11 +104,11 @@ code { font-size: .9em; }
 @media (prefers-contrast: more) { :root { --line: var(--muted); } }
 `;
 
-/** `lost`: the page cannot reach the worker. */
+/** `lost` means that the page cannot reach the worker. */
 type IconName = Verdict['state'] | 'lost';
 
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">`;
-/** Different shapes for people with colour blindness. */
+/** The shapes differ, so that people with colour blindness can tell the icons apart. */
 const SHAPES: Readonly<Record<IconName, string>> = {
   good: '<circle cx="16" cy="16" r="15" fill="#1a7f37" stroke="none"/><path d="M9.5 16.5l4.5 4.5 8.5-10"/>',
   warning: '<path d="M16 3.5L29.5 28h-27z" fill="#9a6700" stroke="#9a6700"/><path d="M16 12v7m0 4.5v.01"/>',
