@@ -84,7 +84,7 @@ export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub'
 
 /**
  * Details of a failed response for its error; `quoted` holds sentences for the end of the error message. Also puts the
- * response's `Retry-After` into effect, whatever the status.
+ * response's `Retry-After` into effect, for any status.
  */
 export function readFailureDetails(response: HttpResponse, body: JsonObject | undefined, connection: Connection) {
   const { secrets, retryAfter } = connection;
