@@ -8,7 +8,7 @@ import { closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 const BUSY_TIMEOUT_MS = 25;
 const READER_TIMEOUT_MS = 2_000;
 
-/** Opens the database for the worker, or makes an empty file. Leaves a file that is not ours untouched. */
+/** Opens the database for the worker, or makes an empty file. Throws if a file is not ours, and does not touch it. */
 export function openForWriting(path: string): Database.Database {
   assertHeaderOurs(path);
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
@@ -23,7 +23,7 @@ export function openForWriting(path: string): Database.Database {
 
 type Read<T> = (db: Database.Database) => T;
 
-/** Reads from an existing database. Throws a DatabaseError. Not for a process that has it open (see `readHeader`). */
+/** Reads from an existing database. Throws a DatabaseError. Never for one this process has open (see `readHeader`). */
 export function withReader<T>(path: string, read: Read<T>): T {
   assertHeaderOurs(path);
   return withOwnReader(path, read);
@@ -39,14 +39,14 @@ export function withOwnReader<T>(path: string, read: Read<T>, timeout: number = 
   }
 }
 
-/** Like `withOwnReader`, in one transaction; for the worker, so it hardly waits for other programs. */
+/** Like `withOwnReader`, but in one transaction and for the worker: waits at most 25 ms for another program's lock. */
 export function withOwnSnapshot<T>(path: string, read: Read<T>): T {
   return withOwnReader(path, (db) => db.transaction(() => read(db))(), BUSY_TIMEOUT_MS);
 }
 
 /**
- * Writes to an existing database of ours, which a worker may have open. Hardly waits for other programs, since a waiting
- * writer blocks new readers. Throws a DatabaseError.
+ * Writes to an existing database of ours, which a worker may have open. Waits at most 25 ms for a lock, since a
+ * waiting writer blocks new readers. Throws a DatabaseError.
  */
 export function withSecondWriter<T>(path: string, write: Read<T>): T {
   const db = openExisting(path, { timeout: BUSY_TIMEOUT_MS });
@@ -56,7 +56,7 @@ export function withSecondWriter<T>(path: string, write: Read<T>): T {
       return write(db);
     });
   } finally {
-    // After a killed worker, this leaves one file for read-only tools. A running worker keeps its WAL.
+    // If a worker was killed, this leaves one file for read-only tools. A running worker keeps its WAL.
     db.pragma('busy_timeout = 0');
     leaveWalMode(db);
     closeKeepingReadable(db);

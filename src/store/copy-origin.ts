@@ -10,7 +10,7 @@ import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
  */
 type CopyState = 'earlier' | 'diverged' | 'foreign';
 
-/** Compares the file at `target` with our database at `path`. Throws a DatabaseError if that cannot be read. */
+/** Compares the file at `target` with our database at `path`. Throws a DatabaseError if either cannot be read. */
 export function compareCopy(target: string, path: string): CopyState {
   const isSame = explainErrors(path, () => inodeOf(target) === inodeOf(path));
   if (isSame || lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return 'foreign';
@@ -23,14 +23,14 @@ export function compareCopy(target: string, path: string): CopyState {
   return withOwnReader(path, (db) => db.prepare<[object], CopyState>(COMPARE).pluck().get(copied)) ?? 'foreign';
 }
 
-/** Identifies a database by its creation time, and a state of it by the newest run and change. */
+/** Identifies a database by its creation time, and its state by the newest run and change. */
 const STATE = `SELECT (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) AS madeAt,
     coalesce(run.id, 0) AS lastRun, run.started_at AS lastRunAt,
     coalesce(change.seq, 0) AS lastChange, change.at AS lastChangeAt
   FROM (SELECT 1) LEFT JOIN (SELECT id, started_at FROM runs ORDER BY id DESC LIMIT 1) AS run
     LEFT JOIN (SELECT seq, at FROM league_changes ORDER BY seq DESC LIMIT 1) AS change`;
 
-/** Undefined if it is not a database of this program. */
+/** Undefined if the file cannot be read as a database of this program. */
 function readState(path: string): object | undefined {
   try {
     return withReader(path, (db) => db.prepare<[], object>(STATE).get());
@@ -39,7 +39,7 @@ function readState(path: string): object | undefined {
   }
 }
 
-/** The run of the copy may have been pruned here; changes never are. */
+/** The last run of the copy may have been pruned from the database since; changes are never pruned. */
 const COMPARE = `SELECT CASE
     WHEN (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) IS NOT @madeAt THEN 'foreign'
     WHEN @lastRun <= (SELECT coalesce(max(id), 0) FROM runs)

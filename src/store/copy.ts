@@ -26,14 +26,14 @@ const WRITE_BITS = 0o222;
 const GROUP_BITS = 0o070;
 const OWNER_READ_WRITE = 0o600;
 const STALE_TEMP_MS = 600_000;
-/** Errors of the copy; all others are errors of the database. */
+/** Error codes that concern the copy; all others concern the database. */
 const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
-/** Errors of file systems without permissions, hard links, or fsync of a folder. */
+/** Error codes of file systems that lack permissions, hard links, or fsync of a folder. */
 const UNSUPPORTED = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
 
-/** Copies the database to `target`, which must not exist: one file without a WAL, fsynced. Throws a DatabaseError. */
+/** Copies the database to `target`, which must not exist, as one fsynced file without a WAL. Throws a DatabaseError. */
 export function writeCopy(db: Database.Database, target: string): void {
-  // SQLite accepts an empty file, so the copy has its permissions before it has any content.
+  // VACUUM INTO accepts an empty file, so the copy gets its permissions before it has any content.
   explainErrors(target, () => writeFileSync(target, '', { flag: 'wx', mode: OWNER_READ_WRITE }), 'copy');
   try {
     copyPermissions(target, db.name);
@@ -45,10 +45,10 @@ export function writeCopy(db: Database.Database, target: string): void {
   }
 }
 
-/** Only users who may read the database may read the copy. */
+/** Sets the copy's permissions so that only users who may read the database may read it. */
 function copyPermissions(copy: string, path: string): void {
   const { mode, gid } = statSync(path);
-  // A copy with another group gets no group permissions. A sandbox may deny chown even to the present group.
+  // If the copy cannot have the database's group, its group gets no access. A sandbox may deny even a no-op chown.
   const hasGroup = statSync(copy).gid === gid || ifSupported(() => chownSync(copy, -1, gid));
   const forReaders = mode & READ_BITS & (hasGroup ? ~0 : ~GROUP_BITS);
   ifSupported(() => chmodSync(copy, forReaders | OWNER_READ_WRITE));
@@ -61,7 +61,7 @@ export function tempPath(target: string): string {
 
 const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
-/** Removes the partial copies of killed processes. The mtime of a copy in progress is always recent. */
+/** Removes partial copies left by killed processes. A copy in progress always has a recent mtime. */
 function removeStaleTempFiles(target: string): void {
   const folder = dirname(target);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(tempPrefix(target)))) {
@@ -76,18 +76,18 @@ export function removeCopy(target: string): void {
   explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/** `earlier`: only copies of an earlier state. `published`: also read-only copies that diverged after a restore. */
+/** Which copies may be replaced (see `CopyState`). `earlier`: only those. `published`: also read-only diverged ones. */
 export type Replaceable = 'earlier' | 'published';
 
 type ReplaceOptions = {
   /** The copy's path before it is renamed. */
   readonly part: string;
   readonly replaceable: Replaceable;
-  /** If the process that wanted the copy has ended, the target may have a newer copy by now and is not replaced. */
+  /** If false, the target is not replaced: another process may have put a newer copy there in the meantime. */
   readonly isParentAlive: () => boolean;
 };
 
-/** Replaces the copy at `target`, if any; its mtime is when the copying began. Throws a DatabaseError. */
+/** Makes a copy at `target`, replacing any earlier one; its mtime is when copying began. Throws a DatabaseError. */
 export function replaceCopy(db: Database.Database, target: string, options: ReplaceOptions): void {
   const { part, replaceable, isParentAlive } = options;
   const replace = (): void => {
@@ -110,7 +110,7 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
   }
 }
 
-/** Throws a DatabaseError if something other than a replaceable copy of the database at `path` is at `target`. */
+/** Throws a DatabaseError if `target` exists and is not a replaceable copy of the database at `path`. */
 export function assertReplaceable(target: string, path: string, replaceable: Replaceable): void {
   if (!exists(target)) return;
   const state = compareCopy(target, path);
@@ -130,7 +130,7 @@ export function publishNoReplace(copy: string, target: string): void {
   const linkOrRename = (): void => {
     assertAbsent(target);
     try {
-      // Unlike a rename, a link never replaces a file.
+      // Unlike renaming, linking fails if the target exists.
       linkSync(copy, target);
     } catch (error) {
       assertAbsent(target);
@@ -150,7 +150,7 @@ export function assertAbsent(target: string): void {
   if (exists(target)) throw new UsageError(`${target} already exists; choose a path that does not.`);
 }
 
-/** True for a dangling link as well. Throws a DatabaseError. */
+/** True even for a dangling link. Throws a DatabaseError. */
 export function exists(target: string): boolean {
   return explainErrors(target, () => lstatSync(target, { throwIfNoEntry: false }) !== undefined, 'copy');
 }

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 
-/** The first match counts. */
+/** The first entry whose pattern matches the error code applies. */
 const KNOWN_ERRORS: readonly (readonly [code: RegExp, what: string, fix: string])[] = [
   [/^SQLITE_(BUSY|LOCKED)/, 'is in use by another program', 'wait for that program, or end it'],
   [/^SQLITE_FULL|^SQLITE_IOERR_SHMSIZE|^ENOSPC|^EDQUOT/, 'cannot grow: the disk is full', 'free some space'],
@@ -35,7 +35,7 @@ const UNREADABLE = [
 
 type Thing = 'database' | 'copy';
 
-/** Turns errors of SQLite, the file system and the lock into a DatabaseError that names the file and the fix. */
+/** Turns errors of SQLite, the file system and the lock into a DatabaseError with file and fix; rethrows others. */
 export function explainErrors<T>(path: string, work: () => T, thing?: Thing): T {
   try {
     return work();

@@ -14,16 +14,16 @@ import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 
-/** `LGSY` */
+/** `LGSY` in ASCII; marks our databases in the SQLite header. */
 export const APPLICATION_ID = 0x4c475359;
 
-/** Identifies a file under any name; undefined if it does not exist. */
+/** Identifies a file by device and inode, whatever its path; undefined if it does not exist. */
 export function inodeOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat && `${stat.dev}:${stat.ino}`;
 }
 
-/** Makes the folder of the database and returns the file's real path, so that two names share one lock. */
+/** Makes the folder of the database. Returns the file's real path, so that all names of the file share one lock. */
 export function prepareFolder(path: string): string {
   explainErrors(path, () => makeFolders(dirname(followLinks(resolve(path)))));
   const realPath = locateFile(path);
@@ -40,7 +40,7 @@ export function locateFile(path: string): string {
   });
 }
 
-/** Follows links to a file that may not exist. Linux, too, follows at most 40. */
+/** Resolves symbolic links to a file that may not exist; follows at most 40 of them, as Linux does. */
 function followLinks(path: string, limit = 40): string {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
   if (limit === 0)
@@ -48,7 +48,7 @@ function followLinks(path: string, limit = 40): string {
   return followLinks(resolve(dirname(path), readlinkSync(path)), limit - 1);
 }
 
-/** `mkdirSync` with `recursive` never returns in a folder such as /proc, where mkdir fails with ENOENT. */
+/** Makes a folder and its parents. Recursive `mkdirSync` would hang in /proc, where mkdir fails with ENOENT. */
 export function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   makeFolders(dirname(folder));
@@ -64,7 +64,7 @@ export function sizeOf(path: string): number {
   return explainErrors(path, () => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
-/** Throws a DatabaseError for anything but a file: opening a pipe would block, and a link leads elsewhere. */
+/** Throws a DatabaseError if `path` exists but is no regular file: a pipe would block, a link leads elsewhere. */
 export function assertRegularFile(path: string): void {
   if (explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true)) return;
   throw new DatabaseError(`${path} is not a regular file, but SQLite needs one there.`, { fix: 'remove it' });
@@ -83,9 +83,9 @@ const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 
 /**
- * The header of an SQLite database; undefined for any other file. NEVER for a database that this process has open:
- * closing any descriptor of a file drops all POSIX locks of the process on it, SQLite's included. The next reader would
- * take the WAL for an abandoned one and delete it, and all later writes of the worker would be lost.
+ * The header of an SQLite database; undefined for any other file. NEVER call it for a database that this process has
+ * open: closing any descriptor of a file drops all POSIX locks of the process on it, SQLite's included. The next reader
+ * would take the WAL for an abandoned one and delete it, and all later writes of the worker would be lost.
  */
 export function readHeader(path: string) {
   return explainErrors(path, () => {
@@ -98,14 +98,14 @@ export function readHeader(path: string) {
       closeSync(fd);
     }
     if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined;
-    // SQLite file format, 1.3.
+    // The offsets are from section 1.3 of the SQLite file format.
     return { isWal: header[19] === 2, pages: header.readUInt32BE(28), applicationId: header.readUInt32BE(68) };
   });
 }
 
 /**
- * Throws a DatabaseError if the header names another application. Call it before SQLite opens the file, which may
- * apply, remove or make a WAL; `assertOurs` checks what the header does not show.
+ * Throws a DatabaseError if the header shows that the file is not ours. Call it before SQLite opens the file, since
+ * opening may apply, remove or make a WAL. `assertOurs` checks what the header does not show.
  */
 export function assertHeaderOurs(path: string): void {
   const { applicationId = APPLICATION_ID, pages = 0 } = readHeader(path) ?? {};
@@ -113,7 +113,7 @@ export function assertHeaderOurs(path: string): void {
   if (applicationId !== 0 || pages > 1 || sizeOf(`${path}-wal`) > 0) throw notOurDatabaseError(path);
 }
 
-/** Throws a DatabaseError if an open database is neither ours nor empty. */
+/** Throws a DatabaseError if the open database is neither ours nor empty. */
 export function assertOurs(db: Database.Database, path: string): void {
   const id = db.pragma('application_id', { simple: true });
   if (id === APPLICATION_ID) return;
@@ -129,7 +129,7 @@ function notOurDatabaseError(path: string): DatabaseError {
 
 export type FileGuard = ReturnType<typeof createFileGuard>;
 
-/** Compares the files of an open database with those opened, since writes to a deleted or replaced file are lost. */
+/** Detects that a file of an open database was deleted or replaced, since all writes to it would then be lost. */
 export function createFileGuard(path: string) {
   const opened = new Map(['', '-wal', '-shm'].map((suffix) => [suffix, inodeOf(path + suffix)]));
   const isSame = (suffix: string): boolean => inodeOf(path + suffix) === opened.get(suffix);
@@ -137,14 +137,14 @@ export function createFileGuard(path: string) {
     findError: () => {
       try {
         if (!isSame('')) return goneError(`database ${path}`, 'is gone', FIX_REPLACED);
-        // If -shm was deleted, new connections make their own, and share neither locks nor WAL index with this one.
+        // If -shm was deleted, new connections make another one and share neither locks nor WAL index with this one.
         const lost = ['-wal', '-shm'].find((suffix) => !isSame(suffix));
         return lost === undefined ? undefined : goneError(`WAL ${path}${lost}`, 'has lost its WAL', FIX_LOST_WAL);
       } catch (error) {
         return toDatabaseError(error, path);
       }
     },
-    /** False also if the file cannot be accessed. */
+    /** Whether the file is still the one that was opened; false also if it cannot be accessed. */
     isOurs: (suffix: '' | '-wal'): boolean => {
       try {
         return isSame(suffix);

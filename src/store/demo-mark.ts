@@ -8,7 +8,7 @@ import { APPLICATION_ID, assertRegularFile, readHeader, sizeOf } from './databas
 
 /** A row of this version in `schema_migrations` means that a demo made the database and no worker has used it since. */
 const MARK_VERSION = 0;
-/** In the order of deletion: if the process is killed in between, the rest still has the mark. */
+/** In the order of deletion: the main file, which has the mark, is last, in case the process is killed in between. */
 const SUFFIXES = ['-wal', '-shm', '-journal', ''] as const;
 
 /** Call it in the transaction that makes the schema. */
@@ -21,7 +21,7 @@ export function removeDemoMark(db: Database.Database): void {
   db.prepare('DELETE FROM schema_migrations WHERE version = ?').run(MARK_VERSION);
 }
 
-/** Completes "The path is …" if it is not of the wanted type; undefined if it is, or is missing. Throws a DatabaseError. */
+/** Completes "The path is …"; undefined if `path` is missing or of the wanted type. Throws a DatabaseError. */
 export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'): string | undefined {
   const found = explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (found === undefined || (wanted === 'file' ? found.isFile() : found.isDirectory())) return undefined;
@@ -31,8 +31,8 @@ export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'):
 }
 
 /**
- * Completes "The path is …"; undefined for nothing, an empty file, or a demo's database. Call it under the lock, before
- * this process opens the database. Throws a DatabaseError.
+ * Completes "The path is …"; undefined for a missing or empty file or a demo's database. Call it with the lock held,
+ * before this process opens the database. Throws a DatabaseError.
  */
 export function describeNonDemoFile(path: string): string | undefined {
   for (const part of SUFFIXES) assertRegularFile(path + part);
@@ -53,7 +53,7 @@ export function describeNonDemoFile(path: string): string | undefined {
   }
 }
 
-/** Deletes an earlier demo's database. Call it right after `describeNonDemoFile`, under the same lock. */
+/** Deletes an earlier demo's database. Call it right after `describeNonDemoFile`, with the lock still held. */
 export function deleteDemoDatabase(path: string): void {
   explainErrors(path, () => {
     for (const part of SUFFIXES) rmSync(path + part, { force: true });

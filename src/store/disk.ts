@@ -19,21 +19,21 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x65735546, 'FUSE'],
 ]);
 
-/** The folder's network file system; undefined if it is local or unknown. */
+/** The name of the folder's network file system; undefined if the file system is local or unknown. */
 export function networkFileSystemOf(folder: string): string | undefined {
   if (platform() !== 'linux') return undefined;
   try {
     return NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0);
   } catch {
-    // Opening the database reports errors of the folder.
+    // Opening the database will report any problem with the folder.
     return undefined;
   }
 }
 
-/** The space and inodes available to this user. Throws the file system's error. */
+/** The bytes available to this user, and the free inodes. Throws the file system's error. */
 export function freeSpace(folder: string): { readonly bytes: number; readonly files: number } {
   const { bavail, bsize, files, ffree } = statfsSync(folder);
-  // Some file systems do not count files.
+  // Some file systems have no limit on inodes and report 0.
   return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
 }
 
@@ -42,7 +42,7 @@ export function findWritableFolder(path: string, what: 'database' | 'copy' = 'da
   const find = (): string => {
     let folder = dirname(resolve(path));
     while (!existsSync(folder)) folder = dirname(folder);
-    // With the dot, a file in place of a folder is an error.
+    // The dot makes this fail if `folder` is in fact a file.
     accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
     if (what === 'database' && existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
     return folder;

@@ -7,12 +7,12 @@ import { prepareFreshness } from './queries/overview.ts';
 
 export type Inspection = ReturnType<typeof inspectDatabase>;
 
-/** Whether the file has content. Throws a DatabaseError. */
+/** Whether the file exists and is not empty. Throws a DatabaseError. */
 export function holdsDatabase(path: string): boolean {
   return isRegularFile(path) && sizeOf(path) > 0;
 }
 
-/** The end of "a crash left …", if even a reader would have to write to recover; otherwise undefined. */
+/** Completes "a crash left …" if even a reader would have to write to recover the database; otherwise undefined. */
 export function findUnrecovered(path: string): string | undefined {
   const journal = `${path}-journal`;
   if (sizeOf(journal) > 0) return `an unfinished change in ${journal}`;
@@ -21,7 +21,7 @@ export function findUnrecovered(path: string): string | undefined {
   return missing.length === 0 ? undefined : `the mark of a log, and no ${missing.join(', nor ')}`;
 }
 
-/** Reads the whole database. Throws a DatabaseError if this version cannot work with it. */
+/** Reads the whole database. Throws a DatabaseError if it is damaged or this version cannot work with it. */
 export function inspectDatabase(path: string, migrations: string) {
   const known = readMigrations(migrations);
   return withReader(path, (db) => {
@@ -31,13 +31,13 @@ export function inspectDatabase(path: string, migrations: string) {
     const upgrade = pendingUpgrade(db, known, path);
     const walBytes = sizeOf(`${path}-wal`);
     return {
-      /** With the WAL. */
+      /** The size in bytes, including the WAL. */
       bytes: sizeOf(path) + walBytes,
       walBytes,
       schema: upgrade?.from ?? known.length,
-      /** To be made by the next start of the worker. */
+      /** The upgrade that the next start of the worker makes; undefined if there is none. */
       upgrade,
-      /** Undefined for an older schema. */
+      /** Undefined if an upgrade is pending. */
       freshness: upgrade === undefined ? prepareFreshness(db)() : undefined,
     };
   });

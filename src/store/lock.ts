@@ -35,7 +35,7 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
 
 type HeldLock = { readonly inode: string; readonly db: Database.Database };
 
-/** Retries, since the previous worker may be about to delete the file that was opened. */
+/** Retries, since the previous worker may delete the lock file just after it was opened here. */
 function takeLock(file: string, path: string, owner: LockOwner): HeldLock {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const lock = tryLock(file, path, owner);
@@ -50,7 +50,7 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
   const db = explainErrors(file, () => new Database(file, { timeout: 0 }));
   const inode = inodeOf(file);
   try {
-    // Commits the owner, so that other processes can read it. The transaction after that is the lock.
+    // Commits the owner, so that other processes can read it. The second transaction is the lock.
     db.exec('BEGIN IMMEDIATE');
     db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT); DELETE FROM holder');
     db.prepare('INSERT INTO holder VALUES (@pid, @host, @since)').run(owner);
@@ -69,7 +69,7 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
   return undefined;
 }
 
-/** Deletes the file while it is locked, so that a worker that has opened it finds it deleted. */
+/** Deletes the file before unlocking it, so that a worker that has already opened it notices the deletion. */
 function release(file: string, { inode, db }: HeldLock): void {
   try {
     if (inode === inodeOf(file)) rmSync(file, { force: true });
@@ -106,8 +106,8 @@ export type LockStatus =
 export type LocalHost = { readonly host: string; readonly isAlive: (pid: number) => boolean };
 
 /**
- * Reads the lock file as bytes: opened by SQLite it would be locked for a moment, and a worker that starts then would
- * fail. Not for the process that holds the lock: closing the file would release it.
+ * Reads the lock file as bytes: SQLite would lock it for a moment, and a worker that starts at that moment would
+ * fail. Do not call it in the process that holds the lock: closing the file would release the lock.
  */
 export function readLockStatus(path: string, { host, isAlive }: LocalHost): LockStatus {
   const file = `${locateFile(path)}.lock`;
@@ -133,10 +133,10 @@ function readOwner(file: string): LockOwner | undefined {
   }
 }
 
-/** The byte that SQLite locks during a write transaction. */
+/** The offset of the byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/** Whether the kernel lists a write lock of this process or on this file. Undefined if it does not tell. */
+/** Whether /proc/locks has SQLite's write lock of process `pid` or on `file`; undefined if it cannot be read. */
 function findKernelLock(file: string, pid: number): boolean | undefined {
   try {
     const { ino } = statSync(file, { bigint: true });

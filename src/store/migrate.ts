@@ -8,7 +8,7 @@ import { addDemoMark } from './demo-mark.ts';
 
 type Migrations = ReturnType<typeof readMigrations>;
 
-/** In the order of drizzle-kit's journal. Throws a DatabaseError if the package is incomplete. */
+/** Reads the migrations in the order of drizzle-kit's journal. Throws a DatabaseError if the package is incomplete. */
 export function readMigrations(folder: string) {
   const journal: { entries: readonly { tag: string }[] } = JSON.parse(
     readPackageFile(join(folder, 'meta', '_journal.json')),
@@ -28,7 +28,7 @@ function readPackageFile(file: string): string {
   }
 }
 
-/** Between schema versions; `copy` is the path for a copy of the old state. */
+/** An upgrade between two schema versions; `copy` is the path for a copy of the database before it. */
 export type Upgrade = { readonly from: number; readonly to: number; readonly copy: string };
 
 /** Undefined if no migration is pending or the database has no runs yet. */
@@ -39,7 +39,7 @@ export function pendingUpgrade(db: Database.Database, migrations: Migrations, pa
   return isEmpty ? undefined : { from, to: migrations.length, copy: `${path}.schema-${from}` };
 }
 
-/** In one transaction. drizzle's migrator compares only dates: it misses an edited, missing or newer migration. */
+/** Applies pending migrations in one transaction. drizzle's migrator compares dates only: it misses an edited one. */
 export function migrate(db: Database.Database, migrations: Migrations, at: string, isDemo = false): void {
   const pending = migrations.slice(schemaVersion(db));
   if (pending.length === 0) return;
@@ -55,7 +55,7 @@ export function migrate(db: Database.Database, migrations: Migrations, at: strin
   }).immediate();
 }
 
-/** 0 for a file that is not ours yet. */
+/** The number of migrations applied; 0 for a file that is not ours yet. */
 function schemaVersion(db: Database.Database): number {
   if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) return 0;
   return Number(db.pragma('user_version', { simple: true }));

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-// `migrations/` has the same columns, STRICT, with the checks, views and triggers that drizzle cannot express.
+// `migrations/` has the same columns in STRICT tables, and the checks, views and triggers that drizzle cannot express.
 
-/** A STRICT column of type ANY. drizzle writes no rows of `leagues`, the only table that has any. */
+/** A column of type ANY in a STRICT table. Only `leagues` has such columns, and drizzle writes none of its rows. */
 const scalar = customType<{ data: string | number }>({ dataType: () => 'any' });
 const flag = () => integer({ mode: 'boolean' });
 const count = () => integer().notNull().default(0);

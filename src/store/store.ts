@@ -20,17 +20,17 @@ import { createRunRows } from './tables/runs.ts';
 import { closeForReaders, closeKeepingReadable, enableWal } from './wal.ts';
 import { createWriter } from './writer.ts';
 
-/** The database for its one writer. */
+/** The open database, for the worker, its only writer. */
 export type Store = ReturnType<typeof createStore>;
 
 export type StoreOptions = {
   /** Folder of the migrations. */
   readonly migrations: string;
   readonly clock: Clock;
-  /** Limits all further waits to a few seconds. */
+  /** Once aborted, limits all further waits for other programs to 3 s in total. */
   readonly stop: AbortSignal;
   readonly copyBeforeUpgrade: (upgrade: Upgrade) => Promise<void>;
-  /** Called once per wait when another program has had the database locked for seconds. */
+  /** Called once per wait, when another program has kept the database locked for 2 s. */
   readonly onLongWait: (error: DatabaseError) => void;
   readonly lock: Pick<Lock, 'renew'>;
   /** Marks a new database, so that the next demo may delete it. */
@@ -40,13 +40,13 @@ export type StoreOptions = {
 
 export type CloseResult = {
   readonly path: string;
-  /** `wal-left`: another program has it open. `not-ours`: another file has taken its place. */
+  /** `wal-left`: a WAL stays, since another program has the database open. `not-ours`: it was deleted or replaced. */
   readonly files: 'one-file' | 'wal-left' | 'not-ours';
   /** Whether the end of the last run could not be written. */
   readonly hasUnsavedRun: boolean;
 };
 
-/** Opens the database, making and migrating it if needed. The caller must hold its lock. Rejects with a DatabaseError. */
+/** Opens the database, creating or migrating it. The caller must hold its lock. Rejects with a DatabaseError. */
 export async function openStore(path: string, options: StoreOptions): Promise<Store> {
   const { clock, stop } = options;
   const retryWhileBusy = createRetryWhileBusy(clock, stop, options.onLongWait);
@@ -64,7 +64,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
       }
       migrate(client, known, formatTimestamp(clock.now()), options.isDemo);
       describeDatabase(client);
-      // After the schema, so that a file with a WAL and without our application id is never ours.
+      // WAL mode follows the schema, so that a file that has a WAL but not our application id is never ours.
       enableWal(client);
       return createStore(client, { ...options, retryWhileBusy, upgrade });
     } catch (error) {
@@ -107,7 +107,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     rowsWritten: () => Number(rowsWritten.get()),
     /** Reads outside of a transaction. Throws a DatabaseError. */
     read: <T>(work: () => T): T => explainErrors(path, work),
-    /** The timestamp of a run's writes: later than any earlier one, so that no two versions of a league share one. */
+    /** The timestamp of a run's writes. Each is later than the last, so that no two versions of a league share one. */
     nextTimestamp: (now: number): string => {
       lastTimestamp = Math.max(now, lastTimestamp + 1);
       return formatTimestamp(lastTimestamp);
@@ -121,7 +121,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
 
 async function close(client: Database.Database, guard: FileGuard): Promise<CloseResult['files']> {
   if (guard.isOurs('')) return (await closeForReaders(client)) ? 'one-file' : 'wal-left';
-  // Left beside a replacing file, our WAL would be applied to that file and destroy it.
+  // If our WAL stayed beside a replacement, SQLite would apply it to that file and destroy the file.
   if (guard.isOurs('-wal')) for (const suffix of ['-wal', '-shm']) rmSync(client.name + suffix, { force: true });
   client.close();
   return 'not-ours';

@@ -6,14 +6,14 @@ import { codeOf } from '../errors.ts';
 const WAL_LIMIT_BYTES = 16 * 2 ** 20;
 const CLOSE_ATTEMPTS = 40;
 const CLOSE_RETRY_MS = 50;
-/** After this many attempts an emptied WAL is good enough. */
+/** After this many attempts to leave one file, an emptied WAL beside it is accepted. */
 const ONE_FILE_ATTEMPTS = 20;
 const PERMISSIONS = 0o777;
 
 /** Switches to WAL mode. A reader without write permission can open the database at any moment of the switch. */
 export function enableWal(db: Database.Database): void {
   if (!isWal(db)) {
-    // Throws if another program has the database locked, before any file is made.
+    // Throws, before any file is made, if another program has the database locked.
     db.exec('BEGIN EXCLUSIVE; COMMIT');
     createWalFiles(db.name);
     // The switch writes only the first page, so a kill cannot tear it. A journal on disk could become a hot journal,
@@ -21,7 +21,7 @@ export function enableWal(db: Database.Database): void {
     db.pragma('journal_mode = MEMORY');
   }
   db.pragma('journal_mode = WAL');
-  // The default for a file in WAL mode is NORMAL, which can lose a reported poll if the power fails.
+  // better-sqlite3's default in WAL mode is NORMAL: a power failure could then lose a poll already reported.
   db.pragma('synchronous = FULL');
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
   padEmptyWal(db);
@@ -38,18 +38,18 @@ function createWalFiles(path: string): void {
   for (const file of [`${path}-wal`, `${path}-shm`]) {
     let fd: number;
     try {
-      // Never follows a link that another program has put there.
+      // The flag `x` never follows a link that another program has put there.
       fd = openSync(file, 'wx', mode & PERMISSIONS);
     } catch (error) {
       if (codeOf(error) === 'EEXIST') continue;
       throw error;
     }
     try {
-      // Undoes the umask. Only root may change the owner.
+      // Adds the permissions that the umask removed. Only root may change the owner.
       fchmodSync(fd, mode & PERMISSIONS);
       fchownSync(fd, uid, gid);
     } catch {
-      // The files then belong to this user.
+      // If the owner cannot be changed, the files belong to this user.
     } finally {
       closeSync(fd);
     }
@@ -58,7 +58,7 @@ function createWalFiles(path: string): void {
 
 /**
  * Pads an empty WAL. SQLite writes the 32-byte header before the first frame; a kill in between leaves a header-only WAL,
- * on which a read-only connection retries until it gives up. Any bytes after the header avoid that.
+ * on which a read-only connection retries until it gives up. Any further bytes prevent that.
  */
 function padEmptyWal(db: Database.Database): void {
   const wal = `${db.name}-wal`;
@@ -74,14 +74,14 @@ function padEmptyWal(db: Database.Database): void {
 }
 
 /**
- * Closes the worker's connection and leaves one file that any tool can open, on a read-only mount too. If a reader is
- * connected, an emptied WAL stays beside it. Returns whether it is one file.
+ * Closes the worker's connection and leaves one file that any tool can open, even on a read-only mount. If a reader is
+ * connected, an emptied WAL stays beside that file. Returns whether only one file is left.
  */
 export async function closeForReaders(db: Database.Database): Promise<boolean> {
   let isOneFile = false;
   for (let attempt = 1; db.open && attempt <= CLOSE_ATTEMPTS; attempt += 1) {
     isOneFile = leaveWalMode(db);
-    // A WAL with frames stays readable, and the next start applies it.
+    // If all attempts fail, a WAL with frames stays: it is readable, and the next start applies it.
     if (isOneFile || (attempt >= ONE_FILE_ATTEMPTS && tryPragma(db, 'wal_checkpoint(TRUNCATE)') === 0)) break;
     await wait(CLOSE_RETRY_MS);
   }
@@ -89,14 +89,14 @@ export async function closeForReaders(db: Database.Database): Promise<boolean> {
   return isOneFile;
 }
 
-/** Returns whether the file is no longer in WAL mode. Without a journal on disk, as in `enableWal`. */
+/** Tries to leave WAL mode, and returns whether it did. The journal stays in memory, as in `enableWal`. */
 export function leaveWalMode(db: Database.Database): boolean {
   return tryPragma(db, 'journal_mode = MEMORY') === 'memory';
 }
 
 /**
  * Closes a connection. The last connection that may write would delete -wal and -shm but leave WAL mode on, and a reader
- * without write permission could not open that. A read-only connection that is closed last leaves them there.
+ * without write permission could not open that. If a read-only connection is closed last, both files stay.
  */
 export function closeKeepingReadable(db: Database.Database): void {
   if (!db.open) return;
@@ -107,7 +107,7 @@ export function closeKeepingReadable(db: Database.Database): void {
     // SQLite counts a connection only after its first read.
     last?.pragma('application_id');
   } catch {
-    // Not possible: -wal and -shm will be deleted.
+    // Without the read-only connection, closing `db` deletes -wal and -shm.
   }
   db.close();
   last?.close();
@@ -115,7 +115,7 @@ export function closeKeepingReadable(db: Database.Database): void {
 
 const isWal = (db: Database.Database): boolean => tryPragma(db, 'journal_mode') === 'wal';
 
-/** Undefined if the file cannot be read or is locked. */
+/** The value of the PRAGMA; undefined if the file cannot be read or is locked. */
 function tryPragma(db: Database.Database, pragma: string): unknown {
   try {
     return db.pragma(pragma, { simple: true });

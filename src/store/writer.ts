@@ -15,7 +15,7 @@ type WriterOptions = {
 export function createWriter(client: Database.Database, options: WriterOptions) {
   const { lock, guard, retryWhileBusy } = options;
   const { writeNow, writeWithNext, unsavedRun } = createTransactions(client, options);
-  /** Why the last write was given up, if another program had the database locked. */
+  /** The error of the last write if it was given up because another program had the database locked. */
   let busy: DatabaseError | undefined;
   const noteFailure = (error: unknown): void => {
     busy = error instanceof DatabaseError && error.busy ? error : undefined;
@@ -38,7 +38,7 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
     write,
     writeWithNext,
     unsavedRun,
-    /** Takes the lock again if its file was deleted, and retries a write if the last one failed. Never throws. */
+    /** Renews the lock if its file was deleted; writes if a write timed out or a run's end is unsaved. Never throws. */
     recover: (): void => {
       try {
         lock.renew();
@@ -54,7 +54,7 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
         noteFailure(error);
       }
     },
-    /** Why nothing can be written at present, by the files and the last write. */
+    /** Why nothing can be written now, judging by the files and the last write; otherwise undefined. */
     writeError: () => guard.findError() ?? busy,
   };
 }
@@ -72,7 +72,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
       client.transaction(pendingEnd)();
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error;
-      // A trigger of another program rejects the row. Later polls must still be written.
+      // Another program's trigger rejects the row. Later polls must still be written.
       pendingEnd = undefined;
       isEndLost = true;
       if (!client.inTransaction) throw error;

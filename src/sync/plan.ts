@@ -48,7 +48,7 @@ export function planPoll(
     changes,
     removals,
     heldBecause: removals.held.length === 0 ? undefined : explainHold(list, limit),
-    /** Removals that begin and cease to be held, and since when any have been. */
+    /** The leagues whose hold begins or ends, and since when removals have been held. */
     holds: { ...planHolds(held, removals, list), guardSince },
     rejections: list.rejections,
   };
@@ -66,10 +66,10 @@ function planHolds(known: ReadonlyMap<string, Hold>, { removed, held }: Removals
 /** `before` has the old values of the fields that differ, such as `{"name":"NFL"}`. */
 export type Difference = { readonly before: JsonText; readonly after: ReceivedLeague };
 
-/** Everything but removals that makes the stored leagues equal to the received ones. */
+/** All changes, except removals, that make the stored leagues equal to the received ones. */
 export type ChangeSet = ReturnType<typeof reconcile>;
 
-/** Pure. `load` reads a whole stored league, and is called only if its hash differs. The order of leagues does not matter. */
+/** The order of leagues does not matter. `load` is called only if a stored league was removed or its hash differs. */
 export function reconcile(
   stored: ReadonlyMap<string, StoredLeague>,
   received: ReadonlyMap<string, ReceivedLeague>,
@@ -79,7 +79,7 @@ export function reconcile(
   const changed: Difference[] = [];
   /** Leagues that were removed and are listed again. */
   const restored: Difference[] = [];
-  /** Same content, but the hash is of another program version. */
+  /** Leagues with the same content but a hash of another program version. */
   const rehashed: ReceivedLeague[] = [];
   let unchanged = 0;
   let listed = 0;
@@ -111,7 +111,7 @@ export type RemovalRules = {
   readonly limit: number;
   /** Held removals that an operator accepted. */
   readonly accepted: ReadonlySet<string>;
-  /** Leagues that came into scope since removals have been held. Called only if needed. */
+  /** The leagues that came into scope since removals began to be held. Called only if needed. */
   readonly joined: () => ReadonlySet<string>;
 };
 
@@ -125,7 +125,7 @@ function countLive(stored: ReadonlyMap<string, StoredLeague>): number {
   return live;
 }
 
-/** So many removals are always applied: in a short list, a share means little. */
+/** Up to this many removals, the limit does not apply: in a short list, a share means little. */
 const ALWAYS_ALLOWED = 5;
 /** 0.29 * 100 is 28.999999999999996, yet 29 of 100 must not count as more than 29 %. */
 const ROUNDING = 1e-6;
@@ -143,7 +143,7 @@ export function decideRemovals(
     if (row.removed || (scope !== 'all' && row.status !== scope)) continue;
     const isMissing = !list.leagues.has(leagueId) && !rejectedIds.has(leagueId);
     if (isMissing) missing.push(leagueId);
-    // Accepted removals do not count; an acceptance ends if the league is listed again.
+    // A league whose removal was accepted does not count, unless it is listed again, which ends the acceptance.
     if (!isMissing || !accepted.has(leagueId)) live.push(leagueId);
   }
   // An element without a readable id could be any of the missing leagues.
@@ -151,7 +151,7 @@ export function decideRemovals(
 
   const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
   const isTooMuch = (of: number): boolean => waiting.length > limit * of + ROUNDING;
-  // Leagues that joined since must not make the share smaller, or the next equal list would pass what is held now.
+  // Leagues that joined since must not make the share smaller, or an equal list later could pass what is held now.
   const withoutJoined = (): number => {
     const since = joined();
     return live.filter((leagueId) => !since.has(leagueId)).length;

@@ -13,7 +13,7 @@ import { type ApplyResult, Run, type RunDeps } from './run.ts';
 /** A larger first load blocks the event loop for seconds. */
 const MANY_LEAGUES = 10_000;
 
-/** Fetch, parse, plan, commit. Never rejects: the report has the error. */
+/** Fetches, parses, plans and commits. Never rejects: the report has the error. */
 export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
   const { store, client, scope, drift, emit } = deps;
   using run = new Run(deps, 'leagues', trigger, stop);
@@ -53,12 +53,12 @@ export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSi
   }
 }
 
-/** Limits the harm of a service whose validators do not change with its list. */
+/** Limits how long the list stays stale if the service fails to change its validators along with the list. */
 const MAX_LIST_AGE_MS = 24 * 3_600_000;
 
 /**
- * The validators of the stored list, for this service, account, scope and program version only. Undefined while removals
- * are held, since accepted ones are applied with the next list, and if the last full list is a day old.
+ * The validators of the stored list; undefined if the service, account, scope or program version has changed, while
+ * removals are held, since accepted ones are applied with the next list, or if the last full list is over a day old.
  */
 function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
   const last = store.runs.lastApplied();

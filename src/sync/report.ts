@@ -29,7 +29,7 @@ export type RunReport = {
   readonly trigger: Trigger;
   readonly outcome: 'changed' | 'unchanged' | 'held' | 'failed' | 'interrupted';
   readonly durationMs: number;
-  /** The timestamp of the writes of a good run. */
+  /** The timestamp of a successful run's writes. */
   readonly finishedAt?: string;
   readonly attempts: number;
   readonly httpStatus: number | undefined;
@@ -41,7 +41,7 @@ export type RunReport = {
   readonly newFindings?: { readonly drift: readonly Drift[]; readonly rejections: readonly Rejection[] };
   /** Why the run failed, or why its end could not be recorded. */
   readonly error?: RunError;
-  /** A Retry-After outlasts the run: a catch-up must follow when it ends. */
+  /** The run failed and a Retry-After outlasts it: a catch-up must follow when the Retry-After ends. */
   readonly postponed: boolean;
 };
 
@@ -50,7 +50,7 @@ export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, dura
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
-/** Without the unchanged leagues, to fit a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)` */
+/** Omits the unchanged leagues, to fit a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)` */
 export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
   const what = kind === 'leagues' && applied ? `: ${describeCounts({ ...counts, unchanged: 0 }, httpStatus)}` : '';
@@ -66,14 +66,14 @@ export function describeCounts(counts: RunCounts, httpStatus: number | null | un
 }
 
 export type WorkerEvent =
-  /** A login was sent, with any outcome. */
+  /** A login was sent, whatever its outcome. */
   | { readonly type: 'login'; readonly login: LoginRecord }
   /** A first load of very many leagues is about to be written. */
   | { readonly type: 'firstLoad'; readonly received: number }
   | { readonly type: 'runStarted'; readonly kind: RunKind }
   | { readonly type: 'runEnded'; readonly report: RunReport };
 
-/** Called synchronously, in the order of subscription. */
+/** Listeners are called synchronously, in the order of subscription. */
 export type Listener = (event: WorkerEvent) => void;
 
 /** `emit` never throws: it logs a listener's error and calls the others. */
@@ -88,7 +88,7 @@ export function createEvents(log: Log) {
       }
     }
   };
-  /** Skips listeners that are not configured. */
+  /** Adds listeners; skips undefined ones, which are not configured. */
   const subscribe = (...added: (Listener | undefined)[]): void => {
     listeners.push(...added.filter((listener) => listener !== undefined));
   };

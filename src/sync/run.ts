@@ -15,9 +15,9 @@ export type RunDeps = Pick<Config, 'scope' | 'removalLimit' | 'runTimeoutMs'> & 
   readonly client: Client;
   readonly drift: DriftLog;
   readonly clock: Clock;
-  /** When (ms) the current Retry-After ends; 0 if there is none. */
+  /** When the current Retry-After ends, in ms since the epoch; 0 if there is none. */
   readonly pausedUntil: () => number;
-  /** Identifies service and account; contains no secret. */
+  /** Identifies the service and the account; contains no secret. */
   readonly fingerprint: string;
   readonly programVersion: string;
   /** Redacts secrets. */
@@ -30,7 +30,7 @@ export type ApplyResult = {
   readonly outcome: 'changed' | 'unchanged' | 'held';
   readonly counts: RunCounts;
   readonly heldBecause?: string | undefined;
-  /** Elements that cannot be stored and that no earlier run found. */
+  /** Rejections that the run opened or reopened, except for leagues that already had an open one. */
   readonly newRejections?: readonly Rejection[];
 };
 
@@ -80,7 +80,7 @@ export class Run implements Disposable {
     return settledOrAborted(work, this.deadline.signal);
   }
 
-  /** Writes in one transaction: what `apply` does, new drift, and the end of the row. */
+  /** Writes what `apply` changes, new drift, and the end of the run's row in one transaction. */
   async finish(meta: Partial<FetchResult>, apply: (stamp: RunStamp) => ApplyResult): Promise<RunReport> {
     const { store, drift, clock } = this.deps;
     const runId = this.id;
@@ -109,7 +109,7 @@ export class Run implements Disposable {
     return this.report(result);
   }
 
-  /** Records the failure or interruption of the run. Never rejects; a run's own error goes before that of its record. */
+  /** Records the failure or interruption of the run. Never rejects. Reports the run's own error, if any. */
   async fail(error: unknown): Promise<RunReport> {
     const stopped = this.stop.aborted && error === this.stop.reason;
     const failure = stopped ? undefined : toRunError(error);
@@ -117,7 +117,7 @@ export class Run implements Disposable {
     return this.report({ outcome: stopped ? 'interrupted' : 'failed' }, failure ?? unrecorded);
   }
 
-  /** If the row cannot be written now, the next successful transaction will do it. */
+  /** If the row cannot be written now, the next successful transaction will write it. */
   private async recordFailure(runId: number, error: RunError | undefined): Promise<RunError | undefined> {
     const { store, clock } = this.deps;
     const end: RunEnd = {
@@ -130,7 +130,7 @@ export class Run implements Disposable {
     };
     const finish = (): void => store.runs.finish(runId, end);
     try {
-      // During a stop the deadline's signal has aborted already.
+      // During a stop, the deadline's signal is already aborted and would end the wait at once.
       await store.write(finish, error === undefined ? undefined : this.deadline.signal);
       return undefined;
     } catch (failure) {

@@ -2,15 +2,15 @@ import type Database from 'better-sqlite3';
 import { withReader } from '../connection.ts';
 import type { leagueChanges } from '../schema.ts';
 
-/** One change of the feed. JSON is text, so that no digit is lost. */
+/** One change of the feed. JSON stays text, so that no digit is lost. */
 export type FeedEntry = typeof leagueChanges.$inferSelect & {
-  /** Before the change, if it changed the name. */
+  /** The old name if the change renamed the league. */
   readonly league_name: string | null;
-  /** What changed, if asked for; empty for `added` and `removed`. */
+  /** The changed fields, if requested; empty for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
 };
 
-/** After a change, with the first change at a timestamp or later, or with the last few. */
+/** Starts after a `seq`, with the first change at or after a timestamp, or with the newest few changes. */
 export type FeedStart = { readonly afterSeq: number } | { readonly sinceAt: string } | { readonly newest: number };
 
 /** The changes with `after` < `seq` <= `last`, of one league or of all. */
@@ -66,7 +66,7 @@ export type RecentChange = Pick<FeedEntry, 'seq' | 'at' | 'kind' | 'league_id' |
   readonly fields: readonly FieldChange[];
 };
 
-/** Null if there was no value. */
+/** The old and the new value as text; null if there was none. */
 export type FieldChange = { readonly field: string; readonly old: string | null; readonly now: string | null };
 
 type RecentFilter = {
@@ -85,10 +85,10 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
   const where = [
     ofLeague(leagueId),
     before === undefined ? 'true' : 'seq < @before',
-    // A tilde sorts after every time of the day.
+    // `T~` sorts after every time of the day, since a tilde sorts after all digits.
     day === undefined ? 'true' : "at >= @day AND at < @day || 'T~'",
   ].join(' AND ');
-  // `at` and `seq` have the same order; an index by `at` serves a day or a league.
+  // Both orders are the same, but only `at` lets an index serve a day or a league.
   const order = day === undefined && leagueId === undefined ? 'seq DESC' : 'at DESC, seq DESC';
   const sql = `SELECT seq, at, kind, league_id,
       substr(coalesce(after ->> '$.league_name', before ->> '$.league_name'), 1, ${MAX_SHOWN_CHARS}) AS league_name
@@ -102,12 +102,12 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
   return rows.map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
 }
 
-/** What changed on one day (UTC), `YYYY-MM-DD`. */
+/** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
 export type DayCounts = { readonly day: string } & Readonly<Record<FeedEntry['kind'], number>>;
 
 /**
- * The days since a timestamp on which anything changed, oldest first. Counted from `runs`, since the feed may have
- * millions of rows. Uses the terms of the covering index `runs_with_changes`.
+ * The days since a timestamp on which anything changed, oldest first. Sums up `runs`, since the feed may have millions
+ * of rows. The conditions repeat those of the covering index `runs_with_changes`, so that SQLite uses it.
  */
 export function readDays(db: Database.Database, since: string): readonly DayCounts[] {
   const sql = `SELECT substr(finished_at, 1, 10) AS day, sum(added) AS added, sum(changed) AS changed,
@@ -117,7 +117,7 @@ export function readDays(db: Database.Database, since: string): readonly DayCoun
   return db.prepare<[string], DayCounts>(sql).all(since);
 }
 
-/** Drops `last_update_datetime`, which changes along with every other field, unless it is the only one. */
+/** Drops `last_update_datetime`, which changes whenever another field does, unless it is the only one. */
 export function significantFields<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
   const significant = fields.filter(({ field }) => field !== 'last_update_datetime');
   return significant.length === 0 ? fields : significant;

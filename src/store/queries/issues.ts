@@ -19,7 +19,7 @@ const REJECTIONS = `SELECT id, substr(league_id, 1, ${MAX_CHARS}) AS league_id, 
 const DRIFT = `SELECT substr(field, 1, ${MAX_CHARS}) AS field, kind, detail, first_seen_at
   FROM drift ORDER BY first_seen_at DESC, field LIMIT ${MAX_ROWS}`;
 
-/** The newest rejected elements and the newest drift, with the counts of all. */
+/** The newest open rejections and newest drift, with the counts of all open rejections and of those without an id. */
 export function readIssues(db: Database.Database) {
   return {
     openRejections: count(db, 'resolved_at IS NULL'),
@@ -29,7 +29,7 @@ export function readIssues(db: Database.Database) {
   };
 }
 
-/** Rejected elements without a readable `league_id`: while there are any, no removal is applied. */
+/** The number of rejected elements without a readable `league_id`. Unless it is 0, no removal is applied. */
 export const countUnidentified = (db: Database.Database): number =>
   count(db, 'resolved_at IS NULL AND league_id IS NULL');
 

@@ -3,7 +3,7 @@ import { LEAGUE_MEMBERS } from '../../league/interface.ts';
 import { withReader } from '../connection.ts';
 import type { leagues } from '../schema.ts';
 
-/** Empty and absent values match any league. */
+/** An empty or absent value matches any league, but without a `status`, removed leagues are left out. */
 export type Filter = {
   /** Part of the name, city or state, or the whole `league_id`. */
   readonly search?: string | undefined;
@@ -22,11 +22,11 @@ export type LeaguePage = ReturnType<typeof listLeagues>;
 
 const truncate = (expression: string): string => `substr(${expression}, 1, 200)`;
 
-/** One page of the leagues that match, by name. `wanted` counts from 1; beyond the end, the last page is returned. */
+/** One page of the leagues that match, by name. Pages count from 1; if `wanted` is too high, it is the last page. */
 export function listLeagues(db: Database.Database, filter: Filter, wanted: number, limit: number) {
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
-  // Without a filter, counted by indexes only, as in the view `freshness`.
+  // Without a filter, the count needs only indexes, as in the view `freshness`.
   const count = Object.values(filter).some((value) => value)
     ? `SELECT count(*) FROM leagues WHERE ${where}`
     : 'SELECT (SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL)';
@@ -44,7 +44,7 @@ function buildWhere({ search, sport, status }: Filter): string {
   const fits = (column: string): string => `${truncate(column)} LIKE @pattern ESCAPE '\\'`;
   const conditions = [
     search && `(league_id = @search OR ${['league_name', 'city', 'state'].map(fits).join(' OR ')})`,
-    // The choices of the filter are truncated values.
+    // The values offered to filter by are truncated, too.
     sport && `${truncate('sport')} = @sport`,
     status === 'removed' ? 'removed_at IS NOT NULL' : 'removed_at IS NULL',
     status && status !== 'removed' && `${truncate('status')} = @status`,
@@ -67,7 +67,7 @@ export function createFacetCounter(): (db: Database.Database) => Facets {
   };
 }
 
-/** How many leagues each sport and each status has; removed leagues count as `removed`. */
+/** How many leagues each sport has, without removed ones, and each status, of which `removed` is one. */
 function countFacets(db: Database.Database) {
   const count = (name: string, where: string): readonly Facet[] => {
     const sql = `SELECT ${name} AS name, count(*) AS leagues FROM leagues WHERE ${where}
@@ -87,7 +87,7 @@ export type LeagueDetails = Pick<League, 'first_seen_at' | 'changed_at' | 'remov
   readonly fields: readonly { readonly name: string; readonly value: Truncated }[];
 };
 
-/** The first part of a value, and the length of the whole. */
+/** The first 2,000 characters of a value, and the length of the whole value. */
 type Truncated = { readonly text: string | null; readonly length: number };
 
 const MAX_READ_CHARS = 2_000;
@@ -108,7 +108,7 @@ export function readLeague(db: Database.Database, leagueId: string): LeagueDetai
   return { ...row, fields: LEAGUE_MEMBERS.map(({ name, type }) => ({ name, value: readField(name, type) })) };
 }
 
-/** At most five leagues with this id or name in any case; the exact id first. */
+/** The ids of at most five leagues with this id or name, ignoring case; an exact match of the id comes first. */
 export function findLeagueIds(path: string, name: string): readonly string[] {
   const sql = `SELECT league_id FROM leagues
     WHERE league_name = @name COLLATE NOCASE OR league_id = @name COLLATE NOCASE

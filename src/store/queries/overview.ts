@@ -58,7 +58,7 @@ const COUNTS = { received, added, changed, restored, removed, unchanged, rejecte
 
 export type RunSummary = ReturnType<typeof selectRuns>[number];
 
-/** The newest runs, newest first, of one kind or of both. */
+/** The newest runs, newest first; of the kind `only` if it is given. */
 export function selectRuns(client: Database.Database, limit: number, only?: RunKind) {
   return drizzle({ client })
     .select({ id, kind, trigger, started_at, finished_at, ...RESULT, ...COUNTS })
@@ -89,7 +89,7 @@ export type Snapshot = {
   readonly holds: Pick<ReturnType<typeof createHoldRows>, 'all'>;
 };
 
-/** Reads in one transaction. Throws a DatabaseError, also if another version of the program wrote the database. */
+/** Reads in one transaction. Throws a DatabaseError, for example if a newer version wrote the database. */
 export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
   return withReader(path, (client) => {
     assertSchemaKnown(client, readMigrations(migrations), path);

@@ -9,7 +9,7 @@ import { heldRemovals, leagues } from '../schema.ts';
 import type { RunStamp } from './runs.ts';
 
 export type Hold = {
-  /** When the guard began to hold removals, of these or other leagues, without interruption since. */
+  /** Since when removals, of this league or of others, have been held without interruption. */
   readonly guardSince: string;
   readonly accepted: boolean;
 };
@@ -17,7 +17,7 @@ export type Hold = {
 export function createHoldRows(db: BetterSQLite3Database) {
   const selectAll = db.select().from(heldRemovals).prepare();
   return {
-    /** By `league_id`. */
+    /** All holds by `league_id`. */
     all: (): ReadonlyMap<string, Hold> =>
       new Map(
         selectAll.all().map(({ league_id, held_since, guard_since, accepted_at }) => {
@@ -38,7 +38,7 @@ export function createHoldRows(db: BetterSQLite3Database) {
 
 export type HeldRemoval = ReturnType<typeof selectHeldRemovals>[number];
 
-/** Names and sports, which may be of any length, are truncated. */
+/** The held removals. Names and sports, which may be of any length, are truncated to 200 characters. */
 export function selectHeldRemovals(client: Database.Database) {
   const { league_id, first_run_id, held_since, accepted_at } = heldRemovals;
   const league_name = sql<string | null>`substr(${leagues.league_name}, 1, 200)`;
@@ -51,7 +51,7 @@ export function selectHeldRemovals(client: Database.Database) {
     .all();
 }
 
-/** Throws a DatabaseError, also if another version of the program wrote the database. */
+/** Throws a DatabaseError, for example if a version with a newer or different schema wrote the database. */
 export function readHeldRemovals(path: string, migrations: string): readonly HeldRemoval[] {
   return withReader(path, (client) => {
     assertSchemaKnown(client, readMigrations(migrations), path);
@@ -59,13 +59,13 @@ export function readHeldRemovals(path: string, migrations: string): readonly Hel
   });
 }
 
-/** Works beside a worker. Resolves with how many the same run still held; rejects with a DatabaseError. */
+/** Accepts removals, even while a worker runs. Resolves with how many were still held; rejects with a DatabaseError. */
 export function acceptRemovals(
   path: string,
   removals: readonly HeldRemoval[],
   { migrations, clock, stop }: { readonly migrations: string; readonly clock: Clock; readonly stop: AbortSignal },
 ): Promise<number> {
-  // Read-only: a connection that may write would apply a WAL even if it then refuses the file.
+  // Checks the file read-only first: a writable connection would apply a WAL even if it then refused the file.
   readHeldRemovals(path, migrations);
   const { league_id, first_run_id, accepted_at } = heldRemovals;
   const accept = (client: Database.Database): number => {

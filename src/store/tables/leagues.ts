@@ -18,8 +18,8 @@ export type Change = RunStamp & {
 };
 
 /**
- * The rows of `leagues` and of the feed. Raw statements: a first poll of 100,000 leagues takes 4.2 s, and 5.3 s with
- * drizzle, which encodes each value by its column.
+ * Reads and writes the rows of `leagues` and of the feed. Uses raw statements: a first poll of 100,000 leagues takes
+ * 4.2 s, but 5.3 s with drizzle, which encodes each value by its column.
  */
 export function createLeagueRows(client: Database.Database) {
   const index = createIndex(client);
@@ -38,7 +38,7 @@ export function createLeagueRows(client: Database.Database) {
       // The cast is safe: the table is STRICT and has CHECK constraints.
       return Object.fromEntries(members) as League;
     },
-    /** The leagues that have not been live in this scope continuously since just before `at`. */
+    /** The leagues that were added, were restored or came into this scope at or after `at`. */
     joinedSince: (at: string, scope: RunScope): ReadonlySet<string> => new Set(selectJoined.all({ at, scope })),
   };
 }
@@ -49,7 +49,7 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
   const rehash = client.prepare('UPDATE leagues SET content_hash = ? WHERE league_id = ?');
   const append = client.prepare(APPEND);
   return {
-    /** Also marks the league as listed. */
+    /** Inserts or updates the league, and marks it as listed. */
     upsert: (league: League, hash: string, at: string): void => {
       forgetIndex();
       // Spread arguments are bound faster than an array.
@@ -59,7 +59,7 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
       forgetIndex();
       remove.run({ leagueId, at });
     },
-    /** Updates only the hash of unchanged content, if another version of the program hashed it differently. */
+    /** Updates only the hash, for content that another version of the program hashed differently. */
     rehash: (leagueId: string, hash: string): void => {
       forgetIndex();
       rehash.run(hash, leagueId);
@@ -72,14 +72,14 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
 
 type IndexRow = [leagueId: string, hash: string, removed: 0 | 1, status: string];
 
-/** Caches the index (350 bytes per league). Not to be read after a write in a transaction: it may be rolled back. */
+/** Caches the index (350 bytes per league). Do not read it after a write in a transaction, which may roll back. */
 function createIndex(client: Database.Database) {
   const select = client.prepare<[], IndexRow>(INDEX).raw();
-  // Changes only with other connections' writes.
+  // Changes only if another connection writes.
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
   let latest: { index: ReadonlyMap<string, StoredLeague>; version: number | undefined } | undefined;
   return {
-    /** By `league_id`. */
+    /** The index by `league_id`. */
     read: () => {
       const version = dataVersion.get();
       if (latest === undefined || latest.version !== version) latest = { index: toIndex(select.all()), version };
@@ -110,13 +110,13 @@ const UPSERT = `INSERT INTO leagues (${COLUMNS.join(', ')}) VALUES (${COLUMNS.ma
   ON CONFLICT (league_id) DO UPDATE
   SET ${UPDATED.map((name) => `${name} = excluded.${name}`).join(', ')}, removed_at = NULL`;
 
-/** Positional: named parameters made the first poll of 100,000 leagues 9 % slower. */
+/** Uses positional parameters: named ones made the first poll of 100,000 leagues 9 % slower. */
 const APPEND = 'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)';
 
-/** Integers are BigInt: JavaScript's numbers have 53 bits only. */
+/** Integers are BigInt: JavaScript's numbers are exact only up to 53 bits. */
 type ColumnValue = string | number | bigint | null;
 
-/** A number is bound as REAL, which a column of type ANY would keep; a BigInt is bound as INTEGER. */
+/** Turns integers into BigInt, bound as INTEGER: a number is bound as REAL, which a column of type ANY would keep. */
 function toColumn(value: FieldValue): ColumnValue {
   if (typeof value === 'boolean') return Number(value);
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;

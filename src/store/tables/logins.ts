@@ -9,7 +9,7 @@ export function createLoginRows(db: BetterSQLite3Database) {
     add: (login: Omit<typeof logins.$inferInsert, 'id'>): void => {
       db.insert(logins).values(login).run();
     },
-    /** Keeps the newest login, so that ids are not reused. */
+    /** Deletes logins before a timestamp; returns their number. Keeps the newest login, so that ids are not reused. */
     prune: (before: string): number => {
       const newest = db.select({ id: max(logins.id) }).from(logins);
       return db

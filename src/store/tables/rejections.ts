@@ -22,9 +22,9 @@ export function createRejectionRows(db: BetterSQLite3Database) {
     .prepare();
   return {
     /**
-     * Opens new rejections, reopens returned ones, and resolves those that a poll of this scope no longer found.
-     * Returns the opened and reopened ones, without those of leagues that already had an open rejection: such an
-     * element may change at every poll.
+     * Opens new rejections, reopens those found again, and resolves those no longer found if the scope covers them.
+     * Returns the opened and reopened ones, except for leagues that already had an open rejection: their element
+     * may change at every poll.
      */
     update: <R extends RejectionRow>(rejections: readonly R[], scope: RunScope, { runId, at }: RunStamp) => {
       const before = selectOpen.all();
@@ -49,7 +49,7 @@ export function createRejectionRows(db: BetterSQLite3Database) {
 
 export function createDriftRows(db: BetterSQLite3Database) {
   return {
-    /** Returns the departures that were not stored before. */
+    /** Stores departures from the interface; returns those that were not stored before. */
     add: (departures: readonly Drift[], { runId, at }: RunStamp): readonly Drift[] =>
       departures.filter((departure) => {
         const row = { ...departure, first_run_id: runId, first_seen_at: at };

@@ -8,7 +8,7 @@ export type RunKind = Row['kind'];
 export type Trigger = Row['trigger'];
 export type RunScope = NonNullable<Row['scope']>;
 
-/** The run that writes a row, and its time. */
+/** The run that writes a row, and the timestamp of its writes. */
 export type RunStamp = { readonly runId: number; readonly at: string };
 
 type RunStart = Pick<Row, 'kind' | 'trigger' | 'scope' | 'started_at' | 'fingerprint' | 'program_version'> &
@@ -35,16 +35,16 @@ export function createRunRows(client: Database.Database) {
     finish: (id: number, end: RunEnd): void => {
       db.update(runs).set(end).where(eq(runs.id, id)).run();
     },
-    /** Marks the `running` rows of a killed worker; returns their number. */
+    /** Marks the `running` rows of a killed worker as interrupted; returns their number. */
     interruptRunning: (message: string): number => {
       const end = { outcome: 'interrupted', error_message: message } as const;
       return db.update(runs).set(end).where(eq(runs.outcome, 'running')).run().changes;
     },
     lastSuccess: (kind: RunKind, scope: RunScope | null) =>
       newest(isSuccess, eq(runs.kind, kind), scope === null ? isNull(runs.scope) : eq(runs.scope, scope)),
-    /** The run that produced the stored leagues. */
+    /** The last successful poll of the leagues, even one with status 304. */
     lastApplied: () => lastApplied.get(),
-    /** When the last successful run ended that received the list, not status 304. */
+    /** The end of the last successful poll that received a list rather than status 304. */
     lastListAt: () => lastList.get()?.finished_at ?? undefined,
     lastChangedAt: () => newest(inArray(runs.outcome, ['changed', 'held']))?.finished_at ?? undefined,
     lastStartedAt: () => newest()?.started_at,
@@ -73,8 +73,8 @@ function prepareNewest(db: BetterSQLite3Database, ...conditions: readonly SQL[])
 }
 
 /**
- * The Retry-After of the newest run of this service, or of any; of the newest login if there is no run. Not the latest
- * timestamp, since the clock may have been ahead.
+ * The Retry-After of the newest run, or of the newest login if there is no run; only of this service if `fingerprint`
+ * is given. Goes by id rather than by the latest timestamp, since the clock may have been ahead.
  */
 export function selectLastRetryAfter(db: BetterSQLite3Database, fingerprint?: string) {
   const run = prepareNewest(db, ...(fingerprint === undefined ? [] : [eq(runs.fingerprint, fingerprint)])).get();
@@ -89,9 +89,9 @@ function toRetryAfter(until: string | null, askedAt: string) {
 }
 
 /**
- * Deletes runs from before a timestamp. Keeps the last success of each kind and scope, runs that other rows refer
- * to, and the newest run, so that ids are not reused. The counts of a run tell whether the feed refers to it: the feed
- * itself may have millions of rows.
+ * Deletes runs started before `before`. Keeps running ones, the last success of each kind and scope, those with a
+ * Retry-After still to come, those that other rows refer to, and the newest, so that ids are not reused. The counts of
+ * a run tell whether the feed refers to it; the feed itself may have millions of rows.
  */
 function pruneRuns(db: BetterSQLite3Database, before: string, now: string): number {
   return db.run(sql`DELETE FROM runs
