@@ -17,7 +17,7 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 /** `LGSY` in ASCII; marks our databases in the SQLite header. */
 export const APPLICATION_ID = 0x4c475359;
 
-/** Identifies a file by device and inode, whatever its path; undefined if it does not exist. */
+/** Identifies a file by device and inode, not by its path; undefined if it does not exist. */
 export function inodeOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat && `${stat.dev}:${stat.ino}`;
