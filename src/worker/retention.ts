@@ -1,0 +1,42 @@
+import { toRunError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { RunDeps } from '../sync/run.ts';
+import { formatTimestamp } from '../time/clock.ts';
+
+const PRUNE_EVERY_MS = 24 * 3_600_000;
+
+/**
+ * Deletes old rows of `runs` and `logins` at the first tick and then once a day. If even the newest run is old at the
+ * start, pruning begins a day later, so that a clock far in the future does not delete the whole history at once.
+ */
+export function createRetention(retentionMs: number, { store, clock }: Pick<RunDeps, 'store' | 'clock'>, log: Log) {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  const lastStart = store.read(store.runs.lastStartedAt);
+  if (lastStart !== undefined && Date.parse(lastStart) < clock.now() - retentionMs) {
+    nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+    log.warn(
+      { last_started_at: lastStart },
+      `no runs are deleted today, because even the newest is old (${lastStart}); check the clock`,
+    );
+  }
+  let pruning: Promise<void> = Promise.resolve();
+  const prune = async (): Promise<void> => {
+    const now = formatTimestamp(clock.now());
+    const before = formatTimestamp(clock.now() - retentionMs);
+    try {
+      const { runs, logins } = store;
+      const deleted = await store.write(() => ({ runs: runs.prune(before, now), logins: logins.prune(before) }));
+      if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
+    } catch (error) {
+      log.warn({ err: toRunError(error) }, 'old runs could not be deleted; the next attempt is tomorrow');
+    }
+  };
+  return {
+    tick: (): void => {
+      if (clock.monotonic() < nextAt) return;
+      nextAt = clock.monotonic() + PRUNE_EVERY_MS;
+      pruning = pruning.then(prune);
+    },
+    [Symbol.asyncDispose]: (): Promise<void> => pruning,
+  };
+}
