@@ -1,15 +1,57 @@
+import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-export default defineConfig({
+const SECOND = 1_000;
+
+/** What each script of package.json runs, its longest files first: otherwise one processor idles at the end. */
+const SUITES = {
+  /** `npm test`: needs nothing but Node. */
   test: {
-    include: ['test/{unit,integration,e2e}/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts'],
-    reporters: ['default', './test/support/skipped-reporter.ts'],
-    // Child processes, as the program is run: the addon, signals and file locks behave as they do in earnest.
-    pool: 'forks',
-    // The end-to-end tests mostly wait for processes, so more of them than processors is faster.
-    maxWorkers: 4,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/model/*.test.ts'],
+    longest: ['publish', 'backup', 'status-verdict', 'model', 'heartbeat', 'stop', 'changes'],
+    maxWorkers: 5,
+    testTimeout: 60 * SECOND,
   },
+  /** `npm run test:system`: browsers, other tools, root, real clocks, whole processes. */
+  system: {
+    include: ['test/system/**/*.test.ts', 'test/rigs/**/*.test.ts'],
+    exclude: ['test/rigs/model/**'],
+    longest: ['page-live', 'proxy', 'faults', 'database-fault', 'page-states', 'request-counts', 'log-reader'],
+    maxWorkers: 6,
+    testTimeout: 60 * SECOND,
+  },
+  /** `npm run test:endurance`: the same for minutes. */
+  endurance: {
+    include: ['test/endurance/**/*.test.ts', 'test/rigs/**/*.endurance.ts'],
+    longest: ['kills', 'soak', 'syscalls', 'other-writer', 'disk', 'summer-time'],
+    maxWorkers: 2,
+    testTimeout: 1_800 * SECOND,
+  },
+};
+
+export default defineConfig(({ mode }) => {
+  const { longest, ...suite } = SUITES[mode in SUITES ? (mode as keyof typeof SUITES) : 'test'];
+  class LongestFirst extends BaseSequencer {
+    override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+      const rank = ({ moduleId }: TestSpecification): number => {
+        const place = longest.indexOf(basename(moduleId).replace(/\..*/, ''));
+        return place === -1 ? longest.length : place;
+      };
+      return files.toSorted((one, other) => rank(one) - rank(other));
+    }
+  }
+  return {
+    test: {
+      ...suite,
+      globalSetup: ['test/support/build.ts'],
+      reporters: ['default', './test/support/skipped-reporter.ts'],
+      sequence: { sequencer: LongestFirst },
+      // Processes, since signals, file locks and the addon behave in threads as they do nowhere else.
+      pool: 'forks',
+      // Loading the modules anew for each file would take a third of the time.
+      isolate: false,
+      hookTimeout: 60 * SECOND,
+    },
+  };
 });

@@ -13,12 +13,12 @@ import {
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { type Bench, EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
 import {
   askAsOther,
   expectWholeState,
   freezeCopy,
-  isRoot,
   mountDisk,
   NO_MOUNT,
   NO_OTHER_USER,
@@ -26,7 +26,6 @@ import {
   picture,
 } from '../support/copy-process.ts';
 import { ask, dump } from '../support/database.ts';
-import { missingStrace } from '../support/syscall.ts';
 
 /** The copy process is suspended, so waiting for it would never end. */
 const AT_ONCE_MS = 2_000;
@@ -131,7 +130,7 @@ describe('a backup', () => {
   });
 
   it('can be read by another user from a read-only folder', async ({ skip }) => {
-    if (!isRoot) return skip(NO_OTHER_USER);
+    skip(NO_OTHER_USER !== undefined, NO_OTHER_USER);
     const bench = await setUpFilled();
     const folder = join(bench.folder, 'shared');
     mkdirSync(folder);

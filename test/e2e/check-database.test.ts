@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatSize } from '../../src/time/duration.ts';
+import { remount, setUpDisk } from '../rigs/disk/small-disk.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
-import { remount, setUpDisk } from '../support/full-disk.ts';
 import { openPort } from '../support/port.ts';
 
 const MOUNT = 'mount';

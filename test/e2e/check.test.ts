@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { countLogins, setUp } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { picture } from '../support/copy-process.ts';
 import { dump } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
-import { missingStrace } from '../support/syscall.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 
 const NAMES = ['settings', 'polls', 'database', 'lock', 'disk', 'listen', 'name', 'connection', 'tls', 'login'].concat([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { addBlockingTrigger, dropBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
-import { askSqlite3, dump, type Row } from '../support/database.ts';
+import { ask, dump, type Row } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { makeLeague } from '../support/service.ts';
 
@@ -68,10 +68,10 @@ async function waitWithinTransaction({ database, simulator }: SimulatedBench, wo
 /** Expects that the next poll catches up. */
 async function expectNext(bench: SimulatedBench): Promise<void> {
   expect((await bench.run(['sync'])).code).toBe(0);
-  expect(askSqlite3(bench.database, 'SELECT changed, unchanged FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
+  expect(ask(bench.database, 'SELECT changed, unchanged FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
     { changed: LISTED, unchanged: 0 },
   ]);
-  expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
 }
 
 describe('a poll leaves no trace but its row, and the next one makes up for it,', () => {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { askSqlite3 } from '../support/database.ts';
+import { ask } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 
 /** The maximum duration of a stop by the contract. */
@@ -54,8 +54,8 @@ describe('a worker', () => {
     expect(code).toBe(0);
     expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
     expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-    expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    expect(askSqlite3(bench.database, 'SELECT outcome, error_kind FROM runs ORDER BY id')).toEqual([
+    expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(ask(bench.database, 'SELECT outcome, error_kind FROM runs ORDER BY id')).toEqual([
       { outcome: 'changed', error_kind: null },
       { outcome: 'interrupted', error_kind: null },
     ]);
@@ -77,7 +77,7 @@ describe('a worker', () => {
     await worker.waitForPoll('changed');
     expect((await worker.stop()).code).toBe(0);
     expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-    expect(askSqlite3(bench.database, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+    expect(ask(bench.database, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
   });
 
   it('that is stopped while a reader is connected leaves an emptied log', async () => {
@@ -128,7 +128,7 @@ describe('a worker', () => {
     expect(code).toBe(expected);
     expect(performance.now() - askedAt).toBeLessThan(3_000);
     writer.close();
-    expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 
   it('polls at once on SIGHUP, and records the trigger', async () => {
@@ -166,9 +166,9 @@ describe('a worker', () => {
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
     await worker.stop('SIGKILL');
-    expect(askSqlite3(bench.database, 'SELECT outcome, added FROM runs')).toEqual([{ outcome: 'changed', added: 124 }]);
-    expect(askSqlite3(bench.database, 'SELECT count(*) AS n FROM active_leagues')[0]?.n).toBeGreaterThan(50);
-    expect(askSqlite3(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(ask(bench.database, 'SELECT outcome, added FROM runs')).toEqual([{ outcome: 'changed', added: 124 }]);
+    expect(ask(bench.database, 'SELECT count(*) AS n FROM active_leagues')[0]?.n).toBeGreaterThan(50);
+    expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 });
 

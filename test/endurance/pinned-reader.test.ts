@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
+import { listOf, startVersions } from '../rigs/kills/version.ts';
 import { setUpFor } from '../support/bench.ts';
-import { listOf, startVersions } from '../support/kill-version.ts';
 import type { LogLine } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as schema from '../../src/store/schema.ts';
@@ -244,30 +243,5 @@ describe('an outside tool', () => {
     'INSERT OR IGNORE INTO league_changes SELECT * FROM league_changes',
   ])('cannot rewrite the feed: %s', (sql) => {
     expect(attempt(sql)).toBe('SQLITE_CONSTRAINT_TRIGGER');
-  });
-});
-
-describe("Debian's sqlite3 program", () => {
-  it.each(VIEWS)('reads the view %s', (view) => {
-    const out = execFileSync('sqlite3', ['-json', '-readonly', path, `SELECT * FROM ${view}`], { encoding: 'utf8' });
-    const rows: unknown = out === '' ? [] : JSON.parse(out);
-    expect(rows).toEqual(
-      readRows(path, `SELECT * FROM ${view}`).map((row) => ({
-        ...row,
-        ...(view === 'freshness' ? { age_seconds: expect.any(Number) } : {}),
-      })),
-    );
-  });
-
-  it('finds the file intact', () => {
-    expect(execFileSync('sqlite3', ['-readonly', path, 'PRAGMA integrity_check'], { encoding: 'utf8' }).trim()).toBe(
-      'ok',
-    );
-  });
-
-  it('cannot put text where a number belongs', () => {
-    expect(() =>
-      execFileSync('sqlite3', [path, "UPDATE leagues SET priority = 'abc'"], { stdio: ['ignore', 'ignore', 'pipe'] }),
-    ).toThrow(/CHECK constraint failed|cannot store/);
   });
 });

@@ -416,16 +416,6 @@ describe('the lock', () => {
     for (let time = 0; time < 5; time += 1) expect(() => acquireLock(path, HOLDER)).toThrow(LockedError);
   });
 
-  it('names its holder to another process', () => {
-    using folder = makeFolder();
-    const path = folder.file('leagues.db');
-    using _lock = acquireLock(path, HOLDER);
-    const said = execFileSync('sqlite3', ['-readonly', `${path}.lock`, 'SELECT pid, host FROM holder'], {
-      encoding: 'utf8',
-    });
-    expect(said.trim()).toBe('4711|here');
-  });
-
   it('is free as soon as its owner is killed, with or without its file', async () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');

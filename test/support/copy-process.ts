@@ -4,7 +4,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
-import { ask } from './database.ts';
+import { ask, missingSqlite3 } from './database.ts';
 
 /** The size of a database whose copy a test interrupts. */
 const PADDING_MB = 100;
@@ -122,17 +122,15 @@ const MOUNT = 'mount';
 const UNMOUNT = 'umount';
 
 export const NO_MOUNT = 'this user may not mount a disk';
-export const NO_OTHER_USER = 'only root can read as another user';
-export const isRoot = process.getuid?.() === 0;
+/** Why the database cannot be read as another user; undefined if it can. */
+export const NO_OTHER_USER = process.getuid?.() === 0 ? missingSqlite3() : 'only root can read as another user';
 /** The uid and gid of `nobody`. */
 const OTHER_USER = { uid: 65_534, gid: 65_534 };
 
 /** The output of sqlite3 when run by an unprivileged user. */
 export function askAsOther(path: string, sql: string): string {
-  return execFileSync(SQLITE3, ['-readonly', path, sql], { ...OTHER_USER, encoding: 'utf8', cwd: '/' }).trim();
+  return execFileSync('sqlite3', ['-readonly', path, sql], { ...OTHER_USER, encoding: 'utf8', cwd: '/' }).trim();
 }
-
-const SQLITE3 = 'sqlite3';
 
 const FIELDS = `league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type, active_year,
   external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,

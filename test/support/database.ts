@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,12 +15,15 @@ export function askSqlite3(path: string, sql: string): readonly Row[] {
   return rows;
 }
 
-/** Debian's sqlite3 package. */
-const SQLITE3 = 'sqlite3';
+/** Why Debian's sqlite3 cannot be run; undefined if it can. */
+export function missingSqlite3(): string | undefined {
+  const { error } = spawnSync('sqlite3', ['-version']);
+  return error === undefined ? undefined : 'there is no sqlite3 program';
+}
 
 function execute(args: readonly string[]): string {
   try {
-    return execFileSync(SQLITE3, args, { encoding: 'utf8', maxBuffer: 64 * 2 ** 20 });
+    return execFileSync('sqlite3', args, { encoding: 'utf8', maxBuffer: 64 * 2 ** 20 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
       throw new Error('These tests need the program sqlite3: apt-get install sqlite3', { cause: error });

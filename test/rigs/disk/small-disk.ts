@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import { codeOf } from '../../../src/errors.ts';
+import { type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
+import { mountDisk } from '../../support/copy-process.ts';
+import { ask } from '../../support/database.ts';
+import type { RunningProgram } from '../../support/program.ts';
+import { grantLogin, listLeagues, makeLeague, startService } from '../../support/service.ts';
+import { expectSound } from '../syscalls/check.ts';
+
+const DISK = 'size=2m';
+const PAGE_BYTES = 4_096;
+const LEAGUES = 100;
+/** Consecutive failed polls before there is space again. */
+const FAILURES = 2;
+
+/** A bench with the database on its own disk of 2 MB, and a service whose list a test can change. */
+export type DiskBench = Bench & {
+  readonly disk: string;
+  /** Changes every league: more than fits into a few pages. */
+  readonly change: () => void;
+  /** Calls this when the leagues are requested: then the row of the run is written, and its end is not. */
+  readonly atRequest: (work: () => void) => void;
+};
+
+/** The database lies in this folder of the disk. Undefined if this user may not mount. */
+export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
+  const list = { sport: 0, atRequest: (): void => undefined };
+  const { url } = await startService(({ endpoint }) => {
+    if (endpoint === 'login') return grantLogin('the-one-token');
+    list.atRequest();
+    list.atRequest = () => undefined;
+    const more = { sport: `sport ${list.sport}` };
+    return listLeagues(Array.from({ length: LEAGUES }, (_, index) => makeLeague(`l${index}`, more)));
+  });
+  const bench = setUpFor(url);
+  const disk = mountDisk(join(bench.folder, 'disk'), DISK);
+  if (disk === undefined) return undefined;
+  const database = join(disk, inside, 'leagues.db');
+  mkdirSync(dirname(database), { recursive: true });
+  const more = { LEAGUE_SYNC_DATABASE: database };
+  return {
+    ...bench,
+    disk,
+    database,
+    run: (args, env = {}, outlet = {}) => bench.runProcess(args, { ...more, ...env }, outlet),
+    start: (args, env = {}, outlet = {}) => bench.start(args, { ...more, ...env }, outlet),
+    rows: (sql) => ask(database, sql),
+    change: () => {
+      list.sport += 1;
+    },
+    atRequest: (work) => {
+      list.atRequest = work;
+    },
+  };
+}
+
+/** Starts a worker that polls every second, and waits for the first list. */
+export async function startOnDisk(bench: DiskBench): Promise<RunningProgram> {
+  const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+  await worker.waitForPoll('changed');
+  return worker;
+}
+
+/** Starts a worker that polls on SIGHUP, and waits for the first list. Undefined if this user may not mount. */
+export async function startWorker(): Promise<{ bench: DiskBench; worker: RunningProgram } | undefined> {
+  const bench = await setUpDisk('data');
+  if (bench === undefined) return undefined;
+  const worker = bench.start(['run']);
+  await worker.waitForPoll('changed');
+  return { bench, worker };
+}
+
+/** The message for a missing file. */
+export const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back/;
+
+/** Requests a poll, and expects that it fails with the path and the fix, and that the worker keeps running. */
+export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, fix: RegExp): Promise<void> {
+  worker.send('SIGHUP');
+  const { outcome, err, msg } = await worker.waitForPoll();
+  expect(outcome).toBe('failed');
+  if (!isRepeated(msg)) {
+    expect(err).toMatchObject({ kind: 'database', message: expect.stringContaining(bench.database) });
+    expect((err as { message: string }).message).toMatch(fix);
+  }
+  expect(worker.alive()).toBe(true);
+}
+
+/** Whether a failure is logged as a repetition. */
+function isRepeated(msg: unknown): boolean {
+  return /^leagues: failed( as before|: )/.test(String(msg));
+}
+
+/** Leaves this many free pages, waits for failed polls, frees the disk, and expects that the worker catches up. */
+export async function outlastFullDisk(bench: DiskBench, worker: RunningProgram, pages: number): Promise<void> {
+  const before = tableOf(bench);
+  const filler = fillDisk(bench.disk, pages);
+  bench.change();
+  for (let failures = 0; failures < FAILURES; failures += 1) {
+    const { err, msg } = await worker.waitForPoll('failed');
+    if (isRepeated(msg)) continue;
+    const { message } = err as { message: string };
+    expect(message).toContain(bench.database);
+    expect(message).toContain('the disk is full (SQLITE_FULL); free some space.');
+  }
+  expect(tableOf(bench)).toEqual(before);
+  rmSync(filler);
+  await worker.waitForPoll('changed');
+  expect(tableOf(bench)).not.toEqual(before);
+  expect(tableOf(bench)).toHaveLength(1);
+  expectSound(bench, `${pages} pages`);
+  expect(bench.rows("SELECT id FROM runs WHERE outcome IN ('running', 'interrupted')")).toEqual([]);
+}
+
+/** Expects that all leagues have the same sport: otherwise a poll was applied partially. */
+export function tableOf({ rows }: Pick<DiskBench, 'rows'>): readonly unknown[] {
+  return rows('SELECT sport, count(*) AS n FROM leagues GROUP BY sport');
+}
+
+/**
+ * Fills the disk except for about this many pages; a running worker may take the last ones first. Returns the filler
+ * file.
+ */
+export function fillDisk(disk: string, pages: number): string {
+  const filler = join(disk, 'filler');
+  const file = openSync(filler, 'wx');
+  try {
+    const room = statfsSync(disk).bavail * statfsSync(disk).bsize;
+    const bytes = Buffer.alloc(PAGE_BYTES);
+    for (let left = room - pages * PAGE_BYTES; left > 0; left -= PAGE_BYTES) writeSync(file, bytes);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(file);
+  }
+  return filler;
+}
+
+/** Remounts a disk without open files read-only or writable. */
+export function remount({ disk }: Pick<DiskBench, 'disk'>, how: 'ro' | 'rw'): void {
+  execFileSync(MOUNT, ['-o', `remount,${how}`, disk]);
+}
+
+const MOUNT = 'mount';

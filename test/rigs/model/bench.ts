@@ -1,0 +1,137 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { StatusError, StoppedError, TransportError } from '../../../src/errors.ts';
+import { createDriftLog } from '../../../src/league/drift.ts';
+import type { Client, FetchResult } from '../../../src/service/client.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { pollLeagues } from '../../../src/sync/poll.ts';
+import type { RunReport } from '../../../src/sync/report.ts';
+import { createTestClock } from '../../support/clock.ts';
+import { openTestStore } from '../../support/store.ts';
+import { bodyOf } from '../../support/unit-league.ts';
+import type { Row } from '../../support/worker-resources.ts';
+import type { Step } from './service.ts';
+
+/** In memory if possible, since there are thousands of transactions. */
+const MEMORY = '/dev/shm';
+
+/** Creates databases by copying one that was migrated once. */
+export type BenchMaker = Disposable & { readonly open: () => Promise<ModelBench> };
+
+/** The store of a worker, and a second connection like that of another tool. */
+export type ModelBench = AsyncDisposable & {
+  readonly poll: (step: Step, answer: string) => Promise<RunReport>;
+  /** Closes the worker's store and reopens it. */
+  readonly restart: () => Promise<void>;
+  readonly stepClock: (ms: number) => void;
+  readonly now: () => number;
+  /** INTEGER as bigint and REAL as number. */
+  readonly rows: (sql: string, ...values: readonly unknown[]) => readonly Row[];
+  readonly write: (sql: string, ...values: readonly unknown[]) => void;
+};
+
+export async function createBenchMaker(): Promise<BenchMaker> {
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'league-sync-model-'));
+  const template = join(folder, 'template.db');
+  await (await openAt(template, createTestClock()))[Symbol.asyncDispose]();
+  let made = 0;
+  return {
+    open: () => {
+      made += 1;
+      const path = join(folder, `${made}.db`);
+      copyFileSync(template, path);
+      return openModelBench(path);
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function openAt(path: string, clock: ReturnType<typeof createTestClock>): Promise<Store> {
+  return openTestStore(path, { clock });
+}
+
+async function openModelBench(path: string): Promise<ModelBench> {
+  const clock = createTestClock();
+  const drift = createDriftLog();
+  let store = await openAt(path, clock);
+  let other = openOther(path);
+  const close = async (): Promise<void> => {
+    other.close();
+    await store[Symbol.asyncDispose]();
+  };
+  return {
+    poll: (step, answer) => {
+      const stop = new AbortController();
+      const client = createClient(step, answer, stop);
+      const deps = {
+        store,
+        client,
+        drift,
+        scrub: (text: string) => text,
+        clock,
+        scope: step.scope,
+        removalLimit: step.limitPercent / 100,
+        ...CONSTANT,
+      };
+      return pollLeagues(deps, 'schedule', stop.signal);
+    },
+    restart: async () => {
+      await close();
+      store = await openAt(path, clock);
+      other = openOther(path);
+    },
+    stepClock: clock.step,
+    now: clock.now,
+    rows: (sql, ...values) => other.prepare(sql).all(...values),
+    write: (sql, ...values) => {
+      other.prepare(sql).run(...values);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await close();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+const CONSTANT = {
+  runTimeoutMs: 600_000,
+  pausedUntil: () => 0,
+  fingerprint: 'model',
+  programVersion: '0.0.0',
+  emit: () => undefined,
+};
+
+/** The connection of another tool. Caches statements, whose preparation would take most of its time. */
+function openOther(path: string) {
+  const db = new Database(path, { timeout: 2_000 });
+  db.defaultSafeIntegers(true);
+  const prepared = new Map<string, Database.Statement<unknown[], Row>>();
+  return {
+    prepare: (sql: string): Database.Statement<unknown[], Row> => {
+      const statement = prepared.get(sql) ?? db.prepare<unknown[], Row>(sql);
+      prepared.set(sql, statement);
+      return statement;
+    },
+    close: () => db.close(),
+  };
+}
+
+/** A client with this response, or with this failure. */
+function createClient({ failure }: Step, answer: string, stop: AbortController): Client {
+  const fetchLeagues = async (): Promise<FetchResult> => {
+    if (failure === 'network' || failure === 'timeout') throw new TransportError(failure, true, 'nothing came back');
+    if (failure === 'status')
+      throw new StatusError(false, 'The service answered with status 400.', { httpStatus: 400 });
+    if (failure === 'internal') throw new TypeError('a fault of the program');
+    if (failure === 'stopped') stop.abort(new StoppedError());
+    stop.signal.throwIfAborted();
+    return { body: bodyOf(answer), message: undefined, timestamp: undefined, etag: undefined, lastModified: undefined };
+  };
+  return {
+    fetchLeagues,
+    fetchLeaguesIfChanged: fetchLeagues,
+    fetchProfile: () => Promise.reject(new Error('No profile is asked for here.')),
+  };
+}

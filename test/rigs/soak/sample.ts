@@ -1,0 +1,147 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Bench } from '../../support/bench.ts';
+import { eventually, type RunningProgram } from '../../support/program.ts';
+
+/** The resources of a worker at one moment; sizes in bytes. */
+export type Look = {
+  readonly polls: number;
+  readonly resident: number;
+  /** After forced garbage collections. */
+  readonly heap: number;
+  readonly external: number;
+  readonly files: number;
+  /** The active resources by type, which keep the process alive, as counted by Node. */
+  readonly resources: Readonly<Record<string, number>>;
+  readonly database: number;
+  readonly wal: number;
+};
+
+/** Longer than a run and a Retry-After, so that temporary resources are released in one of the samples. */
+const FIRST_LOOK_MS = 3_000;
+/** The limit on a busy machine. */
+const LONGEST_LOOK_MS = 10_000;
+const REST_MS = 150;
+const PROBE = join(import.meta.dirname, 'probe.cjs');
+const PROC = '/proc/self/fd';
+
+/** Why open files cannot be counted here; undefined if they can. */
+export const NO_COUNT = existsSync(PROC) ? undefined : 'open files are counted in /proc, which this system has not';
+
+/** The environment that enables the measurement. */
+export function probed({ folder }: Bench): Readonly<Record<string, string>> {
+  return { NODE_OPTIONS: `--expose-gc --require ${PROBE}`, SOAK_PROBE: answerOf(folder) };
+}
+
+function answerOf(folder: string): string {
+  return join(folder, 'probe.json');
+}
+
+/**
+ * Returns the minimum of several samples: temporary resources come and go, leaks stay. With `earlier`, waits until
+ * there are no more resources than then.
+ */
+export async function look(bench: Bench, worker: RunningProgram, polls: number, earlier?: Look): Promise<Look> {
+  const beganAt = performance.now();
+  let least = await lookOnce(bench, worker, polls);
+  for (;;) {
+    const spentMs = performance.now() - beganAt;
+    const enough = earlier === undefined ? spentMs >= FIRST_LOOK_MS : holdsNoMore(least, earlier);
+    if (enough || spentMs >= LONGEST_LOOK_MS) return least;
+    await wait(REST_MS);
+    least = leastOf(least, await lookOnce(bench, worker, polls));
+  }
+}
+
+/** Whether there are no more files and resources of any type than before. */
+function holdsNoMore(now: Look, earlier: Look): boolean {
+  const grown = Object.entries(now.resources).filter(([type, count]) => count > (earlier.resources[type] ?? 0));
+  return grown.length === 0 && now.files <= earlier.files;
+}
+
+export function expectHoldsNoMore(now: Look | undefined, earlier: Look | undefined): void {
+  if (now === undefined || earlier === undefined) throw new Error('the worker was not looked at');
+  const what = ({ files, resources }: Look) => ({ files, resources });
+  // Only prints a difference if there is one.
+  if (!holdsNoMore(now, earlier)) expect(what(now), `held after ${now.polls} polls`).toEqual(what(earlier));
+}
+
+type Told = {
+  readonly memory: Readonly<Record<'heapUsed' | 'external', number>>;
+  readonly resources: Look['resources'];
+};
+
+async function lookOnce({ folder, database }: Bench, worker: RunningProgram, polls: number): Promise<Look> {
+  const answer = answerOf(folder);
+  rmSync(answer, { force: true });
+  worker.send('SIGUSR2');
+  await eventually('the worker tells what it holds', () => existsSync(answer));
+  const { memory, resources } = JSON.parse(readFileSync(answer, 'utf8')) as Told;
+  return {
+    polls,
+    resident: residentBytes(worker.pid),
+    heap: memory.heapUsed,
+    external: memory.external,
+    files: readdirSync(`/proc/${worker.pid}/fd`).length,
+    resources,
+    database: statSync(database).size,
+    wal: statSync(`${database}-wal`).size,
+  };
+}
+
+/** The running child processes. */
+export function childrenOf(pid: number): readonly string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+function residentBytes(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1_024;
+}
+
+function leastOf(one: Look, other: Look): Look {
+  const types = Object.keys(one.resources).filter((type) => type in other.resources);
+  const resources = types.map((type) => [type, Math.min(one.resources[type] ?? 0, other.resources[type] ?? 0)]);
+  return {
+    ...other,
+    resident: Math.min(one.resident, other.resident),
+    heap: Math.min(one.heap, other.heap),
+    external: Math.min(one.external, other.external),
+    files: Math.min(one.files, other.files),
+    resources: Object.fromEntries(resources),
+  };
+}
+
+/** The columns of the table of samples. */
+const COLUMNS: readonly (readonly [string, (look: Look) => number])[] = [
+  ['resident KB', ({ resident }) => resident / 1_024],
+  ['live heap KB', ({ heap }) => heap / 1_024],
+  ['external KB', ({ external }) => external / 1_024],
+  ['open files', ({ files }) => files],
+  ['timers', ({ resources }) => resources.Timeout ?? 0],
+  ['resources', ({ resources }) => Object.values(resources).reduce((sum, count) => sum + count, 0)],
+  ['database KB', ({ database }) => database / 1_024],
+  ['log KB', ({ wal }) => wal / 1_024],
+];
+
+/** Formats the samples as a table, with the slope of each column from sample `from` on. */
+export function formatLooks(looks: readonly Look[], from: number): string {
+  const heading = ['polls', ...COLUMNS.map(([name]) => name)];
+  const rows = looks.map((one) => [String(one.polls), ...COLUMNS.map(([, read]) => read(one).toFixed(0))]);
+  const measured = looks.filter(({ polls }) => polls >= from);
+  const slopes = COLUMNS.map(([, read]) => slopePerThousand(measured, read).toFixed(1));
+  return [heading, ...rows, ['per 1,000', ...slopes]]
+    .map((row) => row.map((cell) => cell.padStart(12)).join(' '))
+    .join('\n');
+}
+
+/** Growth per 1,000 polls, by least squares. */
+export function slopePerThousand(looks: readonly Look[], read: (look: Look) => number): number {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [middle, level] = [mean(looks.map(({ polls }) => polls)), mean(looks.map(read))];
+  const rise = looks.reduce((sum, one) => sum + (one.polls - middle) * (read(one) - level), 0);
+  const run = looks.reduce((sum, { polls }) => sum + (polls - middle) ** 2, 0);
+  return (rise / run) * 1_000;
+}

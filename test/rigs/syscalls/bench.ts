@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { cpSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type Bench, setUpFor } from '../../support/bench.ts';
+import { ask, type Row } from '../../support/database.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { type Exit, eventually, type RunningProgram, runProgram, startProgram } from '../../support/program.ts';
+import { grantLogin, listLeagues, makeLeague, type Reply, type Seen, startService } from '../../support/service.ts';
+import { type Call, counting, countsIn } from './syscall.ts';
+
+/** The files before the program starts. */
+export const STARTS = ['no database', 'the old list', 'the log of a killed worker'] as const;
+export type Start = (typeof STARTS)[number];
+
+/** A service with a new list, and databases that do not have it yet. */
+export type SyscallBench = {
+  readonly start: Start;
+  /** The last id in `runs` before the test. */
+  readonly lastRun: number;
+  /** The results of `stateOf` before a sync, and after an undisturbed one. */
+  readonly before: string;
+  readonly after: string;
+  /** The expected counts of the run that stores the new list. */
+  readonly news: Row;
+  /** The number of calls of each kind in such a sync. */
+  readonly counts: ReadonlyMap<Call, number>;
+  /** Creates a folder with the initial files. */
+  readonly place: () => Place;
+};
+
+/** A folder to start the program in. */
+export type Place = {
+  readonly database: string;
+  /** Runs a command to its end, with this prefix. */
+  readonly run: (command: string, through?: readonly string[]) => Promise<Exit>;
+  readonly launch: (command: string, through?: readonly string[]) => RunningProgram;
+};
+
+const LEAGUES = 300;
+/** Few enough to pass the guard. */
+const GONE = 5;
+const LONG_MS = 3_600_000;
+
+/** Every third league of the old list changes, the last ones disappear, and a hundred are new. */
+const OLD = Array.from({ length: LEAGUES }, (_, index) => makeLeague(`l${index}`));
+const CHANGED = OLD.slice(GONE).filter((_, index) => index % 3 === 0);
+const ADDED = Array.from({ length: LEAGUES / 3 }, (_, index) => makeLeague(`n${index}`));
+const NEW = [...OLD.slice(GONE).map((league) => (CHANGED.includes(league) ? alter(league) : league)), ...ADDED];
+
+function alter(league: Row): Row {
+  return { ...league, sport: 'chess', city: 'a town whose name is long enough to want some room' };
+}
+
+export async function setUpSyscalls(start: Start): Promise<SyscallBench> {
+  const service = { leagues: OLD as readonly Row[], delayMs: 0 };
+  const { url, seen } = await startService(({ endpoint }) => answer(endpoint, service));
+  const bench = setUpFor(url);
+  if (start !== 'no database') expect((await bench.run(['sync'])).code).toBe(0);
+  if (start === 'the log of a killed worker') {
+    service.delayMs = LONG_MS;
+    await killWithinRequest(bench, seen);
+    service.delayMs = 0;
+  }
+  service.leagues = NEW;
+  const place = () => makePlace(bench, start !== 'no database');
+  return { start, place, ...(await tryOut(place)) };
+}
+
+async function tryOut(place: () => Place): Promise<Omit<SyscallBench, 'start' | 'place'>> {
+  const { database, run } = place();
+  const before = stateOf(database);
+  const lastRun = before === EMPTY ? 0 : Number(ask(database, 'SELECT max(id) AS id FROM runs')[0]?.id);
+  const counted = makeFolder();
+  expect((await run('sync', counting(database, counted))).code).toBe(0);
+  const after = stateOf(database);
+  expect(after).not.toBe(before);
+  const first = before === EMPTY;
+  const news = first
+    ? { added: NEW.length, changed: 0, removed: 0 }
+    : { added: ADDED.length, changed: CHANGED.length, removed: GONE };
+  return { before, after, lastRun, news, counts: countsIn(counted) };
+}
+
+/** Always the same token, since every file is searched for every token. */
+function answer(endpoint: Seen['endpoint'], { leagues, delayMs }: { leagues: readonly Row[]; delayMs: number }): Reply {
+  return endpoint === 'login' ? grantLogin('the-one-token') : { ...listLeagues(leagues), delayMs };
+}
+
+async function killWithinRequest(bench: Bench, seen: readonly Seen[]): Promise<void> {
+  const worker = bench.start(['run']);
+  await worker.waitForLog(({ msg }) => String(msg).includes('no poll at start'));
+  const asked = () => seen.filter(({ endpoint }) => endpoint === 'leagues').length;
+  const before = asked();
+  worker.send('SIGHUP');
+  await eventually('the leagues are asked for', () => asked() > before);
+  expect((await worker.stop('SIGKILL')).signal).toBe('SIGKILL');
+  expect(statSync(`${bench.database}-wal`).size).toBeGreaterThan(0);
+}
+
+function makePlace(bench: Bench, filled: boolean): Place {
+  const cwd = makeFolder();
+  const data = join(cwd, 'data');
+  if (filled) cpSync(join(bench.folder, 'data'), data, { recursive: true });
+  const { env } = bench;
+  return {
+    database: join(data, 'leagues.db'),
+    run: (command, through = []) => runProgram([command], { cwd, env, through }),
+    launch: (command, through = []) => startProgram([command], { cwd, env, through }),
+  };
+}
+
+/** The state of an empty or missing file. */
+const EMPTY = 'nothing';
+
+/** A text that is equal for two databases with the same leagues and the same feed, regardless of timestamps. */
+export function stateOf(database: string): string {
+  if ((statSync(database, { throwIfNoEntry: false })?.size ?? 0) === 0) return EMPTY;
+  if (ask(database, 'SELECT 1 FROM sqlite_schema').length === 0) return EMPTY;
+  const leagues = ask(database, 'SELECT * FROM leagues ORDER BY league_id').map(
+    ({ first_seen_at: _first, changed_at: _changed, removed_at, ...league }) => [league, removed_at === null],
+  );
+  const feed = ask(database, 'SELECT league_id, kind, before, after FROM league_changes ORDER BY seq');
+  if (leagues.length + feed.length === 0) return EMPTY;
+  return createHash('sha256')
+    .update(JSON.stringify([leagues, feed]))
+    .digest('hex');
+}

@@ -1,0 +1,45 @@
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { missingStrace } from '../rigs/syscalls/syscall.ts';
+import { setUp } from '../support/bench.ts';
+import { readLines } from '../support/program.ts';
+
+/** The magic numbers of file systems on Linux, in memory order. */
+const NETWORKED = { NFS: '69690000', CIFS: '424d53ff', FUSE: '46557365' } as const;
+
+/** Runs the program while `statfs` reports another file system for this folder. */
+function pretending(folder: string, type: string): readonly string[] {
+  const options = ['-D', '-f', '-qq', '-P', folder, '-e', 'trace=statfs', '-e', 'signal=none', '-o', '/dev/null'];
+  return ['strace', ...options, '-e', `inject=statfs:poke_exit=@arg2=${type}`];
+}
+
+const isWarning = ({ level, network }: Readonly<Record<string, unknown>>) => level === 40 && network !== undefined;
+
+describe('a database on a network file system', () => {
+  it.for(Object.entries(NETWORKED))(
+    'is warned of, with its path and what to do: %s',
+    async ([name, type], { skip }) => {
+      skip(missingStrace() !== undefined, missingStrace());
+      const bench = await setUp();
+      const through = pretending(dirname(bench.database), type);
+      for (const command of ['sync', 'profile']) {
+        const { code, stderr } = await bench.runProcess([command], {}, { through });
+        expect(code, stderr).toBe(0);
+        const [warning, ...more] = readLines(stderr).filter(isWarning);
+        expect(more).toEqual([]);
+        expect(warning).toMatchObject({ network: name, msg: expect.stringContaining(bench.database) });
+        expect(warning?.msg).toMatch(/put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy/);
+      }
+      const worker = bench.start(['run'], {}, { through });
+      expect(await worker.waitForLog(isWarning)).toMatchObject({ network: name });
+      expect((await worker.stop()).code).toBe(0);
+    },
+  );
+
+  it('is not warned of if it is a local one', async () => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['sync']);
+    expect(code, stderr).toBe(0);
+    expect(readLines(stderr).filter(isWarning)).toEqual([]);
+  });
+});
