@@ -25,7 +25,7 @@ const SUITES = {
   endurance: {
     include: ['test/endurance/**/*.test.ts', 'test/rigs/**/*.endurance.ts'],
     longest: ['kills', 'soak', 'syscalls', 'other-writer', 'disk', 'summer-time'],
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 1_800 * SECOND,
   },
 };

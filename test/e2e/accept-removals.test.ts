@@ -166,7 +166,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
 
   it('lets exactly those pass beside a worker that polls every second', async () => {
     const bench = await setUp({ leagues: makeLeagues(1, 10) });
-    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('changed');
     bench.simulator.setLeagues(makeLeagues(1, 3));
     await worker.waitForPoll('held');
@@ -291,7 +291,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
 
   it('waits for no reader beside a worker, and disturbs neither', async () => {
     const bench = await setUpHeld();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('held');
     const reader = connect(bench, { readonly: true });
     reader.exec('BEGIN');

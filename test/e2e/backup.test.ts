@@ -83,7 +83,7 @@ describe('a backup', () => {
 
   it('taken while the worker polls every second holds the state after a poll, whole', async () => {
     const bench = await setUp({ churnMs: 40 });
-    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('changed');
     const files = ['1.db', '2.db', '3.db', '4.db'].map((name) => join(bench.folder, name));
     for (const file of files) {
@@ -336,7 +336,7 @@ describe('a backup in the middle of which', () => {
     pad(bench.database);
     const copies = join(bench.folder, 'copies');
     mkdirSync(copies);
-    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll();
     const backup = bench.start(['backup', 'copies/copy.db']);
     const copying = await freezeCopy(backup.pid, copies);

@@ -201,7 +201,7 @@ describe('changes', { timeout: 60_000 }, () => {
         : listLeagues(Array.from({ length: leagues }, (_, index) => makeLeague(`l${index}`, { city: `City ${nth}` }))),
     );
     const bench = setUpFor(url);
-    const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('changed');
     await worker.waitForPoll('changed');
     // Output beyond the capacity of the pipe stays in the program until the worker has written more.

@@ -40,7 +40,7 @@ const DRIFT = 'leagues: 1 new departure from the interface (drift): leagues[].ma
 describe('a finding that is new', () => {
   it('is warned of once: not at the next poll, and not after a restart', async () => {
     const { bench, list } = await startListing(makeLeague('a'), makeLeague('b'));
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForPoll('changed');
     expect(await pollAgain(worker)).toEqual([]);
     list(makeLeague('a', { mascot: 'a bear' }), makeLeague('b'), NAMELESS);
@@ -52,7 +52,7 @@ describe('a finding that is new', () => {
     await worker.stop();
     list(makeLeague('a', { mascot: 'a hare' }), makeLeague('b'), NAMELESS);
 
-    const next = bench.start(['run'], { LEAGUE_SYNC_STATUS: 'active' });
+    const next = bench.startWorker({ LEAGUE_SYNC_STATUS: 'active' });
     await next.waitForPoll();
     expect(await pollAgain(next)).toEqual([]);
     expect(warnings(next.log())).toEqual([]);
@@ -60,7 +60,7 @@ describe('a finding that is new', () => {
 
   it('is warned of again if it went away and returns, but not if only the rest of the entry changes', async () => {
     const { bench, list } = await startListing(makeLeague('a'), makeLeague('b'), NAMELESS);
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForLog(({ msg }) => msg === rejectionOf(2));
     list(makeLeague('a'), makeLeague('b'), { ...NAMELESS, sport: 'hockey' });
     expect(await pollAgain(worker)).toEqual([]);
@@ -99,7 +99,7 @@ describe('a finding that is new', () => {
 
 it('a first poll of a service that keeps to its interface warns of nothing', async () => {
   const bench = await setUp();
-  const worker = bench.start(['run'], { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
+  const worker = bench.startWorker({ LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
   await worker.waitForLog(({ kind, outcome }) => kind === 'profile' && outcome === 'changed');
   await worker.stop();
   expect(warnings(worker.log())).toEqual([]);

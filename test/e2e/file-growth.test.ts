@@ -29,7 +29,7 @@ it('twenty polls of the same list, bad elements and drift in it, leave every row
   const bench = await setUp();
   const list = [...bench.simulator.leagues(), ...ODD];
   bench.simulator.setLeagues([...list, ...BAD]);
-  const worker = bench.start(['run']);
+  const worker = bench.startWorker();
   await worker.waitForPoll('changed');
   // The login is written in a separate transaction.
   await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);

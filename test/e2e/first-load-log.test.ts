@@ -17,7 +17,7 @@ it('a first load of many leagues is logged before and after, and runs skipped me
   const service = await startService(({ endpoint }, nth) =>
     endpoint === 'login' ? grantLogin('only-token') : { ...listLeagues(leagues), delayMs: nth === 1 ? SLOW_MS : 0 },
   );
-  const worker = setUpFor(service.url).start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+  const worker = setUpFor(service.url).startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
   await worker.waitForPoll('changed');
 
   const lines = worker.log().filter(({ kind }) => kind === 'leagues');
@@ -32,7 +32,7 @@ it('a first load of many leagues is logged before and after, and runs skipped me
 });
 
 it('a first load of few leagues says nothing of it', async () => {
-  const worker = (await setUp()).start(['run']);
+  const worker = (await setUp()).startWorker();
   await worker.waitForPoll('changed');
   await worker.stop();
   expect(worker.log().filter(({ msg }) => /first load/.test(String(msg)))).toEqual([]);

@@ -38,7 +38,7 @@ it('sync reports its poll before it ends', async () => {
 describe('the worker with a heartbeat', () => {
   it('sends the start of a poll, its success, and the reason of a failure', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
-    const worker = bench.start(['run'], env);
+    const worker = bench.startWorker(env);
     await told(monitoring, 2);
     for (const fault of ['result-fail', LASTING]) bench.simulator.setFault(fault, true);
     worker.send('SIGHUP');
@@ -54,7 +54,7 @@ describe('the worker with a heartbeat', () => {
 
   it('counts a poll that holds removals as a success', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
-    const worker = bench.start(['run'], env);
+    const worker = bench.startWorker(env);
     await told(monitoring, 2);
     for (const fault of ['empty-list', LASTING]) bench.simulator.setFault(fault, true);
     worker.send('SIGHUP');
@@ -66,7 +66,7 @@ describe('the worker with a heartbeat', () => {
   it('says nothing of the end of a poll that was interrupted', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
     bench.simulator.setFault('hang', true);
-    const worker = bench.start(['run'], env);
+    const worker = bench.startWorker(env);
     await told(monitoring, 1);
     await eventually('the login hangs', () => countLogins(bench.simulator) > 0);
     expect((await worker.stop()).code).toBe(0);
@@ -77,7 +77,7 @@ describe('the worker with a heartbeat', () => {
   it('polls and stops as usual if the monitoring service hangs', async () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
     monitoring.reply(hang());
-    const worker = bench.start(['run'], env);
+    const worker = bench.startWorker(env);
     await worker.waitForPoll('changed');
     worker.send('SIGHUP');
     await worker.waitForPoll('unchanged');
@@ -90,7 +90,7 @@ describe('the worker with a heartbeat', () => {
   it('logs once that nothing listens, naming only the host', async () => {
     const { bench, env } = await setUpHeartbeat();
     const address = 'http://127.0.0.1:1/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
-    const worker = bench.start(['run'], { ...env, LEAGUE_SYNC_HEARTBEAT_URL: address });
+    const worker = bench.startWorker({ ...env, LEAGUE_SYNC_HEARTBEAT_URL: address });
     await worker.waitForPoll('changed');
     for (let polls = 0; polls < 3; polls += 1) {
       worker.send('SIGHUP');
@@ -109,7 +109,7 @@ describe('the worker with a heartbeat', () => {
     const { bench, monitoring } = await setUpHeartbeat();
     const file = join(bench.folder, 'heartbeat');
     writeFileSync(file, `${monitoring.url}\n`);
-    const worker = bench.start(['run'], { ...TRACE, LEAGUE_SYNC_HEARTBEAT_URL_FILE: file });
+    const worker = bench.startWorker({ ...TRACE, LEAGUE_SYNC_HEARTBEAT_URL_FILE: file });
     await told(monitoring, 2);
     expect(monitoring.told()).toEqual(['GET /start', 'GET /']);
     rmSync(file);
@@ -143,7 +143,7 @@ describe('the worker with a heartbeat', () => {
     const { bench, monitoring, env } = await setUpHeartbeat();
     const proxy = await startProxy(monitoring.port);
     const address = monitoring.url.replace(/127\.0\.0\.1:\d+/, 'hc.example.test');
-    bench.start(['run'], { ...env, LEAGUE_SYNC_HEARTBEAT_URL: address, http_proxy: proxy.url });
+    bench.startWorker({ ...env, LEAGUE_SYNC_HEARTBEAT_URL: address, http_proxy: proxy.url });
     await told(monitoring, 2);
     expect(monitoring.told()).toEqual(['GET /start', 'GET /']);
   });

@@ -17,7 +17,7 @@ type Stage = {
 
 /** A worker on this bench. */
 async function start(bench: SimulatedBench): Promise<Stage> {
-  const worker = bench.start(['run'], LISTEN);
+  const worker = bench.startWorker(LISTEN);
   const door = await doorOf(worker);
   const afterPoll = async (outcome: string): Promise<Scrape> => {
     worker.send('SIGHUP');

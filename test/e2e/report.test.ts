@@ -48,7 +48,7 @@ describe('profile', () => {
 
   it('is polled by the worker after the leagues', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
+    const worker = bench.startWorker({ LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
     await worker.waitForLog((line) => line.kind === 'profile' && line.outcome === 'changed');
     expect(bench.simulator.requests.map((seen) => seen.path)).toEqual([
       '/players/v1/authenticate/login',

@@ -81,7 +81,7 @@ function expectNoSecret(written: string, more: readonly string[] = []): void {
 describe('neither the password, nor its Basic pair, nor a token is written anywhere', () => {
   it('by a worker whose polls succeed', async () => {
     const bench = await setUp({ username: USERNAME, password: PASSWORD });
-    const worker = bench.start(['run'], TRACE);
+    const worker = bench.startWorker(TRACE);
     await worker.waitForPoll('changed');
     bench.simulator.revokeTokens();
     worker.send('SIGHUP');
@@ -113,7 +113,7 @@ describe('neither the password, nor its Basic pair, nor a token is written anywh
   it('by a worker whose service repeats the token in messages, headers and error bodies', async () => {
     const service = await startEcho();
     const bench = setUpFor(service.url);
-    const worker = bench.start(['run'], TRACE);
+    const worker = bench.startWorker(TRACE);
     await worker.waitForPoll();
     for (let poll = 1; poll < ECHOES.length; poll += 1) {
       worker.send('SIGHUP');
@@ -134,7 +134,7 @@ describe('a token that the service repeats is written nowhere and printed nowher
       seen.endpoint === 'login' ? grantLogin('canary-token-1') : echo(seen, say),
     );
     const bench = setUpFor(service.url);
-    const worker = bench.start(['run'], TRACE);
+    const worker = bench.startWorker(TRACE);
     await worker.waitForPoll('changed');
     const leaks: string[] = [];
     for (const [place, repeat] of Object.entries(PLACES)) {

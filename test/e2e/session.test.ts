@@ -4,7 +4,7 @@ import { countLogins, EVERY_SECOND, leagueRequests, setUp } from '../support/ben
 describe('the session', () => {
   it('replaces a revoked token within the run', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForPoll('changed');
     bench.simulator.revokeTokens();
     worker.send('SIGHUP');
@@ -50,7 +50,7 @@ describe('wrong credentials', () => {
 
   it('keep `run` up without further requests, even with a run scheduled every second', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const worker = bench.startWorker({ LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     for (let failures = 0; failures < 4; failures += 1) await worker.waitForPoll('failed');
 
     expect(worker.alive()).toBe(true);
@@ -61,7 +61,7 @@ describe('wrong credentials', () => {
 
   it('are tried again at once on SIGHUP', async () => {
     const bench = await setUp({ faults: ['login-refused'] });
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForPoll('failed');
     bench.simulator.setFault('login-refused', false);
     worker.send('SIGHUP');

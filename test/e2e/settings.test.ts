@@ -72,7 +72,7 @@ describe('settings', () => {
     const bench = await setUp();
     const { code, stderr } = await bench.run(['sync'], env);
     expect([code, stderr]).toEqual([0, expect.stringContaining(said)]);
-    const worker = bench.start(['run'], env);
+    const worker = bench.startWorker(env);
     const line = await worker.waitForLog(({ msg }) => String(msg).startsWith(said));
     expect(line).toMatchObject({ level: 40, msg: expect.stringContaining(' -> set it to ') });
   });

@@ -8,7 +8,7 @@ const READING_MS = 3_500;
 describe('while a worker runs', () => {
   it.each(['run', 'sync', 'profile'])('%s on the same database exits 75 and names its pid', async (command) => {
     const bench = await setUp();
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForPoll('changed');
     const { code, stderr, stdout } = await bench.run([command]);
 
@@ -24,7 +24,7 @@ describe('while a worker runs', () => {
     '%s works on the same database',
     async (...args) => {
       const bench = await setUp();
-      const worker = bench.start(['run']);
+      const worker = bench.startWorker();
       await worker.waitForPoll('changed');
       const { code, stdout } = await bench.run(args);
       expect(code).toBe(0);
@@ -35,7 +35,7 @@ describe('while a worker runs', () => {
 
   it('a second worker under another name of the same file exits 75 too', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForPoll('changed');
     const { code } = await bench.run(['sync'], {
       LEAGUE_SYNC_DATABASE: `${bench.folder}/../${lastName(bench.folder)}/data/leagues.db`,
@@ -45,7 +45,7 @@ describe('while a worker runs', () => {
 
   it('the database is free again for another one as soon as it has stopped', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForPoll('changed');
     await worker.stop();
     expect((await bench.run(['sync'])).code).toBe(0);

@@ -93,7 +93,7 @@ describe('status', () => {
     await bench.run(['sync']);
     expect((await bench.run(['status'], env)).stdout).toMatch(/^published copy {2}none yet at shared\/copy\.db$/m);
     expect(JSON.parse((await bench.run(['status', '--json'])).stdout).published).toBe(null);
-    const worker = bench.start(['run'], env);
+    const worker = bench.startWorker(env);
     const copy = join(bench.folder, 'shared/copy.db');
     await eventually('there is a copy', () => statSync(copy, { throwIfNoEntry: false }) !== undefined);
     await worker.stop();

@@ -208,7 +208,7 @@ describe('sync --dry-run', () => {
 
   it('writes nothing while a worker runs either', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run']);
+    const worker = bench.startWorker();
     await worker.waitForPoll('changed');
     const before = dump(bench.database);
     bench.simulator.setLeagues(bench.simulator.leagues().slice(1));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
-import { runCommand } from './command.ts';
+import { runCommand, startWorker } from './command.ts';
 import { ask, type Row } from './database.ts';
 import { makeFolder } from './folder.ts';
 import {
@@ -25,7 +25,9 @@ export type Bench = {
   readonly run: (args: readonly string[], env?: Environment) => Promise<Exit>;
   /** The same in a process of its own. */
   readonly runProcess: (args: readonly string[], env?: Environment, more?: Outlet) => Promise<Exit>;
-  /** Starts a command that keeps running. */
+  /** Starts a worker in this process. */
+  readonly startWorker: (env?: Environment) => RunningProgram;
+  /** Starts a command that keeps running, in a process of its own. */
   readonly start: (args: readonly string[], env?: Environment, more?: Outlet) => RunningProgram;
   readonly rows: (sql: string) => readonly Row[];
 };
@@ -54,6 +56,7 @@ export function setUpFor(baseUrl: string): Bench {
     env,
     run: (args, more = {}) => (isForNode(more) ? runProgram : runCommand)(args, optionsWith(more)),
     runProcess: (args, more = {}, outlet = {}) => runProgram(args, { ...optionsWith(more), ...outlet }),
+    startWorker: (more = {}) => startWorker(optionsWith(more)),
     start: (args, more = {}, outlet = {}) => startProgram(args, { ...optionsWith(more), ...outlet }),
     rows: (sql) => ask(database, sql),
   };

@@ -1,13 +1,25 @@
-import { appendFileSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 import type { ProcessIO } from '../../src/commands/process.ts';
 import { readDotenv, readSettings } from '../../src/config/environment.ts';
-import { codeOf } from '../../src/errors.ts';
+import { codeOf, StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createWarn, main } from '../../src/main.ts';
 import { watchProgram } from './leak.ts';
-import { type Exit, PROGRAM, type ProgramOptions } from './program.ts';
+import { requireLogNames } from './log-names.ts';
+import {
+  createLines,
+  createLogWait,
+  createPollWait,
+  DEADLINE_MS,
+  type Exit,
+  PROGRAM,
+  type ProgramOptions,
+  type RunningProgram,
+} from './program.ts';
 
 type CommandOptions = Pick<ProgramOptions, 'env' | 'cwd' | 'input'>;
 
@@ -15,19 +27,94 @@ type CommandOptions = Pick<ProgramOptions, 'env' | 'cwd' | 'input'>;
  * Runs a command to its end in the test's own process, which takes a tenth of the time of a process of its own. What
  * only a process can show (signals, streams, memory, what is loaded) needs `runProgram`.
  */
-export async function runCommand(
-  args: readonly string[],
-  { env = {}, cwd, input = '' }: CommandOptions,
-): Promise<Exit> {
-  using _ = enterFolder(cwd);
+export async function runCommand(args: readonly string[], options: CommandOptions): Promise<Exit> {
+  using command = openCommand(args, options);
+  const exit = await command.run(new AbortController().signal);
+  const { env = {}, cwd } = options;
+  watchProgram({ args, cwd, env }, command.read, Promise.resolve());
+  return exit;
+}
+
+/** How often (ms) the log of a worker in this process is read. */
+const LOG_READ_MS = 5;
+
+/**
+ * Starts a worker in the test's own process. It understands SIGTERM and SIGHUP, and ends with the test. A worker that
+ * is killed, or that another process looks at, needs `startProgram`.
+ */
+export function startWorker(options: CommandOptions): RunningProgram {
+  const args = ['run'];
+  const command = openCommand(args, options);
+  const stop = new AbortController();
+  const lines = createLines();
+  const watchers = new Set<() => void>();
+  let ended = false;
+  let bytes = 0;
+  let characters = 0;
+  const readLog = (): void => {
+    if (command.stdoutBytes() === bytes) return;
+    const { stdout } = command.read();
+    bytes = Buffer.byteLength(stdout);
+    lines.add(stdout.slice(characters));
+    characters = stdout.length;
+    for (const watcher of watchers) watcher();
+  };
+  const reading = setInterval(readLog, LOG_READ_MS);
+  const exited = command.run(stop.signal).finally(() => {
+    clearInterval(reading);
+    ended = true;
+    readLog();
+    for (const watcher of watchers) watcher();
+  });
+  const { env = {}, cwd } = options;
+  watchProgram({ args, cwd, env }, command.read, exited);
+  const end = async (): Promise<Exit> => {
+    stop.abort(new StoppedError());
+    const overtime = wait(DEADLINE_MS, undefined, { ref: false }).then(() => {
+      throw new Error('The worker did not stop.');
+    });
+    return Promise.race([exited, overtime]);
+  };
+  onTestFinished(async () => {
+    await end();
+    command[Symbol.dispose]();
+    requireLogNames(lines.all);
+  });
+  const log = () => lines.all;
+  const waitForLog = createLogWait({ log, output: command.read, watchers, ended: () => ended });
+  return {
+    pid: process.pid,
+    alive: () => !ended,
+    log,
+    waitForLog,
+    waitForPoll: createPollWait(waitForLog),
+    send: (signal) => {
+      if (signal === 'SIGHUP') return command.hangUp();
+      if (signal !== 'SIGTERM') throw new Error(`Only a process of its own understands ${signal}.`);
+      void end();
+    },
+    stop: (signal = 'SIGTERM') => {
+      if (signal !== 'SIGTERM') throw new Error(`Only a process of its own understands ${signal}.`);
+      return end();
+    },
+    waitForExit: () => exited,
+  };
+}
+
+type Output = Pick<Exit, 'stdout' | 'stderr'>;
+
+/** A command in this process, whose streams are files. */
+function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: CommandOptions) {
+  const entered = enterFolder(cwd);
   const streams = mkdtempSync(join(tmpdir(), 'league-sync-streams-'));
   const [stdout, stderr] = [join(streams, 'stdout'), join(streams, 'stderr')];
   const write = (file: string) => (text: string) => appendFileSync(file, `${text}\n`);
   for (const file of [stdout, stderr]) appendFileSync(file, '');
   const printError = write(stderr);
   const logs: (() => Promise<void>)[] = [];
+  const onHangup: (() => void)[] = [];
   const environment = { PATH: process.env.PATH, HOME: cwd, ...env };
-  const io: ProcessIO = {
+  const io: Omit<ProcessIO, 'stop'> = {
     pid: process.pid,
     parent: () => process.ppid,
     program: [process.execPath, PROGRAM],
@@ -42,24 +129,33 @@ export async function runCommand(
     isAlive,
     ask: undefined,
     openLog: async (config, fd) => {
-      const file = openSync(fd === 1 ? stdout : stderr, 'a');
-      const { log, close } = openLog(config, file, undefined);
+      const { log, close } = openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), undefined);
       logs.push(close);
       return log;
     },
-    stop: new AbortController().signal,
-    onHangup: () => undefined,
+    onHangup: (callback) => {
+      onHangup.push(callback);
+    },
   };
-  const read = () => ({ stdout: readFileSync(stdout, 'utf8'), stderr: readFileSync(stderr, 'utf8') });
-  try {
-    const code = await main(args, io, () => undefined);
-    for (const close of logs) await close();
-    const output = read();
-    watchProgram({ args, cwd, env }, () => output, Promise.resolve());
-    return { code, signal: null, ...output };
-  } finally {
-    rmSync(streams, { recursive: true });
-  }
+  let last: Output | undefined;
+  const read = (): Output => last ?? { stdout: readFileSync(stdout, 'utf8'), stderr: readFileSync(stderr, 'utf8') };
+  return {
+    read,
+    stdoutBytes: () => (last === undefined ? statSync(stdout).size : 0),
+    hangUp: () => {
+      for (const callback of onHangup) callback();
+    },
+    run: async (stop: AbortSignal): Promise<Exit> => {
+      const code = await main(args, { ...io, stop }, () => undefined);
+      for (const close of logs) await close();
+      return { code, signal: null, ...read() };
+    },
+    [Symbol.dispose]: () => {
+      entered[Symbol.dispose]();
+      last = read();
+      rmSync(streams, { recursive: true });
+    },
+  };
 }
 
 function isAlive(pid: number): boolean {

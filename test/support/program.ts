@@ -12,7 +12,7 @@ export const PROGRAM = resolve(import.meta.dirname, '../../dist/league-sync.cjs'
 const COMPILED = join(tmpdir(), 'league-sync-e2e-compiled');
 
 /** Longer than anything here takes, even on a busy machine: a test that waits this long fails. */
-const DEADLINE_MS = 25_000;
+export const DEADLINE_MS = 25_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -112,19 +112,13 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
     child.kill(signal);
   };
   const log = () => lines.all;
-  const waitForLog = createLogWait({ log, output, watchers, ended: () => ended });
+  const waitForLog = createLogWait({ log, output: () => output, watchers, ended: () => ended });
   return {
     pid: child.pid ?? 0,
     alive: () => !ended,
     log,
     waitForLog,
-    waitForPoll: (outcome) =>
-      waitForLog(
-        (line) =>
-          line.kind === 'leagues' &&
-          typeof line.outcome === 'string' &&
-          (outcome === undefined || line.outcome === outcome),
-      ),
+    waitForPoll: createPollWait(waitForLog),
     send,
     stop: (signal = 'SIGTERM') => {
       send(signal);
@@ -166,12 +160,12 @@ function readPipeline({ signal, stdout, stderr }: Omit<Exit, 'code'>): Exit {
 
 type Watched = {
   readonly log: () => readonly LogLine[];
-  readonly output: { readonly stdout: string; readonly stderr: string };
+  readonly output: () => { readonly stdout: string; readonly stderr: string };
   readonly watchers: Set<() => void>;
   readonly ended: () => boolean;
 };
 
-function createLogWait({ log, output, watchers, ended }: Watched): RunningProgram['waitForLog'] {
+export function createLogWait({ log, output, watchers, ended }: Watched): RunningProgram['waitForLog'] {
   let next = 0;
   return (fits) =>
     new Promise((resolveLine, reject) => {
@@ -181,7 +175,7 @@ function createLogWait({ log, output, watchers, ended }: Watched): RunningProgra
       };
       const fail = (why: string): void => {
         settle();
-        reject(new Error(`${why}\n${describe(output)}`));
+        reject(new Error(`${why}\n${describe(output())}`));
       };
       const look = (): void => {
         const lines = log();
@@ -201,8 +195,18 @@ function createLogWait({ log, output, watchers, ended }: Watched): RunningProgra
     });
 }
 
+export function createPollWait(waitForLog: RunningProgram['waitForLog']): RunningProgram['waitForPoll'] {
+  return (outcome) =>
+    waitForLog(
+      (line) =>
+        line.kind === 'leagues' &&
+        typeof line.outcome === 'string' &&
+        (outcome === undefined || line.outcome === outcome),
+    );
+}
+
 /** Parses lines as they arrive: waiting for each of thousands must not parse all of them again. */
-function createLines() {
+export function createLines() {
   const all: LogLine[] = [];
   let rest = '';
   return {

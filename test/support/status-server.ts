@@ -8,9 +8,19 @@ import { type Environment, eventually, type RunningProgram } from './program.ts'
 /** A worker with its status server, and the address. */
 export type OpenWorker = { readonly worker: RunningProgram; readonly url: string; readonly port: number };
 
-/** Starts a worker on a free port, and waits until it listens. */
-export async function startListeningWorker(bench: Bench, env: Environment = {}): Promise<OpenWorker> {
-  const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', ...env });
+const LISTEN = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' };
+
+/** Starts a worker on a free port, in a process of its own, and waits until it listens. */
+export function startListeningWorker(bench: Bench, env: Environment = {}): Promise<OpenWorker> {
+  return whenListening(bench.start(['run'], { ...LISTEN, ...env }));
+}
+
+/** The same in this process. */
+export function startListeningHere(bench: Bench, env: Environment = {}): Promise<OpenWorker> {
+  return whenListening(bench.startWorker({ ...LISTEN, ...env }));
+}
+
+async function whenListening(worker: RunningProgram): Promise<OpenWorker> {
   const { url } = await worker.waitForLog((line) => /^status page/.test(String(line.msg)));
   return { worker, url: String(url), port: Number(new URL(String(url)).port) };
 }
