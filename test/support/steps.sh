@@ -1,7 +1,7 @@
 # Steps that are counted; to be sourced.
 # shellcheck shell=bash
 
-passed=0 failed=0
+passed=0 failed=0 running=0
 
 # step NAME COMMAND… - a failure is counted and does not stop the steps after it.
 step() {
@@ -15,6 +15,26 @@ step() {
     echo "=== $name: FAILED after $((SECONDS - began)) s"
     failed=$((failed + 1))
   fi
+}
+
+# start_step NAME COMMAND… - a step in the background. Its output is shown at its end, in one piece.
+start_step() {
+  (
+    log=$(mktemp) failed=0
+    step "$@" >"$log" 2>&1
+    flock "${BASH_SOURCE[0]}" cat "$log"
+    rm -f "$log"
+    ((failed == 0))
+  ) &
+  running=$((running + 1))
+}
+
+# await_steps NUMBER - waits until at most this many steps run in the background.
+await_steps() {
+  while ((running > $1)); do
+    if wait -n; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    running=$((running - 1))
+  done
 }
 
 summarize() {
