@@ -8,6 +8,8 @@ import { serve } from '../support/page.ts';
 const SECOND = 1_000;
 /** The page reloads itself every ten seconds. */
 const RENEWED = { timeout: 20 * SECOND };
+/** Enough for the page to reload itself once. */
+const ONE_RELOAD = 11 * SECOND;
 /** After this time an open page must show that the worker does not answer. */
 const WITHIN = 30 * SECOND;
 
@@ -60,7 +62,7 @@ describe('an open page', () => {
       expect(await page.getByText(/worker started \d\d s ago/).count()).toBe(1);
       await takePicture(page, `home-lost-${look}`);
       await restart();
-      await page.clock.runFor(11 * SECOND);
+      await page.clock.runFor(ONE_RELOAD);
       await expect.poll(() => lostIn(page).count(), RENEWED).toBe(0);
       expect(await headline(page).isVisible()).toBe(true);
       expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', '/icon-good.svg']);
@@ -90,9 +92,10 @@ describe('an open page', () => {
   });
 
   it('shows that the database is gone and that it is back', async () => {
-    const { bench, page } = await open();
+    const { bench, page } = await open({ moved: true });
     await page.getByRole('searchbox').focus();
     renameSync(bench.database, `${bench.database}.away`);
+    await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toBe('The database is gone');
     expect(await tabOf(page)).toEqual(['✗ database is gone · league-sync', '/icon-bad.svg']);
     expect(await lostIn(page).count()).toBe(0);
@@ -100,6 +103,7 @@ describe('an open page', () => {
     await expectAccessible(page);
     await takePicture(page, 'home-gone');
     renameSync(`${bench.database}.away`, bench.database);
+    await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toBe('Up to date');
     expect(await page.evaluate(`[...${PARTS}].map((part) => part.dataset.part)`)).toEqual([
       'state',
@@ -157,17 +161,18 @@ describe('an open page', () => {
 
 describe('the user of an open page', () => {
   it('sees the current state even while everything is selected', async () => {
-    const { page, worker, simulator, expectQuiet } = await open();
+    const { page, worker, simulator, expectQuiet } = await open({ moved: true });
     await page.keyboard.press('Control+A');
     simulator.setFault('drop-third', true);
     worker.send('SIGHUP');
     await worker.waitForPoll('held');
+    await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toMatch(/removals are held$/);
     expectQuiet();
   });
 
   it('sees updates except in the focused field and the selected text', async () => {
-    const { page, worker, simulator, expectQuiet } = await open();
+    const { page, worker, simulator, expectQuiet } = await open({ moved: true });
     const search = page.getByRole('searchbox');
     await search.fill('bund');
     await page.evaluate(`getSelection().selectAllChildren(document.getElementById('year-title'));
@@ -176,6 +181,7 @@ describe('the user of an open page', () => {
     simulator.setFault('drop-third', true);
     worker.send('SIGHUP');
     await worker.waitForPoll('held');
+    await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toMatch(/removals are held$/);
     expect(await page.getByRole('heading', { name: /^held/ }).count()).toBe(1);
     expect(await search.inputValue()).toBe('bund');
@@ -192,7 +198,7 @@ describe('the user of an open page', () => {
   });
 
   it('keeps focus and open details while the part is renewed', async () => {
-    const { page, worker, simulator, expectQuiet } = await open({ look: 'phone' });
+    const { page, worker, simulator, expectQuiet } = await open({ look: 'phone', moved: true });
     const table = page.getByRole('table').first();
     await page.getByText('Show as a table').click();
     expect(await table.getByRole('row').count()).toBe(2);
@@ -200,6 +206,7 @@ describe('the user of an open page', () => {
     simulator.setLeagues(moveOne(simulator.leagues()));
     worker.send('SIGHUP');
     await worker.waitForPoll('changed');
+    await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => table.getByRole('row').count(), RENEWED).toBe(3);
     expect(await table.isVisible()).toBe(true);
     expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
