@@ -19,12 +19,13 @@ step() {
 
 # start_step NAME COMMAND… - a step in the background. Its output is shown at its end, in one piece.
 start_step() {
+  local before=$failed
   (
-    log=$(mktemp) failed=0
+    log=$(mktemp)
     step "$@" >"$log" 2>&1
     flock "${BASH_SOURCE[0]}" cat "$log"
     rm -f "$log"
-    ((failed == 0))
+    ((failed == before))
   ) &
   running=$((running + 1))
 }
