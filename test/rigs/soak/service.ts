@@ -42,16 +42,19 @@ const FAULTS: Weighted = [
   [3, { status: 404, body: 'no such path' }],
   [4, json({ message: 'ok', leagues: 'none' })],
 ];
-const LOGIN_FAULTS: Weighted = [
-  [3, failed(401)],
-  [2, failed(503)],
-  [1, failed(503, { 'retry-after': '1' })],
-  [1, reset()],
-  [1, cut(JSON.stringify({ result: 'success', message: 'x'.repeat(1_000) }))],
-  [1, json({ result: 'success' })],
+/** Sent in turn, not at random: a soak has too few logins for every fault to occur by chance. */
+const LOGIN_FAULTS: readonly Reply[] = [
+  failed(401),
+  failed(503),
+  failed(401),
+  failed(503, { 'retry-after': '1' }),
+  reset(),
+  failed(401),
+  cut(JSON.stringify({ result: 'success', message: 'x'.repeat(1_000) })),
+  json({ result: 'success' }),
 ];
+const LOGINS_PER_FAULT = 8;
 const FAULTY_POLLS = 0.18;
-const FAULTY_LOGINS = 0.12;
 const BORN_EXPIRED = 0.06;
 const SHORTEST_LIFE_MS = 1_500;
 const LIVES_MS = 3_500;
@@ -64,13 +67,16 @@ export async function startSoakService(seed: number): Promise<SoakService> {
   const loginRandom = createRandom(seed + 1);
   const service = await startScriptedService();
   const nextList = createSoakList(random);
-  let [logins, faults, isCalm] = [0, 0, false];
+  let [logins, turmoilLogins, faults, isCalm] = [0, 0, 0, false];
 
+  const nextLoginFault = (): Reply =>
+    LOGIN_FAULTS[(turmoilLogins / LOGINS_PER_FAULT - 1) % LOGIN_FAULTS.length] ?? reset();
   const logIn = (response: ServerResponse): void => {
-    const isFaulty = logins > 0 && !isCalm && loginRandom() < FAULTY_LOGINS;
+    if (!isCalm) turmoilLogins += 1;
+    const isFaulty = !isCalm && turmoilLogins % LOGINS_PER_FAULT === 0;
     const token = logins === 0 ? FIRST_TOKEN : `${FIRST_TOKEN}-${logins}`;
     logins += 1;
-    send(response, isFaulty ? draw(LOGIN_FAULTS, loginRandom) : grant(token, loginRandom));
+    send(response, isFaulty ? nextLoginFault() : grant(token, loginRandom));
   };
   service.script('login', logIn);
   return {
