@@ -20,10 +20,12 @@ export function createSecrets(now = (): number => performance.now()) {
   let tokens: readonly { readonly token: string; readonly at: number }[] = [];
   let inMessages: readonly string[] = [];
   let inData: readonly string[] = [];
+  let anyInData: RegExp | undefined;
   const update = (): void => {
     const all = tokens.map(({ token }) => token);
     inMessages = longestFirst([...credentials, ...encodings(...all)], MIN_SECRET_LENGTH);
     inData = longestFirst([...pairs, ...encodings(...all.filter(looksRandom))], MIN_TOKEN_LENGTH_IN_DATA);
+    anyInData = inData.length === 0 ? undefined : new RegExp(inData.map(RegExp.escape).join('|'));
   };
   return {
     addCredentials: (username: string, password: string, basicPair: string): void => {
@@ -43,7 +45,11 @@ export function createSecrets(now = (): number => performance.now()) {
     /** For messages of the service: redacts every secret. */
     scrub: (text: string): string => replaceAll(text, inMessages),
     /** For JSON that is stored: redacts tokens and the Basic pair, not the password, which may be part of a name. */
-    scrubTokens: (json: string): string => replaceAll(unescapeAscii(json), inData),
+    scrubTokens: (json: string): string => {
+      const text = unescapeAscii(json);
+      // One search for all secrets takes a third of the time of one for each; tens of megabytes may have none.
+      return anyInData?.test(text) ? replaceAll(text, inData) : text;
+    },
   };
 }
 

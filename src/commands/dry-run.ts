@@ -40,7 +40,7 @@ export async function dryRun(config: Config, io: ProcessIO): Promise<number> {
 
 const EMPTY: Snapshot = {
   leagues: {
-    index: () => new Map(),
+    index: () => ({ live: new Map(), others: new Map() }),
     joinedSince: () => new Set(),
     load: () => {
       throw new Error('The database does not exist.');
@@ -56,7 +56,7 @@ async function fetchList(config: Config, stop: AbortSignal, isStored: boolean): 
   await using service = openService(config, connection, options);
   using deadline = startDeadline(service.clock, config.runTimeoutMs, stop);
   const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
-  return parseLeagues(body, config.scope, deadline.signal);
+  return parseLeagues(body, config.scope, deadline);
 }
 
 type PlannedChange = Pick<FeedEntry, 'league_id' | 'league_name' | 'fields'> & {

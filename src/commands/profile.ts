@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
-import { membersJson } from '../league/content.ts';
 import { PLAYER_MEMBERS, type Player } from '../league/interface.ts';
+import { membersJson } from '../league/league-json.ts';
 import { pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { formatTable } from '../terminal/table.ts';

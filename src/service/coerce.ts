@@ -1,6 +1,14 @@
 import type { Drift } from '../league/drift.ts';
 import type { Field, FieldType, FieldValue } from '../league/interface.ts';
-import { canonicalJson, isExact, type JsonObject, type JsonValue, rawNumber, typeName } from '../league/json.ts';
+import {
+  canonicalJson,
+  isExact,
+  isStorable,
+  type JsonObject,
+  type JsonValue,
+  rawNumber,
+  typeName,
+} from '../league/json.ts';
 
 /** Why a required field or a whole element is unusable. `path` is the name of the field; empty for a whole element. */
 export type Problem = { readonly path: string; readonly message: string };
@@ -112,11 +120,6 @@ const READERS: Readonly<Record<FieldType, (sent: JsonValue) => FieldValue | unde
 export function readText(sent: JsonValue | undefined): string | undefined {
   if (typeof sent === 'string') return isStorable(sent) ? sent : undefined;
   return typeof sent === 'number' ? String(sent) : rawNumber(sent);
-}
-
-/** Whether the database can store a text: SQLite functions end it at NUL, and UTF-8 has no unpaired surrogates. */
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -1,6 +1,5 @@
 import type { Scope } from '../config/config.ts';
 import { ContractError } from '../errors.ts';
-import { contentHash } from '../league/content.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
 import { type JsonText, LEAGUE_FIELDS, LEAGUES_RESPONSE, type League } from '../league/interface.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
 } from '../league/json.ts';
+import { contentHash, elementHash } from '../league/league-json.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
 
@@ -49,8 +49,15 @@ export type LeagueList = {
 /** Elements parsed per turn of the event loop; a batch takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
+type Options = {
+  /** The hashes of stored leagues by `league_id`: an element with the same hash is not validated again. */
+  readonly stored?: ReadonlyMap<string, string>;
+  readonly signal?: AbortSignal;
+};
+
 /** Rejects with a ContractError (no list, or more than half of its elements are unusable) or the signal's reason. */
-export async function parseLeagues(body: JsonObject, scope: Scope, signal?: AbortSignal): Promise<LeagueList> {
+export async function parseLeagues(body: JsonObject, scope: Scope, options: Options = {}): Promise<LeagueList> {
+  const { stored = new Map(), signal } = options;
   if (!Array.isArray(body.leagues)) throw new ContractError('The leagues response has no list in "leagues".');
   const elements: readonly JsonValue[] = body.leagues;
   const received = elements.length;
@@ -61,9 +68,9 @@ export async function parseLeagues(body: JsonObject, scope: Scope, signal?: Abor
   drift.add(unknownFields(body, LEAGUES_RESPONSE.shape, 'leagues'));
   for (const [position, element] of elements.entries()) {
     if (position % BATCH_SIZE === BATCH_SIZE - 1) await yieldToEventLoop(signal);
-    const read = readElement(element, position, drift);
+    const read = readElement(element, position, stored, drift);
     if (!('problems' in read)) {
-      usable.push({ leagueId: read.league_id, league: read, hash: contentHash(read), position });
+      usable.push(read);
       continue;
     }
     rejected += 1;
@@ -82,26 +89,63 @@ export async function parseLeagues(body: JsonObject, scope: Scope, signal?: Abor
   return { received, leagues, rejections: distinct, duplicates, drift: drift.list() };
 }
 
-function readElement(sent: JsonValue, position: number, driftLog: DriftLog): League | Rejection {
+function readElement(
+  sent: JsonValue,
+  position: number,
+  stored: NonNullable<Options['stored']>,
+  driftLog: DriftLog,
+): ReceivedLeague | Rejection {
   const excess = excessOf(sent);
   if (excess !== undefined) {
     const kept = { league_id: readableId(sent), note: `${excess} to be kept` };
     return reject(sent, position, [{ path: '', message: excess }], kept);
   }
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
+  const hash = elementHash(sent);
+  const storedHash = typeof sent.league_id === 'string' ? stored.get(sent.league_id) : undefined;
+  // Keeps the hash of the index: it is compared again, and the same string is equal at once.
+  if (storedHash !== undefined && storedHash === hash) return new StoredElement(sent, position, storedHash);
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   driftLog.add(drift);
   if (values.league_id === '') problems.unshift({ path: 'league_id', message: 'is empty' });
+  if (problems.length > 0) return reject(sent, position, problems);
   // The cast is safe: without problems, each field has a value of its column's type, or null if it is optional.
-  return problems.length > 0 ? reject(sent, position, problems) : (values as League);
+  const league = values as League;
+  const isAsSent = hash !== undefined && drift.length === 0;
+  return { leagueId: league.league_id, league, hash: isAsSent ? hash : contentHash(league), position };
+}
+
+/** An element whose league is stored with the same content. Most are; few of them are read after all. */
+class StoredElement implements ReceivedLeague {
+  readonly leagueId: string;
+  readonly hash: string;
+  readonly position: number;
+  private readonly sent: JsonObject;
+
+  constructor(sent: JsonObject, position: number, hash: string) {
+    this.leagueId = String(sent.league_id);
+    this.hash = hash;
+    this.position = position;
+    this.sent = sent;
+  }
+
+  get league(): League {
+    return readFields(LEAGUE_FIELDS, this.sent, '').values as League;
+  }
 }
 
 /** Far more fields than a league has. Limited, since each unknown field is stored in `extra` and in the change feed. */
 const MAX_FIELDS = 10_000;
+const TOO_DEEP = 'is nested too deeply';
 
 function excessOf(sent: JsonValue): string | undefined {
-  if (isDeeperThan(sent, MAX_JSON_DEPTH)) return 'is nested too deeply';
-  return isObject(sent) && Object.keys(sent).length > MAX_FIELDS ? 'has too many fields' : undefined;
+  if (!isObject(sent)) return isDeeperThan(sent, MAX_JSON_DEPTH) ? TOO_DEEP : undefined;
+  const names = Object.keys(sent);
+  if (names.length > MAX_FIELDS) return 'has too many fields';
+  // Only objects are looked into: most leagues have none, and there may be very many leagues.
+  const isTooDeep = (name: string): boolean =>
+    typeof sent[name] === 'object' && isDeeperThan(sent[name], MAX_JSON_DEPTH - 1);
+  return names.some(isTooDeep) ? TOO_DEEP : undefined;
 }
 
 const CONFLICT = [{ path: 'league_id', message: 'is sent more than once, with different content' }];

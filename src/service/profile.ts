@@ -18,5 +18,6 @@ export function parseProfile(body: JsonObject): { readonly player: Player; reado
     drift.push({ field: 'player.player_premium_items', kind, detail: `${typeName(items)} for list` });
   }
   const premiumItems = items === undefined || items === null ? null : JSON.stringify(items);
-  return { player: { ...values, premium_items: premiumItems } as Player, drift };
+  const { extra, ...fields } = values;
+  return { player: { ...fields, premium_items: premiumItems, extra } as Player, drift };
 }

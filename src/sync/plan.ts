@@ -1,13 +1,12 @@
 import type { Config } from '../config/config.ts';
-import { changedMembersJson } from '../league/content.ts';
 import type { JsonText, League } from '../league/interface.ts';
+import { changedMembersJson } from '../league/league-json.ts';
 import type { LeagueList, ReceivedLeague } from '../service/leagues.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
 import type { Hold } from '../store/tables/held-removals.ts';
-import type { StoredLeague } from '../store/tables/leagues.ts';
-import type { RunScope } from '../store/tables/runs.ts';
+import type { LeagueIndex } from '../store/tables/leagues.ts';
 
-/** Everything that a poll of the leagues would write. */
+/** All that a poll of the leagues would write, except drift and the row of its run. */
 export type Plan = ReturnType<typeof planPoll>;
 
 export function planPoll(
@@ -18,13 +17,12 @@ export function planPoll(
   const held = holds.all();
   const waiting = [...held.values()].filter((hold) => !hold.accepted);
   const guardSince = waiting.map((hold) => hold.guardSince).toSorted()[0];
-  const stored = leagues.index();
-  const changes = reconcile(stored, list.leagues, leagues.load);
-  const isNoneMissing = scope === 'all' && changes.listed === countLive(stored);
+  const index = leagues.index(scope);
+  const changes = reconcile(index, list.leagues, leagues.load);
+  const isNoneMissing = changes.listed === index.live.size;
   const removals = isNoneMissing
     ? NO_REMOVALS
-    : decideRemovals(stored, list, {
-        scope,
+    : decideRemovals(index.live.keys(), list, {
         limit,
         accepted: new Set([...held].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId)),
         joined: () => (guardSince === undefined ? new Set() : leagues.joinedSince(guardSince, scope)),
@@ -71,7 +69,7 @@ export type ChangeSet = ReturnType<typeof reconcile>;
 
 /** The order of leagues does not matter. `load` is called only if a stored league was removed or its hash differs. */
 export function reconcile(
-  stored: ReadonlyMap<string, StoredLeague>,
+  { live, others }: LeagueIndex,
   received: ReadonlyMap<string, ReceivedLeague>,
   load: (leagueId: string) => League,
 ) {
@@ -82,14 +80,16 @@ export function reconcile(
   /** Leagues with the same content but a hash of another program version. */
   const rehashed: ReceivedLeague[] = [];
   let unchanged = 0;
+  /** How many of the live leagues were received. */
   let listed = 0;
   for (const [leagueId, after] of received) {
-    const row = stored.get(leagueId);
+    const hash = live.get(leagueId);
+    const row = hash === undefined ? others.get(leagueId) : { hash, removed: false };
+    if (hash !== undefined) listed += 1;
     if (row === undefined) {
       added.push(after);
       continue;
     }
-    if (!row.removed) listed += 1;
     if (!row.removed && row.hash === after.hash) {
       unchanged += 1;
       continue;
@@ -106,7 +106,6 @@ export function reconcile(
 }
 
 export type RemovalRules = {
-  readonly scope: RunScope;
   /** Share (0 to 1) of the live rows in scope above which removals are held. */
   readonly limit: number;
   /** Held removals that an operator accepted. */
@@ -119,32 +118,26 @@ type Removals = { readonly removed: readonly string[]; readonly held: readonly s
 
 const NO_REMOVALS: Removals = { removed: [], held: [] };
 
-function countLive(stored: ReadonlyMap<string, StoredLeague>): number {
-  let live = 0;
-  for (const { removed } of stored.values()) if (!removed) live += 1;
-  return live;
-}
-
 /** Up to this many removals, the limit does not apply: in a short list, a share means little. */
 const ALWAYS_ALLOWED = 5;
 /** 0.29 * 100 is 28.999999999999996, yet 29 of 100 must not count as more than 29 %. */
 const ROUNDING = 1e-6;
 
-/** Pure. A filtered list says nothing about rows with another status. A rejected element with an id is not missing. */
+/** Pure. `live` has the listed leagues in scope. A rejected element with an id is not missing. */
 export function decideRemovals(
-  stored: ReadonlyMap<string, StoredLeague>,
+  live: Iterable<string>,
   list: LeagueList,
-  { scope, limit, accepted, joined }: RemovalRules,
+  { limit, accepted, joined }: RemovalRules,
 ): Removals {
   const rejectedIds = new Set(list.rejections.map((rejection) => rejection.leagueId));
-  const live: string[] = [];
+  /** The leagues of which the missing ones are a share. */
+  const counted: string[] = [];
   const missing: string[] = [];
-  for (const [leagueId, row] of stored) {
-    if (row.removed || (scope !== 'all' && row.status !== scope)) continue;
+  for (const leagueId of live) {
     const isMissing = !list.leagues.has(leagueId) && !rejectedIds.has(leagueId);
     if (isMissing) missing.push(leagueId);
     // A league whose removal was accepted does not count, unless it is listed again, which ends the acceptance.
-    if (!isMissing || !accepted.has(leagueId)) live.push(leagueId);
+    if (!isMissing || !accepted.has(leagueId)) counted.push(leagueId);
   }
   // An element without a readable id could be any of the missing leagues.
   if (rejectedIds.has(null)) return { removed: [], held: missing };
@@ -154,9 +147,9 @@ export function decideRemovals(
   // Leagues that joined since must not make the share smaller, or an equal list later could pass what is held now.
   const withoutJoined = (): number => {
     const since = joined();
-    return live.filter((leagueId) => !since.has(leagueId)).length;
+    return counted.filter((leagueId) => !since.has(leagueId)).length;
   };
-  const tooMany = waiting.length > ALWAYS_ALLOWED && (isTooMuch(live.length) || isTooMuch(withoutJoined()));
+  const tooMany = waiting.length > ALWAYS_ALLOWED && (isTooMuch(counted.length) || isTooMuch(withoutJoined()));
   if (waiting.length > 0 && (list.received === 0 || tooMany)) {
     return { removed: missing.filter((leagueId) => accepted.has(leagueId)), held: waiting };
   }

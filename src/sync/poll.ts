@@ -1,5 +1,5 @@
-import { leagueJson } from '../league/content.ts';
 import type { JsonText } from '../league/interface.ts';
+import { leagueJson } from '../league/league-json.ts';
 import type { Validators } from '../service/client.ts';
 import { parseLeagues, type ReceivedLeague } from '../service/leagues.ts';
 import { parseProfile } from '../service/profile.ts';
@@ -10,12 +10,9 @@ import { type ChangeSet, type Plan, planPoll } from './plan.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
 import { type ApplyResult, Run, type RunDeps } from './run.ts';
 
-/** A larger first load blocks the event loop for seconds. */
-const MANY_LEAGUES = 10_000;
-
 /** Fetches, parses, plans and commits. Never rejects: the report has the error. */
 export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
-  const { store, client, scope, drift, emit } = deps;
+  const { store, client, scope, drift } = deps;
   using run = new Run(deps, 'leagues', trigger, stop);
   try {
     await run.begin();
@@ -23,10 +20,10 @@ export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSi
     const fetched = await run.beforeDeadline(client.fetchLeaguesIfChanged(scope, validators, run));
     if (fetched === undefined)
       return await run.finish(validators ?? {}, () => ({ outcome: 'unchanged', counts: NO_COUNTS }));
-    const list = await run.beforeDeadline(parseLeagues(fetched.body, scope, run.deadline.signal));
+    const { live } = store.read(() => store.leagues.index(scope));
+    const options = { stored: live, signal: run.deadline.signal };
+    const list = await run.beforeDeadline(parseLeagues(fetched.body, scope, options));
     drift.add(list.drift);
-    const { received } = list;
-    if (received > MANY_LEAGUES && store.read(store.leagues.isEmpty)) emit({ type: 'firstLoad', received });
     return await run.finish(fetched, (stamp) => commit(deps, planPoll(store, list, deps), stamp));
   } catch (error) {
     return await run.fail(error);

@@ -68,8 +68,6 @@ export function describeCounts(counts: RunCounts, httpStatus: number | null | un
 export type WorkerEvent =
   /** A login was sent, with any outcome. */
   | { readonly type: 'login'; readonly login: LoginRecord }
-  /** A first load of very many leagues is about to be written. */
-  | { readonly type: 'firstLoad'; readonly received: number }
   | { readonly type: 'runStarted'; readonly kind: RunKind }
   | { readonly type: 'runEnded'; readonly report: RunReport };
 

@@ -13,11 +13,6 @@ export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) =>
   const logRun = createRunLog(log, clock);
   return (event) => {
     if (event.type === 'login') logLogin(event.login);
-    else if (event.type === 'firstLoad')
-      log.info(
-        { kind: 'leagues', received: event.received },
-        `leagues: first load of ${event.received} leagues; this can take some seconds, in which probes are not answered`,
-      );
     else if (event.type === 'runEnded') {
       logRun(event.report);
       logNewFindings(log, event.report, scrub);

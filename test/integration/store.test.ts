@@ -253,7 +253,27 @@ describe.concurrent('other programs in the way', () => {
     reader.close();
     await using store = await opening;
     expect(first).toBe('waiting');
-    expect(store.leagues.index().size).toBe(0);
+    expect(store.leagues.index('all').live.size).toBe(0);
+  });
+
+  it('see their rows in the next index, though it is cached', async () => {
+    using folder = makeFolder();
+    const path = folder.file('leagues.db');
+    await using store = await openAt(path);
+    const add = (id: string, status: string): void =>
+      withDatabase(path, (db) => {
+        const values = `'${id}', 'n', 's', 'i', 1, '${status}', '{}', '${HOLDER.since}', '${HOLDER.since}', 'hash-${id}'`;
+        db.exec(`INSERT INTO leagues (league_id, league_name, sport, league_image, priority, status, extra,
+          first_seen_at, changed_at, content_hash) VALUES (${values})`);
+      });
+    add('a', 'active');
+    expect(store.leagues.index('all')).toMatchObject({ live: new Map([['a', 'hash-a']]), others: new Map() });
+    add('b', 'inactive');
+    expect([...store.leagues.index('all').live.keys()]).toEqual(['a', 'b']);
+    expect(store.leagues.index('active')).toMatchObject({
+      live: new Map([['a', 'hash-a']]),
+      others: new Map([['b', { hash: 'hash-b', removed: false }]]),
+    });
   });
 
   it('a writer makes a write wait until it is done', async () => {

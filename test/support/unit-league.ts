@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import type { Scope } from '../../src/config/config.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
 import { type LeagueList, parseLeagues } from '../../src/service/leagues.ts';
-import type { StoredLeague } from '../../src/store/tables/leagues.ts';
 
 /** Enough to find relevant orders and edge cases, few enough for every save. */
 export const RUNS = { numRuns: 200 };
@@ -41,16 +40,6 @@ export function bodyOf(json: string): JsonObject {
   const body = parseJson(json);
   if (!isObject(body)) throw new Error('The answer of a test is no object.');
   return body;
-}
-
-/** The index of a database that stores this list. */
-export function storedOf({ leagues }: LeagueList): Map<string, StoredLeague> {
-  return new Map(
-    [...leagues].map(([id, { leagueId, hash, league }]) => [
-      id,
-      { leagueId, hash, removed: false, status: league.status },
-    ]),
-  );
 }
 
 /** The same JSON with the members of every object in the opposite order. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changedMembersJson, contentHash, leagueJson } from '../../src/league/content.ts';
 import { LEAGUE_MEMBERS, type League } from '../../src/league/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
+import { changedMembersJson, contentHash, elementHash, leagueJson } from '../../src/league/league-json.ts';
+import { parseLeagues } from '../../src/service/leagues.ts';
 import { createElement, elementList, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
 
 async function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): Promise<League> {
@@ -69,6 +70,54 @@ describe('the hash of a league', () => {
       RUNS,
     );
   });
+});
+
+/** Parses an element beside a usable one, since a list of rejected elements alone is refused. */
+async function readBeside(fields: Readonly<Record<string, JsonValue>>, stored = new Map<string, string>()) {
+  const body = { leagues: [createElement({ league_id: 'other' }), createElement(fields)] };
+  const { leagues, rejections, drift } = await parseLeagues(body, 'all', { stored });
+  const read = [...leagues.values()].map(({ leagueId, hash, league }) => ({ leagueId, hash, league }));
+  return { leagues: read, rejections, drift };
+}
+
+describe('the hash of an element', () => {
+  it.each<[string, JsonObject]>([
+    ['a complete league', createElement()],
+    ['a list of objects', createElement({ default_markets: [{ b: 1, a: 2 }] })],
+    ['null in an optional field', createElement({ city: null })],
+  ])('is that of its league: %s', async (_what, element) => {
+    const league = await leagueOf(element);
+    expect(elementHash(element)).toBe(contentHash(league));
+  });
+
+  it.each<[string, string]>([
+    ['an unknown field', '{"unforeseen":1}'],
+    ['an object in a text', '{"city":{}}'],
+    ['a list in a scalar', '{"create_datetime":[1]}'],
+    ['a number with more digits than a double', '{"priority":12345678901234567890}'],
+  ])('is unknown with %s', (_what, fields) => {
+    const element = parseJson(fields);
+    expect(elementHash({ ...createElement(), ...(isObject(element) ? element : {}) })).toBeUndefined();
+  });
+
+  it.each(['default_markets', 'city', 'priority', 'rankings', 'create_datetime'])(
+    'spares no validation that would find another league, whatever %s was and is',
+    async (name) => {
+      const values = ['[]', [], '{}', {}, 1, '1', true, 'true', null, 'null', '"a"', 'a', 'a\0', [1], '[1]'] as const;
+      const fields = [{}, ...values.map((value) => ({ [name]: value }))];
+      for (const before of fields) {
+        const { leagues, drift } = await readBeside(before);
+        for (const { league, hash } of leagues) expect(hash).toBe(contentHash(league));
+        const hashes = new Map(leagues.map(({ leagueId, hash }) => [leagueId, hash]));
+        for (const after of fields) {
+          const [quick, whole] = [await readBeside(after, hashes), await readBeside(after)];
+          expect({ ...quick, drift: [] }).toEqual({ ...whole, drift: [] });
+          // What the stored league departed in has been recorded already.
+          expect([...drift, ...quick.drift]).toEqual(expect.arrayContaining([...whole.drift]));
+        }
+      }
+    },
+  );
 });
 
 describe('a league in the change feed', () => {

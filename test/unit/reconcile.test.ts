@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentHash, leagueJson } from '../../src/league/content.ts';
 import type { League } from '../../src/league/interface.ts';
 import type { JsonObject } from '../../src/league/json.ts';
+import { contentHash, leagueJson } from '../../src/league/league-json.ts';
 import type { LeagueList } from '../../src/service/leagues.ts';
-import type { StoredLeague } from '../../src/store/tables/leagues.ts';
+import type { LeagueIndex } from '../../src/store/tables/leagues.ts';
 import { type ChangeSet, reconcile } from '../../src/sync/plan.ts';
 import { createElement, elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
 
-type Row = StoredLeague & { readonly league: League };
+type Row = { readonly league: League; readonly hash: string; readonly removed: boolean };
 type Table = ReadonlyMap<string, Row>;
 
 const load =
@@ -18,12 +18,18 @@ const load =
     if (row === undefined) throw new Error(`There is no league ${leagueId}.`);
     return row.league;
   };
-const compare = (table: Table, { leagues }: LeagueList): ChangeSet => reconcile(table, leagues, load(table));
+const compare = (table: Table, { leagues }: LeagueList): ChangeSet => reconcile(indexOf(table), leagues, load(table));
+
+function indexOf(table: Table): LeagueIndex {
+  const [live, others] = [false, true].map((isRemoved) =>
+    [...table].filter(([, { removed }]) => removed === isRemoved),
+  );
+  return { live: new Map(live?.map(([id, { hash }]) => [id, hash])), others: new Map(others) };
+}
 
 function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Table {
   const rows = [...leagues].map(
-    ([id, { leagueId, league, hash }]) =>
-      [id, { leagueId, league, hash, removed: removed.includes(id), status: league.status }] as const,
+    ([id, { league, hash }]) => [id, { league, hash, removed: removed.includes(id) }] as const,
   );
   return new Map(rows);
 }
@@ -31,10 +37,7 @@ function tableOf({ leagues }: LeagueList, removed: readonly string[] = []): Tabl
 /** Applies a change set to a table; missing leagues stay. */
 function applied(table: Table, { added, changed, restored, rehashed }: ChangeSet): Table {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after), ...rehashed];
-  const rows = written.map(
-    ({ leagueId, league, hash }) =>
-      [leagueId, { leagueId, league, hash, removed: false, status: league.status }] as const,
-  );
+  const rows = written.map(({ leagueId, league, hash }) => [leagueId, { league, hash, removed: false }] as const);
   return new Map([...table, ...rows]);
 }
 

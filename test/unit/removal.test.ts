@@ -2,20 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/league/json.ts';
 import { decideRemovals, type RemovalRules } from '../../src/sync/plan.ts';
-import { createElement, parseElements, RUNS, storedOf } from '../support/unit-league.ts';
+import { createElement, parseElements, RUNS } from '../support/unit-league.ts';
 
-const RULES: RemovalRules = { scope: 'all', limit: 0.2, accepted: new Set(), joined: () => new Set() };
+const RULES: RemovalRules = { limit: 0.2, accepted: new Set(), joined: () => new Set() };
 
 const ids = (count: number, from = 0): readonly string[] =>
   Array.from({ length: count }, (_, index) => `l${String(from + index).padStart(3, '0')}`);
 const elements = (leagueIds: readonly string[], fields: Readonly<Record<string, JsonValue>> = {}) =>
   leagueIds.map((league_id) => createElement({ league_id, ...fields }));
-const storedLive = async (count: number) => storedOf(await parseElements(elements(ids(count))));
 
 /** Decides on a list from which the first `missing` of `live` leagues are missing. */
 async function decide(live: number, missing: number, rules: Partial<RemovalRules> = {}) {
   const list = await parseElements(elements(ids(live - missing, missing)));
-  return decideRemovals(await storedLive(live), list, { ...RULES, ...rules });
+  return decideRemovals(ids(live), list, { ...RULES, ...rules });
 }
 
 describe('the guard', () => {
@@ -51,9 +50,7 @@ describe('the guard', () => {
   });
 
   it('has nothing to hold when the list is empty and nothing is live', async () => {
-    const removed = new Map([...(await storedLive(9))].map(([id, row]) => [id, { ...row, removed: true }]));
-    expect(decideRemovals(removed, await parseElements([]), RULES)).toEqual({ removed: [], held: [] });
-    expect(decideRemovals(new Map(), await parseElements([]), RULES)).toEqual({ removed: [], held: [] });
+    expect(decideRemovals([], await parseElements([]), RULES)).toEqual({ removed: [], held: [] });
   });
 
   it('lets accepted removals pass and no others', async () => {
@@ -72,6 +69,11 @@ describe('the guard', () => {
     expect(await decide(9, 9, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(9), held: [] });
   });
 
+  it('removes no league that a filtered list has with another status', async () => {
+    const sent = [...elements(ids(9)), createElement({ league_id: 'l009', status: 'inactive' })];
+    expect(decideRemovals(ids(10), await parseElements(sent, 'active'), RULES)).toEqual({ removed: [], held: [] });
+  });
+
   it('does not remove an accepted league that is listed again', async () => {
     expect(await decide(9, 1, { accepted: new Set(ids(9)) })).toEqual({ removed: ids(1), held: [] });
   });
@@ -85,7 +87,7 @@ describe('a list that is not complete', () => {
     ['an element without an id', createElement({ league_id: null })],
     ['an element with an empty id', createElement({ league_id: '' })],
   ])('for %s holds every removal', async (_what, element) => {
-    expect(decideRemovals(await storedLive(10), await parseElements([...good, element]), RULES)).toEqual({
+    expect(decideRemovals(ids(10), await parseElements([...good, element]), RULES)).toEqual({
       removed: [],
       held: ids(1),
     });
@@ -93,7 +95,7 @@ describe('a list that is not complete', () => {
 
   it('holds accepted removals too', async () => {
     const rules = { ...RULES, accepted: new Set(ids(1)) };
-    expect(decideRemovals(await storedLive(10), await parseElements([...good, null]), rules)).toEqual({
+    expect(decideRemovals(ids(10), await parseElements([...good, null]), rules)).toEqual({
       removed: [],
       held: ids(1),
     });
@@ -101,46 +103,7 @@ describe('a list that is not complete', () => {
 
   it('is one with a rejected element whose id is known in nothing but that league, which is not missing', async () => {
     const list = await parseElements([...elements(ids(8, 2)), createElement({ league_id: 'l000', sport: null })]);
-    expect(decideRemovals(await storedLive(10), list, RULES)).toEqual({ removed: ['l001'], held: [] });
-  });
-});
-
-describe('a filtered list', async () => {
-  const stored = storedOf(
-    await parseElements([
-      ...elements(ids(10)),
-      ...elements(ids(40, 10), { status: 'inactive' }),
-      createElement({ league_id: 'odd', status: 'paused' }),
-    ]),
-  );
-
-  it.each<[RemovalRules['scope'], readonly string[], readonly string[]]>([
-    ['active', ids(7, 3), ids(3)],
-    ['active', ids(10), []],
-    ['inactive', ids(38, 12), ids(2, 10)],
-  ])('of %s leagues speaks only for rows of that status', async (scope, listed, removed) => {
-    const list = await parseElements(elements(listed, { status: scope }));
-    expect(decideRemovals(stored, list, { ...RULES, scope })).toEqual({ removed, held: [] });
-  });
-
-  it('has its share counted of the rows in its scope', async () => {
-    const list = await parseElements(elements(ids(4, 6), { status: 'active' }));
-    expect(decideRemovals(stored, list, { ...RULES, scope: 'active' })).toEqual({ removed: [], held: ids(6) });
-  });
-
-  it('that is empty holds the rows in its scope and no others', async () => {
-    expect(decideRemovals(stored, await parseElements([]), { ...RULES, scope: 'active' })).toEqual({
-      removed: [],
-      held: ids(10),
-    });
-  });
-
-  it('removes no row that it lists with another status', async () => {
-    const list = await parseElements(
-      [...elements(ids(9)), createElement({ league_id: 'l009', status: 'inactive' })],
-      'active',
-    );
-    expect(decideRemovals(stored, list, { ...RULES, scope: 'active' })).toEqual({ removed: [], held: [] });
+    expect(decideRemovals(ids(10), list, RULES)).toEqual({ removed: ['l001'], held: [] });
   });
 });
 
@@ -149,10 +112,8 @@ describe('removals', () => {
 
   it('are exactly the live leagues that are missing, each either removed or held', async () => {
     await fc.assert(
-      fc.asyncProperty(some, some, some, some, async (live, gone, listed, accepted) => {
-        const rows = [...storedOf(await parseElements(elements([...new Set([...live, ...gone])])))];
-        const stored = new Map(rows.map(([id, row]) => [id, { ...row, removed: !live.includes(id) }]));
-        const { removed, held } = decideRemovals(stored, await parseElements(elements(listed)), {
+      fc.asyncProperty(some, some, some, async (live, listed, accepted) => {
+        const { removed, held } = decideRemovals(live, await parseElements(elements(listed)), {
           ...RULES,
           accepted: new Set(accepted),
         });

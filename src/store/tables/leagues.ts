@@ -2,11 +2,12 @@ import type Database from 'better-sqlite3';
 import { type FieldType, type FieldValue, type JsonText, LEAGUE_MEMBERS, type League } from '../../league/interface.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 
-/** What a poll compares for each league. */
-export type StoredLeague = {
-  readonly hash: string;
-  readonly removed: boolean;
-  readonly status: string;
+/** What a poll compares, by `league_id`. Only hashes are kept of nearly all leagues, since there may be very many. */
+export type LeagueIndex = {
+  /** The hashes of the leagues that are listed and in scope. */
+  readonly live: ReadonlyMap<string, string>;
+  /** The other leagues: removed ones, and listed ones with a status that is not in scope. */
+  readonly others: ReadonlyMap<string, { readonly hash: string; readonly removed: boolean }>;
 };
 
 /** A row of the change feed without its `seq`. */
@@ -70,20 +71,22 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
   };
 }
 
-type IndexRow = [leagueId: string, hash: string, removed: 0 | 1, status: string];
-
-/** Caches the index (350 bytes per league). Do not read it after a write in a transaction, which may roll back. */
+/** Caches the index (200 bytes per league). Do not read it after a write in a transaction, which may roll back. */
 function createIndex(client: Database.Database) {
-  const select = client.prepare<[], IndexRow>(INDEX).raw();
+  const selectLive = client.prepare<[{ scope: RunScope }], [string, string]>(LIVE).raw();
+  const selectOthers = client.prepare<[{ scope: RunScope }], [string, string, 0 | 1]>(OTHERS).raw();
   // Changes only if another connection writes.
   const dataVersion = client.prepare<[], number>('PRAGMA data_version').pluck();
-  let latest: { index: ReadonlyMap<string, StoredLeague>; version: number | undefined } | undefined;
+  let latest: (LeagueIndex & { readonly scope: RunScope; readonly version: number | undefined }) | undefined;
   return {
-    /** The index by `league_id`. */
-    read: () => {
+    read: (scope: RunScope): LeagueIndex => {
       const version = dataVersion.get();
-      if (latest === undefined || latest.version !== version) latest = { index: toIndex(select.all()), version };
-      return latest.index;
+      if (latest?.version === version && latest?.scope === scope) return latest;
+      const others = selectOthers.all({ scope }).map(([leagueId, hash, removed]) => {
+        return [leagueId, { hash, removed: removed === 1 }] as const;
+      });
+      latest = { live: new Map(selectLive.all({ scope })), others: new Map(others), scope, version };
+      return latest;
     },
     forget: (): void => {
       latest = undefined;
@@ -91,13 +94,10 @@ function createIndex(client: Database.Database) {
   };
 }
 
-function toIndex(rows: readonly IndexRow[]): ReadonlyMap<string, StoredLeague> {
-  const index = new Map<string, StoredLeague>();
-  for (const [leagueId, hash, removed, status] of rows) index.set(leagueId, { hash, removed: removed === 1, status });
-  return index;
-}
-
-const INDEX = 'SELECT league_id, content_hash, removed_at IS NOT NULL, status FROM leagues';
+const LIVE = `SELECT league_id, content_hash FROM leagues
+  WHERE removed_at IS NULL AND (@scope = 'all' OR status = @scope)`;
+const OTHERS = `SELECT league_id, content_hash, removed_at IS NOT NULL FROM leagues
+  WHERE removed_at IS NOT NULL OR (@scope <> 'all' AND status <> @scope)`;
 
 /** Every league that was added, restored, or came into scope by its status, even if only briefly. */
 const JOINED_SINCE = `SELECT DISTINCT league_id FROM league_changes
