@@ -19,7 +19,7 @@ export type CheckSource = {
 
 const RUNS_SHOWN = 5;
 
-/** Yields each result as soon as it is known. Writes nothing, holds no lock, and sends each request once. */
+/** Yields each result as soon as it is known. Writes nothing, takes no worker lock, and retries no request. */
 export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGenerator<CheckResult> {
   const { results, config, path, advice } = checkSettings(source);
   yield* results;
@@ -34,7 +34,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
   yield* checkService(config, database, stop);
 }
 
-/** `config` is undefined if a setting is invalid, `path` if none can be read, `advice` if each result has a fix. */
+/** `config` is undefined if settings are invalid, `path` if `.env` is unreadable. `advice` is for a first start. */
 function checkSettings({ settings, environment }: CheckSource) {
   const toWarning = ({ message, fix }: Problem) => warn('settings', message, fix);
   let path: string | undefined;
@@ -69,7 +69,7 @@ async function checkHeartbeat(heartbeat: HeartbeatSource, timeoutMs: number): Pr
 }
 
 function describeSchedule({ schedule, profileSchedule }: Config): CheckResult {
-  // nextTimes() misses runs near a DST change; nextTime() does not.
+  // nextTimes() may miss runs near a DST change; nextTime() does not.
   const runs = [...new Set([schedule.nextTime(), ...schedule.nextTimes(RUNS_SHOWN)])].sort((a, b) => a - b);
   const length = schedule.expression.split(' ').length === 6 ? 19 : 16;
   const next = runs.slice(0, RUNS_SHOWN).map((run) => formatTimestamp(run).slice(0, length).replace('T', ' '));

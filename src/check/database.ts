@@ -12,19 +12,19 @@ import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from '.
 
 export type DatabaseTarget = {
   readonly results: readonly CheckResult[];
-  /** With symbolic links resolved. */
+  /** Symbolic links are resolved, unless the path or the lock file could not be checked. */
   readonly path: string;
-  /** `none` if there is no database; `unknown` if that cannot be told or the database cannot be read now. */
+  /** `none`: no database exists yet. `unknown`: the database could not be inspected. */
   readonly state: 'none' | 'readable' | 'unknown';
-  /** Whether a worker may be using it. */
+  /** Whether a worker may be using the database. */
   readonly isInUse: boolean;
 };
 
 /** From this size on, the WAL is mentioned. SQLite restarts it at about 4 MB unless a reader still needs it. */
 const NOTABLE_WAL_BYTES = 1_000_000;
-/** If the WAL has at least this size, the check warns, and so does the worker. */
+/** From this size on, the check warns about the WAL. The worker warns only if a WAL this large keeps growing. */
 const LARGE_WAL_BYTES = 64_000_000;
-/** The WAL may grow to this size, so polls may fail if less space is free. */
+/** Polls may fail if less space is free, since the WAL may grow to this size in normal use. */
 const MIN_FREE_BYTES = 20_000_000;
 const LOW_FREE_BYTES = 200_000_000;
 const MIN_FREE_FILES = 10;
@@ -82,7 +82,6 @@ function describe(path: string, { bytes, walBytes, schema, upgrade, freshness }:
   return ok('database', `${size}, ${live_leagues} leagues listed, ${last}`);
 }
 
-/** The result is `ok` whether or not a worker is running. */
 function describeLock(lock: LockStatus): CheckResult {
   if (lock.state === 'none') return ok('lock', 'not held: no worker runs');
   if (lock.holder === undefined)

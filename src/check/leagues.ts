@@ -39,7 +39,6 @@ const FIX_HELD =
   'list the removals with league-sync sync --dry-run; if they are real, accept them with league-sync accept-removals after that poll';
 const FIX_UNREADABLE = `${TELL_OPERATOR} that some elements have no readable league_id; removals are held until this is fixed`;
 
-/** What the next poll would do with the list. */
 export function describePoll(snapshot: Snapshot, list: LeagueList, config: Config): CheckResult {
   const { outcome, counts, heldBecause } = planPoll(snapshot, list, config);
   const message = `would be ${outcome}: ${describeCounts(counts, undefined)}`;

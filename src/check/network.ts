@@ -14,7 +14,7 @@ import { type CheckResult, failure, ok, warn } from './result.ts';
 
 const STEP_TIMEOUT_MS = 10_000;
 const DAY_MS = 86_400_000;
-/** A warning starts this long before a certificate expires; automatic renewal replaces it earlier. */
+/** The check warns this long before a certificate expires. Automatic renewal usually replaces a certificate earlier. */
 const RENEWAL_MS = 14 * DAY_MS;
 const FIX_NETWORK = 'check LEAGUE_SYNC_BASE_URL, the network, and firewalls between';
 
@@ -31,7 +31,7 @@ export async function checkConnection(address: URL, proxy: ProxyServer | undefin
     results.push(ok(step.name, await resolve(end.host, limitMs)));
     step = { name: 'connection', what: `The connection to ${at}` };
     const begun = performance.now();
-    // once() handles the first error; without this listener a later one would crash the process.
+    // once() handles the first error. Without this listener, a later error would crash the process.
     socket = connect(end).on('error', () => undefined);
     await withTimeout(once(socket, 'connect'), limitMs);
     const to = proxy === undefined ? at : `the proxy ${proxy.label}`;
@@ -73,7 +73,7 @@ async function checkTls({ protocol, hostname }: URL, socket: Socket, limitMs: nu
   return warn('tls', message, 'ask the operator of the service to renew the certificate');
 }
 
-/** After `limitMs` it rejects with an error that has `code`, a system error code. */
+/** Rejects after `limitMs` with an error whose system error code is `code`. */
 function withTimeout<T>(promise: Promise<T>, limitMs: number, code = 'ETIMEDOUT'): Promise<T> {
   const timeout = AbortSignal.timeout(limitMs);
   return unlessAborted(promise, timeout).catch((error: unknown) => {
@@ -87,7 +87,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 export async function checkListen(listen: ListenAddress | 'off', isRunning: boolean): Promise<CheckResult> {
   if (listen === 'off') return ok('listen', 'off: no status page, no probes, no metrics (LEAGUE_SYNC_LISTEN)');
   const address = formatAddress(listen);
-  // Asks the worker first: binding the port for the check below could make a worker that is just starting fail.
+  // Binds the port only if no running worker answers: a worker that starts during the check would find it in use.
   if (isRunning && (await checkLive(listen, PROBE_TIMEOUT_MS)) === undefined)
     return ok('listen', `the worker answers at ${address}`);
   try {

@@ -82,7 +82,7 @@ function createOneShotClient(connection: Connection, token: Token, signal: Abort
   };
 }
 
-/** Says why nothing is sent: a stored Retry-After lasts or cannot be read. Undefined if requests are allowed. */
+/** The reason to send nothing: a stored Retry-After has not ended or cannot be read. Undefined if there is none. */
 function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult | undefined {
   if (state === 'none') return undefined;
   const unknown = skipped('the service, because the database may hold a Retry-After that could not be read');
@@ -136,7 +136,7 @@ function describeClock(skewMs: number | undefined): CheckResult {
   return warn('clock', `${message}; tokens expire by the service's clock`, fix);
 }
 
-/** If the profile is not polled, a failure is just a warning, since only the command `profile` needs it then. */
+/** A failure is only a warning if the profile is not polled: then only the command `profile` needs the profile. */
 async function checkProfile({ fetchProfile, deadline, drift }: OneShotClient, config: Config): Promise<CheckResult> {
   const stats: RequestStats = { attempts: 0 };
   try {

@@ -19,7 +19,7 @@ export type PingMessage = {
   readonly text?: string;
 };
 
-/** Sends one message. The messages of its errors do not contain the URL. */
+/** Sends one message. Rejects with an error whose message does not contain the URL, which is secret. */
 export type SendPing = (message: PingMessage, signal: AbortSignal) => Promise<void>;
 
 export type HeartbeatOptions = {
@@ -31,13 +31,13 @@ export type HeartbeatOptions = {
   readonly log: Log;
 };
 
-/** The longest first wait. The later ones, up to 8 and 16 s, outlast a short DNS failure or a restarting service. */
+/** The maximum first wait. The next two, of up to 8 and 16 s, outlast a short DNS failure or a service restart. */
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 
 /**
  * Notifies a monitoring service when a run of the leagues starts, succeeds or fails. Runs never wait for it. It sends
- * one message at a time; a newer message supersedes those that have not been delivered.
+ * one message at a time. A newer message cancels the retries of an older one, and replaces older messages not yet sent.
  */
 export class Heartbeat implements AsyncDisposable {
   private readonly options: HeartbeatOptions;
@@ -103,7 +103,7 @@ export class Heartbeat implements AsyncDisposable {
 }
 
 function reasonOf(failure: unknown): string {
-  // A SettingsError means that the file with the URL cannot be read.
+  // A SettingsError means that the file with the URL, or the URL in it, cannot be used.
   if (failure instanceof SettingsError) return failure.problems[0]?.message ?? failure.message;
   return failure instanceof RunError ? failure.message : 'unexpected error';
 }
@@ -129,7 +129,7 @@ const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 /** healthchecks.io sends this with status 200 if the check does not exist or is pinged too often. */
 const REFUSED = /^OK \((not found|rate limited)\)/;
 
-/** Reads the URL for each message, since its file may change. */
+/** Reads the URL again for each message, since the file with the URL may change. */
 export function createHealthchecksClient(source: HeartbeatSource, timeoutMs = TIMEOUT_MS): SendPing {
   return async (message, signal) => {
     const { url, proxy } = source();

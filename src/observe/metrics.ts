@@ -12,16 +12,16 @@ const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held
 const LOGIN_OUTCOMES: readonly LoginRecord['outcome'][] = ['ok', 'refused', 'failed'];
 const CHANGES = ['added', 'changed', 'restored', 'removed'] as const;
 
-/** The limits cover everything from a service on the same machine to a run that times out. */
+/** The buckets range from runs against a service on the same machine to runs that time out (by default after 2 min). */
 const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /**
- * The library's own metrics that are exported. Left out are those of the event loop (measuring it wakes an idle worker
- * a hundred times a second), of garbage collections (only some are counted), of handles and requests (promtool rejects
- * their names), and `process_heap_bytes` (on Linux it is reserved memory).
+ * The default metrics of the library that are exported. Not exported are those of the event loop (measuring it wakes an
+ * idle worker a hundred times a second), of garbage collections (only some are counted), of handles, resources and
+ * requests (promtool rejects their names), of heap spaces, and `process_heap_bytes` (on Linux it is reserved memory).
  */
 const PROCESS_METRICS = /^process_(?!heap_)|^nodejs_(heap_size|external_memory|version)_/;
-/** The longest interval (ms) that a timer accepts: the timers of the library cannot be switched off. */
+/** The longest interval (ms) of a timer. It is used because the timers of the library cannot be switched off. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /** `render` resolves with all metrics in the text format of Prometheus; `onEvent` counts runs, changes and logins. */
@@ -130,7 +130,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** In bytes; undefined if the file is missing or cannot be accessed. */
+/** The size in bytes; undefined if the file is missing or cannot be accessed. */
 function sizeOf(path: string | undefined): number | undefined {
   if (path === undefined) return undefined;
   try {

@@ -28,7 +28,6 @@ export type LiveState = NonNullable<ReturnType<Monitor['liveState']>>;
 
 type SuccessTime = {
   readonly at: number;
-  /** The same time on the monotonic clock. */
   readonly monotonicAt: number;
   /** Calculated on demand, since the next times of a rare schedule take long to find. */
   staleAfterMs?: number;
@@ -97,7 +96,7 @@ export class Monitor {
   verdict(): Verdict {
     if (this.sources === undefined) return STARTING;
     const error = this.lastFailure;
-    // `writeError` reports missing or locked files while that lasts; other errors stand until the next good poll.
+    // `writeError` covers locked, deleted and replaced files. Any other database error counts until the next poll ends.
     const standing = error instanceof DatabaseError && !error.busy && !error.gone ? error : undefined;
     const { held_removals: held = 0, open_rejections: rejected = 0 } = this.counts() ?? {};
     return assess({
@@ -111,7 +110,7 @@ export class Monitor {
     });
   }
 
-  /** Ignores a forbidden profile. Ignores an unreadable secret file, too, until a poll fails because of it. */
+  /** Ignores a forbidden profile, and ignores an unreadable secret file until a poll fails because of it. */
   private refused(): HealthInput['refused'] {
     const refusal = this.sources?.session.credentialFailure();
     const isOfLeagues = refusal?.subject !== 'profile' && refusal?.error.httpStatus !== undefined;
@@ -162,7 +161,7 @@ export class Monitor {
     try {
       this.lastCounts = this.sources?.store.read(this.sources.store.freshness) ?? this.lastCounts;
     } catch {
-      // `verdict` reports the error; the last known counts remain.
+      // The last known counts remain. If polls fail as well, `verdict` reports their error.
     }
     return this.lastCounts;
   }

@@ -20,7 +20,7 @@ export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings
 export type HealthInput = {
   /** The last good poll of the leagues. */
   readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;
-  /** The service refuses the credentials, or their files cannot be read. */
+  /** Set if the service refuses the credentials (`byService`), or if the files with the credentials cannot be read. */
   readonly refused: { readonly message: string; readonly byService: boolean } | undefined;
   readonly databaseFault: Pick<DatabaseError, 'message' | 'condition'> | undefined;
   /** Polls of the leagues that failed in a row. */
@@ -28,7 +28,7 @@ export type HealthInput = {
   readonly lastError: Pick<RunError, 'kind' | 'message'> | undefined;
   readonly held: number;
   readonly rejected: number;
-  /** True if no worker is running: without any poll the state is then `bad`, not `loading`. */
+  /** True if no worker is running. The state before the first poll is then `bad`, not `loading`. */
   readonly isIdle?: boolean;
 };
 
@@ -60,7 +60,6 @@ function isLoading({ failures, isIdle = false }: HealthInput): boolean {
   return failures === 0 && !isIdle;
 }
 
-/** The verdict until the database is open. */
 export const STARTING: Verdict = {
   state: 'loading',
   headline: 'Starting',
@@ -88,7 +87,7 @@ function findProblems(input: HealthInput): readonly Problem[] {
 
 function findStaleness(input: HealthInput): Problem | undefined {
   const { success, lastError } = input;
-  // Another reason already contains the message of this error.
+  // Whether another reason already contains the message of `lastError`.
   const isSaid =
     (lastError?.kind === 'credentials' && input.refused !== undefined) ||
     (lastError?.kind === 'database' && input.databaseFault !== undefined);
@@ -110,6 +109,8 @@ function findWarnings({ failures, held, rejected }: HealthInput): readonly strin
   return [
     ...(failures > 0 ? [failures === 1 ? 'the last poll failed' : `the last ${failures} polls failed`] : []),
     ...(held > 0 ? [held === 1 ? '1 removal is held' : `${held} removals are held`] : []),
-    ...(rejected > 0 ? [rejected === 1 ? '1 element is rejected' : `${rejected} elements are rejected`] : []),
+    ...(rejected > 0
+      ? [rejected === 1 ? '1 list entry cannot be stored' : `${rejected} list entries cannot be stored`]
+      : []),
   ];
 }

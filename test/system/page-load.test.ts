@@ -47,7 +47,7 @@ describe('a worker stays responsive', () => {
     expect(text.length).toBeLessThan(1_000_000);
     expect(tookMs).toBeLessThan(LONGEST_MS);
     const [first] = /\?sport=[^"#]*/.exec(text) ?? [];
-    expect((await ask(served, `/${first?.replaceAll('&amp;', '&')}`)).text).toContain('1 league by name');
+    expect((await ask(served, `/${first?.replaceAll('&amp;', '&')}`)).text).toContain('1 league, sorted by name');
   });
 
   it('with an id too long for a request, which gets no link', async () => {

@@ -59,14 +59,14 @@ describe('the page', () => {
     const { page, expectQuiet } = await openTab(url, LOOKS.dark);
     const found = await look(page);
     expect(found).toMatchObject({
-      title: '✗ credentials refused',
+      title: '✗ credentials problem',
       icon: '/icon-bad.svg',
       look: 'state bad',
       headline: 'The service refuses the credentials',
-      session: expect.stringMatching(/^Sessionrefused ?next login in \d+ s/),
+      session: expect.stringMatching(/^Sessionlogin refused ?next try in \d+ s/),
     });
     expect(found.facts).toMatch(AGE);
-    expect(found.facts).toMatch(/ · next login in \d+ s$/);
+    expect(found.facts).toMatch(/ · next try in \d+ s$/);
     await expectAccessible(page);
     await takePicture(page, 'home-refused-dark');
     expectQuiet();

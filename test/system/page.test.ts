@@ -59,9 +59,9 @@ describe('the status page', () => {
     const { page, expectQuiet } = await openTab(url);
     await page.goto('/');
     const list = page.getByRole('region', { name: 'Leagues' });
-    expect(await list.textContent()).toContain('20,000 leagues, 1 to 50 by name');
+    expect(await list.textContent()).toContain('20,000 leagues, 1 to 50, sorted by name');
     await list.getByRole('link', { name: 'Next' }).click();
-    expect(await list.textContent()).toContain('51 to 100 by name');
+    expect(await list.textContent()).toContain('51 to 100, sorted by name');
     await page.goto('/?page=400');
     expect(await list.getByRole('link', { name: 'Next' }).count()).toBe(0);
     await expectAccessible(page);

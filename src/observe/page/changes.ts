@@ -14,7 +14,7 @@ export function renderChanges(day: string | undefined, changes: readonly RecentC
 ${changes.length === MAX_CHANGES ? html`<p><a href="/changes?${older}">Older changes</a></p>` : ''}</section>`;
 }
 
-/** `changes` are newest first. If `named` is set, each one shows the name of its league. */
+/** `changes` are newest first. If `named` is true, each change shows the name of its league. */
 export function renderChangeList(changes: readonly RecentChange[], now: number, named = true): Html {
   if (changes.length === 0) return html`<p class="muted">No changes.</p>`;
   return html`<ol class="feed">${changes.map(

@@ -14,7 +14,7 @@ import { iconPath } from './style.ts';
 
 const MAX_HELD = 10;
 const MAX_RECENT = 12;
-/** Longer than any name. Search texts are limited, since a search compares the text with every league. */
+/** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
 const MAX_SEARCH_LENGTH = 100;
 
 type HomeData = ReturnType<ReturnType<typeof createReader>>;
@@ -43,7 +43,7 @@ export function createReader(read: Read) {
   };
 }
 
-/** A positive integer; undefined for anything else. */
+/** Parses a positive integer of at most 15 digits; undefined for anything else. */
 export function parsePositive(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
@@ -95,7 +95,9 @@ function renderNextPoll(monitor: Monitor, now: number): Html {
   const until = (at: number) => relativeTime(at, now, 'until');
   if (running !== undefined) return html`polling the ${running} now`;
   if (pausedUntil > now) return html`the service asked for a pause (Retry-After), next poll ${until(pausedUntil)}`;
-  if (refusal !== undefined && refusal.until > now) return html`next login ${until(refusal.until)}`;
+  // A forbidden profile does not delay polls of the leagues.
+  const isBlocked = refusal !== undefined && refusal.subject !== 'profile' && refusal.until > now;
+  if (isBlocked) return html`next try ${until(refusal.until)}`;
   return html`next poll ${until(monitor.settings.schedule.nextTime())}`;
 }
 
@@ -107,7 +109,7 @@ function explain(monitor: Monitor): readonly string[] {
     const which = failures === 1 ? 'The last poll failed' : `The last ${count(failures)} polls failed`;
     return [cause === undefined ? `${which}.` : `${which}: ${cause}`];
   }
-  // During the first poll, the missing data needs no explanation.
+  // Until the first poll has ended, the missing data needs no explanation.
   return reasons.filter(({ reason }) => reason !== 'no-good-poll' || failures > 0).map(({ message }) => message);
 }
 
@@ -131,8 +133,10 @@ function renderTiles(monitor: Monitor, now: number): Html {
 }
 
 function renderSession({ refusal, token }: Partial<LiveState>, now: number): Html {
-  if (refusal !== undefined)
-    return html`<dd class="bad">refused<small>next login ${relativeTime(refusal.until, now, 'until')}</small></dd>`;
+  if (refusal !== undefined) {
+    const what = refusal.error.httpStatus === undefined ? 'credentials unreadable' : `${refusal.subject} refused`;
+    return html`<dd class="bad">${what}<small>next try ${relativeTime(refusal.until, now, 'until')}</small></dd>`;
+  }
   if (token === undefined) return html`<dd>no token yet</dd>`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<dd class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</dd>`;
@@ -153,7 +157,7 @@ function renderHeldRemovals({ held, unidentified }: Issues, now: number): Html {
   return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
 <p>${explainHeld(held, unidentified)} <span class="muted">First held ${relativeTime(held[0]?.held_since ?? now, now)}.</span></p>
 <ul>${held.slice(0, MAX_HELD).map((row) => html`<li>${linkToLeague(row.league_id, row.league_name)}</li>`)}</ul>
-${held.length > MAX_HELD ? html`<p class="muted">and ${count(held.length - MAX_HELD)} more, which <code>league-sync accept-removals</code> lists</p>` : ''}</section>`;
+${held.length > MAX_HELD ? html`<p class="muted">and ${count(held.length - MAX_HELD)} more; <code>league-sync accept-removals | cat</code> lists all and accepts nothing</p>` : ''}</section>`;
 }
 
 function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
@@ -162,7 +166,7 @@ function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
     return html`The last list has elements without a readable <code>league_id</code>, which might be any of these leagues. The removals are held until the service corrects this. Until then, accepting them has no effect.`;
   if (accepted > 0)
     return html`${count(accepted)} of these removals ${accepted === 1 ? 'is' : 'are'} accepted; the next poll applies ${accepted === 1 ? 'it' : 'them'}.`;
-  return html`The service no longer lists ${held.length === 1 ? 'this league' : 'these leagues'}. Because the list was empty, or too many leagues disappeared at once, nothing is removed until you confirm it. If the leagues are really gone, run <code>league-sync accept-removals</code>. If a league is listed again, its removal is no longer held.`;
+  return html`The service no longer lists ${held.length === 1 ? 'this league' : 'these leagues'}. Because the list was empty, or too many leagues disappeared at once, nothing is removed until you confirm it. If the leagues are really gone, run <code>league-sync accept-removals</code>. If a league is listed again, its removal is dropped.`;
 }
 
 function renderRejections({ rejections, openRejections: open }: Issues, now: number): Html {
@@ -177,6 +181,6 @@ ${open > rejections.length ? html`<p class="muted">and ${count(open - rejections
 
 function renderDrift({ drift }: Issues, now: number): Html {
   return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> Departures from the interface</h2>
-<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or adapt the programs that read the database to the change.</p>
+<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or adapt the programs that read the database.</p>
 <ul>${drift.map(({ field, kind, detail, first_seen_at }) => html`<li><code>${field}</code> ${kind}${detail === null || detail === '' ? '' : html`: ${detail}`} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`)}</ul></section>`;
 }

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../time/clock.ts';
 import { formatAge } from '../../time/duration.ts';
 
 const SECOND_MS = 1_000;
-/** Longer ids do not fit into the URL of a request. */
+/** Longer ids may not fit into the URL of a request. */
 const MAX_LINKED_ID_LENGTH = 2_000;
 
 /** Escaped HTML. */
@@ -11,7 +11,7 @@ export type Html = ReturnType<typeof html>;
 
 type AgeForm = 'ago' | 'old' | 'until';
 
-/** Formats a number as `12,345`. Intl would take 8 MB of memory when it is first used. */
+/** Formats a number as `12,345`. */
 export function count(n: number): string {
   return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -27,7 +27,7 @@ export function relativeTime(time: number | string, now: number, form: AgeForm =
   return html`<time datetime="${iso}" title="${iso}" data-age="${form}">${formatRelative(form, at, now)}</time>`;
 }
 
-/** Such as `5 s ago`, `5 s old`, `in 5 s`. If the clock was ahead at a past event, the time of day is shown instead. */
+/** Such as `5 s ago`, `5 s old`, `in 5 s`. Shows the time of day if the clock was ahead at a past event. */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
   const words = formatAge(now - at);
   if (form === 'until') return at - now < SECOND_MS ? 'now' : words;
@@ -35,7 +35,7 @@ export function formatRelative(form: AgeForm, at: number, now: number): string {
   return form === 'old' ? words.replace(/ ago$/, ' old') : words;
 }
 
-/** Such as `18:43:15 UTC`, with the date before it if it is not today. */
+/** Such as `18:43:15 UTC`, with the date before it if that is not today. */
 export function timeOfDay(at: number, now: number): string {
   const [day, time] = [formatTimestamp(at).slice(0, 10), formatTimestamp(at).slice(11, 19)];
   return formatTimestamp(now).startsWith(day) ? `${time} UTC` : `${day} ${time} UTC`;

@@ -82,7 +82,7 @@ export function tabTitle(monitor: Monitor): string {
   return {
     starting: 'starting',
     'no-good-poll': 'no data yet',
-    'credentials-refused': 'credentials refused',
+    'credentials-refused': 'credentials problem',
     database: headline.replace(/^The /, ''),
     stale: formatAge(monitor.lastSuccess()?.ageMs ?? 0).replace(/ ago$/, ' old'),
   }[worst];

@@ -61,7 +61,7 @@ function explainEmpty({ filter: { search }, facets }: LeaguesView): Html {
 function renderTable({ leagues, page, total }: LeaguePage, now: number): Html {
   const first = (page - 1) * PAGE_SIZE + 1;
   return html`<table class="wide">
-<caption>${countOf(total, 'league')}${total > PAGE_SIZE ? html`, ${count(first)} to ${count(first + leagues.length - 1)} by name` : ' by name'}</caption>
+<caption>${countOf(total, 'league')}${total > PAGE_SIZE ? html`, ${count(first)} to ${count(first + leagues.length - 1)}, sorted by name` : ', sorted by name'}</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Changed</th></tr></thead>
 <tbody>${leagues.map(
     (league) => html`<tr>

@@ -29,7 +29,6 @@ export function renderPolls(newestFirst: readonly RunSummary[], now: number): Ht
     const [x, y] = [(empty + index) * STEP, HEIGHT - height];
     return html`<rect class="${poll.outcome}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}" rx="2"><title>${poll.started_at}: ${describeOutcome(poll)} (${formatDuration(durationMs(poll))})</title></rect>`;
   });
-  // These dashes fill the space before the first poll.
   const dashes = html`<line class="none" x1="0" y1="${HEIGHT - MIN_HEIGHT / 2}" x2="${empty * STEP}" y2="${HEIGHT - MIN_HEIGHT / 2}" stroke-width="${MIN_HEIGHT}" stroke-dasharray="${BAR} ${STEP - BAR}"/>`;
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
   const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed.`;

@@ -15,7 +15,8 @@ function formatRelative(form, ms) {
 
 /**
  * Keeps an open page up to date: fetches it every 10 s, replaces changed parts, updates ages every second, and warns if
- * the worker stops answering. Parts with a focused field or (except state and tiles) selected text are left alone.
+ * the worker stops answering. A part with a focused element stays as it is, unless its new version has the same link or
+ * summary to focus. A part with selected text stays as it is, too, unless it is the state or the tiles.
  */
 export const SCRIPT = `
 ${AGES}
