@@ -134,7 +134,7 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
 }
 
 async function runProcess(): Promise<void> {
-  // Otherwise V8's new space grows to 48 MB and stays there, although the worker is mostly idle.
+  // Without this flag, V8's new space grows to 48 MB and stays there, although the worker is mostly idle.
   setFlagsFromString('--semi-space-growth-factor=1');
   listenToSignals();
   let exitCode = await main(process.argv.slice(2), io, begin);

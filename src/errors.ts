@@ -10,7 +10,7 @@ export const EXIT = {
   settings: 78,
 } as const;
 
-/** Failures, grouped by who has to act; the values of `runs.error_kind`. */
+/** The kinds of failure; also the values of `runs.error_kind`. */
 export const ERROR_KINDS = ['network', 'timeout', 'status', 'contract', 'credentials', 'database', 'internal'] as const;
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
@@ -20,7 +20,6 @@ export type Problem = { readonly message: string; readonly fix: string };
 /** A warning or an error to print. Without `fix` the message itself says what to do. */
 export type Notice = { readonly message: string; readonly fix?: string };
 
-/** One line: `message -> fix`. */
 export function formatProblem({ message, fix }: Notice): string {
   return fix === undefined ? message : `${message} -> ${fix}`;
 }
@@ -38,9 +37,9 @@ type RunErrorDetails = {
   readonly notBefore?: number | undefined;
 };
 
-/** Why a run or a login failed. Its message never contains a secret or a response body. */
+/** Why a run or a login failed. Its message contains no secret and, of a response body, only the redacted `message`. */
 export class RunError extends Error {
-  override name = 'RunError';
+  override name = this.constructor.name;
   readonly kind: ErrorKind;
   /** The message without the fix. */
   readonly what: string;
@@ -65,11 +64,9 @@ export class RunError extends Error {
   }
 }
 
-/** There was no response, or only an incomplete one. */
+/** No complete response arrived, or none in time. */
 export class TransportError extends RunError {
-  override name = 'TransportError';
-
-  /** The error code of Node or undici; empty after a timeout. */
+  /** The error code of Node or undici; empty if a time limit of this program ended the request. */
   get code(): string {
     return codeOf(this.cause);
   }
@@ -77,31 +74,23 @@ export class TransportError extends RunError {
 
 /** The response says that the request failed. */
 export class StatusError extends RunError {
-  override name = 'StatusError';
-
   constructor(retryable: boolean, message: string, details?: RunErrorDetails) {
     super('status', retryable, message, details);
   }
 }
 
 /** Nothing was sent because a `Retry-After` has not ended. */
-export class RetryAfterError extends StatusError {
-  override name = 'RetryAfterError';
-}
+export class RetryAfterError extends StatusError {}
 
 /** The response violates the interface. */
 export class ContractError extends RunError {
-  override name = 'ContractError';
-
   constructor(message: string, details?: RunErrorDetails) {
     super('contract', false, message, details);
   }
 }
 
-/** The service rejects the credentials, or every token that it issues for them. */
+/** The service rejects the credentials or every token that it issues for them, or the credentials cannot be read. */
 export class CredentialsError extends RunError {
-  override name = 'CredentialsError';
-
   constructor(message: string, details?: RunErrorDetails) {
     super('credentials', false, message, details);
   }
@@ -109,7 +98,6 @@ export class CredentialsError extends RunError {
 
 /** A problem with the database file, its folder or its disk. */
 export class DatabaseError extends RunError {
-  override name = 'DatabaseError';
   /** True if another program holds a lock, so that retrying helps. */
   readonly busy: boolean;
   /** True if the files at the path are not the ones that were opened. They must be neither read nor written. */
@@ -129,9 +117,7 @@ export class DatabaseError extends RunError {
 }
 
 /** A signal killed the process that copied the database. */
-export class CopyKilledError extends DatabaseError {
-  override name = 'CopyKilledError';
-}
+export class CopyKilledError extends DatabaseError {}
 
 /** The abort reason of a stop; not a failure. */
 export class StoppedError extends Error {
@@ -146,7 +132,7 @@ export class SettingsError extends Error {
   override name = 'SettingsError';
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** Instructions that replace the individual fixes, such as for a first start. */
+  /** Instructions for a first start, shown after the problems and their fixes. */
   readonly advice: string | undefined;
 
   constructor(problems: readonly Problem[], warnings: readonly Problem[] = [], advice?: string) {
@@ -179,7 +165,6 @@ export function exitCodeOf(error: unknown): number {
   return EXIT.failed;
 }
 
-/** Wraps unexpected errors as `internal`. */
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown error';

@@ -32,7 +32,7 @@ export function openLog(config: LogConfig, fd: number, terminal: Terminal | unde
     out.end();
     await promise;
     clearTimeout(timer);
-    // Otherwise pino's exit hook waits forever for a stuck reader or a full disk.
+    // Without this, pino's exit hook would wait forever for a stuck reader or a full disk.
     out.destroy();
   };
   return { log, close };

@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
+import { createProgram, type Execute } from './command-line.ts';
 import type { Mode, ProcessIO } from './commands/process.ts';
 import { EXIT, exitCodeOf, RunError, SettingsError } from './errors.ts';
-import { createProgram, type Execute } from './program.ts';
 import type { Terminal } from './terminal/style.ts';
 
-/** Begins every message of the program on stderr. */
+/** Begins warnings and errors on stderr, except those of commander. */
 export const LEAD = 'league-sync: ';
 
 /** Runs a command line and resolves with its exit code; never rejects. `begin` is called before the command starts. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Looks for package.json in the folders above, both from `src` and from the bundle in `dist`. */
+/** Finds package.json in a folder above this file, which is in `src` or bundled in `dist`. Throws if there is none. */
 export function findPackage() {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) {

@@ -33,7 +33,6 @@ export function createSecrets(now = (): number => performance.now()) {
       for (const secret of [...encodings(password), ...pairs]) credentials.add(secret);
       update();
     },
-    /** Adds the tokens of a login and forgets old ones. */
     addTokens: (...added: readonly string[]): void => {
       const at = now();
       const others = tokens.filter(({ token }) => !added.includes(token));
@@ -47,7 +46,7 @@ export function createSecrets(now = (): number => performance.now()) {
     /** For JSON that is stored: redacts tokens and the Basic pair, not the password, which may be part of a name. */
     scrubTokens: (json: string): string => {
       const text = unescapeAscii(json);
-      // One search for all secrets takes a third of the time of one for each; tens of megabytes may have none.
+      // One search for all secrets takes a third of the time of one search each, and most bodies contain none.
       return anyInData?.test(text) ? replaceAll(text, inData) : text;
     },
   };

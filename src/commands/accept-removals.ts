@@ -40,7 +40,7 @@ export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (io, { 
     await io.print('nothing was accepted');
     return EXIT.held;
   }
-  // Accepts only what was shown, since a poll may have changed the held removals in the meantime.
+  // Accepts only the removals read above, since a poll may have changed the held removals in the meantime.
   const accepted = await accept(path, held, { migrations, clock: systemClock, stop: io.stop });
   if (accepted > 0) await say(`${removals(accepted)} accepted: ${when}`);
   if (accepted < held.length)
@@ -74,7 +74,7 @@ function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined
   return [...headLines, '', table, ...more, ''].join('\n');
 }
 
-/** Such as `36 soccer, 2 golf`; the smallest sports are counted together. */
+/** Such as `36 soccer, 2 golf`. All but the `MAX_SPORTS` sports with the most removals are counted together. */
 function countSports(held: readonly HeldRemoval[]): string {
   const bySport = Map.groupBy(held, ({ sport }) => sport ?? 'unknown');
   const sorted = [...bySport].toSorted(([, some], [, others]) => others.length - some.length);

@@ -27,15 +27,15 @@ export const backup: Command<{ readonly file: string }> = async (io, { file }) =
 type CopyOptions = {
   readonly path: string;
   readonly target: string;
-  /** Temporary file for replacing an earlier copy. Without it the target must not exist. */
+  /** The path of the new copy until it replaces an earlier one. If it is undefined, `target` must not exist. */
   readonly part?: string;
-  /** Allows replacing a published copy even if it holds a state that the database does not have. */
+  /** Also allows replacing a read-only copy that has data which is not in the database. */
   readonly published?: boolean;
   /** The process id of the parent, as an option: the parent may end before this process can read `process.ppid`. */
   readonly parent: number;
 };
 
-/** The command of the child process that makes copies for `backup` and for the worker. */
+/** The hidden command that `createCopyProcess` runs in a child process. */
 export const copy: Command<CopyOptions> = async (io, { path, target, part, published, parent }) => {
   const isParentAlive = (): boolean => io.parent() === parent;
   const replaceable = published === true ? 'published' : 'earlier';

@@ -56,12 +56,12 @@ const ARROW = ' → ';
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
-/** The width that both values together get before the name may become wider than `MIN_NAME`. */
+/** The name is wider than `MIN_NAME` only if this width is left for both values together, or if they need less. */
 const WANTED_VALUES = 24;
-/** If the values have less room than this, all fields go below the name instead of beside it. */
+/** All fields go below the name if the values beside it would get less width than this, and less than they need. */
 const MIN_VALUES = 20;
 
-/** Writes one line per changed field, with its old and its new value; aligns the columns if there is room. */
+/** Returns one line per changed field, with its old and its new value. The columns are aligned if there is room. */
 export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
   const escaped = rows.map(escapeRow);
   const layout = { ...alignColumns(escaped, terminal.columns), ...terminal };
@@ -139,7 +139,7 @@ const MAX_MEASURED = 1_000;
 /** Characters shown before the first difference. */
 const CONTEXT = 3;
 
-/** Truncates both values to fit the width, the longer one first, so that their difference stays visible. */
+/** Truncates the values to fit the width, the longer one first. Omits their common start if they would look alike. */
 export function fitPair(old: string, now: string, width: number): readonly [string, string] {
   const pair = truncatePair(old, now, width);
   const from = isIndistinguishable(pair) ? firstDifference(old, now) : 0;

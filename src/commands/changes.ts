@@ -65,7 +65,7 @@ function explainNoChanges(path: string, { after, last, leagueId }: FeedRange): s
   return `no changes: there is no league with the league_id ${escapeControls(leagueId)}${hint}`;
 }
 
-/** Inserts `before` and `after` unchanged, because they are JSON already and have every digit of their numbers. */
+/** Inserts `before` and `after` unchanged, because they are JSON already and parsing could lose digits. */
 function entryJson({ seq, run_id, at, league_id, kind, before, after }: FeedEntry): string {
   const [id, what] = [JSON.stringify(league_id), JSON.stringify(kind)];
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"kind":${what},"before":${before},"after":${after}}`;

@@ -20,7 +20,7 @@ import type { Command, ProcessIO } from './process.ts';
 const DATABASE = 'demo-data/leagues.db';
 /** The default of LEAGUE_SYNC_LISTEN, or any free port if that one is in use. */
 const PAGE = { host: '127.0.0.1', port: 9464, orAnyPort: true } as const;
-/** Short, so that the demo shows a token renewal. */
+/** Short, so that the demo shows renewals of the token. */
 const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
 const ACCOUNT = { username: 'demo', password: 'demo-password' } as const;
@@ -56,7 +56,7 @@ function configFor(url: string, io: ProcessIO): Config {
   return { ...loadConfig(readSettings(settings), io.environment), listen: PAGE };
 }
 
-/** Stops after 24 days at the latest, since setTimeout fires at once if the time is longer. */
+/** Stops after 24 days at the latest, since setTimeout fires at once if its delay is longer. */
 function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   const timer = new AbortController();
   setTimeout(() => timer.abort(new StoppedError()), Math.min(ms, 2 ** 31 - 1)).unref();

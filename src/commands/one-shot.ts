@@ -10,14 +10,14 @@ import { openWorker } from '../worker/open.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
 import type { ProcessIO } from './process.ts';
 
-/** Loads the settings and prints their warnings. Throws a SettingsError if one is invalid. */
+/** Loads the settings and prints their warnings. Rejects with a SettingsError if a setting is invalid. */
 export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   const config = loadConfig(io.settings(), io.environment);
   for (const warning of config.warnings) await io.warn(warning);
   return config;
 }
 
-/** Polls once, then prints the result. Throws the error of a failed run, which is then the last line on stderr. */
+/** Polls once, then prints the result. Rejects with the error of a failed run, which `main` then prints. */
 export async function pollOnce<T extends { readonly report: RunReport }>(
   io: ProcessIO,
   config: Config,
@@ -42,7 +42,7 @@ async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) =
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
   const log = await io.openLog(isLevelSet ? config.log : { ...config.log, level: 'warn' }, 2);
   const { emit, subscribe } = createEvents(log);
-  // Opened before the database, so that it is disposed after the database is closed.
+  // The heartbeat is opened before the database, so that it is disposed of after the database is closed.
   await using heartbeat = openHeartbeat(config, log);
   const options = { log, pid, signal, firstReason: 'manual', copy: createCopyProcess(io), emit } as const;
   await using resources = await openWorker(config, options);
@@ -53,7 +53,7 @@ async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) =
   return { result, publisher };
 }
 
-/** Logs no failed login, and a failed poll only as info, since the error is printed as the last line on stderr. */
+/** Skips failed logins and logs failed polls only as info, since the error is printed as the last line on stderr. */
 function createOneShotLog(log: Log, scrub: (text: string) => string): Listener {
   const logLogin = createLoginLog(log, systemClock);
   return (event) => {

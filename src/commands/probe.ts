@@ -6,7 +6,7 @@ import type { Command } from './process.ts';
 const TIMEOUT_MS = 5_000;
 
 export const probe: Command<unknown> = async (io) => {
-  // If the environment sets the address, `.env` is not read, so that an unreadable one cannot fail the probe.
+  // If the environment sets the address, `.env` is not read, so that an unreadable `.env` cannot make the probe fail.
   const { LEAGUE_SYNC_LISTEN: set } = io.environment;
   const setting = (set || io.settings().values.LEAGUE_SYNC_LISTEN)?.trim() || SETTINGS.LEAGUE_SYNC_LISTEN.fallback;
   const address = SETTINGS.LEAGUE_SYNC_LISTEN.read(setting, 'LEAGUE_SYNC_LISTEN');

@@ -11,11 +11,10 @@ export type ProcessIO = {
   /** The command line that starts this program, without its arguments: executable, Node options, script. */
   readonly program: readonly string[];
   readonly environment: Environment;
-  /** The environment merged over `.env`. Throws a SettingsError if `.env` cannot be read. */
+  /** Settings of the environment and `.env`; the environment wins. Throws a SettingsError if `.env` is unreadable. */
   readonly settings: () => Settings;
   /** Prints a line to stdout and resolves when it is written, so that a slow reader slows the command down. */
   readonly print: (text: string) => Promise<void>;
-  /** Prints to stderr. */
   readonly printError: (text: string) => void;
   readonly warn: (warning: Notice) => Promise<void>;
   /** Undefined if stdout is not a terminal. */
@@ -24,7 +23,7 @@ export type ProcessIO = {
   readonly errorTerminal: Terminal | undefined;
   readonly readInput: () => Promise<string>;
   readonly isAlive: (pid: number) => boolean;
-  /** Resolves with the line that was typed. Undefined if stdin or stdout is not a terminal. */
+  /** Resolves with the line that the user typed. `ask` is undefined if stdin or stdout is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** `fd` is 1 (stdout) for `run`, `demo` and `simulate`, and 2 (stderr) for commands that print a result. */
   readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
@@ -35,8 +34,8 @@ export type ProcessIO = {
 
 export type Output = Pick<ProcessIO, 'print' | 'printError'>;
 
-/** A signal ends a `daemon` with exit code 0 and a `oneShot` with 128 + its number; it kills a `readOnly` at once. */
+/** SIGTERM or SIGINT ends a `daemon` with exit code 0 and a `oneShot` with 128 + its number, and kills a `readOnly`. */
 export type Mode = 'daemon' | 'oneShot' | 'readOnly';
 
-/** Resolves with the exit code, or throws an error that `exitCodeOf` maps to one. */
+/** Resolves with the exit code, or rejects with an error that `exitCodeOf` maps to an exit code. */
 export type Command<Options> = (io: ProcessIO, options: Options) => Promise<number>;

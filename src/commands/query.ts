@@ -21,13 +21,12 @@ const WRITERS: Readonly<Record<Format, (result: QueryResult) => string>> = {
   },
   json: ({ columns, rows }) => `[${rows.map((row) => objectJson(columns, row)).join(',\n')}]`,
   csv: ({ columns, rows }) => {
-    // NULL stays NULL, which becomes an empty field; an empty text is quoted.
+    // NULL becomes an empty field, and an empty text becomes `""`, so that readers can tell them apart.
     const cells = rows.map((row) => row.map((value) => (value === null ? null : toText(value))));
     return stringify([columns, ...cells], { quoted_match: /^$/ }).replace(/\n$/, '');
   },
 };
 
-/** NULL becomes an empty text, a BLOB its bytes in hexadecimal. */
 function toText(value: QueryValue): string {
   if (value === null) return '';
   return Buffer.isBuffer(value) ? value.toString('hex') : String(value);
@@ -40,7 +39,7 @@ function objectJson(columns: readonly string[], row: readonly QueryValue[]): str
 
 function valueJson(value: QueryValue): string {
   if (typeof value === 'bigint') return String(value);
-  // JSON cannot express infinity, but parsers read these numbers as infinite.
+  // JSON has no infinity, but most parsers read 1e999, which is too large for a double, as infinity.
   if (typeof value === 'number' && !Number.isFinite(value)) return value > 0 ? '1e999' : '-1e999';
   return JSON.stringify(Buffer.isBuffer(value) ? value.toString('hex') : value);
 }

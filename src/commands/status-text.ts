@@ -126,7 +126,7 @@ function describeExpiry(report: StatusReport, options: TextOptions): readonly Ro
   return [['token expires', withAge(at, `expired ${formatAge(-leftMs)}`, options), 'warning']];
 }
 
-/** Omits the error of most failed logins, since the verdict or the last poll shows it. */
+/** Shows the error of a failed login only if neither the verdict nor the last poll shows it. */
 function describeLogin({ last_login: login, last_poll }: StatusReport, options: TextOptions): Row {
   if (login === undefined) return ['last login', 'none yet'];
   const { outcome, error_message } = login;

@@ -70,7 +70,7 @@ function toHealthInput(overview: Overview, limits: StaleSettings, isIdle: boolea
   return {
     success: last_success_at === null ? undefined : { at, ageMs, staleAfterMs: staleAge(limits, at) },
     refused,
-    // Always undefined, since a stored run shows that the database could be written again.
+    // Undefined even after a database error: that error could be stored only once the database could be written again.
     databaseFault: undefined,
     failures: freshness.consecutive_failures,
     lastError,

@@ -72,7 +72,7 @@ const staleReaders = (values: Values) => ({
   staleAfterMs: () => readSetting(values, 'LEAGUE_SYNC_STALE_AFTER'),
 });
 
-/** For commands that need only the database. If a setting cannot be used, warns of it and uses only defaults. */
+/** For commands that need only the database. If one of these settings is invalid, warns and uses only defaults. */
 export async function loadStaleSettings({ settings, warn }: SettingsSource): Promise<StaleSettings> {
   try {
     return readAll(staleReaders(settings().values));
@@ -135,7 +135,7 @@ function findContradictions(config: Omit<Config, 'warnings'>, values: Values): r
   const problems: Problem[] = [];
   const runs = schedule.nextTimes(RUNS_COMPARED);
   const intervalMs = Math.min(...runs.slice(1).map((run, index) => run - (runs[index] ?? run)));
-  // `/readyz` would say 503 before every poll, although nothing is wrong.
+  // The data would be stale before every poll, so `/readyz` would answer 503 although nothing is wrong.
   if (staleAfterMs !== undefined && staleAfterMs <= intervalMs) {
     const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, but polls are ${formatDuration(intervalMs)} apart (LEAGUE_SYNC_SCHEDULE)`;
     problems.push({ message, fix: `set it to ${writeDuration(intervalMs + runTimeoutMs)} or more, or remove it` });

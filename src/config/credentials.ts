@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
 import { readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
 
-/** The username and password of the player. They are kept in memory only. */
+/** Kept in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
 
 /** `read` reads the files again, as they may be rotated. Throws a CredentialsError, which never contains a secret. */
@@ -18,7 +18,7 @@ type Secret = { readonly name: string; readonly read: () => string };
 /** Reads the file again and returns the current target. The path of the URL is secret. Throws a SettingsError. */
 export type HeartbeatSource = () => { readonly url: URL; readonly proxy: ProxyServer | undefined };
 
-/** `username` is the one at the time of the call; `read` returns the current credentials. Throws a SettingsError. */
+/** Throws a SettingsError. `username` stays as it was at this call; `read` reads the current credentials. */
 export function findCredentials(values: Values): Credentials & Pick<CredentialPair, 'username'> {
   const read = () =>
     readAll({

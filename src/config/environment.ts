@@ -6,12 +6,8 @@ import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings in force, with warnings about names and `.env` lines that have no effect. */
-export type Settings = {
-  readonly values: Values;
-  readonly warnings: readonly Problem[];
-  readonly hasDotenv: boolean;
-};
+/** The settings in force, with warnings about unknown names and about `.env` lines that are probably mistakes. */
+export type Settings = { readonly values: Values; readonly warnings: readonly Problem[]; readonly hasDotenv: boolean };
 
 /**
  * Merges the settings of the environment and of `.env`; the environment wins. An empty value counts as unset. A secret
@@ -47,7 +43,7 @@ function ownSettings(source: Environment): Record<string, string> {
   return Object.fromEntries(own) as Record<string, string>;
 }
 
-/** The known name that is probably meant by a misspelt one. A swap of two letters counts as two edits. */
+/** The known name closest to a misspelt one; undefined if none is close. A swap of two letters counts as two edits. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
   return closestMatch(name, known, { maxDistance });
@@ -70,7 +66,7 @@ const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
 /** An unquoted value with a `#` that was probably meant as part of it. */
 const CUT = /^(?!\s*["'`])(?:[^#]*[^#\s])?#/;
 
-/** The lines of a `.env` file that `util.parseEnv` ignores or cuts off. Messages omit values, which may be secret. */
+/** Finds lines of `.env` that are ignored or cut off, or lack a quote. Messages omit values, which may be secret. */
 export function findOddLines(text: string): readonly Problem[] {
   const short = text.replaceAll(QUOTED, (all, head: string) => `${head}""${'\n'.repeat(all.split('\n').length - 1)}`);
   return short.split('\n').flatMap((line, index) => {

@@ -4,12 +4,9 @@ import type { Problem } from '../errors.ts';
 import type { Settings } from './environment.ts';
 import { readSetting, SETTINGS, settingsError, type Values } from './settings.ts';
 
-export type SettingsSource = {
-  readonly settings: () => Settings;
-  readonly warn: (warning: Problem) => Promise<void>;
-};
+export type SettingsSource = { readonly settings: () => Settings; readonly warn: (warning: Problem) => Promise<void> };
 
-/** For commands that need only the database. Warns of unknown names. */
+/** For commands that need only the database. Passes the warnings about the settings on to `warn`. */
 export async function loadDatabasePath({ settings, warn }: SettingsSource): Promise<string> {
   const { values, warnings } = settings();
   for (const warning of warnings) await warn(warning);
@@ -21,7 +18,7 @@ export function databasePath(values: Settings['values']): string {
   return values.LEAGUE_SYNC_DATABASE?.trim() || SETTINGS.LEAGUE_SYNC_DATABASE.fallback;
 }
 
-/** Throws a SettingsError if the copy would replace the database or one of its sidecar files. */
+/** Throws a SettingsError if the copy would replace the database, a sidecar file or a copy made before an upgrade. */
 export function readPublishPath(values: Values): string | undefined {
   const publish = readSetting(values, 'LEAGUE_SYNC_PUBLISH');
   if (publish === undefined) return undefined;

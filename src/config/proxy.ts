@@ -16,7 +16,7 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
 const EXEMPTIONS = ['no_proxy', 'NO_PROXY'];
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** The proxy for an address, from the usual variables; loopback addresses have none. Throws a SettingsError. */
+/** The proxy for `target`; none for loopback and `no_proxy` hosts. Throws a SettingsError if the proxy is invalid. */
 export function chooseProxy(target: URL, environment: Environment): ProxyServer | undefined {
   const variable = firstSet(VARIABLES[target.protocol] ?? [], environment);
   if (variable === undefined || isLoopback(target.hostname)) return undefined;

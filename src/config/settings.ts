@@ -16,7 +16,7 @@ type Setting<T> = { readonly read: (text: string | undefined, name: string) => T
 
 /** A day; timers overflow after 24 days. */
 const MAX_TIMEOUT_MS = 86_400_000;
-/** A hundred years. A time that is much longer ago cannot be written as a timestamp. */
+/** A hundred years. A far longer duration would lead to a date before year 0, which a timestamp cannot express. */
 const MAX_DURATION_MS = 36_500 * 86_400_000;
 const SERVICE = 'https://api.example.com';
 

@@ -1,6 +1,6 @@
 /** A departure of the service from its documented interface. */
 export type Drift = {
-  /** `leagues[].name` for a field of a league; `leagues.name`, `login.name`, `player.name` for those of a response. */
+  /** `leagues[].x` for a field x of a league; `leagues.x`, `login.x` or `player.x` for a field of a response. */
   readonly field: string;
   readonly kind: 'unknown-field' | 'wrong-type' | 'missing-field' | 'unexpected-value';
   /** What was found, such as `number for string`; never a value from the service. */

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 
-// The responses of the service, in the order of its interface. Optional fields may be absent or null. Values of other
-// types are converted if that loses nothing (service/coerce.ts); departures from this file are drift.
+// The responses of the service, in the order of its interface. Optional fields of a league or a player may be absent or
+// null. Unknown fields and values of another type are drift; service/coerce.ts converts such a value if that loses
+// nothing.
 
 /** A field that must not make a login fail: an invalid value counts as missing. */
 const optionalString = z.catch(z.optional(z.string()), undefined);
@@ -29,7 +30,7 @@ const PLAYER = z.object({
   last_name: z.optional(z.string()),
 });
 
-/** A league (2.3). Code, columns and feed use the same field names. */
+/** A league (2.3). The database columns and the change feed use the same field names. */
 const LEAGUE = z.object({
   league_id: z.string(),
   league_name: z.string(),
@@ -74,13 +75,13 @@ export type JsonText = string;
 /** A value as its column stores it, except that SQLite stores booleans as 0 and 1. */
 export type FieldValue = string | number | bigint | boolean | null;
 
-/** `json`: a list, or other JSON in its place. `scalar` ("any" in the interface): string, number, or JSON as text. */
+/** `json`: a list, or any JSON sent in its place. `scalar` ("any" in the interface): text, number, or JSON as text. */
 export type FieldType = 'text' | 'number' | 'flag' | 'json' | 'scalar';
 
 export type Field<Name extends string = string> = {
   readonly name: Name;
   readonly type: FieldType;
-  /** `expected` fields may be missing, but that is drift. */
+  /** An `expected` field may be missing, but its absence is drift. */
   readonly presence: 'required' | 'expected' | 'optional';
 };
 

@@ -1,9 +1,9 @@
-/** Numbers that a double cannot represent exactly are raw JSON objects (`JSON.rawJSON`). */
+/** A number that may lose digits as a double (see `isExact`) is a raw JSON object (`JSON.rawJSON`). */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** Well below the 1,000 levels that SQLite parses, since the change feed adds a few levels. */
-export const MAX_JSON_DEPTH = 500;
+export const MAX_DEPTH = 500;
 
 declare global {
   interface JSON {
@@ -12,12 +12,12 @@ declare global {
   }
 }
 
-/** A JSON number with at least 16 digits or a long exponent. Only such a number might not fit a double. */
+/** A JSON number of at least 16 characters or with a long exponent. Only such a number may lose digits as a double. */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
 /**
  * Parses JSON; long numbers keep every digit. Throws a SyntaxError. If a text with a long number is nested thousands of
- * levels deep, levels deeper than twice `MAX_JSON_DEPTH` are dropped. A bug of V8 13.6 may mix up two keys that end in
+ * levels deep, levels deeper than twice `MAX_DEPTH` are dropped. A bug of V8 13.6 may mix up two keys that end in
  * an escape (`"\\\""`, `"\\\\"`); the interface has no such keys.
  */
 export function parseJson(text: string): JsonValue {
@@ -26,7 +26,7 @@ export function parseJson(text: string): JsonValue {
     return parseExactly(text);
   } catch (error) {
     // With a reviver, JSON.parse recurses and overflows the stack. Values this deep are rejected anyway.
-    if (error instanceof RangeError) return parseExactly(emptyBelow(text, 2 * MAX_JSON_DEPTH));
+    if (error instanceof RangeError) return parseExactly(emptyBelow(text, 2 * MAX_DEPTH));
     throw error;
   }
 }
@@ -84,29 +84,33 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** Whether lists and objects are nested more than `limit` levels deep. Recurses at most that deep. */
+/** Whether lists and objects are nested more than `limit` levels deep. Looks no deeper, to keep the stack small. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return false;
   return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
 }
 
-/** Far more values than most lists have. More are allowed if they are not tiny (28 bytes each in a league). */
+/** JSON with fewer values is never refused; most lists have far fewer. */
 const MANY_VALUES = 3_000_000;
+/** JSON with more values is refused if they have fewer bytes than this on average; in a league they have 28. */
 const MIN_BYTES_PER_VALUE = 16;
-/** 1 for each byte that precedes a JSON value. A lookup table is fast: bodies may have tens of megabytes. */
+/** 1 for each byte that may precede a JSON value. A table, because bodies of tens of megabytes need a fast lookup. */
 const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
-/** Whether parsing this JSON would take many times the memory of its text. */
+/** Whether this JSON has so many tiny values that parsing it would take many times the memory of its text. */
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length < MANY_VALUES) return false;
   const limit = Math.max(MANY_VALUES, json.length / MIN_BYTES_PER_VALUE);
-  // The estimate saves 45 ms for 50 MB.
+  // Counting all values only if the estimate is high saves 45 ms for 50 MB.
   return countValues(json, 16) > 0.9 * limit && countValues(json, 1) > limit;
 }
 
 const BLOCK_BYTES = 4_096;
 
-/** Estimates from one of `of` blocks each, picked at random so that no sender can foresee it; exact if `of` is 1. */
+/**
+ * Counts the values in one of every `of` blocks and extrapolates; exact if `of` is 1. The blocks are picked at random,
+ * so that no sender can foresee them.
+ */
 function countValues(json: Uint8Array, of: number): number {
   let values = 0;
   for (let group = 0; group < json.length; group += of * BLOCK_BYTES) {
@@ -117,7 +121,7 @@ function countValues(json: Uint8Array, of: number): number {
   return values * of;
 }
 
-/** The name of the value's type in the interface; `absent` if it is undefined. */
+/** The name of the value's type in the interface; `absent` if the value is undefined. */
 export function typeName(value: unknown): string {
   if (value === undefined) return 'absent';
   if (value === null) return 'null';

@@ -13,9 +13,9 @@ export function changedMembersJson(before: League, after: League): JsonText {
   return membersJson(changed, Object.fromEntries(changed.map(({ name }) => [name, before[name]])));
 }
 
-/** These fields of a league or a player as a JSON object; JSON columns are embedded, and integers keep all digits. */
+/** All `values` as a JSON object; `fields` has their types. JSON columns are embedded, and integers keep all digits. */
 export function membersJson(fields: readonly Field[], values: Readonly<Record<string, FieldValue>>): JsonText {
-  // A copy takes two thirds of the time of an object that grows field by field, and a first load makes one per league.
+  // Copying takes two thirds of the time of adding field by field, and a first load does this for every league.
   const members: Record<string, unknown> = { ...values };
   for (const { name, type } of fields) {
     const value = members[name];
@@ -25,7 +25,7 @@ export function membersJson(fields: readonly Field[], values: Readonly<Record<st
   return JSON.stringify(members);
 }
 
-/** Equal for two leagues if and only if all members are the same. */
+/** Equal for two leagues if and only if all members are the same, apart from the order of keys in JSON. */
 export function contentHash(league: League): string {
   return hashOf(
     LEAGUE_MEMBERS.map(({ name, type }) => {
@@ -37,9 +37,9 @@ export function contentHash(league: League): string {
 }
 
 /**
- * The `contentHash` of the league that is sent as this element. If it is the hash of a stored league, the element needs
- * no validation. Undefined if that would hide drift, or if a field is not stored as it is sent, for example an object in
- * place of a text.
+ * The `contentHash` of the league in this element if each field is stored as sent: an element with the hash of a stored
+ * league needs no validation. Undefined if the element has an unknown field, lacks a field that is `expected`, or has,
+ * for example, an object in place of a text.
  */
 export function elementHash(sent: JsonObject): string | undefined {
   const content: JsonValue[] = [];

@@ -61,69 +61,40 @@ function createGauges(registry: Registry) {
 }
 
 function addPolls(gauge: AddGauge, monitor: Monitor): void {
-  const { schedule, profileSchedule } = monitor.settings;
+  const { schedule, profileSchedule: profile } = monitor.settings;
+  const successes = () => ({ leagues: seconds(monitor.lastSuccess()?.at), profile: seconds(monitor.lastProfileAt) });
+  const failures = () => monitor.consecutiveFailures();
+  const nextRuns = () => ({
+    leagues: seconds(schedule.nextTime()),
+    profile: profile === 'off' ? undefined : seconds(profile.nextTime()),
+  });
+  const reasons = () => {
+    const present = new Set(monitor.verdict().reasons.map(({ reason }) => reason));
+    return Object.fromEntries(REASONS.map((reason) => [reason, present.has(reason) ? 1 : 0]));
+  };
   gauge('build_info', 'Which version this is; always 1.', () => ({ [monitor.version]: 1 }), 'version');
-  gauge(
-    'last_success_timestamp_seconds',
-    'When the leagues or the profile were last brought up to date; absent if never.',
-    () => ({ leagues: seconds(monitor.lastSuccess()?.at), profile: seconds(monitor.lastProfileAt) }),
-    'kind',
-  );
-  gauge(
-    'next_slot_timestamp_seconds',
-    'When the next scheduled run is due.',
-    () => ({
-      leagues: seconds(schedule.nextTime()),
-      profile: profileSchedule === 'off' ? undefined : seconds(profileSchedule.nextTime()),
-    }),
-    'kind',
-  );
-  gauge(
-    'not_ready',
-    'Whether this reason keeps the worker from being ready (1) or not (0), as /readyz says.',
-    () => {
-      const present = new Set(monitor.verdict().reasons.map(({ reason }) => reason));
-      return Object.fromEntries(REASONS.map((reason) => [reason, present.has(reason) ? 1 : 0]));
-    },
-    'reason',
-  );
+  gauge('last_success_timestamp_seconds', 'When the last good poll ended; absent if none did.', successes, 'kind');
+  gauge('next_slot_timestamp_seconds', 'When the next scheduled run is due.', nextRuns, 'kind');
+  gauge('not_ready', 'Whether this reason keeps the worker from being ready (1) or not (0).', reasons, 'reason');
+  gauge('consecutive_failures', 'Polls of the leagues that failed since the last good one.', failures);
 }
 
 function addStored(gauge: AddGauge, monitor: Monitor): void {
-  gauge('consecutive_failures', 'Polls of the leagues that failed since the last good one.', () =>
-    monitor.consecutiveFailures(),
+  const counts = () => monitor.counts();
+  const leagues = () => ({ live: counts()?.live_leagues, removed: counts()?.removed_leagues });
+  const token = () => monitor.liveState()?.token;
+  const walBytes = (path: string | undefined) => (path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0));
+  gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
+  gauge('held_removals', 'Removals that are held, accepted ones included.', () => counts()?.held_removals);
+  gauge('rejected_leagues', 'Entries of the last list that cannot be stored.', () => counts()?.open_rejections);
+  gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", () =>
+    seconds(token()?.expiresAt),
   );
-  gauge(
-    'leagues',
-    'Leagues in the database: listed by the service (live), or no longer (removed).',
-    () => ({ live: monitor.counts()?.live_leagues, removed: monitor.counts()?.removed_leagues }),
-    'state',
-  );
-  gauge(
-    'held_removals',
-    'Removals that are held; accepted ones count until the next poll applies them.',
-    () => monitor.counts()?.held_removals,
-  );
-  gauge(
-    'rejected_leagues',
-    'Different elements of the last list that cannot be stored.',
-    () => monitor.counts()?.open_rejections,
-  );
-  gauge(
-    'token_expiry_timestamp_seconds',
-    'When the token expires, by the clock of the service; absent without a token or a known expiry.',
-    () => seconds(monitor.liveState()?.token?.expiresAt),
-  );
-  gauge(
-    'clock_skew_seconds',
-    'How far the clock of the service was ahead of this one at the last login that said so.',
-    () => seconds(monitor.clockSkewMs),
+  gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", () =>
+    seconds(monitor.clockSkewMs),
   );
   gauge('database_bytes', 'Size of the database file, without its WAL.', () => sizeOf(monitor.path()));
-  gauge('database_wal_bytes', 'Size of the write-ahead log (WAL).', () => {
-    const path = monitor.path();
-    return path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0);
-  });
+  gauge('database_wal_bytes', 'Size of the write-ahead log (WAL).', () => walBytes(monitor.path()));
 }
 
 function seconds(ms: number | undefined): number | undefined {
@@ -145,12 +116,7 @@ function createCounters(registry: Registry): Listener {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
     new Counter({ name: `league_sync_${name}`, help, labelNames, registers: [registry] });
   const runs = counter('runs_total', 'Runs that have ended, by kind and outcome.', 'kind', 'outcome');
-  const failures = counter(
-    'run_failures_total',
-    'Runs that have failed, by kind and error kind.',
-    'kind',
-    'error_kind',
-  );
+  const failures = counter('run_failures_total', 'Runs that failed, by kind of run and error.', 'kind', 'error_kind');
   const changes = counter('league_changes_total', 'Changes of leagues, as in the change feed.', 'change');
   const logins = counter('logins_total', 'Logins that were sent, by outcome.', 'outcome');
   const durations = new Histogram({
@@ -181,11 +147,8 @@ function createCounters(registry: Registry): Listener {
 
 function addProcess(registry: Registry): void {
   const all = new Registry();
-  collectDefaultMetrics({
-    register: all,
-    eventLoopUtilizationTimeout: NEVER_MS,
-    eventLoopMonitoringPrecision: NEVER_MS,
-  });
+  const never = { eventLoopUtilizationTimeout: NEVER_MS, eventLoopMonitoringPrecision: NEVER_MS };
+  collectDefaultMetrics({ register: all, ...never });
   for (const { name } of all.getMetricsAsArray()) {
     const metric = PROCESS_METRICS.test(name) && all.getSingleMetric(name);
     if (metric) registry.registerMetric(metric);

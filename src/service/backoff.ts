@@ -6,7 +6,7 @@ export function exponentialDelayMs(failures: number, initialMs: number, maxMs: n
   return Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
 }
 
-/** The two clocks are read one after the other. A difference above this means that the wall clock was set. */
+/** If the end of a wait moves by more than this on the wall clock, that clock was set; less is imprecision. */
 const MIN_STEP_MS = 1_000;
 
 /** Exponential backoff after failures in a row. `random`, from 0 to 1, shortens a wait by up to half (jitter). */
@@ -48,17 +48,13 @@ export function createBackoff(
   };
 }
 
-/** What a token gives access to. An account may have access to only one of them. */
+/** A resource that a token gives access to. An account may have access to only one of the two. */
 export type Resource = 'leagues' | 'profile';
 
 type Subject = 'login' | Resource;
 
 /** Rejected credentials, or a fresh token that a resource rejected. The next try is at `until` (ms, wall clock). */
-export type CredentialFailure = {
-  readonly subject: Subject;
-  readonly error: CredentialsError;
-  readonly until: number;
-};
+export type CredentialFailure = { readonly subject: Subject; readonly error: CredentialsError; readonly until: number };
 
 /** Backoff after rejected credentials (contract, 4), separate for the login and for each resource. */
 export function createCredentialBackoff(clock: Clock) {
@@ -76,7 +72,7 @@ export function createCredentialBackoff(clock: Clock) {
       backoffs[subject].reset();
     },
     remainingMs: (subject: Subject): number => backoffs[subject].remainingMs(),
-    /** The error that blocks the subject now; undefined if it may be tried. */
+    /** The error that blocks the subject now; undefined if the subject may be tried. */
     blockedBy: (subject: Subject): CredentialsError | undefined => {
       const error = errors.get(subject);
       if (error === undefined || backoffs[subject].remainingMs() === 0) return undefined;

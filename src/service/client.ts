@@ -21,12 +21,11 @@ export type FetchResult = Validators & {
 /** Updated by each request, so that failed runs have these numbers, too. */
 export type RequestStats = {
   attempts: number;
-  /** The status of the last response; undefined if the last request got none. */
+  /** The status of the last response; undefined if the last request got no complete response. */
   httpStatus?: number | undefined;
   bodyBytes?: number | undefined;
 };
 
-/** The part of a session that requests use. */
 export type TokenSource = Pick<Session, 'token' | 'reportAccepted' | 'discard' | 'reportRejected'>;
 
 export type Client = ReturnType<typeof createClient>;
@@ -59,17 +58,16 @@ function leagues(scope: Scope) {
 type ResourceRequest = FetchOptions & {
   readonly resource: Resource;
   readonly path: string;
-  /** Headers of a conditional request. */
   readonly conditions?: Readonly<Record<string, string>>;
 };
 
-/** Sends one request. If the token is rejected, logs in and repeats the request once (contract, 4). */
+/** Sends one request. If the token is rejected, logs in and repeats once (contract, 4), unless `isTrial` is true. */
 async function authorizedGet(request: ResourceRequest, options: Connection & { readonly session: TokenSource }) {
   const { session } = options;
   const { resource, deadline } = request;
   let { token, isTrial } = await session.token(resource, deadline.signal);
   let response = await send(request, token, options);
-  // If the token is rejected, this also puts the Retry-After of the response into effect, before the login.
+  // If the token is rejected, `findRejection` also puts the response's Retry-After into effect, before the login.
   let rejection = findRejection(response, request, options);
   if (rejection !== undefined && !isTrial) {
     session.discard(token);
@@ -91,7 +89,7 @@ function conditionalHeaders({ etag, lastModified }: Partial<Validators> = {}): R
   );
 }
 
-/** `json` is undefined if the body is not a JSON object. */
+/** `json` is undefined if the body is not a JSON object or has too many values. */
 type JsonResponse = Awaited<ReturnType<typeof send>>;
 
 async function send(
@@ -110,7 +108,6 @@ async function send(
   return { ...response, json: await readObject(response.body, secrets.scrubTokens, signal) };
 }
 
-/** The error if the response rejects the token; otherwise undefined. */
 function findRejection(response: JsonResponse, { path }: ResourceRequest, options: Connection) {
   const { status, json } = response;
   const isFailed = json?.result === 'fail';
@@ -149,7 +146,10 @@ function readSuccess(response: JsonResponse, { path, conditions = {} }: Resource
   throw new StatusError(isTransient(status), `The service answered ${name} with status ${status}.`, details);
 }
 
-/** The origin of the location; empty if either contains a secret. Both are checked, since parsing decodes the host. */
+/**
+ * The target of a redirect, for the message; empty if it is not an absolute URL or contains a secret. Parsing decodes
+ * the host, so both the location and its origin are checked for secrets.
+ */
 function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string {
   const location = header('location') ?? '';
   const origin = URL.parse(location)?.origin;
@@ -159,7 +159,7 @@ function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string 
 const MAX_TIMESTAMP_LENGTH = 500;
 const MAX_TIMESTAMP_DEPTH = 8;
 
-/** A string stays as it is and any other value becomes JSON, since the interface allows any type (4.3). */
+/** Redacts and truncates. A value that is not a string becomes JSON, since the interface allows any type (4.3). */
 function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string | undefined {
   if (sent === undefined || sent === null || isDeeperThan(sent, MAX_TIMESTAMP_DEPTH)) return undefined;
   return scrub(typeof sent === 'string' ? sent : JSON.stringify(sent)).slice(0, MAX_TIMESTAMP_LENGTH);

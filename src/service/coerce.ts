@@ -29,7 +29,7 @@ const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
   scalar: 'any',
 };
 
-/** The service chooses the names of unknown fields: they may be very long and, if an object is a map, very many. */
+/** Limits for unknown fields, whose names the service chooses: names may be long, and a map may have very many. */
 const MAX_NAME_LENGTH = 120;
 const MAX_UNKNOWN_FIELDS = 100;
 
@@ -106,7 +106,7 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
   return null;
 }
 
-/** Each converts a value for its column; undefined if that would lose something, except that numbers may be rounded. */
+/** Each converts a value to its column's type; undefined if that would lose data, but a number may be rounded. */
 const READERS: Readonly<Record<FieldType, (sent: JsonValue) => FieldValue | undefined>> = {
   text: readText,
   number: readNumber,

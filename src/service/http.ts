@@ -23,7 +23,7 @@ export type HttpRequest = {
   readonly timeoutMs: number;
   /** Limits the size of the body after decompression. */
   readonly maxBodyBytes: number;
-  /** Truncates a body that is too large, which is otherwise an error. The body is then not decompressed. */
+  /** Truncates a body that is too large, instead of rejecting with a ContractError. Bodies stay compressed then. */
   readonly truncateBody?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
@@ -33,7 +33,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Sends one request and reads the whole response; never retries and never follows a redirect. Rejects with a
- * TransportError, a ContractError (body too large or in an encoding that was not requested) or the signal's reason.
+ * TransportError, a ContractError (body too large or in an encoding that was not requested) or the signal's reason. If
+ * the status is not 2xx and the body cannot be read, resolves with an empty body.
  */
 export async function sendRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   const { name, proxy, timeoutMs } = request;
@@ -50,7 +51,7 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
     return await unlessAborted(exchange({ ...request, onHead }, dispatcher, ended), ended);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    // A failure needs no body: its status and Retry-After are enough.
+    // A response with a failure status needs no body: the status and Retry-After are enough.
     if (head !== undefined && !isSuccess(head.status)) return { ...head, body: new Uint8Array() };
     const httpStatus = head?.status;
     if (timeout.aborted) {

@@ -2,14 +2,7 @@ import type { Scope } from '../config/config.ts';
 import { ContractError } from '../errors.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
 import { type JsonText, LEAGUE_FIELDS, LEAGUES_RESPONSE, type League } from '../league/interface.ts';
-import {
-  canonicalJson,
-  isDeeperThan,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  MAX_JSON_DEPTH,
-} from '../league/json.ts';
+import { canonicalJson, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_DEPTH } from '../league/json.ts';
 import { contentHash, elementHash } from '../league/league-json.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
@@ -30,7 +23,7 @@ export type Rejection = {
   /** Index in the list, from 0. */
   readonly position: number;
   readonly problems: readonly Problem[];
-  /** The element as canonical JSON. */
+  /** The element as canonical JSON; if it is too deep or has too many fields, only its id and a note. */
   readonly raw: JsonText;
 };
 
@@ -41,7 +34,7 @@ export type LeagueList = {
   readonly leagues: ReadonlyMap<string, ReceivedLeague>;
   /** Elements with the same `raw` are listed once. */
   readonly rejections: readonly Rejection[];
-  /** Number of elements with the same content as an earlier element, whether that was stored or rejected. */
+  /** Number of elements with the same content as an earlier element, valid or rejected. */
   readonly duplicates: number;
   readonly drift: readonly Drift[];
 };
@@ -50,7 +43,7 @@ export type LeagueList = {
 const BATCH_SIZE = 500;
 
 type Options = {
-  /** The hashes of stored leagues by `league_id`: an element with the same hash is not validated again. */
+  /** The hashes of the listed leagues in scope, by `league_id`. An element with the same hash is not validated again. */
   readonly stored?: ReadonlyMap<string, string>;
   readonly signal?: AbortSignal;
 };
@@ -83,7 +76,9 @@ export async function parseLeagues(body: JsonObject, scope: Scope, options: Opti
   rejections.sort((a, b) => a.position - b.position);
   assertMostlyValid(rejected + conflicts.length, received, rejections);
   const distinct = [...Map.groupBy(rejections, ({ raw }) => raw).values()].flatMap((same) => same.slice(0, 1));
-  if (scope !== 'all' && leagues.values().some(({ league }) => league.status !== scope))
+  // A stored element has the status of its row, which is in scope.
+  const isOutOfScope = (one: ReceivedLeague): boolean => !(one instanceof StoredElement) && one.league.status !== scope;
+  if (scope !== 'all' && leagues.values().some(isOutOfScope))
     drift.add([{ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` }]);
   const duplicates = received - leagues.size - distinct.length;
   return { received, leagues, rejections: distinct, duplicates, drift: drift.list() };
@@ -103,19 +98,19 @@ function readElement(
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
   const hash = elementHash(sent);
   const storedHash = typeof sent.league_id === 'string' ? stored.get(sent.league_id) : undefined;
-  // Keeps the hash of the index: it is compared again, and the same string is equal at once.
+  // Keeps the stored string, since `reconcile` compares the hashes again, and a string equals itself at once.
   if (storedHash !== undefined && storedHash === hash) return new StoredElement(sent, position, storedHash);
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   driftLog.add(drift);
   if (values.league_id === '') problems.unshift({ path: 'league_id', message: 'is empty' });
   if (problems.length > 0) return reject(sent, position, problems);
-  // The cast is safe: without problems, each field has a value of its column's type, or null if it is optional.
+  // The cast is safe: if there are no problems, each value has its column's type, or is null if it may be missing.
   const league = values as League;
   const isAsSent = hash !== undefined && drift.length === 0;
   return { leagueId: league.league_id, league, hash: isAsSent ? hash : contentHash(league), position };
 }
 
-/** An element whose league is stored with the same content. Most are; few of them are read after all. */
+/** An element that is stored with the same content, like most elements. `league` is parsed on each access. */
 class StoredElement implements ReceivedLeague {
   readonly leagueId: string;
   readonly hash: string;
@@ -139,12 +134,12 @@ const MAX_FIELDS = 10_000;
 const TOO_DEEP = 'is nested too deeply';
 
 function excessOf(sent: JsonValue): string | undefined {
-  if (!isObject(sent)) return isDeeperThan(sent, MAX_JSON_DEPTH) ? TOO_DEEP : undefined;
+  if (!isObject(sent)) return isDeeperThan(sent, MAX_DEPTH) ? TOO_DEEP : undefined;
   const names = Object.keys(sent);
   if (names.length > MAX_FIELDS) return 'has too many fields';
-  // Only objects are looked into: most leagues have none, and there may be very many leagues.
+  // Only objects and lists are searched: most fields are neither, and there may be very many leagues.
   const isTooDeep = (name: string): boolean =>
-    typeof sent[name] === 'object' && isDeeperThan(sent[name], MAX_JSON_DEPTH - 1);
+    typeof sent[name] === 'object' && isDeeperThan(sent[name], MAX_DEPTH - 1);
   return names.some(isTooDeep) ? TOO_DEEP : undefined;
 }
 
@@ -154,13 +149,12 @@ function reject(sent: JsonValue, position: number, problems: readonly Problem[],
   return { leagueId: readableId(sent), position, raw: canonicalJson(kept), problems };
 }
 
-/** The `league_id` of an element that cannot be stored; null if it is unreadable. */
 function readableId(sent: JsonValue): string | null {
   const id = isObject(sent) && Object.hasOwn(sent, 'league_id') ? readText(sent.league_id) : undefined;
   return id || null;
 }
 
-/** Each usable league once, except leagues that were also sent with other content or in a rejected element. */
+/** Keeps each usable league once; omits leagues that were also sent with other content or in a rejected element. */
 function mergeDuplicates(usable: readonly ReceivedLeague[], rejections: readonly Rejection[]) {
   const leagues = new Map<string, ReceivedLeague>();
   const conflicting = new Set(rejections.map(({ leagueId }) => leagueId));

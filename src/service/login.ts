@@ -12,7 +12,6 @@ import { hasExpiredOnArrival, type Token } from './token.ts';
 /** `manual`: an operator ran a command or sent SIGHUP. */
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
 
-/** A login as it is recorded, without its token. */
 export type LoginRecord = Partial<Pick<Token, 'expiresAt' | 'clockSkewMs'>> & {
   readonly at: number;
   readonly reason: LoginReason;
@@ -26,8 +25,8 @@ export type LoginRecord = Partial<Pick<Token, 'expiresAt' | 'clockSkewMs'>> & {
 export type LogIn = ReturnType<typeof createLogIn>;
 
 /**
- * Returns a function that logs in once. It rejects with a RunError, which is a CredentialsError if the credentials were
- * refused or cannot be read, or with the signal's reason. `onLogin` gets each login that no `Retry-After` prevented.
+ * Returns a function that logs in once. It rejects with the signal's reason or a RunError: a CredentialsError if the
+ * credentials were refused or cannot be read. `onLogin` gets each login except those that a `Retry-After` prevented.
  */
 export function createLogIn(connection: Connection, onLogin: (login: LoginRecord) => void) {
   return async (reason: LoginReason, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
@@ -86,10 +85,10 @@ async function requestToken(credentials: Credentials, signal: AbortSignal, conne
   };
 }
 
-/** The `Date` header has whole seconds: smaller differences are not measurable. */
+/** The `Date` header has a resolution of one second, so smaller differences cannot be measured. */
 const DATE_RESOLUTION_MS = 1_000;
 
-/** How far (ms) the service's clock is ahead of ours: negative if it is behind, 0 if that cannot be measured. */
+/** How far (ms) the service's clock is ahead of ours: negative if it is behind, 0 if the skew is below a second. */
 function skewOf(serverNow: number, now: number): number {
   const skewMs = Math.round(serverNow + DATE_RESOLUTION_MS / 2 - now);
   return Math.abs(skewMs) < DATE_RESOLUTION_MS ? 0 : skewMs;
@@ -111,7 +110,7 @@ function assertSuccess(response: HttpResponse, body: JsonObject | undefined, con
   throw new CredentialsError(message, { ...details, fix: 'check LEAGUE_SYNC_BASE_URL' });
 }
 
-/** `expire_datetime` in ms, if readable. Adds the response's departures from the interface to the drift log. */
+/** `expire_datetime` in ms; undefined if it is missing or unreadable. Adds the response's drift to the drift log. */
 function readExpiry(body: JsonObject, { drift, secrets }: Connection): number | undefined {
   const add = (name: string, kind: Drift['kind'], detail: string): void =>
     drift.add([{ field: `login.${name}`, kind, detail }]);

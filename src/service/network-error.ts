@@ -51,7 +51,7 @@ const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
 /** Problems with certificates or TLS versions, for which a retry cannot help. */
 const PERMANENT = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO|UND_ERR_PRX_TLS)/;
 
-/** Explains what undici threw. `httpStatus` is set if the error came after the head of a response. */
+/** Explains an error of Node or undici. `httpStatus` is set if the error came after the head of a response. */
 export function describeNetworkError(
   error: unknown,
   request: string,

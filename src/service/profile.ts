@@ -1,13 +1,13 @@
 import { ContractError } from '../errors.ts';
 import type { Drift } from '../league/drift.ts';
 import { PLAYER_FIELDS, type Player, PROFILE_RESPONSE } from '../league/interface.ts';
-import { isDeeperThan, isObject, type JsonObject, MAX_JSON_DEPTH, typeName } from '../league/json.ts';
+import { isDeeperThan, isObject, type JsonObject, MAX_DEPTH, typeName } from '../league/json.ts';
 import { readFields, unknownFields } from './coerce.ts';
 
-/** Parses a profile response (interface, 4.2). Throws a ContractError if it has no usable player. */
+/** Parses a profile response (interface, 4.2). Throws a ContractError if it is too deep or has no usable player. */
 export function parseProfile(body: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {
   const { player: sent, player_premium_items: items } = body;
-  if (isDeeperThan(body, MAX_JSON_DEPTH)) throw new ContractError('The profile response is nested too deeply.');
+  if (isDeeperThan(body, MAX_DEPTH)) throw new ContractError('The profile response is nested too deeply.');
   if (!isObject(sent)) throw new ContractError(`The profile response has no player (${typeName(sent)} in "player").`);
   const { values, problems, drift } = readFields(PLAYER_FIELDS, sent, 'player.');
   drift.push(...unknownFields(body, PROFILE_RESPONSE.shape, 'player'));

@@ -9,14 +9,14 @@ import type { Connection } from './service.ts';
 
 export type ResponseHead = {
   readonly status: number;
-  /** The first value of a header; all values of `Retry-After`. */
+  /** The first value of a header; for `Retry-After`, all values, joined by commas. */
   readonly header: (name: string) => string | undefined;
 };
 
 export type HttpResponse = ResponseHead & {
   /** The body after decompression. */
   readonly body: Uint8Array;
-  /** Timestamp (ms) until which `Retry-After` asks to wait. */
+  /** When (ms, local clock) the wait that `Retry-After` asks for ends. */
   readonly notBefore?: number | undefined;
 };
 
@@ -76,7 +76,6 @@ function decodeUtf8(body: Uint8Array): string | undefined {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
-/** The service's `message`, redacted and truncated. */
 export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub']): string | undefined {
   const message = body?.message;
   return typeof message === 'string' ? scrub(message).slice(0, MAX_MESSAGE_LENGTH) : undefined;
@@ -96,7 +95,7 @@ export function readFailureDetails(response: HttpResponse, body: JsonObject | un
   return { httpStatus: response.status, serviceMessage, notBefore, quoted: message + (wait ?? '') };
 }
 
-/** The service's clock (ms) by `Date`; undefined without it, or if `Age` shows that the response is from a cache. */
+/** The service's time (ms) from `Date`; undefined if it is missing or unreadable, or if a cache answered (`Age`). */
 export function serverTime({ header }: ResponseHead): number | undefined {
   return header('age') === undefined ? parseHttpDate(header('date')) : undefined;
 }

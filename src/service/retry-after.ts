@@ -16,7 +16,7 @@ export function remainingMs(stored: { readonly until: string; readonly askedAt: 
   return Math.max(0, Math.min(until - now, until - askedAt));
 }
 
-/** A wait, at first of `initialMs`. Steps of the wall clock do not change its length. `onExtend` gets new ends (ms). */
+/** An extendable wait of `initialMs`. Steps of the wall clock do not change it. `onExtend` gets each later end (ms). */
 export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until: number): void => undefined) {
   /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = clock.monotonic() + Math.min(initialMs, MAX_RETRY_AFTER_MS);
@@ -44,7 +44,7 @@ export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clo
     let notBefore: number | undefined;
     const onHead = (head: ResponseHead): void => {
       notBefore = readRetryAfter(head, clock.now());
-      // Takes effect before the body arrives, except for a 2xx: whether that is a failure depends on its body.
+      // Takes effect before the body arrives, except for a 2xx: only the body tells whether a 2xx is a failure.
       if (notBefore !== undefined && head.status >= 300) retryAfter.extend(notBefore);
     };
     try {
@@ -57,7 +57,7 @@ export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clo
   };
 }
 
-/** The timestamp (ms, local clock) until which `Retry-After` asks to wait; undefined without a readable value. */
+/** When (ms, local clock) the wait that `Retry-After` asks for ends, capped at 24 h; undefined if none is readable. */
 export function readRetryAfter(head: ResponseHead, now: number): number | undefined {
   const serverNow = serverTime(head) ?? now;
   // The values of a repeated header are joined by commas. The comma after the weekday of a date is not a separator.

@@ -17,7 +17,7 @@ export type ServiceRequest = Pick<HttpRequest, 'method' | 'body' | 'onHead'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Sends one request to the service, like `sendRequest`, with the same errors. */
+/** Sends one request. Rejects like `sendRequest`; one made by `withRetryAfter` also rejects with a RetryAfterError. */
 export type Transport = (request: ServiceRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 export function createTransport(
@@ -35,7 +35,7 @@ export function createTransport(
 /** What logins and all other requests share. */
 export type Connection = ReturnType<typeof connect>;
 
-/** `retryAfterLeftMs` is what is left of a stored `Retry-After`; `onRetryAfter` gets the end (ms) of each new one. */
+/** `retryAfterLeftMs` is what is left of a stored `Retry-After`. `onRetryAfter` gets each later end (ms). */
 export function connect(
   transport: Transport,
   { retryAfterLeftMs, onRetryAfter }: { retryAfterLeftMs?: number; onRetryAfter?: (until: number) => void } = {},

@@ -20,7 +20,7 @@ type SessionOptions = {
   readonly signal: AbortSignal;
 };
 
-/** How often a wait checks whether a secret has changed or the clock was set. */
+/** How often `keepRenewed`, while it waits, checks whether a secret has changed or the clock was set. */
 const RECHECK_MS = 10_000;
 
 /** Holds the token and logs in to renew it before it expires. Does not depend on HTTP: `logIn` sends the request. */
@@ -55,7 +55,7 @@ export class Session {
 
   /**
    * Resolves to a token that the resource has not rejected; logs in if there is none (single flight). If `isTrial` is
-   * true, the resource rejected a fresh token before, so another login would not help. Rejects with a CredentialsError
+   * true, the resource rejected a fresh token earlier, so another login would not help. Rejects with a CredentialsError
    * during the backoff after rejected credentials, otherwise with the error of the login or the signal's reason.
    */
   async token(resource: Resource, signal: AbortSignal): Promise<{ readonly token: Token; readonly isTrial: boolean }> {
@@ -72,21 +72,19 @@ export class Session {
     this.rejected.delete(resource);
   }
 
-  /** Drops a token that the service rejected, so that it is not used again. */
   discard(token: Token): void {
     if (token !== this.cached) return;
     this.cached = undefined;
     this.nextReason = 'rejected-token';
   }
 
-  /** Starts the backoff of a resource that rejected a fresh token, too. Returns the error. */
+  /** Starts the backoff of a resource that has rejected even a fresh token. Returns `error`. */
   reportRejected(resource: Resource, token: Token, error: CredentialsError): CredentialsError {
     this.rejected.set(resource, token);
     this.credentialBackoff.fail(resource, error);
     return error;
   }
 
-  /** The error that blocks requests to the resource now; undefined if nothing blocks them. */
   blockedBy(resource: Resource): CredentialsError | undefined {
     const { credentialBackoff } = this;
     const isTokenNeeded = this.usableToken(resource) === undefined;

@@ -1,27 +1,26 @@
 import type { Clock } from '../time/clock.ts';
 import { exponentialDelayMs } from './backoff.ts';
 
-/** An access token. Kept in memory only. */
+/** Kept in memory only. */
 export type Token = {
   readonly accessToken: string;
   /** The time (ms) on both clocks when the login was sent; the token was issued later. */
   readonly sentAt: { readonly wall: number; readonly monotonic: number };
   readonly loginDurationMs: number;
-  /** By the service's clock if it is known, otherwise by ours; undefined if `expire_datetime` is unreadable. */
+  /** Measured by the service's clock if its time is known, otherwise by ours; undefined if the expiry is unreadable. */
   readonly lifetimeMs: number | undefined;
   /** `expire_datetime`, in ms by the service's clock. */
   readonly expiresAt: number | undefined;
   readonly clockSkewMs: number | undefined;
 };
 
-/** How often a token without a readable expiry is renewed. */
 const UNKNOWN_EXPIRY_RENEWAL_MS = 30 * 60_000;
-/** Tokens with a shorter lifetime are not renewed on time, since that would hammer the service. */
+/** Tokens with a shorter lifetime are renewed with backoff, since renewing each in time would hammer the service. */
 const MIN_LIFETIME_MS = 1_000;
-/** A token is last used this long before its expiry: requests take time, and the service's clock has whole seconds. */
+/** A token is last used this long before its expiry: requests take time, and `Date` has a resolution of a second. */
 const LAST_USE_MARGIN_MS = 1_000;
 
-/** The age by the clock that shows more: the wall clock may step back, and the monotonic one may miss a suspension. */
+/** The greater age of the two clocks: the wall clock may step back, and the monotonic clock may miss a suspension. */
 function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
 }
@@ -48,7 +47,7 @@ export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expired
   return lifetimeMs - Math.min(leewayMs, lifetimeMs / 3) - age;
 }
 
-/** Whether the token has expired. A lifetime below a second is ignored, since `expire_datetime` may be wrong. */
+/** Whether the token is too old to use. A lifetime below a second is ignored, since `expire_datetime` may be wrong. */
 export function hasExpired(token: Token, clock: Clock): boolean {
   if (token.lifetimeMs === undefined || token.lifetimeMs < MIN_LIFETIME_MS) return false;
   // If only the slow login makes the token look expired, count its age from the end of the login.

@@ -4,7 +4,7 @@ const REMOVAL_SHARE = 0.06;
 const RETURN_SHARE = 0.06;
 const ADDITION_SHARE = 0.04;
 const MAX_CHANGES = 3;
-// A demo may run for weeks, so the list must neither run empty nor grow without limit.
+// A demo may run for weeks, so the list must neither become empty nor grow without limit.
 const MAX_REMOVED = 5;
 const MAX_INVENTED = 50;
 
@@ -89,7 +89,7 @@ function formatStamp(now: number, random: Random): string {
   return new Date(now).toISOString().replace('Z', micros);
 }
 
-/** Returns the same sequence for the same seed (mulberry32). */
+/** A generator (mulberry32) that returns the same sequence for the same seed. */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {

@@ -14,7 +14,7 @@ export type SimulatedResponse = {
   /** An object is sent as JSON, a string as HTML. */
   readonly body?: JsonObject | string;
   readonly delayMs?: number;
-  /** How far (ms) the `Date` header is ahead. */
+  /** How far (ms) the `Date` header is ahead of the simulator's clock. */
   readonly clockAheadMs?: number;
   /** `cut` closes the connection after half of the body, `hung-up` at once; `never` leaves it open, unanswered. */
   readonly delivery?: 'cut' | 'hung-up' | 'never';
@@ -32,7 +32,7 @@ type ServiceRequest = {
   readonly body: string;
 };
 
-// Expired tokens are kept to tell them from unknown ones; the limit keeps memory bounded.
+// Expired tokens are kept, to tell them from unknown tokens. The limit keeps memory bounded: the oldest is dropped.
 const MAX_TOKENS = 10_000;
 
 type TokenState = 'none' | 'valid' | 'expired' | 'unknown';

@@ -6,11 +6,11 @@ const EXPIRED_AGO_MS = 60_000;
 
 const HTML_PAGE = '<!doctype html>\n<html><body><h1>Welcome</h1><p>Please come back later.</p></body></html>\n';
 
-/** All active faults apply together, in the order of the table. */
+/** All active faults apply together, in the order of `descriptions`. */
 type Effect = {
   /** The endpoints that the fault affects; by default every path. */
   readonly at?: readonly Endpoint[];
-  /** Replaces the response of the service. If several active faults have one, the first wins. */
+  /** Replaces the response of the service. If several active faults do so, the first one wins. */
   readonly instead?: SimulatedResponse;
   readonly mutate?: mutations.Mutation;
   readonly onSwitchedOn?: (tokens: TokenIssuer) => void;
@@ -20,7 +20,7 @@ const LOGIN: readonly Endpoint[] = ['login'];
 const PROFILE: readonly Endpoint[] = ['profile'];
 const DATA: readonly Endpoint[] = ['profile', 'leagues'];
 
-/** Shown by `--help` and by `GET /_faults`. */
+/** Shown by `simulate --help` and by `GET /_faults`. */
 const descriptions = {
   down: 'Every request gets 503.',
   'login-down': 'Logins get 503.',
@@ -36,8 +36,8 @@ const descriptions = {
   'empty-list': 'The list of leagues is empty.',
   'drop-third': 'Every third league is left out.',
   'bad-rows': 'Three in ten leagues are invalid: no name, wrong types, or not an object.',
-  'new-field': 'Every league has a field that the interface does not name.',
-  duplicates: 'Every tenth league is sent twice; another is sent again with a different name.',
+  'new-field': 'Every league has an extra, undocumented field (broadcast_partner).',
+  duplicates: 'Every tenth league is sent twice; one other league is sent again with a different name.',
   shuffle: 'Leagues and their keys come in random order.',
   etag: 'The list has an ETag; a client that already has this version gets 304.',
   'born-expired': 'Logins say that the token expired a minute ago, but it works.',

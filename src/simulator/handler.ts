@@ -23,9 +23,8 @@ type HandlerParts = {
   readonly service: Service;
   readonly switches: FaultSwitches;
   readonly random: Random;
-  /** The request log, oldest first. */
   readonly requests: LoggedRequest[];
-  /** Called once for each request, as soon as it is answered or has failed. */
+  /** Called once for each request that is not a control request, when it is answered, fails or is left unanswered. */
   readonly onRequest: (request: LoggedRequest) => void;
 };
 
@@ -60,7 +59,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     if (answer.delivery === undefined) logged.status = answer.status;
     send(answer, response, service.now());
   } catch {
-    // The client closed the connection. Without this, the unhandled rejection would end the process.
+    // The client closed the connection. Without this `catch`, the unhandled rejection would end the process.
     response.destroy();
   } finally {
     onRequest(logged);
@@ -68,7 +67,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
 }
 
 function readTarget({ url = '' }: IncomingMessage): { path: string; query: URLSearchParams } {
-  // Proxies send an absolute URL, other clients a path; `*` and garbage are neither.
+  // The target is a path, or an absolute URL in a request to a proxy; `*` and garbage are neither.
   const target = URL.parse(url.startsWith('/') ? `http://simulator${url}` : url);
   return { path: target?.pathname ?? url, query: target?.searchParams ?? new URLSearchParams() };
 }

@@ -7,14 +7,13 @@ const WRONG_CLOCK_MS = 2 * 3_600_000;
 export type Context = {
   readonly now: number;
   readonly random: Random;
-  /** The `If-None-Match` of the request. */
   readonly ifNoneMatch: string | undefined;
 };
 
-/** Changes the responses that it concerns and returns others unchanged. The table of faults describes each mutation. */
+/** Changes the responses that it concerns and returns others unchanged (see `descriptions` in faults.ts). */
 export type Mutation = (answer: SimulatedResponse, context: Context) => SimulatedResponse;
 
-// By the last digit of the index: some of each kind even in a short list, but never more than half of the list.
+// Keyed by the last digit of the index: even a short list has each defect, but at most half of a list is invalid.
 const defects = new Map<number, (league: JsonObject) => unknown>([
   [1, ({ league_name: _, ...rest }) => rest],
   [4, (league) => ({ ...league, league_name: [league.league_name], priority: 'first' })],

@@ -29,7 +29,7 @@ export type SimulatorOptions = {
 
 export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
-/** Throws a RangeError for an unknown fault, and Node's error if the address cannot be bound. */
+/** Rejects with a RangeError for an unknown fault, and with Node's error if the address cannot be bound. */
 export async function startSimulator(options: SimulatorOptions = {}) {
   const { username = 'player', password = 'secret-password', port = 0, now = Date.now } = options;
   const { onSwitched = () => {}, onRequest = () => {} } = options;

@@ -1,4 +1,4 @@
-/** The source of `data_dictionary` and `docs/schema.md`: for each column its type, with `?` if nullable, and meaning. */
+/** The source of `data_dictionary` and `docs/schema.md`. A `?` after the type marks a nullable column. */
 
 const LEAGUE_COLUMNS = `  league_id text: Unique identifier of the league. Keeps every digit, even if it was sent as a number.
   league_name text: Display name.

@@ -8,7 +8,7 @@ import { closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 const BUSY_TIMEOUT_MS = 25;
 const READER_TIMEOUT_MS = 2_000;
 
-/** Opens the database for the worker, or makes an empty file. Throws if a file is not ours, and does not touch it. */
+/** Opens the database, or makes an empty file. Throws a DatabaseError if the file is not ours, and leaves it as is. */
 export function openForWriting(path: string): Database.Database {
   assertHeaderOurs(path);
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
@@ -23,13 +23,13 @@ export function openForWriting(path: string): Database.Database {
 
 type Read<T> = (db: Database.Database) => T;
 
-/** Reads from an existing database. Throws a DatabaseError. Never for one this process has open (see `readHeader`). */
+/** Reads an existing database, which this process must not have open (see `readHeader`). Throws a DatabaseError. */
 export function withReader<T>(path: string, read: Read<T>): T {
   assertHeaderOurs(path);
   return withOwnReader(path, read);
 }
 
-/** Like `withReader`, for a file that is known to be ours. */
+/** Like `withReader`, for a file known to be ours: does not read its header, so this process may have it open. */
 export function withOwnReader<T>(path: string, read: Read<T>, timeout: number = READER_TIMEOUT_MS): T {
   const db = openExisting(path, { readonly: true, timeout });
   try {
@@ -45,7 +45,7 @@ export function withOwnSnapshot<T>(path: string, read: Read<T>): T {
 }
 
 /**
- * Writes to an existing database of ours, which a worker may have open. Waits at most 25 ms for a lock, since a
+ * Writes to an existing league-sync database, which a worker may have open. Waits at most 25 ms for a lock, since a
  * waiting writer blocks new readers. Throws a DatabaseError.
  */
 export function withSecondWriter<T>(path: string, write: Read<T>): T {
@@ -56,7 +56,7 @@ export function withSecondWriter<T>(path: string, write: Read<T>): T {
       return write(db);
     });
   } finally {
-    // If a worker was killed, this leaves one file for read-only tools. A running worker keeps its WAL.
+    // If no worker has the database open, this leaves one file for read-only tools. Otherwise WAL mode stays.
     db.pragma('busy_timeout = 0');
     leaveWalMode(db);
     closeKeepingReadable(db);

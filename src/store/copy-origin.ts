@@ -5,12 +5,12 @@ import { explainErrors } from './database-error.ts';
 import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
 
 /**
- * `earlier`: a copy of the current or an earlier state. `diverged`: a copy that was written to, or one made before the
- * database was restored from a backup. `foreign`: not a copy of this database, or in use.
+ * `earlier`: a copy of the current or an earlier state. `diverged`: a copy that was written to, or a copy from before
+ * the database was restored from a backup. `foreign`: not a copy of this database, or in use.
  */
 type CopyState = 'earlier' | 'diverged' | 'foreign';
 
-/** Compares the file at `target` with our database at `path`. Throws a DatabaseError if either cannot be read. */
+/** Compares the file at `target` with the database at `path`. A damaged `target` is foreign. Throws a DatabaseError. */
 export function compareCopy(target: string, path: string): CopyState {
   const isSame = explainErrors(path, () => inodeOf(target) === inodeOf(path));
   if (isSame || lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return 'foreign';
@@ -30,7 +30,6 @@ const STATE = `SELECT (SELECT applied_at FROM schema_migrations ORDER BY version
   FROM (SELECT 1) LEFT JOIN (SELECT id, started_at FROM runs ORDER BY id DESC LIMIT 1) AS run
     LEFT JOIN (SELECT seq, at FROM league_changes ORDER BY seq DESC LIMIT 1) AS change`;
 
-/** Undefined if the file cannot be read as a database of this program. */
 function readState(path: string): object | undefined {
   try {
     return withReader(path, (db) => db.prepare<[], object>(STATE).get());

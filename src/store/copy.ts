@@ -54,7 +54,7 @@ function copyPermissions(copy: string, path: string): void {
   ifSupported(() => chmodSync(copy, forReaders | OWNER_READ_WRITE));
 }
 
-/** A unique path beside `target`, for a copy that will replace it. */
+/** A unique path beside `target`, for a copy that will be renamed to `target`. */
 export function tempPath(target: string): string {
   return join(dirname(target), `${tempPrefix(target)}${randomUUID()}`);
 }
@@ -76,18 +76,18 @@ export function removeCopy(target: string): void {
   explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/** Which copies may be replaced (see `CopyState`). `earlier`: only those. `published`: also read-only diverged ones. */
+/** Which `CopyState` may be replaced: `earlier`; with `published` also `diverged` if the copy is read-only. */
 export type Replaceable = 'earlier' | 'published';
 
 type ReplaceOptions = {
   /** The copy's path before it is renamed. */
   readonly part: string;
   readonly replaceable: Replaceable;
-  /** If false, the target is not replaced: another process may have put a newer copy there in the meantime. */
+  /** If it returns false, the target is not replaced: another process may have put a newer copy there. */
   readonly isParentAlive: () => boolean;
 };
 
-/** Makes a copy at `target`, replacing any earlier one; its mtime is when copying began. Throws a DatabaseError. */
+/** Makes or replaces a read-only copy at `target`. Its mtime is when copying began. Throws a DatabaseError. */
 export function replaceCopy(db: Database.Database, target: string, options: ReplaceOptions): void {
   const { part, replaceable, isParentAlive } = options;
   const replace = (): void => {
@@ -125,7 +125,7 @@ export function isWritable(target: string): boolean {
   return (statSync(target).mode & WRITE_BITS) !== 0;
 }
 
-/** Renames the copy to `target`. Throws a UsageError if `target` exists, or a DatabaseError. */
+/** Renames the copy to `target`. Throws a UsageError if `target` exists, and a DatabaseError for other failures. */
 export function publishNoReplace(copy: string, target: string): void {
   const linkOrRename = (): void => {
     assertAbsent(target);
@@ -150,12 +150,11 @@ export function assertAbsent(target: string): void {
   if (exists(target)) throw new UsageError(`${target} already exists; choose a path that does not.`);
 }
 
-/** True even for a dangling link. Throws a DatabaseError. */
+/** True even for a dangling symbolic link. Throws a DatabaseError. */
 export function exists(target: string): boolean {
   return explainErrors(target, () => lstatSync(target, { throwIfNoEntry: false }) !== undefined, 'copy');
 }
 
-/** Returns false if the file system does not support the operation. */
 function ifSupported(work: () => void): boolean {
   try {
     work();

@@ -25,7 +25,7 @@ function rowsOf(object_type: 'table' | 'view', docs: string): readonly Dictionar
   });
 }
 
-/** Rewrites the dictionary in the database if it is outdated. */
+/** Rewrites the table `data_dictionary` if it is out of date. */
 export function describeDatabase(client: Database.Database): void {
   const db = drizzle({ client });
   const wanted = dictionaryRows();

@@ -35,7 +35,7 @@ const UNREADABLE = [
 
 type Thing = 'database' | 'copy';
 
-/** Turns errors of SQLite, the file system and the lock into a DatabaseError with file and fix; rethrows others. */
+/** Turns errors of SQLite, the file system and the lock into a DatabaseError, with a fix if known; rethrows others. */
 export function explainErrors<T>(path: string, work: () => T, thing?: Thing): T {
   try {
     return work();
@@ -72,7 +72,6 @@ function withAccessCode(code: string, path: string): string {
   return reason === undefined ? code : `${code}, ${reason}`;
 }
 
-/** The file system's error code; undefined if access is allowed. */
 function accessError(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode);

@@ -23,7 +23,7 @@ export function inodeOf(path: string): string | undefined {
   return stat && `${stat.dev}:${stat.ino}`;
 }
 
-/** Makes the folder of the database. Returns the file's real path, so that all names of the file share one lock. */
+/** Makes the database's folder. Returns the real path, so that all paths to one database share one lock. */
 export function prepareFolder(path: string): string {
   explainErrors(path, () => makeFolders(dirname(followLinks(resolve(path)))));
   const realPath = locateFile(path);
@@ -64,7 +64,7 @@ export function sizeOf(path: string): number {
   return explainErrors(path, () => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
-/** Throws a DatabaseError if `path` exists but is no regular file: a pipe would block, a link leads elsewhere. */
+/** Throws a DatabaseError if `path` exists but is not a regular file: a pipe would block, a link leads elsewhere. */
 export function assertRegularFile(path: string): void {
   if (explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true)) return;
   throw new DatabaseError(`${path} is not a regular file, but SQLite needs one there.`, { fix: 'remove it' });
@@ -129,7 +129,7 @@ function notOurDatabaseError(path: string): DatabaseError {
 
 export type FileGuard = ReturnType<typeof createFileGuard>;
 
-/** Detects that a file of an open database was deleted or replaced, since all writes to it would then be lost. */
+/** Detects that a file of an open database was deleted or replaced, since later writes would be lost. */
 export function createFileGuard(path: string) {
   const opened = new Map(['', '-wal', '-shm'].map((suffix) => [suffix, inodeOf(path + suffix)]));
   const isSame = (suffix: string): boolean => inodeOf(path + suffix) === opened.get(suffix);
@@ -137,14 +137,14 @@ export function createFileGuard(path: string) {
     findError: () => {
       try {
         if (!isSame('')) return goneError(`database ${path}`, 'is gone', FIX_REPLACED);
-        // If -shm was deleted, new connections make another one and share neither locks nor WAL index with this one.
+        // If -shm was deleted, new connections make a new -shm, and share neither locks nor the WAL index with us.
         const lost = ['-wal', '-shm'].find((suffix) => !isSame(suffix));
         return lost === undefined ? undefined : goneError(`WAL ${path}${lost}`, 'has lost its WAL', FIX_LOST_WAL);
       } catch (error) {
         return toDatabaseError(error, path);
       }
     },
-    /** Whether the file is still the one that was opened; false also if it cannot be accessed. */
+    /** Whether the file is still the one that was opened; also false if the file cannot be accessed. */
     isOurs: (suffix: '' | '-wal'): boolean => {
       try {
         return isSame(suffix);

@@ -31,8 +31,8 @@ export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'):
 }
 
 /**
- * Completes "The path is …"; undefined for a missing or empty file or a demo's database. Call it with the lock held,
- * before this process opens the database. Throws a DatabaseError.
+ * Completes "The path is …"; undefined if `path` has no database, an empty one or a demo's. A WAL without its database
+ * counts as data. Call it with the lock held, before this process opens the database. Throws a DatabaseError.
  */
 export function describeNonDemoFile(path: string): string | undefined {
   for (const part of SUFFIXES) assertRegularFile(path + part);

@@ -37,7 +37,10 @@ export function freeSpace(folder: string): { readonly bytes: number; readonly fi
   return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree };
 }
 
-/** The nearest existing folder above a file. Throws a DatabaseError if this user could not write the file or make it. */
+/**
+ * The nearest existing folder above a file. Throws a DatabaseError if this user cannot make files there, or cannot read
+ * and write an existing database.
+ */
 export function findWritableFolder(path: string, what: 'database' | 'copy' = 'database'): string {
   const find = (): string => {
     let folder = dirname(resolve(path));

@@ -21,7 +21,7 @@ export function findUnrecovered(path: string): string | undefined {
   return missing.length === 0 ? undefined : `the mark of a log, and no ${missing.join(', nor ')}`;
 }
 
-/** Reads the whole database. Throws a DatabaseError if it is damaged or this version cannot work with it. */
+/** Reads the whole database. Throws a DatabaseError if it is damaged or this version of the program cannot use it. */
 export function inspectDatabase(path: string, migrations: string) {
   const known = readMigrations(migrations);
   return withReader(path, (db) => {

@@ -5,7 +5,7 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 import { assertRegularFile, inodeOf, locateFile } from './database-file.ts';
 
 export type Lock = Disposable & {
-  /** Call it before each write: takes the lock again if its file was deleted. Throws a LockedError. */
+  /** Call it before each write: takes the lock again if its file was deleted. Throws like `acquireLock`. */
   readonly renew: () => void;
 };
 
@@ -16,7 +16,8 @@ const SELECT_OWNER = 'SELECT pid, host, since FROM holder';
 
 /**
  * Takes the lock of the database at `path`. The lock is an open SQLite write transaction on a small file beside the
- * database: the kernel frees it when the process dies, and others can read its owner. Throws a LockedError.
+ * database: the kernel frees it when the process dies, and others can read its owner. Throws a LockedError if another
+ * worker has the lock, or a DatabaseError.
  */
 export function acquireLock(path: string, owner: LockOwner): Lock {
   const file = `${path}.lock`;
@@ -24,7 +25,7 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
   return {
     renew: () => {
       if (lock.inode === inodeOf(file)) return;
-      // The lock file was deleted, so another worker may hold a new one. Keep the old one until the new one is taken.
+      // The lock file was deleted; another worker may hold a new one. If so, this throws and the old lock stays held.
       const renewed = takeLock(file, path, owner);
       release(file, lock);
       lock = renewed;
@@ -35,7 +36,7 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
 
 type HeldLock = { readonly inode: string; readonly db: Database.Database };
 
-/** Retries, since the previous worker may delete the lock file just after it was opened here. */
+/** Retries, since the previous worker may delete the lock file just after `tryLock` has opened it. */
 function takeLock(file: string, path: string, owner: LockOwner): HeldLock {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const lock = tryLock(file, path, owner);
@@ -136,7 +137,7 @@ function readOwner(file: string): LockOwner | undefined {
 /** The offset of the byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/** Whether /proc/locks has SQLite's write lock of process `pid` or on `file`; undefined if it cannot be read. */
+/** Whether /proc/locks lists SQLite's write lock for process `pid` or for `file`; undefined if either is unreadable. */
 function findKernelLock(file: string, pid: number): boolean | undefined {
   try {
     const { ino } = statSync(file, { bigint: true });

@@ -28,7 +28,7 @@ function readPackageFile(file: string): string {
   }
 }
 
-/** An upgrade between two schema versions; `copy` is the path for a copy of the database before it. */
+/** An upgrade between two schema versions; the database is copied to `copy` beforehand. */
 export type Upgrade = { readonly from: number; readonly to: number; readonly copy: string };
 
 /** Undefined if no migration is pending or the database has no runs yet. */
@@ -39,7 +39,7 @@ export function pendingUpgrade(db: Database.Database, migrations: Migrations, pa
   return isEmpty ? undefined : { from, to: migrations.length, copy: `${path}.schema-${from}` };
 }
 
-/** Applies pending migrations in one transaction. drizzle's migrator compares dates only: it misses an edited one. */
+/** Applies pending migrations in one transaction. drizzle's migrator compares only dates and would miss edits. */
 export function migrate(db: Database.Database, migrations: Migrations, at: string, isDemo = false): void {
   const pending = migrations.slice(schemaVersion(db));
   if (pending.length === 0) return;

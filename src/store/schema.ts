@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { customType, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-// `migrations/` has the same columns in STRICT tables, and the checks, views and triggers that drizzle cannot express.
+// `migrations/` has the same columns in STRICT tables, and adds checks, views and triggers that were written by hand.
 
 /** A column of type ANY in a STRICT table. Only `leagues` has such columns, and drizzle writes none of its rows. */
 const scalar = customType<{ data: string | number }>({ dataType: () => 'any' });

@@ -20,7 +20,7 @@ import { createRunRows } from './tables/runs.ts';
 import { closeForReaders, closeKeepingReadable, enableWal } from './wal.ts';
 import { createWriter } from './writer.ts';
 
-/** The open database, for the worker, its only writer. */
+/** The open database of the process that holds the lock. Only `accept-removals` writes without holding the lock. */
 export type Store = ReturnType<typeof createStore>;
 
 export type StoreOptions = {
@@ -40,13 +40,16 @@ export type StoreOptions = {
 
 export type CloseResult = {
   readonly path: string;
-  /** `wal-left`: a WAL stays, since another program has the database open. `not-ours`: it was deleted or replaced. */
+  /** `wal-left`: a WAL stays, since another program uses the database. `not-ours`: the file was deleted or replaced. */
   readonly files: 'one-file' | 'wal-left' | 'not-ours';
-  /** Whether the end of the last run could not be written. */
+  /** Whether the end of a run could not be written. */
   readonly hasUnsavedRun: boolean;
 };
 
-/** Opens the database, creating or migrating it. The caller must hold its lock. Rejects with a DatabaseError. */
+/**
+ * Opens the database, and creates or migrates it if necessary. The caller must hold its lock. Rejects with a
+ * DatabaseError, or with the StoppedError if a stop ends the wait for another program or the copy.
+ */
 export async function openStore(path: string, options: StoreOptions): Promise<Store> {
   const { clock, stop } = options;
   const retryWhileBusy = createRetryWhileBusy(clock, stop, options.onLongWait);
@@ -64,7 +67,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
       }
       migrate(client, known, formatTimestamp(clock.now()), options.isDemo);
       describeDatabase(client);
-      // WAL mode follows the schema, so that a file that has a WAL but not our application id is never ours.
+      // WAL mode comes after the schema, so that a file that has a WAL but not our application id is never ours.
       enableWal(client);
       return createStore(client, { ...options, retryWhileBusy, upgrade });
     } catch (error) {
@@ -107,7 +110,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     rowsWritten: () => Number(rowsWritten.get()),
     /** Reads outside of a transaction. Throws a DatabaseError. */
     read: <T>(work: () => T): T => explainErrors(path, work),
-    /** The timestamp of a run's writes. Each is later than the last, so that no two versions of a league share one. */
+    /** The timestamp of a run's writes, later than all before, so that no two versions of a league share one. */
     nextTimestamp: (now: number): string => {
       lastTimestamp = Math.max(now, lastTimestamp + 1);
       return formatTimestamp(lastTimestamp);

@@ -21,7 +21,7 @@ export function enableWal(db: Database.Database): void {
     db.pragma('journal_mode = MEMORY');
   }
   db.pragma('journal_mode = WAL');
-  // better-sqlite3's default in WAL mode is NORMAL: a power failure could then lose a poll already reported.
+  // better-sqlite3's default in WAL mode is NORMAL: a power failure could then lose a poll that was reported as done.
   db.pragma('synchronous = FULL');
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
   padEmptyWal(db);
@@ -32,7 +32,7 @@ export function enableWal(db: Database.Database): void {
  * set to WAL mode, and a reader without write permission could not open the database in between.
  */
 function createWalFiles(path: string): void {
-  // Fails early: the switch to WAL mode needs write permission, too.
+  // Fails before any file is made, since the switch to WAL mode needs write permission on the database.
   accessSync(path, constants.W_OK);
   const { mode, uid, gid } = statSync(path);
   for (const file of [`${path}-wal`, `${path}-shm`]) {
@@ -57,12 +57,12 @@ function createWalFiles(path: string): void {
 }
 
 /**
- * Pads an empty WAL. SQLite writes the 32-byte header before the first frame; a kill in between leaves a header-only WAL,
- * on which a read-only connection retries until it gives up. Any further bytes prevent that.
+ * Pads an empty WAL. SQLite writes the 32-byte header before the first frame; a kill in between leaves a header-only
+ * WAL, on which a read-only connection retries until it gives up. Any further bytes prevent that.
  */
 function padEmptyWal(db: Database.Database): void {
   const wal = `${db.name}-wal`;
-  // Keeps other writers out.
+  // Keeps other writers out, since they could write frames just before the padding.
   db.exec('BEGIN IMMEDIATE');
   try {
     if (statSync(wal).size === 0) writeFileSync(wal, Buffer.alloc(64), { flag: 'r+' });
@@ -89,14 +89,14 @@ export async function closeForReaders(db: Database.Database): Promise<boolean> {
   return isOneFile;
 }
 
-/** Tries to leave WAL mode, and returns whether it did. The journal stays in memory, as in `enableWal`. */
+/** Tries to leave WAL mode, and returns whether it did. Uses a journal in memory, for the reason in `enableWal`. */
 export function leaveWalMode(db: Database.Database): boolean {
   return tryPragma(db, 'journal_mode = MEMORY') === 'memory';
 }
 
 /**
- * Closes a connection. The last connection that may write would delete -wal and -shm but leave WAL mode on, and a reader
- * without write permission could not open that. If a read-only connection is closed last, both files stay.
+ * Closes a connection. The last connection that may write would delete -wal and -shm but leave WAL mode on, and then a
+ * reader without write permission could not open the database. If a read-only connection closes last, both files stay.
  */
 export function closeKeepingReadable(db: Database.Database): void {
   if (!db.open) return;

@@ -11,7 +11,6 @@ type WriterOptions = {
   readonly retryWhileBusy: RetryWhileBusy;
 };
 
-/** The transactions of a worker. */
 export function createWriter(client: Database.Database, options: WriterOptions) {
   const { lock, guard, retryWhileBusy } = options;
   const { writeNow, writeWithNext, unsavedRun } = createTransactions(client, options);
@@ -33,17 +32,17 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
   return {
     /**
      * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The signal ends only the
-     * wait for other programs. Rejects with a DatabaseError.
+     * wait for other programs. Rejects with a DatabaseError, the StoppedError of the signal, or an error of the work.
      */
     write,
     writeWithNext,
     unsavedRun,
-    /** Renews the lock if its file was deleted; writes if a write timed out or a run's end is unsaved. Never throws. */
+    /** Renews the lock if needed; tries to write if a write timed out or a run's end is pending. Never throws. */
     recover: (): void => {
       try {
         lock.renew();
       } catch {
-        // If another worker has the lock, the next write fails with the same error.
+        // If another worker has the lock, the next write fails and reports that.
         return;
       }
       try {
@@ -54,12 +53,12 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
         noteFailure(error);
       }
     },
-    /** Why nothing can be written now, judging by the files and the last write; otherwise undefined. */
+    /** Why writes fail now, judging by the files and the last write; undefined if they should succeed. */
     writeError: () => guard.findError() ?? busy,
   };
 }
 
-/** Pages that do not fit go to the WAL one by one: with 16 MB, a first load of 100,000 leagues takes 3.2 s, not 2.5 s. */
+/** Pages that do not fit go to the WAL one by one: with 16 MB, a first load of 100,000 leagues took 3.2, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
 
 function createTransactions(client: Database.Database, { lock, guard }: WriterOptions) {
@@ -72,7 +71,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
       client.transaction(pendingEnd)();
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error;
-      // Another program's trigger rejects the row. Later polls must still be written.
+      // A trigger that another program added rejects the row. Later polls must still be written.
       pendingEnd = undefined;
       isEndLost = true;
       if (!client.inTransaction) throw error;

@@ -75,7 +75,6 @@ export function reconcile(
 ) {
   const added: ReceivedLeague[] = [];
   const changed: Difference[] = [];
-  /** Leagues that were removed and are listed again. */
   const restored: Difference[] = [];
   /** Leagues with the same content but a hash of another program version. */
   const rehashed: ReceivedLeague[] = [];
@@ -123,14 +122,14 @@ const ALWAYS_ALLOWED = 5;
 /** 0.29 * 100 is 28.999999999999996, yet 29 of 100 must not count as more than 29 %. */
 const ROUNDING = 1e-6;
 
-/** Pure. `live` has the listed leagues in scope. A rejected element with an id is not missing. */
+/** Pure function. `live` has the ids of live leagues in scope. A league whose element was rejected is not missing. */
 export function decideRemovals(
   live: Iterable<string>,
   list: LeagueList,
   { limit, accepted, joined }: RemovalRules,
 ): Removals {
   const rejectedIds = new Set(list.rejections.map((rejection) => rejection.leagueId));
-  /** The leagues of which the missing ones are a share. */
+  /** The denominator of the share of missing leagues. */
   const counted: string[] = [];
   const missing: string[] = [];
   for (const leagueId of live) {
@@ -144,7 +143,7 @@ export function decideRemovals(
 
   const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
   const isTooMuch = (of: number): boolean => waiting.length > limit * of + ROUNDING;
-  // Leagues that joined since must not make the share smaller, or an equal list later could pass what is held now.
+  // Leagues that joined during the hold must not lower the share, or a later poll could apply what is held now.
   const withoutJoined = (): number => {
     const since = joined();
     return counted.filter((leagueId) => !since.has(leagueId)).length;

@@ -10,7 +10,7 @@ import { type ChangeSet, type Plan, planPoll } from './plan.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
 import { type ApplyResult, Run, type RunDeps } from './run.ts';
 
-/** Fetches, parses, plans and commits. Never rejects: the report has the error. */
+/** Never rejects: if the poll fails, the report has the error. */
 export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSignal): Promise<RunReport> {
   const { store, client, scope, drift } = deps;
   using run = new Run(deps, 'leagues', trigger, stop);
@@ -54,8 +54,9 @@ export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSi
 const MAX_LIST_AGE_MS = 24 * 3_600_000;
 
 /**
- * The validators of the stored list; undefined if the service, account, scope or program version has changed, while
- * removals are held, since accepted ones are applied with the next list, or if the last full list is over a day old.
+ * The validators of the stored list. Undefined if there are none, if the service, account, scope or program version has
+ * changed, if the last full list is not from the last 24 h, or if removals are held, since accepted ones are applied
+ * only with a full list.
  */
 function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
   const last = store.runs.lastApplied();

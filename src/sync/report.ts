@@ -37,11 +37,11 @@ export type RunReport = {
   /** Whether the run changed any row but its own. */
   readonly wrote: boolean;
   readonly heldBecause?: string | undefined;
-  /** Rows of `drift` and `rejected_leagues` that the run added or reopened. */
+  /** New drift, and new or reopened rejections, except for leagues that already had an open rejection. */
   readonly newFindings?: { readonly drift: readonly Drift[]; readonly rejections: readonly Rejection[] };
   /** Why the run failed, or why its end could not be recorded. */
   readonly error?: RunError;
-  /** The run failed and a Retry-After outlasts it: a catch-up must follow when the Retry-After ends. */
+  /** True if the run failed and a catch-up must follow when the current Retry-After ends. */
   readonly postponed: boolean;
 };
 
@@ -50,7 +50,7 @@ export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, dura
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
-/** Omits the unchanged leagues, to fit a terminal: `leagues: changed: 124 received, 3 changed (1.2 s)` */
+/** Such as `leagues: changed: 124 received, 3 changed (1.2 s)`. Omits the unchanged leagues, to fit a terminal. */
 export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
   const what = kind === 'leagues' && applied ? `: ${describeCounts({ ...counts, unchanged: 0 }, httpStatus)}` : '';
@@ -66,7 +66,7 @@ export function describeCounts(counts: RunCounts, httpStatus: number | null | un
 }
 
 export type WorkerEvent =
-  /** A login was sent, with any outcome. */
+  /** A login ended, with any outcome; not emitted if a Retry-After prevented the login. */
   | { readonly type: 'login'; readonly login: LoginRecord }
   | { readonly type: 'runStarted'; readonly kind: RunKind }
   | { readonly type: 'runEnded'; readonly report: RunReport };
@@ -86,7 +86,7 @@ export function createEvents(log: Log) {
       }
     }
   };
-  /** Adds listeners; skips undefined ones, which are not configured. */
+  /** Undefined listeners, of features that are not configured, are skipped. */
   const subscribe = (...added: (Listener | undefined)[]): void => {
     listeners.push(...added.filter((listener) => listener !== undefined));
   };

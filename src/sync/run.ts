@@ -20,12 +20,10 @@ export type RunDeps = Pick<Config, 'scope' | 'removalLimit' | 'runTimeoutMs'> & 
   /** Identifies the service and the account; contains no secret. */
   readonly fingerprint: string;
   readonly programVersion: string;
-  /** Redacts secrets. */
   readonly scrub: (text: string) => string;
   readonly emit: Listener;
 };
 
-/** What a run changed. */
 export type ApplyResult = {
   readonly outcome: 'changed' | 'unchanged' | 'held';
   readonly counts: RunCounts;
@@ -43,7 +41,6 @@ export class Run implements Disposable {
   private readonly trigger: Trigger;
   private readonly stop: AbortSignal;
   private readonly startedMonotonic: number;
-  /** Null until the row is written. */
   private id: number | null = null;
 
   constructor(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: AbortSignal) {
@@ -109,7 +106,7 @@ export class Run implements Disposable {
     return this.report(result);
   }
 
-  /** Records the failure or interruption of the run. Never rejects. Reports the run's own error, if any. */
+  /** Records a failure or an interruption; never rejects. An interruption has an error only if recording it failed. */
   async fail(error: unknown): Promise<RunReport> {
     const stopped = this.stop.aborted && error === this.stop.reason;
     const failure = stopped ? undefined : toRunError(error);
@@ -117,7 +114,7 @@ export class Run implements Disposable {
     return this.report({ outcome: stopped ? 'interrupted' : 'failed' }, failure ?? unrecorded);
   }
 
-  /** If the row cannot be written now, the next successful transaction will write it. */
+  /** Resolves to the error if the row cannot be written; the next successful transaction then writes it. */
   private async recordFailure(runId: number, error: RunError | undefined): Promise<RunError | undefined> {
     const { store, clock } = this.deps;
     const end: RunEnd = {

@@ -19,7 +19,7 @@ export const PLAIN: Terminal = { columns: Number.POSITIVE_INFINITY, paint: creat
 /** Control characters, line separators, and characters that change the direction of text. */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Escapes characters that a terminal would interpret, such as `\u001b`. */
+/** Escapes characters that a terminal would interpret: ESC becomes the text `\u001b`. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }

@@ -4,14 +4,14 @@ import { formatCell, widthOf } from './text.ts';
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 const GAP = '  ';
-/** No column shrinks below this width; if the terminal is too narrow even for that, lines wrap. */
+/** No column shrinks below this width; if the terminal is too narrow even then, it wraps the lines. */
 const MIN_WIDTH = 6;
-/** The minimum width of the column that shrinks first, before others shrink: enough to recognise an id. */
+/** The column `shrinkFirst` shrinks to this width before other columns shrink: enough to recognise an id. */
 const MIN_FIRST_WIDTH = 9;
 
 /**
- * Aligns rows in columns below their names, with control characters escaped. At a terminal the widest columns shrink until
- * the lines fit; `shrinkFirst` is the index of a column that shrinks before all others.
+ * Aligns rows in columns below their names, and escapes control characters. At a terminal the widest columns shrink
+ * until the lines fit; `shrinkFirst` is the index of a column that shrinks before all others.
  */
 export function formatTable(
   columns: readonly string[],

@@ -7,7 +7,7 @@ export { widthOf };
 /** Splits text into graphemes, since an emoji may be several characters. */
 const SEGMENTS = new Intl.Segmenter('en');
 
-/** Truncates a text to `width` columns. It ends with an ellipsis if it did not fit. */
+/** Truncates a text to `width` columns. A truncated text ends with an ellipsis. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
@@ -25,7 +25,7 @@ export function formatCell(text: string, tone: Tone, width: number, paint: Paint
   return paint(tone, shown) + ' '.repeat(Math.max(0, width - widthOf(shown)));
 }
 
-/** Keeps two words on one line; `wrap` prints it as a space. */
+/** Put between two words, keeps them on one line; `wrap` turns it into a space. */
 export const NO_BREAK = '\u00a0';
 
 /** Breaks lines at spaces only, so a word longer than `width` gets a line of its own. */

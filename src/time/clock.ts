@@ -6,19 +6,19 @@ import { setTimeout } from 'node:timers/promises';
 export type Clock = {
   /** The wall clock, which may step in either direction. */
   readonly now: () => number;
-  /** Never steps. Includes the time during which the machine was suspended. */
+  /** Unaffected by steps of the wall clock. Includes the time during which the machine was suspended. */
   readonly monotonic: () => number;
-  /** Rejects with the signal's reason as soon as it aborts. */
+  /** Rejects with the signal's reason as soon as the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** The longest delay of setTimeout; with a longer one, it fires at once. */
+/** The longest delay of setTimeout: a timer with a longer delay fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A smaller difference may be rounding: on some systems the uptime is in whole seconds. */
+/** A smaller lead of the uptime may be rounding: some systems report it in whole seconds. */
 const ROUNDING_MS = 2_000;
 
-/** `performance.now()` stops while the machine is suspended. The uptime does not, so it is used if it can be read. */
+/** `performance.now()` stops while the machine is suspended. The uptime, if readable, shows how long that was. */
 export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
   const sinceBoot = (): number => {
     try {
@@ -49,7 +49,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Years outside of 0 to 9999 have six digits and a sign in ISO 8601, so such timestamps do not sort as text. */
+/** Years outside 0 to 9999 have six digits and a sign in ISO 8601, so such timestamps would not sort as text. */
 const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -67,8 +67,9 @@ const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
 /**
- * Reads an ISO 8601 timestamp as ms since 1970; undefined for anything else, such as 31 November. Without `Z` or an
- * offset, it is in UTC, not in the machine's time zone. Seconds and fractions are optional; a space may replace `T`.
+ * Reads an ISO 8601 timestamp as ms since 1970; undefined for other text and for impossible dates, such as 31 November.
+ * A timestamp without `Z` or an offset is read as UTC, not as local time. Seconds and fractions are optional; a space
+ * may replace `T`.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = TIMESTAMP.exec(text.trim());

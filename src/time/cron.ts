@@ -1,9 +1,8 @@
 import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
 
-/** A cron expression in one time zone. */
 export type Schedule = ReturnType<typeof parseSchedule>;
 
-/** How many runs at the new UTC offset of a DST change are searched for a time that was found at the old offset. */
+/** A time found at the UTC offset before a DST change is searched for among this many runs at the offset after it. */
 const RUNS_BEFORE_CHANGE = 64;
 
 /**
@@ -29,7 +28,7 @@ export function parseSchedule(text: string, timezone: string) {
   /** The first scheduled time after now, in ms. */
   const nextTime = (): number => {
     const now = Date.now();
-    // Cached, since this is called every second and the search takes milliseconds near a DST change.
+    // Cached, since the status page and the metrics call this too, and the search takes milliseconds near a DST change.
     if (cached === undefined || now < cached.now || now >= cached.time) cached = { now, time: findNextTime(now) };
     return cached.time;
   };
@@ -58,14 +57,14 @@ type Matcher = { readonly getNextMatch: (after: Date) => Date };
 type NextTimesIn = (zone: string, count: number) => readonly number[];
 
 /**
- * node-cron finds no runs in the hour that a DST change skips, and none in one of the two hours that a DST change
- * repeats. So the next time at the current UTC offset, taken as fixed, is considered, too.
+ * node-cron finds no runs in the hour that a DST change skips, and misses one of the two passes through the hour that a
+ * DST change repeats. So the next run at the current UTC offset, as if the offset never changed, is considered as well.
  */
 function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number) => number {
   const offsetAt = createOffsets(timezone);
   /**
-   * Whether a time that was calculated at a fixed `offset` is a run in the zone. It is one if the zone has this offset
-   * then, if DST skips that local time, or if the actual offset produces the same time.
+   * Whether a time that was calculated at a fixed `offset` is a run in the zone. This is so if the zone has that offset
+   * at that time, if a DST change skips the local time, or if the expression gives the same time at the actual offset.
    */
   const existsInZone = (time: number, offset: string): boolean => {
     const actual = offsetAt(time);

@@ -1,7 +1,7 @@
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const UNITS_BYTES = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KIB: 2 ** 10, MIB: 2 ** 20, GIB: 2 ** 30 } as const;
 
-/** Reads `250ms`, `30s`, `5m`, `2h` or `90d` as milliseconds; undefined for anything else. */
+/** Reads a duration such as `250ms`, `30s`, `5m`, `1.5h` or `90d` as milliseconds; undefined for other text. */
 export function parseDuration(text: string): number | undefined {
   return parseQuantity(text, /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/, UNITS_MS);
 }
@@ -13,7 +13,7 @@ export function writeDuration(ms: number): string {
   return `${ms / size}${unit}`;
 }
 
-/** Reads `64MB`, `512KB` or `1GiB` as bytes (MB is a million, MiB is 2^20); undefined for anything else. */
+/** Reads a size such as `64MB`, `512 kb` or `1.5GiB` as bytes (MB: a million, MiB: 2^20); undefined for other text. */
 export function parseSize(text: string): number | undefined {
   return parseQuantity(text.toUpperCase(), /^(\d{1,12}(?:\.\d{1,6})?)\s?(B|[KMG]I?B)$/, UNITS_BYTES);
 }
@@ -31,7 +31,7 @@ export function formatDuration(ms: number): string {
   return formatCoarsely(ms, Math.round);
 }
 
-/** Writes an age in ms; a negative one lies in the future: `just now`, `5 s ago`, `12 min ago`, `in 3 h`. */
+/** Writes an age (ms), or for a negative age the time left: `just now`, `5 s ago`, `12 min ago`, `in 3 h`. */
 export function formatAge(ms: number): string {
   const size = Math.abs(ms);
   if (size < UNITS_MS.s) return 'just now';
@@ -40,7 +40,7 @@ export function formatAge(ms: number): string {
   return ms < 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** Writes whole units. Each is used up to twice the next larger one: `90 s`, `2 min`. */
+/** Writes whole units. A unit is used for less than two of the next larger unit: `119 s`, but `2 min`. */
 function formatCoarsely(ms: number, round: (value: number) => number): string {
   for (const [unit, name, most] of COARSE_UNITS) {
     const value = round(ms / unit);

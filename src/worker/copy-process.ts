@@ -8,7 +8,7 @@ import { type Replaceable, removeCopy, tempPath } from '../store/copy.ts';
 /**
  * Copies the database at `path` to `target`. `replace` says which existing copies of it may be replaced; without
  * `replace`, `target` must not exist. Rejects with a DatabaseError (a CopyKilledError if another program killed the
- * copy process) or the signal's reason, and then leaves nothing behind.
+ * copy process) or the signal's reason, without leaving a partial copy.
  */
 export type CopyDatabase = (
   path: string,
@@ -24,9 +24,9 @@ type Program = {
 };
 
 /**
- * Copies in a separate process: SQLite cannot interrupt a copy, which takes seconds if the database is large, and a
- * broken disk at the target may hang, but neither must block the event loop or a stop. Moreover, if this process opened
- * a database file again to read it, closing it would drop the POSIX locks of this process on that file.
+ * Copies in a separate process, which can be killed: in this process, a copy would block the event loop for seconds if
+ * the database is large, and for good if the disk at the target hangs. Moreover, if this process opened a database file
+ * a second time to read it, closing it would drop the POSIX locks of this process on that file.
  */
 export function createCopyProcess({ program, environment, pid }: Program): CopyDatabase {
   // The copy process needs no settings, least of all secrets.

@@ -1,13 +1,9 @@
-import { basename } from 'node:path';
 import type { Log } from '../log.ts';
-import { sizeOf } from '../store/database-file.ts';
 import type { Store } from '../store/store.ts';
-import type { Listener } from '../sync/report.ts';
-import { formatSize } from '../time/duration.ts';
 
 /**
- * The returned function is to be called every second. It writes what could not be written before, and logs if the
- * database cannot be written or can be written again. If the database is locked, the runs that wait for it log that.
+ * Returns a function to call every second. It writes what could not be written before, and logs when the database can
+ * no longer be written and when it can be again. A locked database is logged by the runs that wait for it.
  */
 export function createDatabaseWatch({ path, recover, writeError }: Store, log: Log): () => void {
   let logged: string | undefined;
@@ -19,29 +15,5 @@ export function createDatabaseWatch({ path, recover, writeError }: Store, log: L
     logged = message;
     if (message !== undefined) log.warn({ database: path }, message);
     else log.info({ database: path }, `the database is back at ${path}; polls are stored again`);
-  };
-}
-
-/** SQLite restarts the WAL at about 4 MB, unless another program keeps a read transaction open. */
-const LARGE_WAL_BYTES = 64_000_000;
-
-/** Warns if a large WAL keeps growing from run to run, and again each time it has doubled. */
-export function createWalWatch({ path }: Pick<Store, 'path'>, log: Log): Listener {
-  const wal = `${path}-wal`;
-  let before = 0;
-  let warnedAt = 0;
-  return ({ type }) => {
-    if (type !== 'runEnded') return;
-    const bytes = sizeOf(wal);
-    if (bytes < LARGE_WAL_BYTES) warnedAt = 0;
-    // A poll of very many leagues makes the WAL large, too, but the next poll does not make it larger.
-    else if (before >= LARGE_WAL_BYTES && bytes > before && bytes >= 2 * warnedAt) {
-      warnedAt = bytes;
-      log.warn(
-        { wal_bytes: bytes },
-        `the write-ahead log ${basename(wal)} has grown to ${formatSize(bytes)}: another program keeps a read transaction open; it shrinks once that ends`,
-      );
-    }
-    before = bytes;
   };
 }

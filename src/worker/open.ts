@@ -18,7 +18,6 @@ import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { CopyDatabase } from './copy-process.ts';
 import { Publisher } from './publisher.ts';
 
-/** What `run` and each command that polls once hold: the lock, the database and the session. */
 export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 
 export type OpenOptions = {
@@ -29,15 +28,16 @@ export type OpenOptions = {
   readonly copy: CopyDatabase;
   /** Marks a new database as a demo database; any other worker removes the mark. */
   readonly isDemo?: boolean;
-  /** Called under the lock, before the database is opened, which may take long. The result outlives the store. */
+  /** Called under the lock, before the database is opened (may be slow). The result is disposed after the store. */
   readonly onLocked?: () => Promise<AsyncDisposable | undefined>;
   readonly emit: Listener;
   readonly onClosed?: (result: CloseResult) => void;
 };
 
 /**
- * Takes the lock and opens the database and the session. Rejects with a LockedError, a DatabaseError or the signal's
- * reason. Disposing closes all in reverse order and leaves a single file, unless another program has it open.
+ * Takes the lock and opens the database and the session. Rejects with a LockedError, a DatabaseError, the signal's
+ * reason or the error of `onLocked`. Disposing closes everything in reverse order and leaves the database as a single
+ * file, unless another program has it open.
  */
 export async function openWorker(config: Config, options: OpenOptions) {
   const { log, pid, emit } = options;
@@ -117,7 +117,7 @@ function createPublisher(store: Store, { publish: target }: Config, options: Ope
   return new Publisher({ path: store.path, changedAt, target, copy, clock: systemClock, log, stop });
 }
 
-/** Records logins in the background. Disposing waits for pending writes. */
+/** Records logins and Retry-Afters in the background; logs failed writes. Disposing waits for pending writes. */
 export function createLoginRecorder(store: Store, fingerprint: string, log: Log) {
   let writing: Promise<void> = Promise.resolve();
   const write = (what: string, change: () => void): void => {
@@ -141,14 +141,14 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
       };
       write(`a login (${reason}, ${outcome})`, () => store.logins.add(row));
     },
-    /** Stores the end (ms) of a Retry-After, even if it came between two runs; runs also store their own. */
+    /** Stores the end (ms) of a Retry-After, since a login may receive one between two runs; runs store theirs, too. */
     recordRetryAfter: (until: number): void =>
       write('a Retry-After', () => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until))),
     [Symbol.asyncDispose]: (): Promise<void> => writing,
   };
 }
 
-/** Removes the demo mark unless this is a demo, and marks unfinished runs as `interrupted`; returns their number. */
+/** Removes the demo mark unless this is a demo. Marks unfinished runs as `interrupted` and resolves to their number. */
 function prepareRows(store: Store, { signal, isDemo = false }: OpenOptions): Promise<number> {
   const foundAt = formatTimestamp(systemClock.now());
   const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;

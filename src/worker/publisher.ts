@@ -9,7 +9,7 @@ import type { CopyDatabase } from './copy-process.ts';
 
 export type PublisherOptions = {
   readonly path: string;
-  /** When a run before this start last changed the data; a copy that is older is out of date. */
+  /** When a run of an earlier worker last changed the data; an older copy is out of date. */
   readonly changedAt: string | undefined;
   readonly target: string;
   readonly copy: CopyDatabase;
@@ -85,7 +85,7 @@ export class Publisher implements AsyncDisposable {
       this.failure = undefined;
       return true;
     } catch (error) {
-      // Not a failure: systemd stops the copy process together with the worker.
+      // Not a failure: the grace period is over, or the copy process was killed together with the worker (systemd).
       if (signal.aborted || (stop.aborted && error instanceof CopyKilledError)) return false;
       const found = toRunError(error);
       if (found.message !== this.failure?.message)
@@ -96,7 +96,7 @@ export class Publisher implements AsyncDisposable {
   }
 }
 
-/** The age of the published copy in ms; infinite if it is missing, out of date or no copy of this database. */
+/** The age of the published copy in ms; infinite if it is missing, out of date, writable or of another database. */
 function ageOf({ path, target, changedAt }: PublisherOptions, now: number): number {
   try {
     const { mtimeMs } = statSync(target);

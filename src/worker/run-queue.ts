@@ -8,9 +8,8 @@ import { formatSecond, formatTimestamp } from '../time/clock.ts';
 export type RunQueueOptions = {
   readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
   readonly retryAfter: RetryAfter;
-  /** The error of rejected credentials during the backoff after them; undefined otherwise. */
+  /** The CredentialsError during the backoff after rejected credentials; otherwise undefined. */
   readonly blockedBy: (kind: RunKind) => RunError | undefined;
-  readonly isFirstLoad: () => boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
 };
@@ -21,7 +20,7 @@ const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 export class RunQueue {
   private readonly options: RunQueueOptions;
   private readonly waiting = new Map<RunKind, Trigger>();
-  /** Kinds whose run was postponed by a Retry-After or failed because of the credentials, to catch up on. */
+  /** Kinds that need a catch-up, because a Retry-After postponed their run or the credentials made it fail. */
   private readonly owed = new Set<RunKind>();
   private current: RunKind | undefined;
   private draining: Promise<void> = Promise.resolve();
@@ -32,13 +31,11 @@ export class RunQueue {
 
   /** Queues a run. Returns false if it was skipped or postponed, or if the worker is stopping. */
   request(kind: RunKind, trigger: Trigger): boolean {
-    const { signal, retryAfter, isFirstLoad, log } = this.options;
+    const { signal, retryAfter, log } = this.options;
     if (signal.aborted) return false;
     // Never skip a catch-up: the run in progress may have started before the machine was suspended.
     if (this.current === kind && trigger !== 'catch-up') {
-      const isFirst = kind === 'leagues' && isFirstLoad();
-      const what = isFirst ? 'the first poll' : 'the previous run';
-      log[isFirst ? 'info' : 'warn']({ kind, trigger }, `${kind}: skipped: ${what} is still in progress`);
+      log.warn({ kind, trigger }, `${kind}: skipped: the previous run is still in progress`);
       return false;
     }
     const until = retryAfter.until();

@@ -7,7 +7,7 @@ export type ScheduleState = { readonly next: number; readonly lastCheck: number 
 /** `catch-up`: the scheduled time was missed. */
 export type Due = 'schedule' | 'catch-up';
 
-/** A run that is noticed later than this counts as missed, because of a suspension or a clock step. */
+/** A scheduled time that is noticed later than this counts as missed; suspensions and clock steps cause that. */
 const LATE_MS = 2_000;
 /** If the clock steps back further than this, `next` is recalculated; smaller steps are usual corrections. */
 const STEP_BACK_MS = 2_000;

@@ -29,11 +29,11 @@ function createStreak(clock: Clock, noun: string) {
   let lastMessage: string | undefined;
   const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   return {
-    /** `isNew`: no earlier failure of this sort in the streak. `isRepeated`: same message as the previous failure. */
+    /** `isNew`: first of its kind, status and fix in the streak. `isRepeated`: same message as the previous failure. */
     add: (error: RunError) => {
       if (count === 0) [since, sinceMonotonic] = [clock.now(), clock.monotonic()];
       count += 1;
-      // During a backoff, the original error is the `cause`.
+      // During a backoff and after the time limit of a run, the original error is the `cause`.
       const { kind, httpStatus, fix } = error.cause instanceof RunError ? error.cause : error;
       const fingerprint = JSON.stringify([kind, httpStatus, fix]);
       const result = { isNew: !known.has(fingerprint), isRepeated: error.message === lastMessage };
@@ -57,7 +57,8 @@ function createStreak(clock: Clock, noun: string) {
 
 /**
  * Logs one line per run. In a streak of failures, the first of each sort is logged in full and the others briefly; the
- * next successful run logs the end of the streak. Held removals are a warning only once, until they change.
+ * next successful run logs the end of the streak. Warns of held removals once, and again if their number or the reason
+ * changes.
  */
 export function createRunLog(log: Log, clock: Clock): (report: RunReport) => void {
   const streaks = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
@@ -99,7 +100,7 @@ export function createLoginLog(log: Log, clock: Clock): (login: LoginRecord) => 
   let hasFailed = false;
   return (login) => {
     const { reason, outcome, error, errorMessage = '' } = login;
-    // No warning of a first transient failure, since the retry that follows usually succeeds.
+    // A single transient failure causes no warning, since the retry that follows usually succeeds.
     const mayPass = error === undefined || (error.retryable && !hasFailed);
     hasFailed = outcome !== 'ok';
     if (outcome === 'ok') return logSuccessfulLogin(log, login, streak.end());
@@ -137,7 +138,6 @@ function logSuccessfulLogin(log: Log, login: LoginRecord, recovery: string): voi
   } else log.info(line, `${said}; ${expires}${recovery}`);
 }
 
-/** Logs the last line of a worker, which says whether all data is saved and in which files. */
 export function logClosed(log: Log, result: CloseResult | undefined) {
   if (result === undefined) return log.info('stopped before the database was open');
   const { path, files, hasUnsavedRun } = result;

@@ -10,11 +10,12 @@ import { pollLeagues, pollProfile } from '../sync/poll.ts';
 import { createEvents, type Events, type Listener } from '../sync/report.ts';
 import { formatSecond, formatTimestamp, systemClock } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
-import { createDatabaseWatch, createWalWatch } from './database-watch.ts';
+import { createDatabaseWatch } from './database-watch.ts';
 import { type OpenOptions, openWorker, type WorkerResources } from './open.ts';
 import { createRetention } from './retention.ts';
 import { RunQueue } from './run-queue.ts';
 import { type Due, runScheduler } from './scheduler.ts';
+import { createWalWatch } from './wal-watch.ts';
 import { createWorkerLog, logClosed } from './worker-log.ts';
 
 export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'> & {
@@ -56,7 +57,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const { log, signal, demo } = options;
   const events = createEvents(log);
   const monitor = new Monitor(config, systemClock);
-  // Disposed of last, after the database has been closed.
+  // Disposed last, after the database has been closed.
   await using heartbeat = openHeartbeat(config, log);
   await using resources = await openWorker(config, {
     ...options,
@@ -91,7 +92,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   await Promise.all([queue.idle(), renewing]);
 }
 
-function createQueue({ deps, session, retryAfter, store }: WorkerResources, options: WorkerOptions): RunQueue {
+function createQueue({ deps, session, retryAfter }: WorkerResources, options: WorkerOptions): RunQueue {
   const { log, signal, onPollNow } = options;
   const queue = new RunQueue({
     poll: {
@@ -100,7 +101,6 @@ function createQueue({ deps, session, retryAfter, store }: WorkerResources, opti
     },
     retryAfter,
     blockedBy: (kind) => session.blockedBy(kind),
-    isFirstLoad: () => store.read(store.leagues.isEmpty),
     log,
     signal,
   });
@@ -114,7 +114,6 @@ function createQueue({ deps, session, retryAfter, store }: WorkerResources, opti
 /** Rejects with a SettingsError if the server cannot listen on the address. */
 async function openStatusServer({ listen }: Config, monitor: Monitor, events: Events, log: Log) {
   if (listen === 'off') return undefined;
-  // These modules are loaded only if they are needed.
   const [{ startServer }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),
     import('../observe/routes.ts'),

@@ -9,7 +9,7 @@ const SLOW_MS = 3_500;
 const POLLS_AFTER = 3;
 
 function isSkip({ msg }: LogLine): boolean {
-  return /skipped: the first poll is still in progress/.test(String(msg));
+  return /skipped: the previous run is still in progress/.test(String(msg));
 }
 
 it('scheduled runs during a long run are skipped and logged, not made up, and the next one takes place', async () => {

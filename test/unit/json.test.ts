@@ -7,7 +7,7 @@ import {
   isObject,
   type JsonObject,
   type JsonValue,
-  MAX_JSON_DEPTH,
+  MAX_DEPTH,
   parseJson,
   rawNumber,
   typeName,
@@ -73,8 +73,8 @@ describe('parsed JSON', () => {
     const deep = `${'["}\\"",'.repeat(5_000)}1${']'.repeat(5_000)}`;
     const value = parseJson(`{"id":9007199254740993,"deep":${deep},"after":9007199254740995}`) as JsonObject;
     expect([value.id, value.after].map(rawNumber)).toEqual(['9007199254740993', '9007199254740995']);
-    expect(isDeeperThan(value, MAX_JSON_DEPTH)).toBe(true);
-    expect(isDeeperThan(value, 2 * MAX_JSON_DEPTH)).toBe(false);
+    expect(isDeeperThan(value, MAX_DEPTH)).toBe(true);
+    expect(isDeeperThan(value, 2 * MAX_DEPTH)).toBe(false);
   });
 
   it.each([[''], ['{'], ['<html>'], ['{"a":1,}'], ['NaN'], ['01'], ['9007199254740993 x']])('refuses %j', (text) => {

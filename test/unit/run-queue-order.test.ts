@@ -41,7 +41,6 @@ async function play(events: readonly Event[]) {
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     retryAfter: createRetryAfter(createTestClock()),
     blockedBy: () => undefined,
-    isFirstLoad: () => false,
     log,
     signal: new AbortController().signal,
   });

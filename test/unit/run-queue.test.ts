@@ -29,7 +29,6 @@ function createStage() {
   const started: string[] = [];
   const outcomes: RunReport['outcome'][] = [];
   const { log, lines } = createTestLog();
-  let isFirstLoad = false;
   let running = 0;
   let most = 0;
   let against: CredentialsError | undefined;
@@ -50,7 +49,6 @@ function createStage() {
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     retryAfter: pause,
     blockedBy: () => against,
-    isFirstLoad: () => isFirstLoad,
     log,
     signal: stop.signal,
   });
@@ -62,10 +60,7 @@ function createStage() {
   const object = (error: CredentialsError | undefined): void => {
     against = error;
   };
-  const loadFirst = (): void => {
-    isFirstLoad = true;
-  };
-  return { clock, pause, queue, started, outcomes, most: () => most, endRun, object, stop, lines, loadFirst };
+  return { clock, pause, queue, started, outcomes, most: () => most, endRun, object, stop, lines };
 }
 
 describe('the run queue', () => {
@@ -106,20 +101,12 @@ describe('the run queue', () => {
     expect(started).toEqual(['leagues start', 'leagues schedule']);
   });
 
-  it.each([
-    ['warns of a scheduled run that it skips', false, 'warn leagues: skipped: the previous run is still in progress'],
-    [
-      'does not warn of one that it skips during the first load',
-      true,
-      'info leagues: skipped: the first poll is still in progress',
-    ],
-  ])('%s', async (_, isFirst, words) => {
-    const { queue, endRun, lines, loadFirst } = createStage();
+  it('warns of a scheduled run that it skips', async () => {
+    const { queue, endRun, lines } = createStage();
     queue.request('leagues', 'start');
     await setImmediate();
-    if (isFirst) loadFirst();
     expect(queue.request('leagues', 'schedule')).toBe(false);
-    expect(wordsOf(lines)).toEqual([words]);
+    expect(wordsOf(lines)).toEqual(['warn leagues: skipped: the previous run is still in progress']);
     expect(lines).toMatchObject([{ kind: 'leagues', trigger: 'schedule' }]);
     await endRun();
   });
@@ -281,7 +268,6 @@ describe('the run queue', () => {
       },
       retryAfter: createRetryAfter(createTestClock()),
       blockedBy: () => undefined,
-      isFirstLoad: () => false,
       log: createTestLog().log,
       signal: new AbortController().signal,
     });

@@ -4,7 +4,7 @@ import type { leagueChanges } from '../schema.ts';
 
 /** One change of the feed. JSON stays text, so that no digit is lost. */
 export type FeedEntry = typeof leagueChanges.$inferSelect & {
-  /** The old name if the change renamed the league. */
+  /** The league's name; its old name if the change renamed it. */
   readonly league_name: string | null;
   /** The changed fields, if requested; empty for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
@@ -24,7 +24,7 @@ export function findRange(db: Database.Database, start: FeedStart, leagueId?: st
   const selectSeq = (sql: string): number => db.prepare<[object], number>(sql).pluck().get(values) ?? 0;
   const findStart = (): number => {
     if ('afterSeq' in start) return start.afterSeq;
-    // Both `at` and `seq` only grow.
+    // `at` and `seq` grow together, so the range begins after the last change before the timestamp.
     if ('sinceAt' in start)
       return selectSeq('SELECT seq FROM league_changes WHERE at < @sinceAt ORDER BY at DESC, seq DESC LIMIT 1');
     return selectSeq(`SELECT min(seq) - 1 FROM (
@@ -66,13 +66,13 @@ export type RecentChange = Pick<FeedEntry, 'seq' | 'at' | 'kind' | 'league_id' |
   readonly fields: readonly FieldChange[];
 };
 
-/** The old and the new value as text; null if there was none. */
+/** The old and the new value as text; null if the field had no value. */
 export type FieldChange = { readonly field: string; readonly old: string | null; readonly now: string | null };
 
 type RecentFilter = {
-  /** A `seq`, exclusive. */
+  /** Selects changes with a lower `seq`. */
   readonly before?: number | undefined;
-  /** UTC, `YYYY-MM-DD`. */
+  /** A day in UTC, `YYYY-MM-DD`. */
   readonly day?: string | undefined;
   readonly leagueId?: string | undefined;
 };
@@ -88,7 +88,7 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
     // `T~` sorts after every time of the day, since a tilde sorts after all digits.
     day === undefined ? 'true' : "at >= @day AND at < @day || 'T~'",
   ].join(' AND ');
-  // Both orders are the same, but only `at` lets an index serve a day or a league.
+  // Both orders give the same result, but for a day or a league only ordering by `at` can use an index.
   const order = day === undefined && leagueId === undefined ? 'seq DESC' : 'at DESC, seq DESC';
   const sql = `SELECT seq, at, kind, league_id,
       substr(coalesce(after ->> '$.league_name', before ->> '$.league_name'), 1, ${MAX_SHOWN_CHARS}) AS league_name
@@ -117,7 +117,7 @@ export function readDays(db: Database.Database, since: string): readonly DayCoun
   return db.prepare<[string], DayCounts>(sql).all(since);
 }
 
-/** Drops `last_update_datetime`, which changes whenever another field does, unless it is the only one. */
+/** Drops `last_update_datetime`, which changes whenever another field does, unless no other field changed. */
 export function significantFields<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
   const significant = fields.filter(({ field }) => field !== 'last_update_datetime');
   return significant.length === 0 ? fields : significant;

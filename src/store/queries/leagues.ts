@@ -22,7 +22,7 @@ export type LeaguePage = ReturnType<typeof listLeagues>;
 
 const truncate = (expression: string): string => `substr(${expression}, 1, 200)`;
 
-/** One page of the leagues that match, by name. Pages count from 1; if `wanted` is too high, it is the last page. */
+/** One page of the leagues that match, sorted by name. Pages count from 1; if `wanted` is too high, the last page. */
 export function listLeagues(db: Database.Database, filter: Filter, wanted: number, limit: number) {
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
@@ -44,7 +44,7 @@ function buildWhere({ search, sport, status }: Filter): string {
   const fits = (column: string): string => `${truncate(column)} LIKE @pattern ESCAPE '\\'`;
   const conditions = [
     search && `(league_id = @search OR ${['league_name', 'city', 'state'].map(fits).join(' OR ')})`,
-    // The values offered to filter by are truncated, too.
+    // Truncated, since the values offered to filter by are (see `countFacets`).
     sport && `${truncate('sport')} = @sport`,
     status === 'removed' ? 'removed_at IS NOT NULL' : 'removed_at IS NULL',
     status && status !== 'removed' && `${truncate('status')} = @status`,
@@ -67,7 +67,7 @@ export function createFacetCounter(): (db: Database.Database) => Facets {
   };
 }
 
-/** How many leagues each sport has, without removed ones, and each status, of which `removed` is one. */
+/** Counts the listed leagues by sport, and all leagues by status, with `removed` as the status of removed leagues. */
 function countFacets(db: Database.Database) {
   const count = (name: string, where: string): readonly Facet[] => {
     const sql = `SELECT ${name} AS name, count(*) AS leagues FROM leagues WHERE ${where}
@@ -83,11 +83,11 @@ function countFacets(db: Database.Database) {
 export type LeagueDetails = Pick<League, 'first_seen_at' | 'changed_at' | 'removed_at'> & {
   readonly name: string;
   readonly held_since: string | null;
-  /** The fields of the interface and `extra`, as their columns hold them. */
+  /** The fields of the interface and `extra`, as text; flags are `true` or `false`. */
   readonly fields: readonly { readonly name: string; readonly value: Truncated }[];
 };
 
-/** The first 2,000 characters of a value, and the length of the whole value. */
+/** The first 2,000 characters of a value, null if it is NULL, and the length of the whole value in characters. */
 type Truncated = { readonly text: string | null; readonly length: number };
 
 const MAX_READ_CHARS = 2_000;

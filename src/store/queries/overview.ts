@@ -8,7 +8,6 @@ import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
 import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
 
-/** The row of the view `freshness`. */
 export type Freshness = {
   readonly last_success_at: string | null;
   readonly age_seconds: number | null;
@@ -69,7 +68,6 @@ export function selectRuns(client: Database.Database, limit: number, only?: RunK
     .all();
 }
 
-/** The last poll of the leagues that is neither running nor interrupted. */
 function selectLastPoll(db: BetterSQLite3Database) {
   const hasEnded = and(eq(kind, 'leagues'), notInArray(outcome, ['running', 'interrupted']));
   return db.select(RESULT).from(runs).where(hasEnded).orderBy(desc(id)).limit(1).get();

@@ -39,7 +39,7 @@ export function runQuery(path: string, sql: string): QueryResult {
   });
 }
 
-/** Throws a UsageError unless the PRAGMA only reads. Some act as soon as they are prepared. */
+/** Throws a UsageError unless the PRAGMA only reads. Call it before `prepare`, which already executes some PRAGMAs. */
 function assertReadingPragma(sql: string): void {
   const [, name = '', argument] = PRAGMA.exec(sql) ?? [];
   const isArgumentAllowed = argument === undefined || (argument === '(' && NAMED_PRAGMAS.test(name));

@@ -38,7 +38,7 @@ export function createHoldRows(db: BetterSQLite3Database) {
 
 export type HeldRemoval = ReturnType<typeof selectHeldRemovals>[number];
 
-/** The held removals. Names and sports, which may be of any length, are truncated to 200 characters. */
+/** The held removals, even accepted ones. Names and sports, which may have any length, are cut to 200 characters. */
 export function selectHeldRemovals(client: Database.Database) {
   const { league_id, first_run_id, held_since, accepted_at } = heldRemovals;
   const league_name = sql<string | null>`substr(${leagues.league_name}, 1, 200)`;
@@ -59,7 +59,7 @@ export function readHeldRemovals(path: string, migrations: string): readonly Hel
   });
 }
 
-/** Accepts removals, even while a worker runs. Resolves with how many were still held; rejects with a DatabaseError. */
+/** Accepts removals, even while a worker runs. Resolves with how many were still held. Fails with a DatabaseError. */
 export function acceptRemovals(
   path: string,
   removals: readonly HeldRemoval[],

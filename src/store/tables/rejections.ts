@@ -22,9 +22,9 @@ export function createRejectionRows(db: BetterSQLite3Database) {
     .prepare();
   return {
     /**
-     * Opens new rejections, reopens those found again, and resolves those no longer found if the scope covers them.
-     * Returns the opened and reopened ones, except for leagues that already had an open rejection: their element
-     * may change at every poll.
+     * Opens new rejections, reopens resolved ones that were found again, and resolves open ones that were not found, if
+     * the scope covers them. Returns the opened and reopened rejections, except those of leagues that already had an
+     * open rejection: their element may change at every poll.
      */
     update: <R extends RejectionRow>(rejections: readonly R[], scope: RunScope, { runId, at }: RunStamp) => {
       const before = selectOpen.all();

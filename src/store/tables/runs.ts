@@ -30,7 +30,6 @@ export function createRunRows(client: Database.Database) {
   const lastList = prepareNewest(db, isSuccess, isOfLeagues, sql`${runs.http_status} IS NOT 304`);
   const newest = (...conditions: readonly SQL[]): Row | undefined => prepareNewest(db, ...conditions).get();
   return {
-    /** Adds a `running` row and returns its id. */
     start: (start: RunStart): number => Number(insert.run({ not_before: null, ...start }).lastInsertRowid),
     finish: (id: number, end: RunEnd): void => {
       db.update(runs).set(end).where(eq(runs.id, id)).run();
@@ -74,7 +73,7 @@ function prepareNewest(db: BetterSQLite3Database, ...conditions: readonly SQL[])
 
 /**
  * The Retry-After of the newest run, or of the newest login if there is no run; only of this service if `fingerprint`
- * is given. Goes by id rather than by the latest timestamp, since the clock may have been ahead.
+ * is given. The newest row has the highest id; timestamps do not tell, since the clock may have been ahead.
  */
 export function selectLastRetryAfter(db: BetterSQLite3Database, fingerprint?: string) {
   const run = prepareNewest(db, ...(fingerprint === undefined ? [] : [eq(runs.fingerprint, fingerprint)])).get();
@@ -89,9 +88,9 @@ function toRetryAfter(until: string | null, askedAt: string) {
 }
 
 /**
- * Deletes runs started before `before`. Keeps running ones, the last success of each kind and scope, those with a
- * Retry-After still to come, those that other rows refer to, and the newest, so that ids are not reused. The counts of
- * a run tell whether the feed refers to it; the feed itself may have millions of rows.
+ * Deletes runs started before `before`; returns their number. Keeps running ones, the last success of each kind and
+ * scope, those whose Retry-After has not ended, those that other rows refer to, and the newest, so that ids are not
+ * reused. The counts of a run tell whether the feed refers to it; the feed itself may have millions of rows.
  */
 function pruneRuns(db: BetterSQLite3Database, before: string, now: string): number {
   return db.run(sql`DELETE FROM runs

@@ -93,7 +93,6 @@ export async function startWorker(
     },
     retryAfter: retryAfter,
     blockedBy: (kind) => session.blockedBy(kind),
-    isFirstLoad: () => store.leagues.isEmpty(),
     log,
     signal,
   });

@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createWalWatch } from '../../src/worker/database-watch.ts';
+import { createWalWatch } from '../../src/worker/wal-watch.ts';
 import { ended, makeReport } from '../support/run-report.ts';
 import { makeFolder } from '../support/worker-resources.ts';
 

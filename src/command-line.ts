@@ -7,14 +7,13 @@ import type { FeedStart } from './store/queries/feed.ts';
 import { formatTimestamp, parseTimestamp } from './time/clock.ts';
 import { parseDuration } from './time/duration.ts';
 
-/** Loads a command when it is called, and runs it. */
 export type Execute = <Options>(load: () => Promise<Command<Options>>, options: Options, mode: Mode) => Promise<void>;
 
 const CHANGE_SIGNS = `
 Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
 the sign, and also the league_id.`;
 
-/** Creates the parser of the command line, which prints the help and what is wrong with a command line. */
+/** Parsing rejects with a CommanderError after it has printed the help or a usage error. */
 export function createProgram(execute: Execute, { print, printError }: Output): Program {
   const program = new Program('league-sync')
     .configureOutput({ writeOut: withoutLineEnd(print), writeErr: withoutLineEnd(printError) })
@@ -41,7 +40,7 @@ function addServiceCommands(program: Program, execute: Execute): void {
     .command('run', { isDefault: true })
     .description('start the worker: log in, keep a valid token and poll on schedule until stopped')
     .usage('[options]')
-    // An unknown command arrives as an argument of the default one.
+    // An unknown command arrives as an argument of the default command.
     .allowExcessArguments()
     .action((_, { args: [word] }: Program) => {
       if (word !== undefined) return program.error(describeUnknown(word, program));
@@ -73,37 +72,29 @@ function describeUnknown(word: string, program: Program): string {
 }
 
 function addDatabaseCommands(program: Program, execute: Execute): void {
+  const probeOption = new Option('--probe', 'exit 0 if a worker answers at LEAGUE_SYNC_LISTEN, otherwise 1');
   const loadProbe = async () => (await import('./commands/probe.ts')).probe;
   const loadStatus = async () => (await import('./commands/status.ts')).status;
   program
     .command('status')
-    .description('show whether the data is up to date, how many leagues there are, the last runs and held removals')
+    .description('show whether the data is up to date, the number of leagues, the last runs, and removals held back')
     .option('--json', 'print one JSON object')
-    .option('--fail-if-stale', 'exit 1 if the data is stale or missing')
-    .addOption(
-      new Option('--probe', 'exit 0 if a worker answers at LEAGUE_SYNC_LISTEN, otherwise 1').conflicts([
-        'json',
-        'failIfStale',
-      ]),
-    )
+    .option('--fail-if-stale', 'exit 1 if the data is stale or no poll has succeeded yet')
+    .addOption(probeOption.conflicts(['json', 'failIfStale']))
     .action(({ probe, ...options }) =>
       probe ? execute(loadProbe, {}, 'readOnly') : execute(loadStatus, options, 'readOnly'),
     );
   program
     .command('changes')
-    .description('show the newest 50 changes, oldest first; with --since all changes from that point on')
+    .description('show the newest 50 changes, oldest first; with --since, show all changes from that point on')
     .option(
       '--since <seq|time>',
-      'all changes after this change number (seq), or since this ISO date or time (UTC)',
+      'all changes after this change number (seq), or since this date or timestamp (UTC unless it has an offset)',
       readStart,
     )
     .option('--league <id>', 'only this league')
-    .option(
-      '--limit <n>',
-      'show at most this many changes: the newest ones or, with --since, the oldest ones',
-      readCount,
-    )
-    .option('--ids', 'show league ids at a terminal too')
+    .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
+    .option('--ids', 'at a terminal, show league ids too; elsewhere they are always shown')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', CHANGE_SIGNS)
     .action((options) => execute(async () => (await import('./commands/changes.ts')).changes, options, 'readOnly'));
@@ -120,7 +111,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
 function addCopyCommands(program: Program, execute: Execute): void {
   program
     .command('accept-removals')
-    .description('show the held removals and, after you confirm, let the next poll apply them')
+    .description('show removals that polls held back and, after you confirm, let the next poll apply them')
     .option('--yes', 'accept all removals held now, without asking for confirmation')
     .action((options) =>
       execute(async () => (await import('./commands/accept-removals.ts')).acceptRemovals, options, 'readOnly'),
@@ -160,7 +151,7 @@ function addSimulatorCommands(program: Program, execute: Execute): void {
     .option('--fault <name...>', 'switch on a fault at start; repeatable')
     .addHelpText(
       'after',
-      `\nFaults. While the service runs, PUT /_faults/NAME switches one on and DELETE switches it off:\n${faultList}`,
+      `\nFaults (while the service runs, PUT /_faults/NAME switches one on, and DELETE switches it off):\n${faultList}`,
     )
     .action((options) => execute(async () => (await import('./commands/simulate.ts')).simulate, options, 'daemon'));
   program
