@@ -18,7 +18,7 @@ let mode: Mode | undefined;
 let outputFailed = false;
 
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
-/** On Ctrl-C the terminal and npm both send SIGINT: two within this time count as one. */
+/** Under npm, Ctrl-C sends SIGINT twice, from the terminal and from npm. Signals within this time count as one. */
 const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
 /** How long (ms) open handles may delay the exit. */
 const LINGER_MS = 500;
@@ -59,7 +59,7 @@ function isAlive(pid: number): boolean {
 
 function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // The callback is also called after EPIPE (`| head`).
+  // The callback is called even if the write fails, for example with EPIPE (`| head`).
   process.stdout.write(`${line}\n`, () => resolve());
   // A stuck reader of stdout must not block the shutdown.
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
@@ -119,7 +119,7 @@ function exitNow(code: number): never {
 
 function begin(as: Mode): void {
   mode = as;
-  // A long SQL statement blocks the event loop, so listeners would not run. Without them a signal kills the process.
+  // A long SQL statement blocks the event loop, so no listener would run. Without listeners, a signal ends the process.
   if (as === 'readOnly') for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
 }
 

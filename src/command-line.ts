@@ -63,7 +63,7 @@ function addServiceCommands(program: Program, execute: Execute): void {
     .action((options) => execute(async () => (await import('./commands/check.ts')).check, options, 'readOnly'));
 }
 
-/** The error for an unknown command, in the wording of commander for unknown options. */
+/** The error for an unknown command, in the form of commander's error for an unknown option. */
 function describeUnknown(word: string, program: Program): string {
   const commands = program.createHelp().visibleCommands(program);
   const names = commands.map((command) => command.name());
@@ -101,7 +101,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   program
     .command('query')
     .description('run one read-only SQL statement and print its rows')
-    .argument('<sql>', 'the statement; - reads it from stdin')
+    .argument('<sql>', 'the statement, or - to read it from stdin')
     .addOption(new Option('--format <format>', 'output format').choices(['table', 'json', 'csv']).default('table'))
     .action((sql, { format }) =>
       execute(async () => (await import('./commands/query.ts')).query, { sql, format }, 'readOnly'),
@@ -128,7 +128,7 @@ function addCopyCommands(program: Program, execute: Execute): void {
     .option('--part <file>')
     .option('--published')
     .requiredOption('--parent <pid>', 'the process that wants the copy', Number)
-    // A supervisor may send SIGTERM to this process too (systemd stops the whole cgroup); only the parent may end it.
+    // In mode `daemon`, a SIGTERM to the whole cgroup (systemd) neither ends the copy nor changes its exit code.
     .action((path, target, options) =>
       execute(async () => (await import('./commands/backup.ts')).copy, { path, target, ...options }, 'daemon'),
     );

@@ -17,7 +17,7 @@ export type ErrorKind = (typeof ERROR_KINDS)[number];
 /** What is wrong and how to fix it; neither ends with a full stop. */
 export type Problem = { readonly message: string; readonly fix: string };
 
-/** A warning or an error to print. Without `fix` the message itself says what to do. */
+/** A warning or an error to print. If `fix` is undefined, the message may include the fix. */
 export type Notice = { readonly message: string; readonly fix?: string };
 
 export function formatProblem({ message, fix }: Notice): string {
@@ -31,13 +31,13 @@ type RunErrorDetails = {
   /** The service's message and `Retry-After`, as sentences to append to the error message. */
   readonly quoted?: string;
   readonly httpStatus?: number | undefined;
-  /** The `message` of the response, without secrets. */
+  /** The `message` of the response body, without secrets. */
   readonly serviceMessage?: string | undefined;
   /** Timestamp (ms) until which nothing may be sent to the service (`Retry-After`). */
   readonly notBefore?: number | undefined;
 };
 
-/** Why a run or a login failed. Its message contains no secret and, of a response body, only the redacted `message`. */
+/** Why a run or a login failed. Messages contain no secrets; of a response body, they quote only its `message`. */
 export class RunError extends Error {
   override name = this.constructor.name;
   readonly kind: ErrorKind;
@@ -66,7 +66,7 @@ export class RunError extends Error {
 
 /** No complete response arrived, or none in time. */
 export class TransportError extends RunError {
-  /** The error code of Node or undici; empty if a time limit of this program ended the request. */
+  /** The error code of Node or undici; empty if the time limit of the attempt ended the request. */
   get code(): string {
     return codeOf(this.cause);
   }
@@ -96,7 +96,7 @@ export class CredentialsError extends RunError {
   }
 }
 
-/** A problem with the database file, its folder or its disk. */
+/** A problem with the database or a copy of it, including their folders and disks. */
 export class DatabaseError extends RunError {
   /** True if another program holds a lock, so that retrying helps. */
   readonly busy: boolean;

@@ -5,7 +5,7 @@ import { escapeControls, type Paint, PLAIN, type Terminal, type Tone } from './t
 
 export type Log = pino.Logger;
 
-/** Size of the buffer for a stuck reader; when it is full, log lines are dropped. */
+/** If more than this is buffered for a stuck reader, further log lines are dropped. */
 const MAX_BUFFER_BYTES = 1_048_576;
 /** How long (ms) the exit waits for a slow reader. */
 const CLOSE_TIMEOUT_MS = 2_000;

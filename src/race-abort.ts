@@ -13,7 +13,7 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
-/** Like `unlessAborted`, but waits one more turn of the event loop, since the promise's own error is more specific. */
+/** Like `unlessAborted`, but gives the promise one more turn to reject with its own error, which is more specific. */
 export function settledOrAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return unlessAborted(promise, signal).catch((error: unknown) =>
     Promise.race([promise, setImmediate().then(() => Promise.reject(error))]),

@@ -1,5 +1,5 @@
 /**
- * The tokens of the last four logins (two each) are always kept. Earlier ones are kept for `TOKEN_KEPT_MS`, because a
+ * The tokens of the last four logins (two each) are always kept. Earlier tokens are kept for `TOKEN_KEPT_MS`, because a
  * request in progress may still use them; few runs take longer than that.
  */
 const MIN_TOKENS_KEPT = 8;
@@ -41,12 +41,12 @@ export function createSecrets(now = (): number => performance.now()) {
       );
       update();
     },
-    /** For messages of the service: redacts every secret. */
+    /** For messages of the service: redacts every secret of at least `MIN_SECRET_LENGTH` characters. */
     scrub: (text: string): string => replaceAll(text, inMessages),
-    /** For JSON that is stored: redacts tokens and the Basic pair, not the password, which may be part of a name. */
+    /** For stored JSON: redacts random tokens and the Basic pair, but not the password, which a name may contain. */
     scrubTokens: (json: string): string => {
       const text = unescapeAscii(json);
-      // One search for all secrets takes a third of the time of one search each, and most bodies contain none.
+      // One search for all secrets takes a third of the time of one search per secret, and most bodies contain none.
       return anyInData?.test(text) ? replaceAll(text, inData) : text;
     },
   };
@@ -60,7 +60,7 @@ function encodings(...secrets: readonly string[]): readonly string[] {
   });
 }
 
-/** False for a word or a number: a service may use one as a token, but replacing it would damage data. */
+/** False for a word or a number: such a token is possible, but replacing it would damage data. */
 function looksRandom(token: string): boolean {
   return !/^(?:[a-z_]{1,12}|[\d.]{1,13})$/i.test(token);
 }
@@ -76,7 +76,7 @@ function unescapeAscii(json: string): string {
   });
 }
 
-/** Sorted by length, since a Basic pair must be replaced before a password inside it. */
+/** Longest first, since `username:password` must be replaced before the password inside it. */
 function longestFirst(secrets: readonly string[], minLength: number): readonly string[] {
   return [...new Set(secrets)].filter(({ length }) => length >= minLength).sort((a, b) => b.length - a.length);
 }

@@ -19,7 +19,7 @@ export type CheckSource = {
 
 const RUNS_SHOWN = 5;
 
-/** Yields each result as soon as it is known. Writes nothing, takes no worker lock, and retries no request. */
+/** Yields results while the checks run. Writes nothing, does not take the worker's lock, and retries no request. */
 export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGenerator<CheckResult> {
   const { results, config, path, advice } = checkSettings(source);
   yield* results;
@@ -34,7 +34,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
   yield* checkService(config, database, stop);
 }
 
-/** `config` is undefined if settings are invalid, `path` if `.env` is unreadable. `advice` is for a first start. */
+/** If a setting is invalid, `config` is undefined. If `.env` is unreadable, `path` is undefined, too. */
 function checkSettings({ settings, environment }: CheckSource) {
   const toWarning = ({ message, fix }: Problem) => warn('settings', message, fix);
   let path: string | undefined;
@@ -59,7 +59,7 @@ async function* checkOutputs({ publish, listen, heartbeat, attemptTimeoutMs }: C
   if (heartbeat !== undefined) yield await checkHeartbeat(heartbeat, attemptTimeoutMs);
 }
 
-/** Only tests the connection: the monitoring service would count a heartbeat as a success. */
+/** Only tests the connection: a heartbeat would tell the monitoring service that a poll has succeeded. */
 async function checkHeartbeat(heartbeat: HeartbeatSource, timeoutMs: number): Promise<CheckResult> {
   const { url, proxy } = heartbeat();
   const failed = (await checkConnection(url, proxy, timeoutMs)).find(({ result }) => result === 'fail');

@@ -12,19 +12,18 @@ import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from '.
 
 export type DatabaseTarget = {
   readonly results: readonly CheckResult[];
-  /** Symbolic links are resolved, unless the path or the lock file could not be checked. */
+  /** The real path; if an error ended the check, the path as configured. */
   readonly path: string;
   /** `none`: no database exists yet. `unknown`: the database could not be inspected. */
   readonly state: 'none' | 'readable' | 'unknown';
-  /** Whether a worker may be using the database. */
+  /** Also true if the lock file does not tell whether a worker is running. */
   readonly isInUse: boolean;
 };
 
-/** From this size on, the WAL is mentioned. SQLite restarts it at about 4 MB unless a reader still needs it. */
 const NOTABLE_WAL_BYTES = 1_000_000;
-/** From this size on, the check warns about the WAL. The worker warns only if a WAL this large keeps growing. */
+/** SQLite restarts the WAL at about 4 MB, unless a reader needs it. The worker warns only if a WAL this large grows. */
 const LARGE_WAL_BYTES = 64_000_000;
-/** Polls may fail if less space is free, since the WAL may grow to this size in normal use. */
+/** With less free space, polls may fail: the WAL can grow to this size in normal use. */
 const MIN_FREE_BYTES = 20_000_000;
 const LOW_FREE_BYTES = 200_000_000;
 const MIN_FREE_FILES = 10;

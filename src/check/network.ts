@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const RENEWAL_MS = 14 * DAY_MS;
 const FIX_NETWORK = 'check LEAGUE_SYNC_BASE_URL, the network, and firewalls between';
 
-/** Checks DNS, TCP and TLS up to the first failure; with a proxy, only DNS and TCP to the proxy. Sends no request. */
+/** Checks DNS, TCP and TLS until one of them fails; if there is a proxy, only its DNS and TCP. Sends no request. */
 export async function checkConnection(address: URL, proxy: ProxyServer | undefined, timeoutMs: number) {
   const { hostname, port, protocol } = proxy === undefined ? address : new URL(proxy.address);
   const end = { host: normalizeHost(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
@@ -83,11 +83,11 @@ function withTimeout<T>(promise: Promise<T>, limitMs: number, code = 'ETIMEDOUT'
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** An address in use is fine if a worker uses the database (`isRunning`) and answers there. */
+/** The address must be free or, if `isRunning` is true, a worker must answer there. */
 export async function checkListen(listen: ListenAddress | 'off', isRunning: boolean): Promise<CheckResult> {
   if (listen === 'off') return ok('listen', 'off: no status page, no probes, no metrics (LEAGUE_SYNC_LISTEN)');
   const address = formatAddress(listen);
-  // Binds the port only if no running worker answers: a worker that starts during the check would find it in use.
+  // Does not bind the port needlessly: a worker that starts at that moment would find it in use.
   if (isRunning && (await checkLive(listen, PROBE_TIMEOUT_MS)) === undefined)
     return ok('listen', `the worker answers at ${address}`);
   try {

@@ -24,7 +24,7 @@ export function skipped(names: string, fix = 'fix what the lines above report, a
   return warn('skipped', `not checked: ${names}`, fix);
 }
 
-/** Uses `fix` if the error has none. Rethrows an unexpected error. */
+/** Uses `fix` if the error itself has no fix. Rethrows an unexpected error. */
 export function toProblem(error: unknown, fix: string): Problem {
   if (error instanceof SettingsError && error.problems[0] !== undefined) return error.problems[0];
   if (!(error instanceof RunError) || error.kind === 'internal') throw error;

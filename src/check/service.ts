@@ -77,12 +77,12 @@ function createOneShotClient(connection: Connection, token: Token, signal: Abort
   return {
     ...connection,
     ...createClient(connection, session),
-    /** This deadline is already over, so that no request is retried. Each attempt has its own timeout. */
+    /** A deadline that has passed already, so that no request is retried. Each attempt has its own timeout. */
     deadline: (): Deadline => ({ at: connection.clock.monotonic(), signal }),
   };
 }
 
-/** The reason to send nothing: a stored Retry-After has not ended or cannot be read. Undefined if there is none. */
+/** A result if nothing may be sent, since a stored Retry-After has not ended or cannot be read; otherwise undefined. */
 function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult | undefined {
   if (state === 'none') return undefined;
   const unknown = skipped('the service, because the database may hold a Retry-After that could not be read');
@@ -136,7 +136,7 @@ function describeClock(skewMs: number | undefined): CheckResult {
   return warn('clock', `${message}; tokens expire by the service's clock`, fix);
 }
 
-/** A failure is only a warning if the profile is not polled: then only the command `profile` needs the profile. */
+/** If the profile is not polled, warns instead of failing, since then only the command `profile` needs the profile. */
 async function checkProfile({ fetchProfile, deadline, drift }: OneShotClient, config: Config): Promise<CheckResult> {
   const stats: RequestStats = { attempts: 0 };
   try {

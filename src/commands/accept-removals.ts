@@ -74,7 +74,7 @@ function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined
   return [...headLines, '', table, ...more, ''].join('\n');
 }
 
-/** Such as `36 soccer, 2 golf`. All but the `MAX_SPORTS` sports with the most removals are counted together. */
+/** Such as `36 soccer, 2 golf`. Names the `MAX_SPORTS` sports with the most removals, and sums up the others. */
 function countSports(held: readonly HeldRemoval[]): string {
   const bySport = Map.groupBy(held, ({ sport }) => sport ?? 'unknown');
   const sorted = [...bySport].toSorted(([, some], [, others]) => others.length - some.length);

@@ -27,11 +27,11 @@ export const backup: Command<{ readonly file: string }> = async (io, { file }) =
 type CopyOptions = {
   readonly path: string;
   readonly target: string;
-  /** The path of the new copy until it replaces an earlier one. If it is undefined, `target` must not exist. */
+  /** The path of the new copy until it is renamed to `target`. If `part` is undefined, `target` must not exist. */
   readonly part?: string;
   /** Also allows replacing a read-only copy that has data which is not in the database. */
   readonly published?: boolean;
-  /** The process id of the parent, as an option: the parent may end before this process can read `process.ppid`. */
+  /** The parent's process id. Passed as an option, since the parent may end before `process.ppid` is read. */
   readonly parent: number;
 };
 

@@ -7,7 +7,6 @@ type ChangedField = FeedEntry['fields'][number];
 
 const MAX_VALUE_LENGTH = 60;
 
-/** Describes a change in one line, for a pipe. */
 export function describeEntry({ seq, at, kind, ...league }: FeedEntry): string {
   return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague(league)}`;
 }
@@ -56,12 +55,12 @@ const ARROW = ' → ';
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
-/** The name is wider than `MIN_NAME` only if this width is left for both values together, or if they need less. */
+/** A name column wider than `MIN_NAME` leaves this width for both values together, or all they need if that is less. */
 const WANTED_VALUES = 24;
-/** All fields go below the name if the values beside it would get less width than this, and less than they need. */
+/** If less width than this, and less than the values need, is left beside the name, all fields go below the name. */
 const MIN_VALUES = 20;
 
-/** Returns one line per changed field, with its old and its new value. The columns are aligned if there is room. */
+/** Each changed field has its own line, with its old and its new value. The values are aligned if there is room. */
 export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
   const escaped = rows.map(escapeRow);
   const layout = { ...alignColumns(escaped, terminal.columns), ...terminal };
@@ -128,18 +127,18 @@ function formatField({ field, old, now }: EscapedRow['fields'][number], width: n
   return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + ARROW)}${after}`;
 }
 
-/** Quotes a text only if it would be ambiguous: if it is empty or `null`, or has outer spaces or an arrow. */
+/** Quotes a text only if it is ambiguous: empty, `null`, with a space at either end, or with an arrow in it. */
 function formatBareValue(field: string, value: unknown): string {
   const text = formatValue(field, value);
   return isTextValue(field, value) && /^$|^null$|^\s|\s$|\u2192/.test(text) ? `"${text}"` : text;
 }
 
-/** Longer values are cut before they are measured: some have megabytes, and no line is longer than this. */
+/** Longer values are cut before they are measured: some have megabytes, and no terminal shows longer lines. */
 const MAX_MEASURED = 1_000;
 /** Characters shown before the first difference. */
 const CONTEXT = 3;
 
-/** Truncates the values to fit the width, the longer one first. Omits their common start if they would look alike. */
+/** Truncates the values to fit the width, the longer one first. If they then look alike, omits their common start. */
 export function fitPair(old: string, now: string, width: number): readonly [string, string] {
   const pair = truncatePair(old, now, width);
   const from = isIndistinguishable(pair) ? firstDifference(old, now) : 0;

@@ -18,7 +18,7 @@ import { describeFields } from './change-text.ts';
 import type { Command, ProcessIO } from './process.ts';
 
 const DATABASE = 'demo-data/leagues.db';
-/** The default of LEAGUE_SYNC_LISTEN, or any free port if that one is in use. */
+/** The default of LEAGUE_SYNC_LISTEN; if its port is in use, any free port. */
 const PAGE = { host: '127.0.0.1', port: 9464, orAnyPort: true } as const;
 /** Short, so that the demo shows renewals of the token. */
 const TOKEN_LIFE_MS = 6_000;
@@ -82,7 +82,7 @@ function logSummary(log: Log): void {
   log.info(`what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync changes`);
 }
 
-/** Logs what each poll changed. Reads it from the change feed, as any other tool could. */
+/** Logs the changes of each poll. Reads them from the change feed, as any other tool could. */
 function createFeedLog(log: Log): Listener {
   let seq = 0;
   return (event) => {
@@ -106,7 +106,7 @@ function assertFilesReplaceable(): void {
   assertReplaceable(DATABASE, describeUnexpectedType(DATABASE, 'file'));
 }
 
-/** Call it while the lock is held. Returns whether an earlier demo existed; throws a DatabaseError for other data. */
+/** Call it with the lock held. Returns whether there was a database. Throws a DatabaseError if it is not a demo's. */
 function deleteEarlierDemo(): boolean {
   assertFilesReplaceable();
   assertReplaceable(DATABASE, describeNonDemoFile(DATABASE));

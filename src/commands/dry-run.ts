@@ -84,7 +84,7 @@ function plannedChange(kind: PlannedChange['kind'], league: League, before = '{}
   return { kind, league_id, league_name, fields };
 }
 
-/** Converts a value of the feed to the type of its column. */
+/** Converts a JSON value to the type that its column has. */
 function toColumn(value: JsonValue): unknown {
   const digits = rawNumber(value);
   if (digits === undefined) return value;

@@ -10,7 +10,7 @@ import { openWorker } from '../worker/open.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
 import type { ProcessIO } from './process.ts';
 
-/** Loads the settings and prints their warnings. Rejects with a SettingsError if a setting is invalid. */
+/** Loads the settings and prints the warnings about them. Rejects with a SettingsError if a setting is invalid. */
 export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   const config = loadConfig(io.settings(), io.environment);
   for (const warning of config.warnings) await io.warn(warning);
@@ -53,7 +53,7 @@ async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) =
   return { result, publisher };
 }
 
-/** Skips failed logins and logs failed polls only as info, since the error is printed as the last line on stderr. */
+/** Skips failed logins and logs failed polls at level info, since `main` prints the error as the last line. */
 function createOneShotLog(log: Log, scrub: (text: string) => string): Listener {
   const logLogin = createLoginLog(log, systemClock);
   return (event) => {

@@ -34,7 +34,7 @@ export type ProcessIO = {
 
 export type Output = Pick<ProcessIO, 'print' | 'printError'>;
 
-/** SIGTERM or SIGINT ends a `daemon` with exit code 0 and a `oneShot` with 128 + its number, and kills a `readOnly`. */
+/** After SIGTERM or SIGINT, `daemon` exits with 0, `oneShot` with 128 + the signal number; `readOnly` is killed. */
 export type Mode = 'daemon' | 'oneShot' | 'readOnly';
 
 /** Resolves with the exit code, or rejects with an error that `exitCodeOf` maps to an exit code. */

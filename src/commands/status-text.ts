@@ -49,7 +49,7 @@ function describeVerdict(report: StatusReport, { columns, paint }: Terminal): st
   ].join('\n');
 }
 
-/** Such as `up to date · 124 leagues · synced 9 s ago`; lines break in the first part or before a `·`. */
+/** Such as `up to date · 124 leagues · synced 9 s ago`. Wraps only in the first part and before each `·`. */
 function headlineOf({ headline, reasons, freshness }: StatusReport): string {
   const { live_leagues, age_seconds: age } = freshness;
   const parts = [headline.charAt(0).toLowerCase() + headline.slice(1)];
@@ -67,7 +67,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
     ...describeWorker(report.worker, options),
     at === null
       ? ['last good poll', 'none yet', 'warning']
-      : // The view `freshness` calculates this age, correctly even if the clock was set back.
+      : // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.
         ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
     describeFailures(report),
     ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
@@ -98,7 +98,7 @@ function describeFailures({ freshness, last_poll, reasons }: StatusReport): Row 
   const { last_success_at, consecutive_failures: failures } = freshness;
   const since = last_success_at === null ? '' : ' since the last good one';
   if (failures === 0) return ['failed polls', `none${since}`];
-  // In these cases the verdict already says why the poll failed.
+  // In these cases the verdict at the top already says why the poll failed.
   const isExplained = last_poll?.error_kind === 'credentials' || reasons.some(concernsPolls);
   const why = isExplained || last_poll?.error_message == null ? '' : `: ${last_poll.error_message}`;
   return ['failed polls', `${failures}${since}${why}`, 'bad'];
@@ -117,7 +117,7 @@ function describeHeld({ held_removals: held }: StatusReport): Row {
   return ['held removals', `${count}: ${list}; see league-sync accept-removals`, 'warning'];
 }
 
-/** The timestamp is by the service's clock; the age allows for the clock skew. */
+/** The timestamp is by the service's clock; the age beside it is corrected for the clock skew. */
 function describeExpiry(report: StatusReport, options: TextOptions): readonly Row[] {
   const { token_expires_at: at, token_clock_skew_ms: skewMs } = report;
   if (at === null) return [];

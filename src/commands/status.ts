@@ -35,7 +35,7 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale }) 
   return failIfStale === true && verdict.reasons.some(concernsPolls) ? EXIT.failed : EXIT.done;
 };
 
-/** Tokens are kept in memory only, so a worker that started after the login cannot hold its token. */
+/** Tokens are kept in memory only, so a worker that started after the login cannot have the token of that login. */
 function mayHoldToken(worker: LockStatus, { token_granted_at: grantedAt }: Overview): boolean {
   if (worker.state === 'none' || grantedAt === null) return false;
   return worker.holder === undefined || worker.holder.since <= grantedAt;
@@ -59,18 +59,18 @@ function toHealthInput(overview: Overview, limits: StaleSettings, isIdle: boolea
   const { freshness, last_answered_login: login, last_poll: poll } = overview;
   const { last_success_at, age_seconds } = freshness;
   const at = Date.parse(last_success_at ?? '');
-  // The view `freshness` calculates this age, correctly even if the clock was set back.
+  // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.
   const ageMs = (age_seconds ?? 0) * 1_000;
   const kind = (poll?.error_kind ?? undefined) as ErrorKind | undefined;
   const lastError = kind && { kind, message: poll?.error_message ?? kind };
-  // No HTTP status means that a secret file could not be read.
+  // A credentials error without an HTTP status means that a secret file could not be read.
   const failed =
     lastError?.kind === 'credentials' ? { ...lastError, byService: poll?.http_status !== null } : undefined;
   const refused = login?.outcome === 'refused' ? { message: login.error_message ?? '', byService: true } : failed;
   return {
     success: last_success_at === null ? undefined : { at, ageMs, staleAfterMs: staleAge(limits, at) },
     refused,
-    // Undefined even after a database error: that error could be stored only once the database could be written again.
+    // Always undefined: a database error that is stored shows that the database could be written again.
     databaseFault: undefined,
     failures: freshness.consecutive_failures,
     lastError,

@@ -47,7 +47,7 @@ function readConfig(values: Values, environment: Environment) {
     loginLeewayMs: () => read('LEAGUE_SYNC_LOGIN_LEEWAY'),
     attemptTimeoutMs: () => read('LEAGUE_SYNC_ATTEMPT_TIMEOUT'),
     maxBodyBytes: () => read('LEAGUE_SYNC_MAX_BODY'),
-    /** Share of the live rows in scope, 0 to 1. */
+    /** A share, from 0 to 1, of the live leagues in scope. */
     removalLimit: () => read('LEAGUE_SYNC_REMOVAL_LIMIT'),
     runRetentionMs: () => read('LEAGUE_SYNC_RUN_RETENTION'),
     listen: () => read('LEAGUE_SYNC_LISTEN'),
@@ -72,7 +72,7 @@ const staleReaders = (values: Values) => ({
   staleAfterMs: () => readSetting(values, 'LEAGUE_SYNC_STALE_AFTER'),
 });
 
-/** For commands that need only the database. If one of these settings is invalid, warns and uses only defaults. */
+/** For commands that need only the database. If one of the settings is invalid, warns and uses the defaults of all. */
 export async function loadStaleSettings({ settings, warn }: SettingsSource): Promise<StaleSettings> {
   try {
     return readAll(staleReaders(settings().values));
@@ -94,7 +94,7 @@ function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYN
   }
 }
 
-/** UTC replaces an invalid time zone, which is reported separately and must not hide an invalid expression. */
+/** Returns UTC if the time zone is invalid: that is reported separately and must not hide an invalid expression. */
 function timezoneOrUtc(values: Values): string {
   try {
     return readSetting(values, 'LEAGUE_SYNC_TIMEZONE');
@@ -116,7 +116,7 @@ function readBaseUrl(values: Values): URL {
   throw settingsError(message, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
 }
 
-/** Instructions for a first start, if no required setting is set. */
+/** Instructions for a first start; undefined if any required setting is set. */
 function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   if (Object.keys(values).some((name) => /^LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)/.test(name))) return undefined;
   if (hasDotenv) return 'write these settings into .env; the README explains all of them';
@@ -126,10 +126,10 @@ function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; the README explains all settings`;
 }
 
-/** Enough scheduled times to find the shortest interval of a schedule; longer gaps, as at night, do not matter. */
+/** How many scheduled times are compared to find the shortest interval between polls. */
 const RUNS_COMPARED = 10;
 
-/** Settings that are each valid, but make no sense together. */
+/** Finds settings that are each valid, but make no sense together. */
 function findContradictions(config: Omit<Config, 'warnings'>, values: Values): readonly Problem[] {
   const { schedule, runTimeoutMs, staleAfterMs, attemptTimeoutMs } = config;
   const problems: Problem[] = [];
@@ -140,7 +140,7 @@ function findContradictions(config: Omit<Config, 'warnings'>, values: Values): r
     const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, but polls are ${formatDuration(intervalMs)} apart (LEAGUE_SYNC_SCHEDULE)`;
     problems.push({ message, fix: `set it to ${writeDuration(intervalMs + runTimeoutMs)} or more, or remove it` });
   }
-  // A warning only if the attempt timeout is set: a short run timeout alone just means one attempt per run.
+  // The default attempt timeout is no contradiction: a shorter run timeout then simply ends the attempt.
   if (values.LEAGUE_SYNC_ATTEMPT_TIMEOUT !== undefined && attemptTimeoutMs > runTimeoutMs) {
     const message = `LEAGUE_SYNC_ATTEMPT_TIMEOUT: one request may take ${formatDuration(attemptTimeoutMs)}, but the whole run only ${formatDuration(runTimeoutMs)} (LEAGUE_SYNC_RUN_TIMEOUT)`;
     const fix = `set it to ${writeDuration(runTimeoutMs)} or less, or raise LEAGUE_SYNC_RUN_TIMEOUT`;

@@ -9,13 +9,13 @@ import { readAll, readHeartbeatUrl, settingsError, type Values } from './setting
 /** Kept in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
 
-/** `read` reads the files again, as they may be rotated. Throws a CredentialsError, which never contains a secret. */
+/** `read` reads secret files again, since they may have changed. It throws a CredentialsError without secrets. */
 export type Credentials = { readonly read: () => CredentialPair };
 
 /** A secret that was set as `NAME` or `NAME_FILE`. `read` throws a SettingsError if the file cannot be used. */
 type Secret = { readonly name: string; readonly read: () => string };
 
-/** Reads the file again and returns the current target. The path of the URL is secret. Throws a SettingsError. */
+/** Returns the URL (read again if it is in a file) and its proxy. Throws a SettingsError. Only the host is public. */
 export type HeartbeatSource = () => { readonly url: URL; readonly proxy: ProxyServer | undefined };
 
 /** Throws a SettingsError. `username` stays as it was at this call; `read` reads the current credentials. */
@@ -26,7 +26,7 @@ export function findCredentials(values: Values): Credentials & Pick<CredentialPa
         const { name, read } = requireSecret(values, 'LEAGUE_SYNC_USERNAME', "the player's username");
         const username = read();
         if (!username.includes(':')) return username;
-        // Basic authentication ends the username at the first colon, so one with a colon would log in as another user.
+        // Basic authentication ends the username at its first colon, so the login would be that of another user.
         const fix = 'ask the operator of the service for a username without a colon';
         throw settingsError(`${name}: a username with a colon cannot be sent`, fix);
       },
@@ -69,7 +69,7 @@ function requireSecret(values: Values, name: string, what: string): Secret {
   throw settingsError(`${name} is not set`, `set it to ${what}, or ${name}_FILE to a file that holds it`);
 }
 
-/** Throws a SettingsError if both forms are set. */
+/** Throws a SettingsError if both `NAME` and `NAME_FILE` are set. */
 function findSecret(values: Values, name: string): Secret | undefined {
   const fileName = `${name}_FILE`;
   const { [name]: value, [fileName]: file } = values;

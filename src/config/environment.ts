@@ -43,7 +43,7 @@ function ownSettings(source: Environment): Record<string, string> {
   return Object.fromEntries(own) as Record<string, string>;
 }
 
-/** The known name closest to a misspelt one; undefined if none is close. A swap of two letters counts as two edits. */
+/** The known name closest to a misspelt `name`; undefined if none is close. Two swapped letters count as two edits. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const maxDistance = name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3));
   return closestMatch(name, known, { maxDistance });
@@ -60,13 +60,13 @@ function findUnknown(names: readonly string[]): readonly Problem[] {
   });
 }
 
-/** A value in quotes, which may span several lines. */
+/** An assignment whose value is in quotes and may span several lines. */
 const QUOTED = /^([ \t]*(?:export +)?[\w.-]+[ \t]*=)[ \t]*(["'`])[\s\S]*?\2/gm;
 const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
-/** An unquoted value with a `#` that was probably meant as part of it. */
+/** An unquoted value with a `#` that is probably part of the value, since no space precedes the `#`. */
 const CUT = /^(?!\s*["'`])(?:[^#]*[^#\s])?#/;
 
-/** Finds lines of `.env` that are ignored or cut off, or lack a quote. Messages omit values, which may be secret. */
+/** Finds `.env` lines that are ignored, cut off or lack a closing quote. Messages omit values, which may be secret. */
 export function findOddLines(text: string): readonly Problem[] {
   const short = text.replaceAll(QUOTED, (all, head: string) => `${head}""${'\n'.repeat(all.split('\n').length - 1)}`);
   return short.split('\n').flatMap((line, index) => {
@@ -81,12 +81,12 @@ function findOddLine(line: string): Problem | undefined {
   if (name === undefined)
     return { message: 'is not NAME=value and is ignored', fix: 'write NAME=value, or put # before it' };
   if (!name.startsWith(PREFIX)) {
-    // Names of other programs are fine, but one that resembles the name of a setting is probably misspelt.
+    // Variables of other programs are fine, but a name that resembles that of a setting is probably misspelt.
     const near = closestName(name.toUpperCase().replaceAll(/[.-]/g, '_'), SETTING_NAMES);
     if (near === undefined) return undefined;
     return { message: `${name} is not a setting and is ignored`, fix: `rename it (did you mean ${near}?)` };
   }
-  // The caller has emptied all closed quotes, so this one is unclosed.
+  // The caller has emptied every quoted value, so a quote that still precedes text is never closed.
   if (/^\s*["'`](?!["'`])/.test(value))
     return { message: `the quote before the value of ${name} is never closed`, fix: 'close the quote, or remove it' };
   if (!CUT.test(value)) return undefined;

@@ -14,7 +14,7 @@ export async function loadDatabasePath({ settings, warn }: SettingsSource): Prom
 }
 
 export function databasePath(values: Settings['values']): string {
-  // better-sqlite3 trims the name of a file, but functions of the file system do not.
+  // Trimmed, since better-sqlite3 trims file names and `node:fs` does not.
   return values.LEAGUE_SYNC_DATABASE?.trim() || SETTINGS.LEAGUE_SYNC_DATABASE.fallback;
 }
 

@@ -10,13 +10,13 @@ export type ProxyServer = {
 
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   'http:': ['http_proxy', 'HTTP_PROXY'],
-  // Many systems set only http_proxy and mean both.
+  // Many systems set only http_proxy and mean both protocols.
   'https:': ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'],
 };
 const EXEMPTIONS = ['no_proxy', 'NO_PROXY'];
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** The proxy for `target`; none for loopback and `no_proxy` hosts. Throws a SettingsError if the proxy is invalid. */
+/** The proxy for `target`; undefined for loopback and `no_proxy` hosts. Throws a SettingsError for an invalid proxy. */
 export function chooseProxy(target: URL, environment: Environment): ProxyServer | undefined {
   const variable = firstSet(VARIABLES[target.protocol] ?? [], environment);
   if (variable === undefined || isLoopback(target.hostname)) return undefined;
@@ -36,7 +36,7 @@ function firstSet(names: readonly string[], environment: Environment): string | 
   return names.find((name) => environment[name]);
 }
 
-/** Whether an entry of `no_proxy` matches: `*`, or a host, which includes its subdomains, with or without a port. */
+/** An entry of `no_proxy` is `*` or a host, with or without a port. A host includes its subdomains. */
 function isExempt({ protocol, hostname, port }: URL, entry: string): boolean {
   const [, name = '', only] = /^(?:\*?\.)?(\[.*\]|[^:]*|[^:]*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
   if (name === '' || (only !== undefined && only !== (port || DEFAULT_PORTS[protocol]))) return false;

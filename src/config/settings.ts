@@ -77,7 +77,7 @@ const path = parsed(
 const choice = <const T extends readonly string[]>(...names: T): Read<T[number]> =>
   parsed((text) => names.find((name) => name === text), `write ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`);
 
-/** Messages never repeat an address, which may contain a password by mistake. */
+/** Messages never repeat the address, which may contain a password by mistake. */
 const webAddress =
   (example: string): Read<URL> =>
   (text, name) => {
@@ -129,7 +129,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** The text of each setting by its name. */
+/** The text of each setting, by the setting's name. */
 export type Values = Readonly<Record<string, string>>;
 export type ReadSettings = { readonly [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['read']> };
 

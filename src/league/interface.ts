@@ -1,24 +1,24 @@
 import * as z from 'zod/mini';
 
-// The responses of the service, in the order of its interface. Optional fields of a league or a player may be absent or
-// null. Unknown fields and values of another type are drift; service/coerce.ts converts such a value if that loses
-// nothing.
+// The responses of the service. Unknown fields are drift. In a league or a player, an optional field may be absent or
+// null, and a value with a type other than the declared one is drift; service/coerce.ts converts such a value if the
+// conversion loses nothing.
 
-/** A field that must not make a login fail: an invalid value counts as missing. */
+/** A field of the login response: an invalid value becomes undefined, so that the login does not fail. */
 const optionalString = z.catch(z.optional(z.string()), undefined);
 
-/** A successful login (2.1). */
+/** The response to a successful login (interface, 2.1). */
 export const LOGIN_RESPONSE = z.looseObject({
   result: z.literal('success'),
   message: optionalString,
   player_id: optionalString,
-  /** Contains only characters that are allowed in a header. */
+  /** Printable ASCII without spaces, so that it can be sent in a header. */
   access_token: z.string().check(z.regex(/^[\x21-\x7e]+$/)),
   refresh_token: optionalString,
   expire_datetime: optionalString,
 });
 
-/** A player (2.2). The interface does not say which fields may be absent, so only `player_id` is required. */
+/** A player (interface, 2.2). Only `player_id` is required: the interface does not say which fields may be absent. */
 const PLAYER = z.object({
   player_id: z.string(),
   username: z.optional(z.string()),
@@ -30,7 +30,7 @@ const PLAYER = z.object({
   last_name: z.optional(z.string()),
 });
 
-/** A league (2.3). The database columns and the change feed use the same field names. */
+/** A league (interface, 2.3). The database columns and the change feed use the same field names. */
 const LEAGUE = z.object({
   league_id: z.string(),
   league_name: z.string(),
@@ -53,7 +53,7 @@ const LEAGUE = z.object({
   last_update_datetime: z.unknown(),
 });
 
-/** The profile (4.2). Every response may have a `result` (7). */
+/** The profile response (interface, 4.2). Like any response, it may have a `result` (interface, 7). */
 export const PROFILE_RESPONSE = z.object({
   result: z.optional(z.string()),
   message: z.string(),
@@ -61,7 +61,7 @@ export const PROFILE_RESPONSE = z.object({
   player_premium_items: z.array(z.unknown()),
 });
 
-/** The leagues (4.3). */
+/** The leagues response (interface, 4.3). */
 export const LEAGUES_RESPONSE = z.object({
   result: z.optional(z.string()),
   message: z.string(),
@@ -69,13 +69,13 @@ export const LEAGUES_RESPONSE = z.object({
   timestamp: z.unknown(),
 });
 
-/** JSON as text, which keeps all digits and the order of keys. */
+/** JSON as text, so that long numbers keep all their digits. */
 export type JsonText = string;
 
 /** A value as its column stores it, except that SQLite stores booleans as 0 and 1. */
 export type FieldValue = string | number | bigint | boolean | null;
 
-/** `json`: a list, or any JSON sent in its place. `scalar` ("any" in the interface): text, number, or JSON as text. */
+/** `json`: a list, or any other JSON sent instead. `scalar` ("any" in the interface): text, number or JSON as text. */
 export type FieldType = 'text' | 'number' | 'flag' | 'json' | 'scalar';
 
 export type Field<Name extends string = string> = {

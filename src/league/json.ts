@@ -2,7 +2,7 @@
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Well below the 1,000 levels that SQLite parses, since the change feed adds a few levels. */
+/** Lists and objects may be nested this deeply. SQLite parses at most 1,000 levels, and the change feed adds a few. */
 export const MAX_DEPTH = 500;
 
 declare global {
@@ -12,20 +12,23 @@ declare global {
   }
 }
 
-/** A JSON number of at least 16 characters or with a long exponent. Only such a number may lose digits as a double. */
+/**
+ * A JSON number with at least 16 characters between its sign and its exponent, or at least 3 digits in its exponent.
+ * Only such a number may lose digits as a double.
+ */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?\d(?:[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]*[eE][+-]?\d{3,})\s*(?:[,\]}]|$)/;
 
 /**
- * Parses JSON; long numbers keep every digit. Throws a SyntaxError. If a text with a long number is nested thousands of
- * levels deep, levels deeper than twice `MAX_DEPTH` are dropped. A bug of V8 13.6 may mix up two keys that end in
- * an escape (`"\\\""`, `"\\\\"`); the interface has no such keys.
+ * Parses JSON; long numbers keep every digit. Throws a SyntaxError if the text is not JSON. In a text that has a long
+ * number and is nested thousands of levels deep, levels deeper than twice `MAX_DEPTH` are dropped. A bug of V8 13.6 may
+ * mix up two keys that end in an escape (`"\\\""`, `"\\\\"`); the interface has no such keys.
  */
 export function parseJson(text: string): JsonValue {
   if (!MAY_LOSE_DIGITS.test(text)) return JSON.parse(text);
   try {
     return parseExactly(text);
   } catch (error) {
-    // With a reviver, JSON.parse recurses and overflows the stack. Values this deep are rejected anyway.
+    // With a reviver, JSON.parse recurses and overflows the stack. Values nested this deeply are never stored anyway.
     if (error instanceof RangeError) return parseExactly(emptyBelow(text, 2 * MAX_DEPTH));
     throw error;
   }
@@ -49,13 +52,13 @@ function emptyBelow(json: string, limit: number): string {
   });
 }
 
-/** The smallest double with full precision; smaller ones (subnormal numbers) have fewer digits. */
+/** The smallest positive double with full precision. Smaller doubles (subnormal numbers) have fewer digits. */
 const MIN_NORMAL = 2 ** -1022;
 const EXACT_DIGITS = 15;
 
 /** Whether the double `value` keeps all digits of the JSON number `source`. */
 export function isExact(value: number, source: string): boolean {
-  // An integer beyond the safe range is not kept as a double, since columns can store 64-bit integers.
+  // An integer beyond the safe range counts as inexact, so that it is stored as a 64-bit integer if it fits.
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
   const digits = source.replace(/[eE].*$|[-.]/g, '').replace(/^0+|0+$/g, '');
   const isNormal = Number.isFinite(value) && (digits === '' || Math.abs(value) >= MIN_NORMAL);
@@ -67,7 +70,7 @@ export function rawNumber(value: unknown): string | undefined {
   return JSON.isRawJSON(value) ? JSON.stringify(value) : undefined;
 }
 
-/** Whether the database can store a text: SQLite functions end it at NUL, and UTF-8 has no unpaired surrogates. */
+/** Whether the database can store a text: SQLite functions end a text at NUL, and UTF-8 has no unpaired surrogates. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
@@ -84,32 +87,32 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** Whether lists and objects are nested more than `limit` levels deep. Looks no deeper, to keep the stack small. */
+/** Whether lists and objects are nested more than `limit` levels deep. Recurses no deeper, to protect the stack. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return false;
   return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
 }
 
-/** JSON with fewer values is never refused; most lists have far fewer. */
+/** JSON with fewer values is never refused; most responses have far fewer. */
 const MANY_VALUES = 3_000_000;
-/** JSON with more values is refused if they have fewer bytes than this on average; in a league they have 28. */
+/** JSON with more values is refused if a value has fewer bytes than this on average; in a league, a value has 28. */
 const MIN_BYTES_PER_VALUE = 16;
-/** 1 for each byte that may precede a JSON value. A table, because bodies of tens of megabytes need a fast lookup. */
+/** 1 for each byte that may precede a list element or a key. A table is fast enough for bodies of tens of MB. */
 const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
 /** Whether this JSON has so many tiny values that parsing it would take many times the memory of its text. */
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length < MANY_VALUES) return false;
   const limit = Math.max(MANY_VALUES, json.length / MIN_BYTES_PER_VALUE);
-  // Counting all values only if the estimate is high saves 45 ms for 50 MB.
+  // For 50 MB, counting all values only if the estimate is high saves 45 ms.
   return countValues(json, 16) > 0.9 * limit && countValues(json, 1) > limit;
 }
 
 const BLOCK_BYTES = 4_096;
 
 /**
- * Counts the values in one of every `of` blocks and extrapolates; exact if `of` is 1. The blocks are picked at random,
- * so that no sender can foresee them.
+ * Counts the values in one of every `of` blocks and multiplies the count by `of`. The blocks are picked at random, so
+ * that a sender cannot foresee which ones are counted. Commas and brackets inside strings count as well.
  */
 function countValues(json: Uint8Array, of: number): number {
   let values = 0;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Field, type FieldValue, type JsonText, LEAGUE_FIELDS, LEAGUE_MEMBERS, type League } from './interface.ts';
 import { canonicalJson, isStorable, type JsonObject, type JsonValue, parseJson } from './json.ts';
 
-/** A whole league, as in `before` and `after` of the change feed. */
+/** A whole league, as in `after` of the change feed, and in `before` when a league is removed. */
 export function leagueJson(league: League): JsonText {
   return membersJson(LEAGUE_MEMBERS, league);
 }
@@ -13,9 +13,12 @@ export function changedMembersJson(before: League, after: League): JsonText {
   return membersJson(changed, Object.fromEntries(changed.map(({ name }) => [name, before[name]])));
 }
 
-/** All `values` as a JSON object; `fields` has their types. JSON columns are embedded, and integers keep all digits. */
+/**
+ * All `values` as a JSON object; `fields` has their types. Values of JSON columns become JSON, not strings. Integers
+ * keep all digits.
+ */
 export function membersJson(fields: readonly Field[], values: Readonly<Record<string, FieldValue>>): JsonText {
-  // Copying takes two thirds of the time of adding field by field, and a first load does this for every league.
+  // Copying all members takes two thirds of the time of adding each, and a first poll does this for every league.
   const members: Record<string, unknown> = { ...values };
   for (const { name, type } of fields) {
     const value = members[name];
@@ -25,7 +28,7 @@ export function membersJson(fields: readonly Field[], values: Readonly<Record<st
   return JSON.stringify(members);
 }
 
-/** Equal for two leagues if and only if all members are the same, apart from the order of keys in JSON. */
+/** Two leagues have equal hashes if and only if all members are equal, apart from the order of keys in JSON. */
 export function contentHash(league: League): string {
   return hashOf(
     LEAGUE_MEMBERS.map(({ name, type }) => {
@@ -37,9 +40,9 @@ export function contentHash(league: League): string {
 }
 
 /**
- * The `contentHash` of the league in this element if each field is stored as sent: an element with the hash of a stored
- * league needs no validation. Undefined if the element has an unknown field, lacks a field that is `expected`, or has,
- * for example, an object in place of a text.
+ * The `contentHash` that the league in this element has if each field is stored as it was sent. If a stored league has
+ * this hash, the element needs no validation. Undefined if the element has an unknown field, lacks an `expected` field,
+ * or has, for example, an object in a text field.
  */
 export function elementHash(sent: JsonObject): string | undefined {
   const content: JsonValue[] = [];
@@ -67,12 +70,12 @@ function hashOf(content: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(content), 'base64url');
 }
 
-/** Whether two values of a field are equal. The order of keys in JSON makes no difference. */
+/** The order of keys in JSON makes no difference. */
 export function isSameValue(field: Field, a: FieldValue, b: FieldValue): boolean {
   return a === b || (field.type === 'json' && withSortedKeys(a) === withSortedKeys(b));
 }
 
 function withSortedKeys<Value>(json: Value): Value | JsonText {
-  // Without a comma, no object has two keys to sort.
+  // JSON without a comma contains no object with two keys to sort.
   return typeof json === 'string' && json.includes(',') ? canonicalJson(parseJson(json)) : json;
 }

@@ -31,13 +31,13 @@ export type HeartbeatOptions = {
   readonly log: Log;
 };
 
-/** The maximum first wait. The next two, of up to 8 and 16 s, outlast a short DNS failure or a service restart. */
+/** The maximum wait before the first retry. The next two waits, of up to 8 and 16 s, outlast most short outages. */
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 
 /**
- * Notifies a monitoring service when a run of the leagues starts, succeeds or fails. Runs never wait for it. It sends
- * one message at a time. A newer message cancels the retries of an older one, and replaces older messages not yet sent.
+ * Tells a monitoring service when a run of the leagues starts, succeeds or fails, without delaying the run. Sends one
+ * message at a time. A newer message cancels the retries of an older one, and replaces messages that wait to be sent.
  */
 export class Heartbeat implements AsyncDisposable {
   private readonly options: HeartbeatOptions;
@@ -88,7 +88,7 @@ export class Heartbeat implements AsyncDisposable {
         failure = error;
         throw error;
       });
-    // A newer message or a stop cancels all further attempts.
+    // A newer message or disposal cancels all further attempts.
     const deadline = { at: Number.POSITIVE_INFINITY, signal: AbortSignal.any([outdated, this.closing.signal]) };
     try {
       await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });

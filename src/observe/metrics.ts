@@ -16,12 +16,12 @@ const CHANGES = ['added', 'changed', 'restored', 'removed'] as const;
 const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /**
- * The default metrics of the library that are exported. Not exported are those of the event loop (measuring it wakes an
- * idle worker a hundred times a second), of garbage collections (only some are counted), of handles, resources and
- * requests (promtool rejects their names), of heap spaces, and `process_heap_bytes` (on Linux it is reserved memory).
+ * Selects which default metrics of the library are exported. Left out are the event loop (measuring it would wake an
+ * idle worker a hundred times a second), garbage collections (the library counts only some), handles, resources and
+ * requests (promtool rejects their names), heap spaces, and `process_heap_bytes` (on Linux it is reserved memory).
  */
 const PROCESS_METRICS = /^process_(?!heap_)|^nodejs_(heap_size|external_memory|version)_/;
-/** The longest interval (ms) of a timer. It is used because the timers of the library cannot be switched off. */
+/** The longest interval (ms) of a timer. The timers of the library cannot be switched off, only made this slow. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /** `render` resolves with all metrics in the text format of Prometheus; `onEvent` counts runs, changes and logins. */
@@ -35,7 +35,7 @@ export function createMetrics(monitor: Monitor) {
   return { contentType: registry.contentType, render: () => registry.metrics(), onEvent };
 }
 
-/** Returns one value, or one value per label value. Undefined values are not exported. */
+/** Returns a number, or a number for each value of the label. A number that is undefined is not exported. */
 type Read = () => number | undefined | Readonly<Record<string, number | undefined>>;
 
 type AddGauge = ReturnType<typeof createGauges>;
@@ -101,7 +101,6 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** The size in bytes; undefined if the file is missing or cannot be accessed. */
 function sizeOf(path: string | undefined): number | undefined {
   if (path === undefined) return undefined;
   try {

@@ -96,7 +96,7 @@ export class Monitor {
   verdict(): Verdict {
     if (this.sources === undefined) return STARTING;
     const error = this.lastFailure;
-    // `writeError` covers locked, deleted and replaced files. Any other database error counts until the next poll ends.
+    // `writeError` covers locked, deleted and replaced files. Any other database error lasts until the next poll ends.
     const standing = error instanceof DatabaseError && !error.busy && !error.gone ? error : undefined;
     const { held_removals: held = 0, open_rejections: rejected = 0 } = this.counts() ?? {};
     return assess({
@@ -166,7 +166,7 @@ export class Monitor {
     return this.lastCounts;
   }
 
-  /** Uses its own connection. Throws if the worker's files are gone, since another database may be at their path. */
+  /** Opens its own connection. Throws if the worker's files are gone, since another database may be at their path. */
   readonly read: Read = (work) => {
     if (this.sources === undefined) throw new DatabaseError('The database is not open yet.');
     const { path, writeError } = this.sources.store;

@@ -4,16 +4,16 @@ import { sendRequest } from '../service/http.ts';
 import { readObject } from '../service/response.ts';
 import { formatDuration } from '../time/duration.ts';
 
-/** Limits the response, since another program may listen on the port and send more than `/livez` does. */
+/** A limit, since another program may listen on the port and send a longer response than `/livez`. */
 const MAX_BODY_BYTES = 1_000;
-/** The addresses at which a worker that listens on all addresses can be reached. */
+/** A worker that listens on all addresses can be reached at the loopback address. */
 const LOOPBACKS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 export function livezUrl({ host, port }: ListenAddress): string {
   return `http://${formatAddress({ host: LOOPBACKS[host] ?? host, port })}/livez`;
 }
 
-/** Resolves to undefined if a worker is live there, otherwise to the reason, such as `was not answered within 5 s`. */
+/** Resolves to undefined if a worker answers, otherwise to what went wrong, such as `was not answered within 5 s`. */
 export async function checkLive(address: ListenAddress, limitMs: number): Promise<string | undefined> {
   const limits = { timeoutMs: limitMs, maxBodyBytes: MAX_BODY_BYTES, truncateBody: true };
   const request = { method: 'GET', url: livezUrl(address), name: '/livez', ...limits } as const;

@@ -49,12 +49,12 @@ export function createApp(monitor: Monitor, clock: Clock, log: Log) {
   return { handle, onEvent: metrics.onEvent };
 }
 
-/** The maximum number of unfinished requests for pages and assets. A single browser sends fewer at once. */
+/** The maximum number of unfinished requests for pages, assets and `/status.json`. A browser sends fewer at once. */
 const MAX_QUEUED = 8;
 
 /**
  * Renders one page at a time and yields to the event loop before each page, so that polls, probes and signals wait for
- * at most one page. Rendering a page takes a tenth of a second if there are very many leagues.
+ * at most one page. If there are very many leagues, rendering a page takes a tenth of a second.
  */
 export function createRequestQueue(): (handler: Handler) => Handler {
   let queued = 0;

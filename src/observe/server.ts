@@ -41,7 +41,7 @@ const MAX_CONNECTIONS = 512;
 const MOST_UNANSWERED = 8;
 const MAX_HEADERS_BYTES = 16_384;
 
-/** Rejects with a SettingsError if it cannot listen. `handle` must never reject. Disposing closes all connections. */
+/** Rejects with a SettingsError if listening fails. `handle` must never reject. Disposing closes all connections. */
 export async function startServer(address: ListenAddress, handle: (request: Request) => Promise<Response>) {
   const options = {
     maxHeaderSize: MAX_HEADERS_BYTES,

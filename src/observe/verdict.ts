@@ -8,15 +8,15 @@ export const REASONS = ['starting', 'no-good-poll', 'stale', 'credentials-refuse
 
 export type Reason = { readonly reason: (typeof REASONS)[number]; readonly message: string };
 
-/** Data is stale if this many polls have been due since the last good one and the last of them has had time to end. */
+/** By default, data becomes stale one run timeout after this many polls have come due since the last good one. */
 const MISSED_POLLS = 3;
 
-/** The age (ms) at which the data of a poll at `at` (ms) becomes stale. */
+/** The age (ms) at which data becomes stale if its poll ended at the timestamp `at` (ms). */
 export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings, at: number): number {
   return staleAfterMs ?? schedule.nthTimeAfter(at, MISSED_POLLS) - at + runTimeoutMs;
 }
 
-/** The worker takes these values from its monitor, `status` from the database. Timestamps and ages are in ms. */
+/** The worker takes these values from its monitor, the command `status` from the database. Times are in ms. */
 export type HealthInput = {
   /** The last good poll of the leagues. */
   readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;

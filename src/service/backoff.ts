@@ -6,10 +6,10 @@ export function exponentialDelayMs(failures: number, initialMs: number, maxMs: n
   return Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
 }
 
-/** If the end of a wait moves by more than this on the wall clock, that clock was set; less is imprecision. */
+/** If the end of a wait moves by more than this on the wall clock, the clock was set. Smaller moves are imprecision. */
 const MIN_STEP_MS = 1_000;
 
-/** Exponential backoff after failures in a row. `random`, from 0 to 1, shortens a wait by up to half (jitter). */
+/** Exponential backoff after failures in a row. A `random` below 1 shortens a wait, by half at most (jitter). */
 export function createBackoff(
   clock: Clock,
   { initialMs, maxMs, random = () => 1 }: { initialMs: number; maxMs: number; random?: () => number },
@@ -48,15 +48,18 @@ export function createBackoff(
   };
 }
 
-/** A resource that a token gives access to. An account may have access to only one of the two. */
+/** An account may have access to only one of the two. */
 export type Resource = 'leagues' | 'profile';
 
 type Subject = 'login' | Resource;
 
-/** Rejected credentials, or a fresh token that a resource rejected. The next try is at `until` (ms, wall clock). */
+/**
+ * Rejected or unreadable credentials (`login`), or a fresh token that a resource rejected. The next try is at `until`
+ * (ms, wall clock).
+ */
 export type CredentialFailure = { readonly subject: Subject; readonly error: CredentialsError; readonly until: number };
 
-/** Backoff after rejected credentials (contract, 4), separate for the login and for each resource. */
+/** Backoff after a CredentialsError, separate for the login and for each resource. */
 export function createCredentialBackoff(clock: Clock) {
   const create = () => createBackoff(clock, { initialMs: 60_000, maxMs: 3_600_000 });
   const backoffs = { login: create(), leagues: create(), profile: create() };
@@ -81,7 +84,7 @@ export function createCredentialBackoff(clock: Clock) {
       const { message, httpStatus, serviceMessage } = error;
       return new CredentialsError(`${message} ${next}`, { cause: error, httpStatus, serviceMessage });
     },
-    /** The failure of the login if there is one, otherwise the failure whose next try is first. */
+    /** The failure of the login if there is one, otherwise the failure with the earliest next try. */
     current: (): CredentialFailure | undefined => {
       const failures = [...errors].map(([subject, error]) => ({ subject, error, until: backoffs[subject].until() }));
       failures.sort((a, b) => a.until - b.until);

@@ -21,7 +21,7 @@ export type FetchResult = Validators & {
 /** Updated by each request, so that failed runs have these numbers, too. */
 export type RequestStats = {
   attempts: number;
-  /** The status of the last response; undefined if the last request got no complete response. */
+  /** The status of the last response; undefined if the last request got none, or a 2xx whose body was not received. */
   httpStatus?: number | undefined;
   bodyBytes?: number | undefined;
 };
@@ -42,7 +42,7 @@ export function createClient(connection: Connection, session: TokenSource) {
   return {
     /** Fetches the leagues (interface, 4.3). The scope `all` sends no filter. */
     fetchLeagues: (scope: Scope, { deadline, stats }: FetchOptions) => get({ ...leagues(scope), deadline, stats }),
-    /** Resolves to undefined if the service answers with status 304 (not modified). */
+    /** Resolves to undefined if validators were sent and the service answers with status 304 (not modified). */
     fetchLeaguesIfChanged: (scope: Scope, validators: Validators | undefined, { deadline, stats }: FetchOptions) =>
       getIfChanged({ ...leagues(scope), conditions: conditionalHeaders(validators), deadline, stats }),
     /** Fetches the profile (interface, 4.2). */
@@ -61,13 +61,13 @@ type ResourceRequest = FetchOptions & {
   readonly conditions?: Readonly<Record<string, string>>;
 };
 
-/** Sends one request. If the token is rejected, logs in and repeats once (contract, 4), unless `isTrial` is true. */
+/** Sends a request. If the token is rejected and `isTrial` is false, logs in and sends the request once more. */
 async function authorizedGet(request: ResourceRequest, options: Connection & { readonly session: TokenSource }) {
   const { session } = options;
   const { resource, deadline } = request;
   let { token, isTrial } = await session.token(resource, deadline.signal);
   let response = await send(request, token, options);
-  // If the token is rejected, `findRejection` also puts the response's Retry-After into effect, before the login.
+  // If the token is rejected, `findRejection` also puts the response's Retry-After into effect: the login must obey it.
   let rejection = findRejection(response, request, options);
   if (rejection !== undefined && !isTrial) {
     session.discard(token);
@@ -147,8 +147,8 @@ function readSuccess(response: JsonResponse, { path, conditions = {} }: Resource
 }
 
 /**
- * The target of a redirect, for the message; empty if it is not an absolute URL or contains a secret. Parsing decodes
- * the host, so both the location and its origin are checked for secrets.
+ * The origin to which a response redirects, as part of a message; empty if `Location` is not an absolute URL or has a
+ * secret in it. Parsing decodes the host, so both the location and its origin are checked for secrets.
  */
 function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string {
   const location = header('location') ?? '';
@@ -159,7 +159,7 @@ function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string 
 const MAX_TIMESTAMP_LENGTH = 500;
 const MAX_TIMESTAMP_DEPTH = 8;
 
-/** Redacts and truncates. A value that is not a string becomes JSON, since the interface allows any type (4.3). */
+/** Redacts and truncates. A value that is not a string becomes JSON: any type is allowed (interface, 4.3). */
 function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string | undefined {
   if (sent === undefined || sent === null || isDeeperThan(sent, MAX_TIMESTAMP_DEPTH)) return undefined;
   return scrub(typeof sent === 'string' ? sent : JSON.stringify(sent)).slice(0, MAX_TIMESTAMP_LENGTH);

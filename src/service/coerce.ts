@@ -29,7 +29,7 @@ const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
   scalar: 'any',
 };
 
-/** Limits for unknown fields, whose names the service chooses: names may be long, and a map may have very many. */
+/** Limits for drift, since a service may send very long names and very many unknown fields. */
 const MAX_NAME_LENGTH = 120;
 const MAX_UNKNOWN_FIELDS = 100;
 
@@ -44,8 +44,8 @@ function unknownField(field: string, sent: JsonValue | undefined): Drift {
 }
 
 /**
- * Reads the fields of an object (contract, 5.2). Unknown fields and unusable optional values go to `extra` and are
- * reported as drift. In drift, `prefix` precedes the name of the field.
+ * Reads the fields of an object. Unknown fields and unusable optional values go to `extra` and are reported as drift.
+ * In drift, `prefix` precedes the name of the field.
  */
 export function readFields<Name extends string>(fields: readonly Field<Name>[], object: JsonObject, prefix: string) {
   const values: Partial<Record<string, FieldValue>> = {};
@@ -106,12 +106,15 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
   return null;
 }
 
-/** Each converts a value to its column's type; undefined if that would lose data, but a number may be rounded. */
+/**
+ * Each function converts a value that `isAsDeclared` refuses to the type of the column. The result is undefined if the
+ * conversion would lose data, except that a number may be rounded.
+ */
 const READERS: Readonly<Record<FieldType, (sent: JsonValue) => FieldValue | undefined>> = {
   text: readText,
   number: readNumber,
   flag: (sent) => (sent === 'true' || sent === 'false' ? sent === 'true' : undefined),
-  // Any JSON is accepted, since the interface does not show what such a list contains.
+  // The column can store any JSON, so a value that is not a list is kept as well.
   json: (sent) => JSON.stringify(sent),
   scalar: readScalar,
 };
@@ -128,7 +131,7 @@ function readNumber(sent: JsonValue): number | bigint | undefined {
   if (typeof sent === 'string') return JSON_NUMBER.test(sent) ? exactNumber(sent) : undefined;
   const digits = rawNumber(sent);
   if (digits === undefined) return undefined;
-  // A number is rounded if no column can store it exactly.
+  // A number, unlike a numeric string, is rounded if no column can store it exactly.
   const nearest = Number(digits);
   return exactNumber(digits) ?? (Number.isFinite(nearest) ? nearest : undefined);
 }

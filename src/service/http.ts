@@ -23,7 +23,7 @@ export type HttpRequest = {
   readonly timeoutMs: number;
   /** Limits the size of the body after decompression. */
   readonly maxBodyBytes: number;
-  /** Truncates a body that is too large, instead of rejecting with a ContractError. Bodies stay compressed then. */
+  /** If true, a body that is too large is truncated and causes no ContractError, and no body is decompressed. */
   readonly truncateBody?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
@@ -51,7 +51,7 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
     return await unlessAborted(exchange({ ...request, onHead }, dispatcher, ended), ended);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    // A response with a failure status needs no body: the status and Retry-After are enough.
+    // A response whose status is not 2xx needs no body: its status and Retry-After are enough.
     if (head !== undefined && !isSuccess(head.status)) return { ...head, body: new Uint8Array() };
     const httpStatus = head?.status;
     if (timeout.aborted) {

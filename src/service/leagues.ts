@@ -27,14 +27,14 @@ export type Rejection = {
   readonly raw: JsonText;
 };
 
-/** A leagues response (interface, 4.3), validated element by element (contract, 5.2). */
+/** A leagues response (interface, 4.3), validated element by element. */
 export type LeagueList = {
   readonly received: number;
   /** The leagues that can be stored, by `league_id`. */
   readonly leagues: ReadonlyMap<string, ReceivedLeague>;
   /** Elements with the same `raw` are listed once. */
   readonly rejections: readonly Rejection[];
-  /** Number of elements with the same content as an earlier element, valid or rejected. */
+  /** Number of elements, valid or rejected, that have the same content as an earlier element. */
   readonly duplicates: number;
   readonly drift: readonly Drift[];
 };
@@ -43,12 +43,15 @@ export type LeagueList = {
 const BATCH_SIZE = 500;
 
 type Options = {
-  /** The hashes of the listed leagues in scope, by `league_id`. An element with the same hash is not validated again. */
+  /**
+   * The hashes of the stored leagues that are in scope and not removed, by `league_id`. An element with the same id and
+   * hash is not validated again.
+   */
   readonly stored?: ReadonlyMap<string, string>;
   readonly signal?: AbortSignal;
 };
 
-/** Rejects with a ContractError (no list, or more than half of its elements are unusable) or the signal's reason. */
+/** Rejects with the signal's reason, or with a ContractError if there is no list or if most elements are unusable. */
 export async function parseLeagues(body: JsonObject, scope: Scope, options: Options = {}): Promise<LeagueList> {
   const { stored = new Map(), signal } = options;
   if (!Array.isArray(body.leagues)) throw new ContractError('The leagues response has no list in "leagues".');
@@ -76,7 +79,7 @@ export async function parseLeagues(body: JsonObject, scope: Scope, options: Opti
   rejections.sort((a, b) => a.position - b.position);
   assertMostlyValid(rejected + conflicts.length, received, rejections);
   const distinct = [...Map.groupBy(rejections, ({ raw }) => raw).values()].flatMap((same) => same.slice(0, 1));
-  // A stored element has the status of its row, which is in scope.
+  // A StoredElement has the same status as its row, which is in scope.
   const isOutOfScope = (one: ReceivedLeague): boolean => !(one instanceof StoredElement) && one.league.status !== scope;
   if (scope !== 'all' && leagues.values().some(isOutOfScope))
     drift.add([{ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` }]);
@@ -98,7 +101,7 @@ function readElement(
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
   const hash = elementHash(sent);
   const storedHash = typeof sent.league_id === 'string' ? stored.get(sent.league_id) : undefined;
-  // Keeps the stored string, since `reconcile` compares the hashes again, and a string equals itself at once.
+  // Passes on the stored string: `reconcile` compares the hashes again, and comparing a string with itself is fastest.
   if (storedHash !== undefined && storedHash === hash) return new StoredElement(sent, position, storedHash);
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   driftLog.add(drift);
@@ -110,7 +113,7 @@ function readElement(
   return { leagueId: league.league_id, league, hash: isAsSent ? hash : contentHash(league), position };
 }
 
-/** An element that is stored with the same content, like most elements. `league` is parsed on each access. */
+/** An element whose content equals that of its stored league, as is usual. `league` is parsed on each access. */
 class StoredElement implements ReceivedLeague {
   readonly leagueId: string;
   readonly hash: string;
@@ -129,7 +132,7 @@ class StoredElement implements ReceivedLeague {
   }
 }
 
-/** Far more fields than a league has. Limited, since each unknown field is stored in `extra` and in the change feed. */
+/** Limits the fields of an element, since unknown ones are all stored, in `extra` and in the change feed. */
 const MAX_FIELDS = 10_000;
 const TOO_DEEP = 'is nested too deeply';
 

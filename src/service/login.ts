@@ -25,8 +25,9 @@ export type LoginRecord = Partial<Pick<Token, 'expiresAt' | 'clockSkewMs'>> & {
 export type LogIn = ReturnType<typeof createLogIn>;
 
 /**
- * Returns a function that logs in once. It rejects with the signal's reason or a RunError: a CredentialsError if the
- * credentials were refused or cannot be read. `onLogin` gets each login except those that a `Retry-After` prevented.
+ * Returns a function that logs in once. The function rejects with the signal's reason or a RunError, which is a
+ * CredentialsError if the credentials were refused or cannot be read. `onLogin` gets each login except those that a
+ * `Retry-After` prevented.
  */
 export function createLogIn(connection: Connection, onLogin: (login: LoginRecord) => void) {
   return async (reason: LoginReason, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
@@ -94,7 +95,7 @@ function skewOf(serverNow: number, now: number): number {
   return Math.abs(skewMs) < DATE_RESOLUTION_MS ? 0 : skewMs;
 }
 
-/** Throws a StatusError or a CredentialsError unless the login succeeded (contract, 4). */
+/** If the login failed, throws a StatusError for a transient status, otherwise a CredentialsError. */
 function assertSuccess(response: HttpResponse, body: JsonObject | undefined, connection: Connection): void {
   const { status } = response;
   const isDenied = status === 401 || status === 403;

@@ -2,7 +2,7 @@ import { describeProxy, type ProxyServer } from '../config/proxy.ts';
 import { codeOf, TransportError } from '../errors.ts';
 import { isTransient } from './response.ts';
 
-/** Explanations of the error codes of Node and undici; the first match counts. */
+/** Explanations of the error codes of Node and undici; the first entry that matches is used. */
 const EXPLANATIONS: readonly (readonly [codes: RegExp, problem: string, fix?: string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name cannot be resolved', 'check LEAGUE_SYNC_BASE_URL and DNS'],
   [/^ECONNREFUSED$/, 'the connection was refused', 'check LEAGUE_SYNC_BASE_URL, and that the service is running'],
@@ -35,7 +35,7 @@ const EXPLANATIONS: readonly (readonly [codes: RegExp, problem: string, fix?: st
   [/^UND_ERR_HEADERS_OVERFLOW$/, 'the response headers are too large'],
 ];
 
-/** If a proxy is used, these codes are about the proxy, so these explanations come first. */
+/** If a proxy is used, these entries come first, since the connection is made to the proxy. */
 const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name of the proxy cannot be resolved', 'check the host name and DNS'],
   [/^ECONNREFUSED$/, 'the connection to the proxy was refused', 'check that it is running there'],
@@ -48,7 +48,7 @@ const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
   ],
 ];
 
-/** Problems with certificates or TLS versions, for which a retry cannot help. */
+/** TLS problems that a retry cannot solve. */
 const PERMANENT = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO|UND_ERR_PRX_TLS)/;
 
 /** Explains an error of Node or undici. `httpStatus` is set if the error came after the head of a response. */
@@ -85,7 +85,7 @@ function rootCodeOf(error: unknown): string {
   return codeOf(error) || (error.cause instanceof Error ? rootCodeOf(error.cause) : error.name);
 }
 
-/** A copy with name, stack and code only: errors of libraries may contain requests, responses and thus tokens. */
+/** A copy with only name, stack and code, since errors of libraries may contain requests and responses with tokens. */
 function withoutDetails(error: unknown, code: string): unknown {
   if (!(error instanceof Error)) return undefined;
   return Object.assign(new Error(code), { name: error.name, stack: error.stack, code });

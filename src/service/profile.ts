@@ -4,7 +4,7 @@ import { PLAYER_FIELDS, type Player, PROFILE_RESPONSE } from '../league/interfac
 import { isDeeperThan, isObject, type JsonObject, MAX_DEPTH, typeName } from '../league/json.ts';
 import { readFields, unknownFields } from './coerce.ts';
 
-/** Parses a profile response (interface, 4.2). Throws a ContractError if it is too deep or has no usable player. */
+/** Throws a ContractError if a profile response (interface, 4.2) is nested too deeply or has no usable player. */
 export function parseProfile(body: JsonObject): { readonly player: Player; readonly drift: readonly Drift[] } {
   const { player: sent, player_premium_items: items } = body;
   if (isDeeperThan(body, MAX_DEPTH)) throw new ContractError('The profile response is nested too deeply.');

@@ -9,14 +9,14 @@ import type { Connection } from './service.ts';
 
 export type ResponseHead = {
   readonly status: number;
-  /** The first value of a header; for `Retry-After`, all values, joined by commas. */
+  /** The first value of a header; for `Retry-After`, all values, joined by commas. `name` must be in lower case. */
   readonly header: (name: string) => string | undefined;
 };
 
 export type HttpResponse = ResponseHead & {
-  /** The body after decompression. */
+  /** Empty if the status is not 2xx and the body could not be read. */
   readonly body: Uint8Array;
-  /** When (ms, local clock) the wait that `Retry-After` asks for ends. */
+  /** The end (ms, local clock) of the wait that `Retry-After` asks for. */
   readonly notBefore?: number | undefined;
 };
 
@@ -33,8 +33,8 @@ export function isTransient(status: number): boolean {
 }
 
 /**
- * Parses the body; undefined if it is not a JSON object or has too many values. `clean` redacts the text before it is
- * parsed. Yields to the event loop between steps, since each takes tens of milliseconds for tens of megabytes.
+ * Parses a body; resolves to undefined if the body is not a JSON object or has too many values. `clean` redacts the
+ * text before it is parsed. Yields to the event loop between steps: each takes tens of milliseconds for tens of MB.
  */
 export async function readObject(body: Uint8Array, clean = (text: string) => text, signal?: AbortSignal) {
   if (hasTooManyValues(body)) return undefined;
@@ -51,7 +51,6 @@ export async function readObject(body: Uint8Array, clean = (text: string) => tex
   }
 }
 
-/** The error for a body that is not a JSON object, with the likely cause. */
 export function describeNonObject({ status, header, body }: HttpResponse, request: string, scrub: Secrets['scrub']) {
   const contentType = header('content-type')?.split(';', 1)[0] ?? 'no content type';
   const type = escapeControls(scrub(contentType)).slice(0, MAX_CONTENT_TYPE_LENGTH);
@@ -82,8 +81,8 @@ export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub'
 }
 
 /**
- * Details of a failed response for its error; `quoted` holds sentences for the end of the error message. Also puts the
- * response's `Retry-After` into effect, for any status.
+ * Details for the error that reports a failed response; `quoted` holds sentences to append to the error's message. Also
+ * puts the response's `Retry-After` into effect, whatever the status is.
  */
 export function readFailureDetails(response: HttpResponse, body: JsonObject | undefined, connection: Connection) {
   const { secrets, retryAfter } = connection;
@@ -95,7 +94,7 @@ export function readFailureDetails(response: HttpResponse, body: JsonObject | un
   return { httpStatus: response.status, serviceMessage, notBefore, quoted: message + (wait ?? '') };
 }
 
-/** The service's time (ms) from `Date`; undefined if it is missing or unreadable, or if a cache answered (`Age`). */
+/** The service's time (ms); undefined if the `Date` header is missing or unreadable, or if a cache answered (`Age`). */
 export function serverTime({ header }: ResponseHead): number | undefined {
   return header('age') === undefined ? parseHttpDate(header('date')) : undefined;
 }
@@ -104,7 +103,7 @@ export function serverTime({ header }: ResponseHead): number | undefined {
 const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, (\d\d) [A-Z][a-z]{2} \d{4}|[A-Z][a-z]+day, (\d\d)-[A-Z][a-z]{2}-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} ([ \d]\d)) \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 
-/** Reads an HTTP date as ms since 1970; undefined for anything else, such as the 30th of February. */
+/** Reads an HTTP date as ms since 1970; undefined for other text and for impossible dates, such as 30 February. */
 export function parseHttpDate(text = ''): number | undefined {
   const day = HTTP_DATE.exec(text)?.slice(1).find(Boolean);
   if (day === undefined) return undefined;

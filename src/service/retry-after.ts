@@ -3,20 +3,22 @@ import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { parseHttpDate, type ResponseHead, serverTime } from './response.ts';
 import type { Transport } from './service.ts';
 
-/** The time during which the service asked not to be called. */
 export type RetryAfter = ReturnType<typeof createRetryAfter>;
 
-/** Limits excessive values from the service, and a stored `Retry-After` that a clock step has made longer. */
+/** Limits excessive values from the service, and stored waits that a clock step has made longer. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** What is left (ms) of a stored `Retry-After`: at most its original length, even if the clock was set back. */
+/** What is left (ms) of a stored `Retry-After`: at most `until` - `askedAt`, even if the clock was set back since. */
 export function remainingMs(stored: { readonly until: string; readonly askedAt: string } | undefined, now: number) {
   if (stored === undefined) return 0;
   const [until, askedAt] = [Date.parse(stored.until), Date.parse(stored.askedAt)];
   return Math.max(0, Math.min(until - now, until - askedAt));
 }
 
-/** An extendable wait of `initialMs`. Steps of the wall clock do not change it. `onExtend` gets each later end (ms). */
+/**
+ * A wait of `initialMs` that can be extended. Steps of the wall clock do not change how long the wait lasts. After each
+ * extension, `onExtend` is called with the new end (ms, wall clock).
+ */
 export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until: number): void => undefined) {
   /** The end of the wait on the monotonic clock, in ms. */
   let endsAt = clock.monotonic() + Math.min(initialMs, MAX_RETRY_AFTER_MS);
@@ -44,7 +46,7 @@ export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clo
     let notBefore: number | undefined;
     const onHead = (head: ResponseHead): void => {
       notBefore = readRetryAfter(head, clock.now());
-      // Takes effect before the body arrives, except for a 2xx: only the body tells whether a 2xx is a failure.
+      // Applied before the body arrives, but not for a 2xx: only the body tells whether a 2xx is a failure.
       if (notBefore !== undefined && head.status >= 300) retryAfter.extend(notBefore);
     };
     try {
@@ -57,7 +59,7 @@ export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clo
   };
 }
 
-/** When (ms, local clock) the wait that `Retry-After` asks for ends, capped at 24 h; undefined if none is readable. */
+/** The end (ms, local clock) of the wait that `Retry-After` asks for, capped at 24 h; undefined if there is none. */
 export function readRetryAfter(head: ResponseHead, now: number): number | undefined {
   const serverNow = serverTime(head) ?? now;
   // The values of a repeated header are joined by commas. The comma after the weekday of a date is not a separator.

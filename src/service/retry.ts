@@ -4,7 +4,6 @@ import { formatDuration } from '../time/duration.ts';
 import { exponentialDelayMs } from './backoff.ts';
 import type { Connection } from './service.ts';
 
-/** The time limit of a run or a login. */
 export type Deadline = {
   /** The end of the time limit on the monotonic clock, in ms. */
   readonly at: number;
@@ -34,8 +33,9 @@ const MAX_ATTEMPTS = 4;
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Calls `attempt` until it succeeds or fails permanently, until four attempts have failed, or until the next one would
- * miss the deadline. Waits with exponential backoff and full jitter, and at least until the end of a `Retry-After`.
+ * Calls `attempt` until an attempt succeeds or fails permanently, four attempts have failed, or the next attempt would
+ * start after the deadline. Between attempts, waits with exponential backoff and full jitter, but at least until the
+ * end of a `Retry-After`.
  */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { clock, random, deadline, firstWaitMs = 500 } = options;
@@ -58,7 +58,7 @@ export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions)
   }
 }
 
-/** Adds the error of the last attempt, since a timeout alone would not say why the attempts failed. */
+/** Adds the last failure to a timeout, which alone would not say why the attempts failed. */
 function withLastFailure(error: unknown, last: RunError): unknown {
   if (!(error instanceof TransportError)) return error;
   const { httpStatus, serviceMessage, notBefore } = last;

@@ -11,13 +11,13 @@ import type { HttpResponse } from './response.ts';
 import { createRetryAfter, withRetryAfter } from './retry-after.ts';
 import { Session } from './session.ts';
 
-/** A request whose path is relative to {base_url}. */
+/** A request whose path is appended to the base URL. */
 export type ServiceRequest = Pick<HttpRequest, 'method' | 'body' | 'onHead'> & {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Sends one request. Rejects like `sendRequest`; one made by `withRetryAfter` also rejects with a RetryAfterError. */
+/** Rejects like `sendRequest`. A transport made by `withRetryAfter` also rejects with a RetryAfterError. */
 export type Transport = (request: ServiceRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 export function createTransport(
@@ -32,10 +32,9 @@ export function createTransport(
   };
 }
 
-/** What logins and all other requests share. */
 export type Connection = ReturnType<typeof connect>;
 
-/** `retryAfterLeftMs` is what is left of a stored `Retry-After`. `onRetryAfter` gets each later end (ms). */
+/** `retryAfterLeftMs` is what is left of a stored `Retry-After`; `onRetryAfter` gets each new end (ms) of the wait. */
 export function connect(
   transport: Transport,
   { retryAfterLeftMs, onRetryAfter }: { retryAfterLeftMs?: number; onRetryAfter?: (until: number) => void } = {},
@@ -52,7 +51,7 @@ export function connect(
   };
 }
 
-/** Creates a client and its session; sends nothing yet. Disposing aborts the login in progress and awaits its end. */
+/** Creates a client and its session; sends nothing yet. Disposing aborts a login in progress and awaits its end. */
 export function openService(
   config: Pick<Config, 'loginLeewayMs' | 'runTimeoutMs'> & { readonly credentials: Credentials },
   connection: Connection,

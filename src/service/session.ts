@@ -20,23 +20,23 @@ type SessionOptions = {
   readonly signal: AbortSignal;
 };
 
-/** How often `keepRenewed`, while it waits, checks whether a secret has changed or the clock was set. */
+/** While `keepRenewed` waits, it checks this often whether a secret has changed or the clock was set. */
 const RECHECK_MS = 10_000;
 
 /** Holds the token and logs in to renew it before it expires. Does not depend on HTTP: `logIn` sends the request. */
 export class Session {
   private readonly options: SessionOptions;
   private readonly credentialBackoff: ReturnType<typeof createCredentialBackoff>;
-  /** Backoff after logins that failed for a reason other than rejected credentials. */
+  /** Backoff after logins that failed with an error other than a CredentialsError. */
   private readonly renewalBackoff: ReturnType<typeof createBackoff>;
   /** For each resource, the fresh token that it rejected last; deleted when the resource accepts a token. */
   private readonly rejected = new Map<Resource, Token>();
   private cached: Token | undefined;
   private pendingLogin: Promise<Token> | undefined;
   private nextReason: LoginReason;
-  /** Number of logins in a row whose token had expired on arrival. */
+  /** The number of consecutive logins whose token had expired on arrival. */
   private expiredOnArrival = 0;
-  /** The credentials of the last login; undefined before the first one, or if they could not be read. */
+  /** The credentials of the last login; undefined before the first login or if the credentials could not be read. */
   private lastCredentials: CredentialPair | undefined;
   /** Aborted to make `keepRenewed` recalculate its wait. */
   private wakeUp = new AbortController();
@@ -56,7 +56,7 @@ export class Session {
   /**
    * Resolves to a token that the resource has not rejected; logs in if there is none (single flight). If `isTrial` is
    * true, the resource rejected a fresh token earlier, so another login would not help. Rejects with a CredentialsError
-   * during the backoff after rejected credentials, otherwise with the error of the login or the signal's reason.
+   * during the backoff after a CredentialsError, otherwise with the error of the login or the signal's reason.
    */
   async token(resource: Resource, signal: AbortSignal): Promise<{ readonly token: Token; readonly isTrial: boolean }> {
     signal.throwIfAborted();
@@ -95,7 +95,7 @@ export class Session {
     return this.credentialBackoff.current();
   }
 
-  /** Ends the backoff after rejected credentials (SIGHUP). */
+  /** Ends the waits after rejected credentials; called on SIGHUP. */
   retryNow(): void {
     this.credentialBackoff.skipWaits();
     if (this.cached === undefined) this.nextReason = 'manual';

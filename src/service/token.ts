@@ -7,7 +7,7 @@ export type Token = {
   /** The time (ms) on both clocks when the login was sent; the token was issued later. */
   readonly sentAt: { readonly wall: number; readonly monotonic: number };
   readonly loginDurationMs: number;
-  /** Measured by the service's clock if its time is known, otherwise by ours; undefined if the expiry is unreadable. */
+  /** Measured by the service's clock if its time is known, otherwise by ours; undefined if the expiry is unknown. */
   readonly lifetimeMs: number | undefined;
   /** `expire_datetime`, in ms by the service's clock. */
   readonly expiresAt: number | undefined;
@@ -15,12 +15,12 @@ export type Token = {
 };
 
 const UNKNOWN_EXPIRY_RENEWAL_MS = 30 * 60_000;
-/** Tokens with a shorter lifetime are renewed with backoff, since renewing each in time would hammer the service. */
+/** Tokens with less time left on arrival are renewed with backoff: renewing each in time would flood the service. */
 const MIN_LIFETIME_MS = 1_000;
 /** A token is last used this long before its expiry: requests take time, and `Date` has a resolution of a second. */
 const LAST_USE_MARGIN_MS = 1_000;
 
-/** The greater age of the two clocks: the wall clock may step back, and the monotonic clock may miss a suspension. */
+/** The greater of the ages by the two clocks: the wall clock may step back, the monotonic one may miss a suspension. */
 function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
 }
@@ -36,8 +36,9 @@ export function hasExpiredOnArrival(token: Token): boolean {
 }
 
 /**
- * Time (ms) until the token is due for renewal, which is min(leeway, lifetime / 3) before its expiry. The backoff after
- * tokens that had expired on arrival depends on `expiredOnArrival`, the number of such logins in a row.
+ * Time (ms) until the token is due for renewal: min(leeway, lifetime / 3) before its expiry, or 30 minutes after the
+ * login if the expiry is unknown. If the token had expired on arrival, the wait grows with `expiredOnArrival`, the
+ * number of consecutive logins that returned such a token.
  */
 export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expiredOnArrival: number): number {
   const { lifetimeMs } = token;
@@ -50,7 +51,7 @@ export function msUntilDue(token: Token, clock: Clock, leewayMs: number, expired
 /** Whether the token is too old to use. A lifetime below a second is ignored, since `expire_datetime` may be wrong. */
 export function hasExpired(token: Token, clock: Clock): boolean {
   if (token.lifetimeMs === undefined || token.lifetimeMs < MIN_LIFETIME_MS) return false;
-  // If only the slow login makes the token look expired, count its age from the end of the login.
+  // If a slow login used up the lifetime, the age counts from the end of the login, so that the token is tried.
   const age = ageMs(token, clock) - (hasExpiredOnArrival(token) ? token.loginDurationMs : 0);
   return age >= token.lifetimeMs - Math.min(LAST_USE_MARGIN_MS, token.lifetimeMs / 3);
 }

@@ -24,7 +24,7 @@ export function startChurn(leagues: readonly unknown[]): ChurnState {
   return { listed: [...leagues], removed: [], invented: 0 };
 }
 
-/** Usually changes one to three leagues; sometimes removes, restores or adds one. */
+/** Usually changes one to three leagues; sometimes removes, restores or adds one league. */
 export function churn(state: ChurnState, random: Random, now: number): ChurnState {
   const { listed, removed, invented } = state;
   const stamp = formatStamp(now, random);

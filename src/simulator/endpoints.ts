@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 const PLAYER_ID = '5f0c6a1e-8a44-4f0b-9c55-2b6d3f7e9a10';
 const STATUSES: readonly string[] = ['active', 'inactive'];
 
-/** The endpoints of section 4 of the interface; `unknown` stands for every other path. */
+/** The endpoints of the interface; `unknown` stands for every other path. */
 export type Endpoint = 'login' | 'profile' | 'leagues' | 'unknown';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export type SimulatedResponse = {
   readonly delayMs?: number;
   /** How far (ms) the `Date` header is ahead of the simulator's clock. */
   readonly clockAheadMs?: number;
-  /** `cut` closes the connection after half of the body, `hung-up` at once; `never` leaves it open, unanswered. */
+  /** `cut` closes the connection after half of the body, `hung-up` before any response; `never` leaves it open. */
   readonly delivery?: 'cut' | 'hung-up' | 'never';
 };
 
@@ -32,7 +32,7 @@ type ServiceRequest = {
   readonly body: string;
 };
 
-// Expired tokens are kept, to tell them from unknown tokens. The limit keeps memory bounded: the oldest is dropped.
+// Expired tokens are kept, to tell them from unknown tokens. If there are more than this, the oldest is dropped.
 const MAX_TOKENS = 10_000;
 
 type TokenState = 'none' | 'valid' | 'expired' | 'unknown';
@@ -81,7 +81,7 @@ export function findEndpoint(path: string): Endpoint {
   return routes.get(path)?.endpoint ?? 'unknown';
 }
 
-/** The response without faults (sections 4, 5 and 7 of the interface). */
+/** The response of the service before any fault changes it. */
 export function respond(request: ServiceRequest, service: Service): SimulatedResponse {
   const route = routes.get(request.path);
   if (route === undefined) return failResponse(404, 'No such path');
@@ -92,7 +92,6 @@ export function respond(request: ServiceRequest, service: Service): SimulatedRes
   return route.answer(request, service);
 }
 
-/** Checks the `Authorization` header as in section 5 of the interface. */
 export function checkAuthorization(header: string | undefined, { tokens, username, password, now }: Service) {
   const [scheme, value] = header?.trim().split(/ +/, 2) ?? [];
   const credentialsOf = (name: string) => (scheme?.toLowerCase() === name ? value : undefined);
@@ -102,7 +101,6 @@ export function checkAuthorization(header: string | undefined, { tokens, usernam
   return { token: tokens.check(credentialsOf('bearer'), now()), basic };
 }
 
-/** An error response as in section 7 of the interface. */
 export function failResponse(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
   return { status, headers, body: { result: 'fail', message } };
 }

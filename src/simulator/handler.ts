@@ -12,10 +12,10 @@ export type LoggedRequest = {
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** Undefined before the response, and also if the connection was cut, hangs or was closed by the client. */
+  /** Undefined until the response is sent; stays undefined if no complete response is sent. */
   status: number | undefined;
   readonly token: Authorization['token'];
-  /** Undefined unless the request is a login. */
+  /** Undefined if the request is not a login. */
   readonly basic: Authorization['basic'] | undefined;
 };
 
@@ -24,7 +24,7 @@ type HandlerParts = {
   readonly switches: FaultSwitches;
   readonly random: Random;
   readonly requests: LoggedRequest[];
-  /** Called once for each request that is not a control request, when it is answered, fails or is left unanswered. */
+  /** Called once for each request except control requests, when it is answered, fails or is left unanswered. */
   readonly onRequest: (request: LoggedRequest) => void;
 };
 
@@ -67,7 +67,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
 }
 
 function readTarget({ url = '' }: IncomingMessage): { path: string; query: URLSearchParams } {
-  // The target is a path, or an absolute URL in a request to a proxy; `*` and garbage are neither.
+  // The target is a path, or an absolute URL if the client uses a proxy. Other targets, such as `*`, do not parse.
   const target = URL.parse(url.startsWith('/') ? `http://simulator${url}` : url);
   return { path: target?.pathname ?? url, query: target?.searchParams ?? new URLSearchParams() };
 }

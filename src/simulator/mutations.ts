@@ -10,10 +10,10 @@ export type Context = {
   readonly ifNoneMatch: string | undefined;
 };
 
-/** Changes the responses that it concerns and returns others unchanged (see `descriptions` in faults.ts). */
+/** Changes the responses that its fault concerns and returns others unchanged (see `descriptions` in faults.ts). */
 export type Mutation = (answer: SimulatedResponse, context: Context) => SimulatedResponse;
 
-// Keyed by the last digit of the index: even a short list has each defect, but at most half of a list is invalid.
+// Keyed by the last digit of the index. At most half of a list becomes invalid, so that the list is still accepted.
 const defects = new Map<number, (league: JsonObject) => unknown>([
   [1, ({ league_name: _, ...rest }) => rest],
   [4, (league) => ({ ...league, league_name: [league.league_name], priority: 'first' })],

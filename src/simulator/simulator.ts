@@ -20,7 +20,7 @@ export type SimulatorOptions = {
   /** Interval (ms) between changes of the leagues; 0 (the default) means never. */
   readonly churnMs?: number;
   readonly faults?: readonly string[];
-  /** 0 (the default) takes any free port. */
+  /** If it is 0 (the default), the system chooses a free port. */
   readonly port?: number;
   readonly onRequest?: (request: LoggedRequest) => void;
   readonly onSwitched?: (active: readonly string[]) => void;
@@ -54,9 +54,8 @@ export async function startSimulator(options: SimulatorOptions = {}) {
     await closed;
   };
   return {
-    /** The {base_url} for clients. */
     url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
-    /** A live list of the newest 10,000 requests, oldest first. */
+    /** The newest 10,000 requests, oldest first. The list keeps changing. */
     requests: requests as readonly LoggedRequest[],
     leagues: service.leagues,
     setLeagues(leagues: readonly unknown[]) {

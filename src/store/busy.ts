@@ -2,18 +2,17 @@ import { DatabaseError, StoppedError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 
 /**
- * Runs synchronous database work, and retries it while another program has the database locked. The wait ends with the
- * busy error after 60 s or when a deadline aborts `signal`, and with the StoppedError when a stop aborts `signal`.
+ * Runs synchronous database work, and retries it while another program has the database locked. Rejects with the busy
+ * error after 60 s or when a deadline aborts `signal`, and with the StoppedError when a stop aborts `signal`.
  */
 export type RetryWhileBusy = <T>(work: () => T, signal?: AbortSignal) => Promise<T>;
 
 const RETRY_MS = 100;
 const LONG_WAIT_MS = 2_000;
 const MAX_WAIT_MS = 60_000;
-/** Limits all waits after the stop signal, taken together, since the worker must exit within 10 s. */
+/** All waits end this long after the stop signal at the latest, since the worker must exit within 10 s. */
 const MAX_WAIT_WHEN_STOPPING_MS = 3_000;
 
-/** Calls `onLongWait` once per wait that exceeds 2 s. */
 export function createRetryWhileBusy(
   clock: Clock,
   stop: AbortSignal,

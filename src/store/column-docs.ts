@@ -24,7 +24,7 @@ const LEAGUE_COLUMNS = `  league_id text: Unique identifier of the league. Keeps
 const SINCE = `  first_seen_at instant: When it was first stored.
   changed_at instant: When its row was last added, changed, removed or restored.`;
 
-/** Most useful first. */
+/** The most useful tables come first. */
 export const TABLES = `
 leagues: One row for every league ever seen, as it was when last listed. Removed leagues keep their row, with removed_at set. Rows are never deleted.
 ${LEAGUE_COLUMNS}

@@ -4,11 +4,11 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 import { APPLICATION_ID, assertHeaderOurs, assertOurs, assertRegularFile, isRegularFile } from './database-file.ts';
 import { closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 
-/** Short: SQLite blocks the event loop while it waits for a lock, so busy.ts waits asynchronously instead. */
+/** Short, since SQLite blocks the event loop while it waits for a lock. Longer waits are asynchronous, in busy.ts. */
 const BUSY_TIMEOUT_MS = 25;
 const READER_TIMEOUT_MS = 2_000;
 
-/** Opens the database, or makes an empty file. Throws a DatabaseError if the file is not ours, and leaves it as is. */
+/** Opens the database, or creates an empty one. Throws a DatabaseError and changes nothing if the file is not ours. */
 export function openForWriting(path: string): Database.Database {
   assertHeaderOurs(path);
   const db = open(path, { timeout: BUSY_TIMEOUT_MS });
@@ -29,7 +29,7 @@ export function withReader<T>(path: string, read: Read<T>): T {
   return withOwnReader(path, read);
 }
 
-/** Like `withReader`, for a file known to be ours: does not read its header, so this process may have it open. */
+/** Like `withReader`, for a file known to be ours. Does not read its header, so this process may have the file open. */
 export function withOwnReader<T>(path: string, read: Read<T>, timeout: number = READER_TIMEOUT_MS): T {
   const db = openExisting(path, { readonly: true, timeout });
   try {
@@ -39,14 +39,14 @@ export function withOwnReader<T>(path: string, read: Read<T>, timeout: number = 
   }
 }
 
-/** Like `withOwnReader`, but in one transaction and for the worker: waits at most 25 ms for another program's lock. */
+/** Like `withOwnReader`, but in one transaction. Waits at most 25 ms for a lock, as waiting blocks the event loop. */
 export function withOwnSnapshot<T>(path: string, read: Read<T>): T {
   return withOwnReader(path, (db) => db.transaction(() => read(db))(), BUSY_TIMEOUT_MS);
 }
 
 /**
- * Writes to an existing league-sync database, which a worker may have open. Waits at most 25 ms for a lock, since a
- * waiting writer blocks new readers. Throws a DatabaseError.
+ * Writes to an existing league-sync database, which a worker may have open. Waits at most 25 ms for a lock, since no
+ * new reader can start while a connection waits for an exclusive lock. Throws a DatabaseError.
  */
 export function withSecondWriter<T>(path: string, write: Read<T>): T {
   const db = openExisting(path, { timeout: BUSY_TIMEOUT_MS });
@@ -56,7 +56,7 @@ export function withSecondWriter<T>(path: string, write: Read<T>): T {
       return write(db);
     });
   } finally {
-    // If no worker has the database open, this leaves one file for read-only tools. Otherwise WAL mode stays.
+    // Leaves a single file, which read-only tools can open. WAL mode stays if another program has the database open.
     db.pragma('busy_timeout = 0');
     leaveWalMode(db);
     closeKeepingReadable(db);

@@ -5,12 +5,13 @@ import { explainErrors } from './database-error.ts';
 import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
 
 /**
- * `earlier`: a copy of the current or an earlier state. `diverged`: a copy that was written to, or a copy from before
- * the database was restored from a backup. `foreign`: not a copy of this database, or in use.
+ * `earlier`: a copy of the current or an earlier state of the database. `diverged`: a copy with data that the database
+ * lacks: the copy was written to, or the database was restored from an older backup. `foreign`: any other file, or a
+ * copy that may be in use.
  */
 type CopyState = 'earlier' | 'diverged' | 'foreign';
 
-/** Compares the file at `target` with the database at `path`. A damaged `target` is foreign. Throws a DatabaseError. */
+/** Compares the file `target` with the database at `path`. A damaged `target` is `foreign`. Throws a DatabaseError. */
 export function compareCopy(target: string, path: string): CopyState {
   const isSame = explainErrors(path, () => inodeOf(target) === inodeOf(path));
   if (isSame || lstatSync(target, { throwIfNoEntry: false })?.isFile() !== true) return 'foreign';
@@ -23,7 +24,7 @@ export function compareCopy(target: string, path: string): CopyState {
   return withOwnReader(path, (db) => db.prepare<[object], CopyState>(COMPARE).pluck().get(copied)) ?? 'foreign';
 }
 
-/** Identifies a database by its creation time, and its state by the newest run and change. */
+/** The creation time identifies the database; the newest run and the newest change identify its state. */
 const STATE = `SELECT (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) AS madeAt,
     coalesce(run.id, 0) AS lastRun, run.started_at AS lastRunAt,
     coalesce(change.seq, 0) AS lastChange, change.at AS lastChangeAt
@@ -38,7 +39,7 @@ function readState(path: string): object | undefined {
   }
 }
 
-/** The last run of the copy may have been pruned from the database since; changes are never pruned. */
+/** The copy's last run may have been pruned from the database in the meantime; changes are never pruned. */
 const COMPARE = `SELECT CASE
     WHEN (SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1) IS NOT @madeAt THEN 'foreign'
     WHEN @lastRun <= (SELECT coalesce(max(id), 0) FROM runs)

@@ -26,12 +26,12 @@ const WRITE_BITS = 0o222;
 const GROUP_BITS = 0o070;
 const OWNER_READ_WRITE = 0o600;
 const STALE_TEMP_MS = 600_000;
-/** Error codes that concern the copy; all others concern the database. */
+/** `writeCopy` reports errors with these codes as errors of the copy, and all others as errors of the database. */
 const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
-/** Error codes of file systems that lack permissions, hard links, or fsync of a folder. */
+/** Error codes from file systems that do not support permissions, hard links, or fsync of a folder. */
 const UNSUPPORTED = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
 
-/** Copies the database to `target`, which must not exist, as one fsynced file without a WAL. Throws a DatabaseError. */
+/** Copies the database to one file without a WAL, and fsyncs it. Throws a DatabaseError, also if `target` exists. */
 export function writeCopy(db: Database.Database, target: string): void {
   // VACUUM INTO accepts an empty file, so the copy gets its permissions before it has any content.
   explainErrors(target, () => writeFileSync(target, '', { flag: 'wx', mode: OWNER_READ_WRITE }), 'copy');
@@ -45,10 +45,11 @@ export function writeCopy(db: Database.Database, target: string): void {
   }
 }
 
-/** Sets the copy's permissions so that only users who may read the database may read it. */
+/** Sets the permissions of the copy so that users who cannot read the database cannot read the copy either. */
 function copyPermissions(copy: string, path: string): void {
   const { mode, gid } = statSync(path);
-  // If the copy cannot have the database's group, its group gets no access. A sandbox may deny even a no-op chown.
+  // If the copy cannot get the database's group, the copy gets no group permissions. The groups are compared first,
+  // since a sandbox may deny even a chown that changes nothing.
   const hasGroup = statSync(copy).gid === gid || ifSupported(() => chownSync(copy, -1, gid));
   const forReaders = mode & READ_BITS & (hasGroup ? ~0 : ~GROUP_BITS);
   ifSupported(() => chmodSync(copy, forReaders | OWNER_READ_WRITE));
@@ -61,7 +62,7 @@ export function tempPath(target: string): string {
 
 const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
-/** Removes partial copies left by killed processes. A copy in progress always has a recent mtime. */
+/** Removes partial copies of killed processes. A recent mtime means that a copy may still be in progress. */
 function removeStaleTempFiles(target: string): void {
   const folder = dirname(target);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(tempPrefix(target)))) {
@@ -70,24 +71,24 @@ function removeStaleTempFiles(target: string): void {
   }
 }
 
-/** Removes an unfinished copy and its journal. Throws a DatabaseError. */
+/** Removes a copy and its journal, if they exist. Throws a DatabaseError. */
 export function removeCopy(target: string): void {
   const remove = (file: string): void => rmSync(file, { force: true });
   explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/** Which `CopyState` may be replaced: `earlier`; with `published` also `diverged` if the copy is read-only. */
+/** `earlier`: only a copy of that `CopyState` may be replaced. `published`: also a read-only `diverged` copy. */
 export type Replaceable = 'earlier' | 'published';
 
 type ReplaceOptions = {
-  /** The copy's path before it is renamed. */
+  /** The path of the new copy until it is renamed to the target. */
   readonly part: string;
   readonly replaceable: Replaceable;
-  /** If it returns false, the target is not replaced: another process may have put a newer copy there. */
+  /** If this returns false, the target is not replaced: another process may already have put a newer copy there. */
   readonly isParentAlive: () => boolean;
 };
 
-/** Makes or replaces a read-only copy at `target`. Its mtime is when copying began. Throws a DatabaseError. */
+/** Creates or replaces a read-only copy at `target`; sets its mtime to when copying began. Throws a DatabaseError. */
 export function replaceCopy(db: Database.Database, target: string, options: ReplaceOptions): void {
   const { part, replaceable, isParentAlive } = options;
   const replace = (): void => {
@@ -120,7 +121,7 @@ export function assertReplaceable(target: string, path: string, replaceable: Rep
   throw new DatabaseError(`${target} ${what} ${path} and is left as it is.`, { fix });
 }
 
-/** Published copies are not writable, unlike a database that was made from a copy. */
+/** Whether any write bit is set. Published copies have none; a copy that has one may be in use as a database. */
 export function isWritable(target: string): boolean {
   return (statSync(target).mode & WRITE_BITS) !== 0;
 }

@@ -35,7 +35,7 @@ const UNREADABLE = [
 
 type Thing = 'database' | 'copy';
 
-/** Turns errors of SQLite, the file system and the lock into a DatabaseError, with a fix if known; rethrows others. */
+/** Turns errors of SQLite, the file system and the lock into a DatabaseError, with any known fix; rethrows others. */
 export function explainErrors<T>(path: string, work: () => T, thing?: Thing): T {
   try {
     return work();
@@ -63,11 +63,11 @@ function findKnownError(code: string, path: string): (typeof KNOWN_ERRORS)[numbe
   return KNOWN_ERRORS.find(([pattern]) => pattern.test(code));
 }
 
-/** Adds the file system's error code, which SQLite does not report. */
+/** Appends the file system's error code, such as EACCES, which SQLite does not report. */
 function withAccessCode(code: string, path: string): string {
   if (!/^SQLITE_(CANTOPEN|READONLY)/.test(code)) return code;
   const file = accessError(path, constants.W_OK);
-  // A missing file can be made if the folder allows it.
+  // If the file is writable or missing, the cause may be its folder, in which SQLite creates files.
   const reason = file === undefined || file === 'ENOENT' ? accessError(dirname(path), constants.W_OK) : file;
   return reason === undefined ? code : `${code}, ${reason}`;
 }

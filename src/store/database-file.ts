@@ -17,13 +17,13 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 /** `LGSY` in ASCII; marks our databases in the SQLite header. */
 export const APPLICATION_ID = 0x4c475359;
 
-/** Identifies a file by device and inode, not by its path; undefined if it does not exist. */
+/** `device:inode`, which identifies a file whatever its path; undefined if there is no file. */
 export function inodeOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat && `${stat.dev}:${stat.ino}`;
 }
 
-/** Makes the database's folder. Returns the real path, so that all paths to one database share one lock. */
+/** Creates the database's folder. Returns the real path, so that all paths to a database share one lock. */
 export function prepareFolder(path: string): string {
   explainErrors(path, () => makeFolders(dirname(followLinks(resolve(path)))));
   const realPath = locateFile(path);
@@ -31,7 +31,7 @@ export function prepareFolder(path: string): string {
   return realPath;
 }
 
-/** The real path of a file that may not exist. Throws a DatabaseError. */
+/** The real path of a file, which need not exist. Throws a DatabaseError. */
 export function locateFile(path: string): string {
   return explainErrors(path, () => {
     const absolute = followLinks(resolve(path));
@@ -40,7 +40,7 @@ export function locateFile(path: string): string {
   });
 }
 
-/** Resolves symbolic links to a file that may not exist; follows at most 40 of them, as Linux does. */
+/** Resolves `path` if it is a symbolic link, even to a missing file. Follows at most 40 links, as Linux does. */
 function followLinks(path: string, limit = 40): string {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
   if (limit === 0)
@@ -48,7 +48,7 @@ function followLinks(path: string, limit = 40): string {
   return followLinks(resolve(dirname(path), readlinkSync(path)), limit - 1);
 }
 
-/** Makes a folder and its parents. Recursive `mkdirSync` would hang in /proc, where mkdir fails with ENOENT. */
+/** Creates a folder and its parents. Recursive `mkdirSync` would hang in /proc, where mkdir fails with ENOENT. */
 export function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   makeFolders(dirname(folder));
@@ -64,7 +64,7 @@ export function sizeOf(path: string): number {
   return explainErrors(path, () => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
-/** Throws a DatabaseError if `path` exists but is not a regular file: a pipe would block, a link leads elsewhere. */
+/** Throws a DatabaseError if `path` exists but is no regular file: a pipe would block, and a link leads elsewhere. */
 export function assertRegularFile(path: string): void {
   if (explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true)) return;
   throw new DatabaseError(`${path} is not a regular file, but SQLite needs one there.`, { fix: 'remove it' });
@@ -83,9 +83,9 @@ const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
 
 /**
- * The header of an SQLite database; undefined for any other file. NEVER call it for a database that this process has
- * open: closing any descriptor of a file drops all POSIX locks of the process on it, SQLite's included. The next reader
- * would take the WAL for an abandoned one and delete it, and all later writes of the worker would be lost.
+ * The header of an SQLite database; undefined if there is none. NEVER call this for a database that this process has
+ * open: closing any descriptor of a file drops all POSIX locks of the process on that file, including SQLite's. Another
+ * program would then take the WAL for abandoned and delete it, and all later writes of the worker would be lost.
  */
 export function readHeader(path: string) {
   return explainErrors(path, () => {
@@ -98,14 +98,14 @@ export function readHeader(path: string) {
       closeSync(fd);
     }
     if (header.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined;
-    // The offsets are from section 1.3 of the SQLite file format.
+    // The offsets are those in https://sqlite.org/fileformat.html#the_database_header.
     return { isWal: header[19] === 2, pages: header.readUInt32BE(28), applicationId: header.readUInt32BE(68) };
   });
 }
 
 /**
- * Throws a DatabaseError if the header shows that the file is not ours. Call it before SQLite opens the file, since
- * opening may apply, remove or make a WAL. `assertOurs` checks what the header does not show.
+ * Throws a DatabaseError if the header shows that the file is not ours. Call this before SQLite opens the file, since
+ * opening may apply, delete or create a WAL. `assertOurs` checks what the header does not show.
  */
 export function assertHeaderOurs(path: string): void {
   const { applicationId = APPLICATION_ID, pages = 0 } = readHeader(path) ?? {};
@@ -129,7 +129,7 @@ function notOurDatabaseError(path: string): DatabaseError {
 
 export type FileGuard = ReturnType<typeof createFileGuard>;
 
-/** Detects that a file of an open database was deleted or replaced, since later writes would be lost. */
+/** Detects whether a file of the open database was deleted or replaced: later writes would then be lost. */
 export function createFileGuard(path: string) {
   const opened = new Map(['', '-wal', '-shm'].map((suffix) => [suffix, inodeOf(path + suffix)]));
   const isSame = (suffix: string): boolean => inodeOf(path + suffix) === opened.get(suffix);
@@ -137,7 +137,7 @@ export function createFileGuard(path: string) {
     findError: () => {
       try {
         if (!isSame('')) return goneError(`database ${path}`, 'is gone', FIX_REPLACED);
-        // If -shm was deleted, new connections make a new -shm, and share neither locks nor the WAL index with us.
+        // If -shm was deleted, new connections create another, and share neither locks nor the WAL index with ours.
         const lost = ['-wal', '-shm'].find((suffix) => !isSame(suffix));
         return lost === undefined ? undefined : goneError(`WAL ${path}${lost}`, 'has lost its WAL', FIX_LOST_WAL);
       } catch (error) {
@@ -156,8 +156,8 @@ export function createFileGuard(path: string) {
 }
 
 const FIX_REPLACED =
-  'put that same file back (or mount its disk again), or restart the worker, which uses what is there then';
-const FIX_LOST_WAL = 'restart the worker, which saves what it holds of it';
+  'put that same file back (or mount its disk again), or restart the worker, which uses the file that is there then';
+const FIX_LOST_WAL = 'restart the worker, which saves all it has written when it stops';
 
 function goneError(file: string, condition: string, fix: string): DatabaseError {
   const message = `The ${file} was deleted or replaced while the worker ran; nothing new is written.`;

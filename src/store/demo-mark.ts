@@ -6,12 +6,12 @@ import { codeOf } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { APPLICATION_ID, assertRegularFile, readHeader, sizeOf } from './database-file.ts';
 
-/** A row of this version in `schema_migrations` means that a demo made the database and no worker has used it since. */
+/** A `schema_migrations` row with this version means: a demo made the database; no ordinary worker has opened it. */
 const MARK_VERSION = 0;
-/** In the order of deletion: the main file, which has the mark, is last, in case the process is killed in between. */
+/** In the order of deletion. The main file has the mark and is last, so an interrupted deletion can be finished. */
 const SUFFIXES = ['-wal', '-shm', '-journal', ''] as const;
 
-/** Call it in the transaction that makes the schema. */
+/** Must run in the transaction that creates the schema. */
 export function addDemoMark(db: Database.Database, at: string): void {
   const insert = "INSERT INTO schema_migrations (version, name, sha256, applied_at) VALUES (?, 'demo', ?, ?)";
   db.prepare(insert).run(MARK_VERSION, '0'.repeat(64), at);
@@ -21,7 +21,7 @@ export function removeDemoMark(db: Database.Database): void {
   db.prepare('DELETE FROM schema_migrations WHERE version = ?').run(MARK_VERSION);
 }
 
-/** Completes "The path is …"; undefined if `path` is missing or of the wanted type. Throws a DatabaseError. */
+/** Completes the error "<path> is …"; undefined if `path` is missing or of the wanted type. Throws a DatabaseError. */
 export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'): string | undefined {
   const found = explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (found === undefined || (wanted === 'file' ? found.isFile() : found.isDirectory())) return undefined;
@@ -31,8 +31,9 @@ export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'):
 }
 
 /**
- * Completes "The path is …"; undefined if `path` has no database, an empty one or a demo's. A WAL without its database
- * counts as data. Call it with the lock held, before this process opens the database. Throws a DatabaseError.
+ * Completes the error "<path> is …"; undefined if there is no database, an empty one or a demo's. A WAL without its
+ * database is an error, since the WAL may hold data. Call this with the lock held, before this process opens the
+ * database. Throws a DatabaseError.
  */
 export function describeNonDemoFile(path: string): string | undefined {
   for (const part of SUFFIXES) assertRegularFile(path + part);
@@ -53,7 +54,7 @@ export function describeNonDemoFile(path: string): string | undefined {
   }
 }
 
-/** Deletes an earlier demo's database. Call it right after `describeNonDemoFile`, with the lock still held. */
+/** Deletes a demo's database. Call this only if `describeNonDemoFile` returned undefined under the same lock. */
 export function deleteDemoDatabase(path: string): void {
   explainErrors(path, () => {
     for (const part of SUFFIXES) rmSync(path + part, { force: true });

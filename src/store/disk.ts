@@ -38,14 +38,14 @@ export function freeSpace(folder: string): { readonly bytes: number; readonly fi
 }
 
 /**
- * The nearest existing folder above a file. Throws a DatabaseError if this user cannot make files there, or cannot read
- * and write an existing database.
+ * The nearest existing folder above a file. Throws a DatabaseError if this user cannot create files there, or if `path`
+ * is an existing database that this user cannot read and write.
  */
 export function findWritableFolder(path: string, what: 'database' | 'copy' = 'database'): string {
   const find = (): string => {
     let folder = dirname(resolve(path));
     while (!existsSync(folder)) folder = dirname(folder);
-    // The dot makes this fail if `folder` is in fact a file.
+    // The dot makes this throw if `folder` is a file.
     accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
     if (what === 'database' && existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
     return folder;

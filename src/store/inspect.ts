@@ -12,7 +12,7 @@ export function holdsDatabase(path: string): boolean {
   return isRegularFile(path) && sizeOf(path) > 0;
 }
 
-/** Completes "a crash left …" if even a reader would have to write to recover the database; otherwise undefined. */
+/** Completes "<path> has …" if even a reader would have to write to recover the database; otherwise undefined. */
 export function findUnrecovered(path: string): string | undefined {
   const journal = `${path}-journal`;
   if (sizeOf(journal) > 0) return `an unfinished change in ${journal}`;
@@ -31,13 +31,11 @@ export function inspectDatabase(path: string, migrations: string) {
     const upgrade = pendingUpgrade(db, known, path);
     const walBytes = sizeOf(`${path}-wal`);
     return {
-      /** The size in bytes, including the WAL. */
       bytes: sizeOf(path) + walBytes,
       walBytes,
       schema: upgrade?.from ?? known.length,
       /** The upgrade that the next start of the worker makes; undefined if there is none. */
       upgrade,
-      /** Undefined if an upgrade is pending. */
       freshness: upgrade === undefined ? prepareFreshness(db)() : undefined,
     };
   });

@@ -5,7 +5,7 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 import { assertRegularFile, inodeOf, locateFile } from './database-file.ts';
 
 export type Lock = Disposable & {
-  /** Call it before each write: takes the lock again if its file was deleted. Throws like `acquireLock`. */
+  /** Takes the lock again if its file was deleted. Call this before each write. Throws like `acquireLock`. */
   readonly renew: () => void;
 };
 
@@ -16,8 +16,8 @@ const SELECT_OWNER = 'SELECT pid, host, since FROM holder';
 
 /**
  * Takes the lock of the database at `path`. The lock is an open SQLite write transaction on a small file beside the
- * database: the kernel frees it when the process dies, and others can read its owner. Throws a LockedError if another
- * worker has the lock, or a DatabaseError.
+ * database: the kernel releases it when the process dies, and other processes can read who holds it. Throws a
+ * LockedError if another worker has the lock, and a DatabaseError for other failures.
  */
 export function acquireLock(path: string, owner: LockOwner): Lock {
   const file = `${path}.lock`;
@@ -25,7 +25,8 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
   return {
     renew: () => {
       if (lock.inode === inodeOf(file)) return;
-      // The lock file was deleted; another worker may hold a new one. If so, this throws and the old lock stays held.
+      // The lock file was deleted, and another worker may have locked a new one. In that case, `takeLock` throws and
+      // the old lock stays held.
       const renewed = takeLock(file, path, owner);
       release(file, lock);
       lock = renewed;
@@ -51,7 +52,7 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
   const db = explainErrors(file, () => new Database(file, { timeout: 0 }));
   const inode = inodeOf(file);
   try {
-    // Commits the owner, so that other processes can read it. The second transaction is the lock.
+    // The owner is committed, so that other processes can read it. The second transaction, left open, is the lock.
     db.exec('BEGIN IMMEDIATE');
     db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT); DELETE FROM holder');
     db.prepare('INSERT INTO holder VALUES (@pid, @host, @since)').run(owner);
@@ -86,7 +87,7 @@ function describeOwner(db: Database.Database): string {
     const owner = db.prepare<[], LockOwner>(SELECT_OWNER).get();
     if (owner !== undefined) return `process ${owner.pid} on ${owner.host}, since ${owner.since}`;
   } catch {
-    // The other worker has not committed the owner yet.
+    // The other worker may not have committed the owner yet.
   }
   return 'it is just starting, or its file system does not support locks (then move the database to a local disk)';
 }
@@ -107,8 +108,8 @@ export type LockStatus =
 export type LocalHost = { readonly host: string; readonly isAlive: (pid: number) => boolean };
 
 /**
- * Reads the lock file as bytes: SQLite would lock it for a moment, and a worker that starts at that moment would
- * fail. Do not call it in the process that holds the lock: closing the file would release the lock.
+ * Reads the lock file as bytes, since SQLite would lock it for a moment, and a worker that starts at that moment would
+ * fail. Do not call this in the process that holds the lock: closing the file would release the lock.
  */
 export function readLockStatus(path: string, { host, isAlive }: LocalHost): LockStatus {
   const file = `${locateFile(path)}.lock`;
@@ -137,7 +138,7 @@ function readOwner(file: string): LockOwner | undefined {
 /** The offset of the byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/** Whether /proc/locks lists SQLite's write lock for process `pid` or for `file`; undefined if either is unreadable. */
+/** Whether /proc/locks lists SQLite's write lock for process `pid` or `file`; undefined if that is unknown. */
 function findKernelLock(file: string, pid: number): boolean | undefined {
   try {
     const { ino } = statSync(file, { bigint: true });

@@ -39,7 +39,7 @@ export function pendingUpgrade(db: Database.Database, migrations: Migrations, pa
   return isEmpty ? undefined : { from, to: migrations.length, copy: `${path}.schema-${from}` };
 }
 
-/** Applies pending migrations in one transaction. drizzle's migrator compares only dates and would miss edits. */
+/** Applies pending migrations in one transaction. drizzle's migrator would not notice that a migration was edited. */
 export function migrate(db: Database.Database, migrations: Migrations, at: string, isDemo = false): void {
   const pending = migrations.slice(schemaVersion(db));
   if (pending.length === 0) return;
@@ -61,7 +61,7 @@ function schemaVersion(db: Database.Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** Throws a DatabaseError if a newer version of the program, or one with other migrations, has written the database. */
+/** Throws a DatabaseError if a program version that is newer or has other migrations has written the database. */
 export function assertSchemaKnown(db: Database.Database, migrations: Migrations, path: string): void {
   const version = schemaVersion(db);
   if (version > migrations.length) {

@@ -3,7 +3,7 @@ import { customType, index, integer, primaryKey, sqliteTable, text } from 'drizz
 
 // `migrations/` has the same columns in STRICT tables, and adds checks, views and triggers that were written by hand.
 
-/** A column of type ANY in a STRICT table. Only `leagues` has such columns, and drizzle writes none of its rows. */
+/** A column of type ANY. Only `leagues` has such columns, and tables/leagues.ts writes them without drizzle. */
 const scalar = customType<{ data: string | number }>({ dataType: () => 'any' });
 const flag = () => integer({ mode: 'boolean' });
 const count = () => integer().notNull().default(0);

@@ -24,13 +24,13 @@ import { createWriter } from './writer.ts';
 export type Store = ReturnType<typeof createStore>;
 
 export type StoreOptions = {
-  /** Folder of the migrations. */
+  /** The folder of the migrations. */
   readonly migrations: string;
   readonly clock: Clock;
-  /** Once aborted, limits all further waits for other programs to 3 s in total. */
+  /** When aborted, ends waits for other programs: at once while the database is being opened, otherwise within 3 s. */
   readonly stop: AbortSignal;
   readonly copyBeforeUpgrade: (upgrade: Upgrade) => Promise<void>;
-  /** Called once per wait, when another program has kept the database locked for 2 s. */
+  /** Called once for each wait, when another program has kept the database locked for 2 s. */
   readonly onLongWait: (error: DatabaseError) => void;
   readonly lock: Pick<Lock, 'renew'>;
   /** Marks a new database, so that the next demo may delete it. */
@@ -48,7 +48,7 @@ export type CloseResult = {
 
 /**
  * Opens the database, and creates or migrates it if necessary. The caller must hold its lock. Rejects with a
- * DatabaseError, or with the StoppedError if a stop ends the wait for another program or the copy.
+ * DatabaseError, or with the StoppedError if a stop interrupts the copy or the wait for another program.
  */
 export async function openStore(path: string, options: StoreOptions): Promise<Store> {
   const { clock, stop } = options;
@@ -67,7 +67,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
       }
       migrate(client, known, formatTimestamp(clock.now()), options.isDemo);
       describeDatabase(client);
-      // WAL mode comes after the schema, so that a file that has a WAL but not our application id is never ours.
+      // The schema must come first: `assertHeaderOurs` rejects a file with a WAL but without our application id.
       enableWal(client);
       return createStore(client, { ...options, retryWhileBusy, upgrade });
     } catch (error) {
@@ -94,7 +94,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
   let lastTimestamp = Date.parse(runs.lastFinishedAt() ?? formatTimestamp(0));
   return {
     path,
-    /** The upgrade, if a non-empty database had an older schema when it was opened. */
+    /** The upgrade made at opening; undefined if the schema was current or the database had no runs. */
     upgrade,
     ...writer,
     leagues: createLeagueRows(client),
@@ -110,7 +110,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     rowsWritten: () => Number(rowsWritten.get()),
     /** Reads outside of a transaction. Throws a DatabaseError. */
     read: <T>(work: () => T): T => explainErrors(path, work),
-    /** The timestamp of a run's writes, later than all before, so that no two versions of a league share one. */
+    /** Each timestamp is later than the previous one, so that no two versions of a league have the same timestamp. */
     nextTimestamp: (now: number): string => {
       lastTimestamp = Math.max(now, lastTimestamp + 1);
       return formatTimestamp(lastTimestamp);
@@ -124,7 +124,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
 
 async function close(client: Database.Database, guard: FileGuard): Promise<CloseResult['files']> {
   if (guard.isOurs('')) return (await closeForReaders(client)) ? 'one-file' : 'wal-left';
-  // If our WAL stayed beside a replacement, SQLite would apply it to that file and destroy the file.
+  // If our WAL stayed beside a new database file, SQLite would apply the WAL to that file and corrupt it.
   if (guard.isOurs('-wal')) for (const suffix of ['-wal', '-shm']) rmSync(client.name + suffix, { force: true });
   client.close();
   return 'not-ours';

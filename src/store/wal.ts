@@ -6,18 +6,18 @@ import { codeOf } from '../errors.ts';
 const WAL_LIMIT_BYTES = 16 * 2 ** 20;
 const CLOSE_ATTEMPTS = 40;
 const CLOSE_RETRY_MS = 50;
-/** After this many attempts to leave one file, an emptied WAL beside it is accepted. */
+/** After this many failed attempts to leave a single file, emptying the WAL is enough. */
 const ONE_FILE_ATTEMPTS = 20;
 const PERMISSIONS = 0o777;
 
 /** Switches to WAL mode. A reader without write permission can open the database at any moment of the switch. */
 export function enableWal(db: Database.Database): void {
   if (!isWal(db)) {
-    // Throws, before any file is made, if another program has the database locked.
+    // Throws, before any file is created, if another program has the database locked.
     db.exec('BEGIN EXCLUSIVE; COMMIT');
     createWalFiles(db.name);
-    // The switch writes only the first page, so a kill cannot tear it. A journal on disk could become a hot journal,
-    // which readers without write permission cannot roll back.
+    // A kill could turn a journal on disk into a hot journal, which readers without write permission cannot roll back.
+    // A journal in memory is safe here, since the switch writes a single page and a kill cannot split that write.
     db.pragma('journal_mode = MEMORY');
   }
   db.pragma('journal_mode = WAL');
@@ -28,11 +28,11 @@ export function enableWal(db: Database.Database): void {
 }
 
 /**
- * Makes empty -wal and -shm files with the permissions of the database. SQLite would make them only after the header is
- * set to WAL mode, and a reader without write permission could not open the database in between.
+ * Creates empty -wal and -shm files with the permissions of the database. SQLite would create them only after setting
+ * WAL mode in the header, and a reader without write permission could not open the database in between.
  */
 function createWalFiles(path: string): void {
-  // Fails before any file is made, since the switch to WAL mode needs write permission on the database.
+  // The switch to WAL mode needs write permission on the database. Without it, this throws before a file is created.
   accessSync(path, constants.W_OK);
   const { mode, uid, gid } = statSync(path);
   for (const file of [`${path}-wal`, `${path}-shm`]) {
@@ -58,11 +58,11 @@ function createWalFiles(path: string): void {
 
 /**
  * Pads an empty WAL. SQLite writes the 32-byte header before the first frame; a kill in between leaves a header-only
- * WAL, on which a read-only connection retries until it gives up. Any further bytes prevent that.
+ * WAL, on which a read-only connection retries until it gives up. A WAL that is longer than its header prevents that.
  */
 function padEmptyWal(db: Database.Database): void {
   const wal = `${db.name}-wal`;
-  // Keeps other writers out, since they could write frames just before the padding.
+  // Keeps other writers out, since the padding would overwrite frames that were written just before it.
   db.exec('BEGIN IMMEDIATE');
   try {
     if (statSync(wal).size === 0) writeFileSync(wal, Buffer.alloc(64), { flag: 'r+' });
@@ -75,13 +75,13 @@ function padEmptyWal(db: Database.Database): void {
 
 /**
  * Closes the worker's connection and leaves one file that any tool can open, even on a read-only mount. If a reader is
- * connected, an emptied WAL stays beside that file. Returns whether only one file is left.
+ * connected, the WAL stays, emptied if possible. Resolves to whether only one file is left.
  */
 export async function closeForReaders(db: Database.Database): Promise<boolean> {
   let isOneFile = false;
   for (let attempt = 1; db.open && attempt <= CLOSE_ATTEMPTS; attempt += 1) {
     isOneFile = leaveWalMode(db);
-    // If all attempts fail, a WAL with frames stays: it is readable, and the next start applies it.
+    // If all attempts fail, a WAL with frames stays. Readers can use it, and the worker applies it at its next start.
     if (isOneFile || (attempt >= ONE_FILE_ATTEMPTS && tryPragma(db, 'wal_checkpoint(TRUNCATE)') === 0)) break;
     await wait(CLOSE_RETRY_MS);
   }
@@ -89,14 +89,14 @@ export async function closeForReaders(db: Database.Database): Promise<boolean> {
   return isOneFile;
 }
 
-/** Tries to leave WAL mode, and returns whether it did. Uses a journal in memory, for the reason in `enableWal`. */
+/** Tries to leave WAL mode; returns whether that succeeded. Uses a journal in memory for the reason in `enableWal`. */
 export function leaveWalMode(db: Database.Database): boolean {
   return tryPragma(db, 'journal_mode = MEMORY') === 'memory';
 }
 
 /**
- * Closes a connection. The last connection that may write would delete -wal and -shm but leave WAL mode on, and then a
- * reader without write permission could not open the database. If a read-only connection closes last, both files stay.
+ * Closes a connection. If a writable connection closed last, SQLite would delete -wal and -shm but leave WAL mode on,
+ * and a reader without write permission could not open the database. So a read-only connection closes last.
  */
 export function closeKeepingReadable(db: Database.Database): void {
   if (!db.open) return;
@@ -107,7 +107,7 @@ export function closeKeepingReadable(db: Database.Database): void {
     // SQLite counts a connection only after its first read.
     last?.pragma('application_id');
   } catch {
-    // Without the read-only connection, closing `db` deletes -wal and -shm.
+    // Without the read-only connection, closing `db` may delete -wal and -shm.
   }
   db.close();
   last?.close();

@@ -14,7 +14,7 @@ type WriterOptions = {
 export function createWriter(client: Database.Database, options: WriterOptions) {
   const { lock, guard, retryWhileBusy } = options;
   const { writeNow, writeWithNext, unsavedRun } = createTransactions(client, options);
-  /** The error of the last write if it was given up because another program had the database locked. */
+  /** The error of the last write if that write failed because another program had the database locked. */
   let busy: DatabaseError | undefined;
   const noteFailure = (error: unknown): void => {
     busy = error instanceof DatabaseError && error.busy ? error : undefined;
@@ -31,18 +31,18 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
   };
   return {
     /**
-     * Does the work in one immediate transaction: all of it is on disk afterwards, or none. The signal ends only the
-     * wait for other programs. Rejects with a DatabaseError, the StoppedError of the signal, or an error of the work.
+     * Runs `work` in one immediate transaction: afterwards, all of its writes are on disk, or none. `signal` ends only
+     * the wait for other programs. Rejects with a DatabaseError, the StoppedError of `signal`, or an error of `work`.
      */
     write,
     writeWithNext,
     unsavedRun,
-    /** Renews the lock if needed; tries to write if a write timed out or a run's end is pending. Never throws. */
+    /** Renews the lock. Tries to write if the last write timed out or a run's end is pending. Never throws. */
     recover: (): void => {
       try {
         lock.renew();
       } catch {
-        // If another worker has the lock, the next write fails and reports that.
+        // Ignored: if another worker has the lock, the next write throws the same error.
         return;
       }
       try {
@@ -53,12 +53,12 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
         noteFailure(error);
       }
     },
-    /** Why writes fail now, judging by the files and the last write; undefined if they should succeed. */
+    /** Why a write would fail now, judging by the files and the last write; undefined if it should succeed. */
     writeError: () => guard.findError() ?? busy,
   };
 }
 
-/** Pages that do not fit go to the WAL one by one: with 16 MB, a first load of 100,000 leagues took 3.2, not 2.5 s. */
+/** Large: changed pages that do not fit are written early. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
 
 function createTransactions(client: Database.Database, { lock, guard }: WriterOptions) {
@@ -71,7 +71,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
       client.transaction(pendingEnd)();
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error;
-      // A trigger that another program added rejects the row. Later polls must still be written.
+      // For example, a trigger that another program added rejects the row. Later polls must still be written.
       pendingEnd = undefined;
       isEndLost = true;
       if (!client.inTransaction) throw error;
@@ -96,7 +96,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
         freeCache(client);
       }
     },
-    /** Keeps the end of a run that could not be written: the next transaction that succeeds writes it first. */
+    /** Keeps the end of a run that could not be written. The next successful transaction writes it first. */
     writeWithNext: (end: () => void): void => {
       pendingEnd = end;
     },

@@ -6,7 +6,7 @@ import type { Snapshot } from '../store/queries/overview.ts';
 import type { Hold } from '../store/tables/held-removals.ts';
 import type { LeagueIndex } from '../store/tables/leagues.ts';
 
-/** All that a poll of the leagues would write, except drift and the row of its run. */
+/** Everything that a poll of the leagues would write, except drift and the run's own row. */
 export type Plan = ReturnType<typeof planPoll>;
 
 export function planPoll(
@@ -46,13 +46,13 @@ export function planPoll(
     changes,
     removals,
     heldBecause: removals.held.length === 0 ? undefined : explainHold(list, limit),
-    /** The leagues whose hold begins or ends, and since when removals have been held. */
+    /** The leagues whose hold begins or ends, and when removals began to be held (undefined if none are held yet). */
     holds: { ...planHolds(held, removals, list), guardSince },
     rejections: list.rejections,
   };
 }
 
-/** A hold ends when its league is listed again, even if rejected, or when its removal is applied. */
+/** A hold ends when its league is listed again, even as a rejected element, or when its removal is applied. */
 function planHolds(known: ReadonlyMap<string, Hold>, { removed, held }: Removals, list: LeagueList) {
   const over = new Set([...removed, ...list.rejections.map(({ leagueId }) => leagueId)]);
   return {
@@ -61,13 +61,13 @@ function planHolds(known: ReadonlyMap<string, Hold>, { removed, held }: Removals
   };
 }
 
-/** `before` has the old values of the fields that differ, such as `{"name":"NFL"}`. */
+/** `before` has the old values of the fields that differ, such as `{"league_name":"NFL"}`. */
 export type Difference = { readonly before: JsonText; readonly after: ReceivedLeague };
 
 /** All changes, except removals, that make the stored leagues equal to the received ones. */
 export type ChangeSet = ReturnType<typeof reconcile>;
 
-/** The order of leagues does not matter. `load` is called only if a stored league was removed or its hash differs. */
+/** `load` is called only for a received league that is stored as removed or with another hash. */
 export function reconcile(
   { live, others }: LeagueIndex,
   received: ReadonlyMap<string, ReceivedLeague>,
@@ -76,10 +76,10 @@ export function reconcile(
   const added: ReceivedLeague[] = [];
   const changed: Difference[] = [];
   const restored: Difference[] = [];
-  /** Leagues with the same content but a hash of another program version. */
+  /** Leagues whose content is unchanged but whose stored hash was calculated by another program version. */
   const rehashed: ReceivedLeague[] = [];
   let unchanged = 0;
-  /** How many of the live leagues were received. */
+  /** The number of live leagues that were received. */
   let listed = 0;
   for (const [leagueId, after] of received) {
     const hash = live.get(leagueId);
@@ -105,11 +105,11 @@ export function reconcile(
 }
 
 export type RemovalRules = {
-  /** Share (0 to 1) of the live rows in scope above which removals are held. */
+  /** Removals are held if they exceed this share (0 to 1) of the live leagues in scope. */
   readonly limit: number;
-  /** Held removals that an operator accepted. */
+  /** The leagues whose held removal an operator has accepted. */
   readonly accepted: ReadonlySet<string>;
-  /** The leagues that came into scope since removals began to be held. Called only if needed. */
+  /** Reads the leagues that were added, were restored or came into scope since removals began to be held. */
   readonly joined: () => ReadonlySet<string>;
 };
 
@@ -117,25 +117,25 @@ type Removals = { readonly removed: readonly string[]; readonly held: readonly s
 
 const NO_REMOVALS: Removals = { removed: [], held: [] };
 
-/** Up to this many removals, the limit does not apply: in a short list, a share means little. */
+/** The limit does not apply to this many removals or fewer, since a share means little in a short list. */
 const ALWAYS_ALLOWED = 5;
 /** 0.29 * 100 is 28.999999999999996, yet 29 of 100 must not count as more than 29 %. */
 const ROUNDING = 1e-6;
 
-/** Pure function. `live` has the ids of live leagues in scope. A league whose element was rejected is not missing. */
+/** `live` has the ids of the live leagues in scope. A league whose element was rejected is not missing. */
 export function decideRemovals(
   live: Iterable<string>,
   list: LeagueList,
   { limit, accepted, joined }: RemovalRules,
 ): Removals {
   const rejectedIds = new Set(list.rejections.map((rejection) => rejection.leagueId));
-  /** The denominator of the share of missing leagues. */
+  /** The number of these leagues is the denominator of the share of removals. */
   const counted: string[] = [];
   const missing: string[] = [];
   for (const leagueId of live) {
     const isMissing = !list.leagues.has(leagueId) && !rejectedIds.has(leagueId);
     if (isMissing) missing.push(leagueId);
-    // A league whose removal was accepted does not count, unless it is listed again, which ends the acceptance.
+    // Accepted removals are applied whatever the share is, so they do not enlarge its denominator.
     if (!isMissing || !accepted.has(leagueId)) counted.push(leagueId);
   }
   // An element without a readable id could be any of the missing leagues.
@@ -143,7 +143,7 @@ export function decideRemovals(
 
   const waiting = missing.filter((leagueId) => !accepted.has(leagueId));
   const isTooMuch = (of: number): boolean => waiting.length > limit * of + ROUNDING;
-  // Leagues that joined during the hold must not lower the share, or a later poll could apply what is held now.
+  // Leagues that joined during the hold must not lower the share: a later poll could then apply the held removals.
   const withoutJoined = (): number => {
     const since = joined();
     return counted.filter((leagueId) => !since.has(leagueId)).length;

@@ -30,7 +30,7 @@ export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSi
   }
 }
 
-/** Never rejects: if the poll fails, `player` is undefined and the report has the error. */
+/** Never rejects: if the poll fails, the report has the error. `player` is undefined unless the poll succeeds. */
 export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSignal) {
   const { store, client, drift } = deps;
   using run = new Run(deps, 'profile', trigger, stop);
@@ -54,9 +54,8 @@ export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSi
 const MAX_LIST_AGE_MS = 24 * 3_600_000;
 
 /**
- * The validators of the stored list. Undefined if there are none, if the service, account, scope or program version has
- * changed, if the last full list is not from the last 24 h, or if removals are held, since accepted ones are applied
- * only with a full list.
+ * The validators of the stored list; undefined if the poll needs a full list. Every poll needs one while removals are
+ * held, since removals that an operator has accepted are applied only with a full list.
  */
 function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
   const last = store.runs.lastApplied();
@@ -86,7 +85,7 @@ function commit({ store, scope }: RunDeps, plan: Plan, stamp: RunStamp): ApplyRe
 
 function writeChanges({ leagues }: Store, { added, changed, restored, rehashed }: ChangeSet, stamp: RunStamp): void {
   const written = [...added, ...changed.map(({ after }) => after), ...restored.map(({ after }) => after)];
-  // One table after the other, so that the pages of each stay in the cache.
+  // Writes one table after the other, so that the pages of each stay in the cache.
   for (const after of written) leagues.upsert(after.league, after.hash, stamp.at);
   const append = (kind: Change['kind'], before: JsonText | null, after: ReceivedLeague): void =>
     leagues.append({ ...stamp, leagueId: after.leagueId, kind, before, after: leagueJson(after.league) });

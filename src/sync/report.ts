@@ -23,29 +23,29 @@ export const NO_COUNTS = {
 export type RunCounts = Readonly<typeof NO_COUNTS>;
 
 export type RunReport = {
-  /** Null if the row of the run could not be written. */
+  /** Null if the row of the run could not be inserted. */
   readonly runId: number | null;
   readonly kind: RunKind;
   readonly trigger: Trigger;
   readonly outcome: 'changed' | 'unchanged' | 'held' | 'failed' | 'interrupted';
   readonly durationMs: number;
-  /** The timestamp of a successful run's writes. */
+  /** The timestamp of the run's writes; undefined if the run did not succeed. */
   readonly finishedAt?: string;
   readonly attempts: number;
   readonly httpStatus: number | undefined;
   readonly counts: RunCounts;
-  /** Whether the run changed any row but its own. */
+  /** Whether the run wrote any row other than its own row in `runs`. */
   readonly wrote: boolean;
   readonly heldBecause?: string | undefined;
-  /** New drift, and new or reopened rejections, except for leagues that already had an open rejection. */
+  /** New drift, and rejections that the run opened or reopened. Omits leagues that already had an open rejection. */
   readonly newFindings?: { readonly drift: readonly Drift[]; readonly rejections: readonly Rejection[] };
-  /** Why the run failed, or why its end could not be recorded. */
+  /** Why the run failed, or why its interruption could not be recorded. */
   readonly error?: RunError;
   /** True if the run failed and a catch-up must follow when the current Retry-After ends. */
   readonly postponed: boolean;
 };
 
-/** The log fields of a run, named like the columns of `runs`. */
+/** The log fields of a run. Most are named like the columns of `runs`. */
 export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, durationMs }: RunReport) {
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
@@ -58,7 +58,7 @@ export function describeReport({ kind, outcome, counts, durationMs, heldBecause,
   return `${kind}: ${outcome}${what} (${formatDuration(durationMs)})${why}`;
 }
 
-/** For example `124 received, 1 added, 3 changed`. */
+/** Such as `124 received, 1 added, 3 changed`. Omits counts of zero. */
 export function describeCounts(counts: RunCounts, httpStatus: number | null | undefined): string {
   if (httpStatus === 304) return 'the service says that the list is the same';
   const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
@@ -74,7 +74,7 @@ export type WorkerEvent =
 /** Listeners are called synchronously, in the order of subscription. */
 export type Listener = (event: WorkerEvent) => void;
 
-/** `emit` never throws: it logs a listener's error and calls the others. */
+/** `emit` never throws: it logs a listener's error and calls the other listeners. */
 export function createEvents(log: Log) {
   const listeners: Listener[] = [];
   const emit: Listener = (event) => {
@@ -86,7 +86,7 @@ export function createEvents(log: Log) {
       }
     }
   };
-  /** Undefined listeners, of features that are not configured, are skipped. */
+  /** A listener is undefined if its feature is not configured. */
   const subscribe = (...added: (Listener | undefined)[]): void => {
     listeners.push(...added.filter((listener) => listener !== undefined));
   };

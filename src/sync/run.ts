@@ -28,11 +28,11 @@ export type ApplyResult = {
   readonly outcome: 'changed' | 'unchanged' | 'held';
   readonly counts: RunCounts;
   readonly heldBecause?: string | undefined;
-  /** Rejections that the run opened or reopened, except for leagues that already had an open one. */
+  /** Rejections that the run opened or reopened. Omits leagues that already had an open rejection. */
   readonly newRejections?: readonly Rejection[];
 };
 
-/** One run and its row. After `begin`, either `finish` or `fail` must be called. Disposing clears its deadline. */
+/** One run and its row in `runs`. Call `begin`, then `finish`. If they or the work between them fail, call `fail`. */
 export class Run implements Disposable {
   readonly deadline: Deadline & Disposable;
   readonly stats: RequestStats = { attempts: 0 };
@@ -56,7 +56,6 @@ export class Run implements Disposable {
     this.deadline[Symbol.dispose]();
   }
 
-  /** Writes the row as `running`. */
   async begin(): Promise<void> {
     const { kind, trigger } = this;
     const { store, scope, fingerprint, programVersion, clock, emit } = this.deps;
@@ -77,7 +76,7 @@ export class Run implements Disposable {
     return settledOrAborted(work, this.deadline.signal);
   }
 
-  /** Writes what `apply` changes, new drift, and the end of the run's row in one transaction. */
+  /** In one transaction, calls `apply`, stores new drift and completes the row. */
   async finish(meta: Partial<FetchResult>, apply: (stamp: RunStamp) => ApplyResult): Promise<RunReport> {
     const { store, drift, clock } = this.deps;
     const runId = this.id;
@@ -106,7 +105,7 @@ export class Run implements Disposable {
     return this.report(result);
   }
 
-  /** Records a failure or an interruption; never rejects. An interruption has an error only if recording it failed. */
+  /** Records a failure or an interruption; never rejects. The report of a recorded interruption has no error. */
   async fail(error: unknown): Promise<RunReport> {
     const stopped = this.stop.aborted && error === this.stop.reason;
     const failure = stopped ? undefined : toRunError(error);
@@ -114,7 +113,7 @@ export class Run implements Disposable {
     return this.report({ outcome: stopped ? 'interrupted' : 'failed' }, failure ?? unrecorded);
   }
 
-  /** Resolves to the error if the row cannot be written; the next successful transaction then writes it. */
+  /** If the row cannot be written, resolves to the error, and the next transaction that succeeds writes the row. */
   private async recordFailure(runId: number, error: RunError | undefined): Promise<RunError | undefined> {
     const { store, clock } = this.deps;
     const end: RunEnd = {
@@ -127,7 +126,7 @@ export class Run implements Disposable {
     };
     const finish = (): void => store.runs.finish(runId, end);
     try {
-      // During a stop, the deadline's signal is already aborted and would end the wait at once.
+      // During a stop, the deadline's signal is already aborted and would end the wait for a lock at once.
       await store.write(finish, error === undefined ? undefined : this.deadline.signal);
       return undefined;
     } catch (failure) {
@@ -154,7 +153,7 @@ export class Run implements Disposable {
   private report(result: Pick<RunReport, 'outcome'> & Partial<RunReport>, error?: RunError): RunReport {
     const { clock, pausedUntil, emit } = this.deps;
     const leftMs = Math.max(error?.notBefore ?? 0, pausedUntil()) - clock.now();
-    // Without this, `Retry-After: 1` would make catch-ups follow each other every second.
+    // Without this, a service that always sends `Retry-After: 1` would cause a catch-up every second.
     const mayPostpone = this.trigger !== 'catch-up' || leftMs >= this.deadline.at - clock.monotonic();
     const report = {
       runId: this.id,

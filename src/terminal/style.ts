@@ -13,7 +13,7 @@ export function createPaint(hasColor: boolean): Paint {
 
 export type Terminal = { readonly columns: number; readonly paint: Paint };
 
-/** For pipes: no line limit, no colour. */
+/** For output to a pipe: lines of any length, no colour. */
 export const PLAIN: Terminal = { columns: Number.POSITIVE_INFINITY, paint: createPaint(false) };
 
 /** Control characters, line separators, and characters that change the direction of text. */

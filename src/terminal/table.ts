@@ -4,14 +4,14 @@ import { formatCell, widthOf } from './text.ts';
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 const GAP = '  ';
-/** No column shrinks below this width; if the terminal is too narrow even then, it wraps the lines. */
+/** No column shrinks below this width. If the lines still do not fit, the terminal wraps them. */
 const MIN_WIDTH = 6;
 /** The column `shrinkFirst` shrinks to this width before other columns shrink: enough to recognise an id. */
 const MIN_FIRST_WIDTH = 9;
 
 /**
- * Aligns rows in columns below their names, and escapes control characters. At a terminal the widest columns shrink
- * until the lines fit; `shrinkFirst` is the index of a column that shrinks before all others.
+ * Aligns the cells of rows below the names of the columns, and escapes control characters. At a terminal, the widest
+ * columns shrink until the lines fit; `shrinkFirst` is the index of a column that shrinks before all others.
  */
 export function formatTable(
   columns: readonly string[],
@@ -36,7 +36,7 @@ function cellOf(cell: Cell) {
   return { text: escapeControls(text), tone };
 }
 
-/** Shrinks the column `shrinkFirst`, then the widest columns, all to the same width. */
+/** Returns the widths. Shrinks the column `shrinkFirst`, then the widest columns, which all get the same width. */
 function shrinkColumns(natural: readonly number[], room: number, shrinkFirst: number): readonly number[] {
   const first = natural[shrinkFirst];
   const excess = Math.max(0, sum(natural) - room);

@@ -25,7 +25,7 @@ export function formatCell(text: string, tone: Tone, width: number, paint: Paint
   return paint(tone, shown) + ' '.repeat(Math.max(0, width - widthOf(shown)));
 }
 
-/** Put between two words, keeps them on one line; `wrap` turns it into a space. */
+/** Two words with this character between them stay on one line; `wrap` turns the character into a space. */
 export const NO_BREAK = '\u00a0';
 
 /** Breaks lines at spaces only, so a word longer than `width` gets a line of its own. */
@@ -39,13 +39,12 @@ export function wrap(text: string, width: number): readonly string[] {
   return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
 }
 
-/** Wraps a text, starts the first line with the lead, and indents the other lines by the width of the lead. */
 export function hangingIndent(lead: string, text: string, width: number): readonly string[] {
   const indent = widthOf(lead);
   return wrap(text, width - indent).map((line, index) => (index === 0 ? lead : ' '.repeat(indent)) + line);
 }
 
-/** In a pipe, the notice is one line; at a terminal it is wrapped, and the fix starts a new line. */
+/** At a terminal, the notice is wrapped, and its fix starts a new line. Without a terminal, the notice is one line. */
 export function formatNotice(lead: string, notice: Notice, terminal: Terminal | undefined): string {
   const { message, fix } = notice;
   if (terminal === undefined) return lead + escapeControls(formatProblem(notice));

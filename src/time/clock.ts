@@ -15,10 +15,10 @@ export type Clock = {
 /** The longest delay of setTimeout: a timer with a longer delay fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A smaller lead of the uptime may be rounding: some systems report it in whole seconds. */
+/** The uptime may be ahead by this much only because of rounding: some systems report it in whole seconds. */
 const ROUNDING_MS = 2_000;
 
-/** `performance.now()` stops while the machine is suspended. The uptime, if readable, shows how long that was. */
+/** `performance.now()` stops while the machine is suspended. The uptime, if readable, includes that time. */
 export function createMonotonic(readUptimeMs = (): number => uptime() * 1_000): () => number {
   const sinceBoot = (): number => {
     try {

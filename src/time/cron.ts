@@ -2,13 +2,12 @@ import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
 
 export type Schedule = ReturnType<typeof parseSchedule>;
 
-/** A time found at the UTC offset before a DST change is searched for among this many runs at the offset after it. */
+/** `existsInZone` looks for a time among this many of the next runs at a UTC offset. */
 const RUNS_BEFORE_CHANGE = 64;
 
 /**
- * Parses a cron expression of 5 fields, or of 6 with seconds first. Throws an Error that says what is wrong with it.
- * node-cron only calculates the times. Its timers are not used, because after a clock step they stall or fire in a
- * tight loop.
+ * Parses a cron expression of 5 fields, or of 6 with seconds first. Throws an Error that says what is wrong with the
+ * expression. The timers of node-cron are not used: after a clock step, they stall or fire in a tight loop.
  */
 export function parseSchedule(text: string, timezone: string) {
   const expression = text.trim().replace(/\s+/g, ' ');
@@ -28,7 +27,7 @@ export function parseSchedule(text: string, timezone: string) {
   /** The first scheduled time after now, in ms. */
   const nextTime = (): number => {
     const now = Date.now();
-    // Cached, since the status page and the metrics call this too, and the search takes milliseconds near a DST change.
+    // Cached, since the status page and the metrics call this too, and near a DST change the search takes milliseconds.
     if (cached === undefined || now < cached.now || now >= cached.time) cached = { now, time: findNextTime(now) };
     return cached.time;
   };
@@ -42,7 +41,7 @@ export function parseSchedule(text: string, timezone: string) {
     nextTimes: (count: number): readonly number[] => nextTimesIn(timezone, count),
     /** The `count`th scheduled time after a timestamp, both in ms. */
     nthTimeAfter: (timestamp: number, count: number): number => {
-      // getNextRuns always starts from now, so the `timeMatcher` is used, which the types of node-cron lack.
+      // Uses `timeMatcher`, which the types of node-cron lack, because getNextRuns always starts from now.
       const { timeMatcher } = tasks.get(timezone) as ScheduledTask & { readonly timeMatcher: Matcher };
       let time = new Date(timestamp);
       for (let found = 0; found < count; found += 1) time = timeMatcher.getNextMatch(time);
@@ -57,14 +56,14 @@ type Matcher = { readonly getNextMatch: (after: Date) => Date };
 type NextTimesIn = (zone: string, count: number) => readonly number[];
 
 /**
- * node-cron finds no runs in the hour that a DST change skips, and misses one of the two passes through the hour that a
- * DST change repeats. So the next run at the current UTC offset, as if the offset never changed, is considered as well.
+ * When a DST change skips an hour, node-cron finds no runs in that hour. When a DST change repeats an hour, node-cron
+ * finds runs in only one of the two hours. So the next run is also calculated as if the UTC offset never changed.
  */
 function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number) => number {
   const offsetAt = createOffsets(timezone);
   /**
-   * Whether a time that was calculated at a fixed `offset` is a run in the zone. This is so if the zone has that offset
-   * at that time, if a DST change skips the local time, or if the expression gives the same time at the actual offset.
+   * Whether `time`, which was calculated at the fixed `offset`, is a run in the zone. It is a run if the zone has that
+   * offset at `time`, if a DST change skips the local time, or if the expression gives `time` at the actual offset.
    */
   const existsInZone = (time: number, offset: string): boolean => {
     const actual = offsetAt(time);

@@ -6,7 +6,7 @@ export function parseDuration(text: string): number | undefined {
   return parseQuantity(text, /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/, UNITS_MS);
 }
 
-/** Writes a duration in the form of a setting, in the largest unit that divides it: `250ms`, `90s`, `1d`. */
+/** Writes a duration in the form of a setting, as a whole number of the largest possible unit: `250ms`, `90s`, `1d`. */
 export function writeDuration(ms: number): string {
   const units = Object.entries(UNITS_MS).reverse();
   const [unit, size] = units.find(([, size]) => ms >= size && ms % size === 0) ?? ['s', UNITS_MS.s];
@@ -31,7 +31,7 @@ export function formatDuration(ms: number): string {
   return formatCoarsely(ms, Math.round);
 }
 
-/** Writes an age (ms), or for a negative age the time left: `just now`, `5 s ago`, `12 min ago`, `in 3 h`. */
+/** Writes an age (ms): `just now`, `5 s ago`, `12 min ago`. A negative age is a time in the future: `in 3 h`. */
 export function formatAge(ms: number): string {
   const size = Math.abs(ms);
   if (size < UNITS_MS.s) return 'just now';
@@ -40,7 +40,7 @@ export function formatAge(ms: number): string {
   return ms < 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** Writes whole units. A unit is used for less than two of the next larger unit: `119 s`, but `2 min`. */
+/** Writes whole seconds below 2 minutes, whole minutes below 2 hours, whole hours below 2 days, and else whole days. */
 function formatCoarsely(ms: number, round: (value: number) => number): string {
   for (const [unit, name, most] of COARSE_UNITS) {
     const value = round(ms / unit);
@@ -55,7 +55,7 @@ const COARSE_UNITS = [
   [UNITS_MS.h, 'h', 48],
 ] as const;
 
-/** Writes bytes for people: `512 B`, `4.1 KB`, `4 MB`, `73 MB`. */
+/** Formats a number of bytes for display: `512 B`, `4.1 KB`, `4 MB`, `73 MB`. */
 export function formatSize(bytes: number): string {
   const unit = (['GB', 'MB', 'KB'] as const).find((name) => bytes >= UNITS_BYTES[name]);
   if (unit === undefined) return `${bytes} B`;

@@ -6,9 +6,9 @@ import { CopyKilledError, codeOf, DatabaseError } from '../errors.ts';
 import { type Replaceable, removeCopy, tempPath } from '../store/copy.ts';
 
 /**
- * Copies the database at `path` to `target`. `replace` says which existing copies of it may be replaced; without
- * `replace`, `target` must not exist. Rejects with a DatabaseError (a CopyKilledError if another program killed the
- * copy process) or the signal's reason, without leaving a partial copy.
+ * Copies the database at `path` to `target`. `replace` says what kind of existing copy at `target` may be replaced;
+ * without `replace`, `target` must not exist. Rejects with a DatabaseError (a CopyKilledError if the copy process was
+ * killed, but not because of `signal`) or the signal's reason. A failed copy leaves no partial file.
  */
 export type CopyDatabase = (
   path: string,
@@ -17,16 +17,16 @@ export type CopyDatabase = (
 ) => Promise<void>;
 
 type Program = {
-  /** The command that starts this program: the executable and the arguments before the program's own. */
+  /** The command that starts this program: executable, Node options and script. */
   readonly program: readonly string[];
   readonly environment: Environment;
   readonly pid: number;
 };
 
 /**
- * Copies in a separate process, which can be killed: in this process, a copy would block the event loop for seconds if
- * the database is large, and for good if the disk at the target hangs. Moreover, if this process opened a database file
- * a second time to read it, closing it would drop the POSIX locks of this process on that file.
+ * Copies in a separate process, which can be killed. In this process, copying a large database would block the event
+ * loop for seconds, and forever if the target's disk hangs. Moreover, reading the header of the open database would
+ * drop this process's locks on it (see `readHeader`).
  */
 export function createCopyProcess({ program, environment, pid }: Program): CopyDatabase {
   // The copy process needs no settings, least of all secrets.
@@ -47,7 +47,7 @@ export function createCopyProcess({ program, environment, pid }: Program): CopyD
 }
 
 async function runToEnd([executable = '', ...args]: readonly string[], env: Environment, signal: AbortSignal) {
-  // Detached, since Ctrl-C in a terminal must not kill the last copy before its grace period ends.
+  // Detached, so that Ctrl-C does not kill the copy process, to which the publisher grants a grace period.
   const child = spawn(executable, args, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   const kill = (): unknown => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });

@@ -2,8 +2,8 @@ import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Returns a function to call every second. It writes what could not be written before, and logs when the database can
- * no longer be written and when it can be again. A locked database is logged by the runs that wait for it.
+ * Returns a function to call every second. It retries a failed write of a run's end, and logs when the database becomes
+ * unwritable and when it is writable again. It does not log a locked database: the run that waits for the lock does.
  */
 export function createDatabaseWatch({ path, recover, writeError }: Store, log: Log): () => void {
   let logged: string | undefined;

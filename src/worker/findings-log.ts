@@ -4,7 +4,7 @@ import type { RunReport } from '../sync/report.ts';
 const MAX_NAMED = 3;
 const MAX_NAME_LENGTH = 100;
 
-/** Warns of new drift and rejections. Names and ids come from the service, so they are redacted and truncated. */
+/** Warns of new drift and rejections. Redacts and truncates field names and ids, which come from the service. */
 export function logNewFindings(log: Log, report: RunReport, scrub: (text: string) => string): void {
   const { runId, kind, newFindings: { drift = [], rejections = [] } = {} } = report;
   const shorten = (name: string): string => {

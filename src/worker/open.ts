@@ -26,9 +26,9 @@ export type OpenOptions = {
   readonly firstReason: LoginReason;
   readonly signal: AbortSignal;
   readonly copy: CopyDatabase;
-  /** Marks a new database as a demo database; any other worker removes the mark. */
+  /** Marks a new database as a demo database. A worker without this option removes the mark. */
   readonly isDemo?: boolean;
-  /** Called under the lock, before the database is opened (may be slow). The result is disposed after the store. */
+  /** Called with the lock held, before the database is opened. The result is disposed after the store. */
   readonly onLocked?: () => Promise<AsyncDisposable | undefined>;
   readonly emit: Listener;
   readonly onClosed?: (result: CloseResult) => void;
@@ -48,7 +48,7 @@ export async function openWorker(config: Config, options: OpenOptions) {
   stack.use(await options.onLocked?.());
   const store = stack.use(await openDatabase(path, lock, options));
   const interrupted = await prepareRows(store, options);
-  // Closed before the store: while a copy reads the database, closing cannot remove the WAL.
+  // Disposed before the store, which cannot remove its WAL while a copy process reads the database.
   const publisher = stack.use(createPublisher(store, config, options));
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
@@ -117,7 +117,7 @@ function createPublisher(store: Store, { publish: target }: Config, options: Ope
   return new Publisher({ path: store.path, changedAt, target, copy, clock: systemClock, log, stop });
 }
 
-/** Records logins and Retry-Afters in the background; logs failed writes. Disposing waits for pending writes. */
+/** Records logins and each Retry-After in the background; logs failed writes. Disposing waits for pending writes. */
 export function createLoginRecorder(store: Store, fingerprint: string, log: Log) {
   let writing: Promise<void> = Promise.resolve();
   const write = (what: string, change: () => void): void => {
@@ -141,14 +141,14 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
       };
       write(`a login (${reason}, ${outcome})`, () => store.logins.add(row));
     },
-    /** Stores the end (ms) of a Retry-After, since a login may receive one between two runs; runs store theirs, too. */
+    /** Stores the end (ms) of a Retry-After at once, since no run stores one that a login receives between two runs. */
     recordRetryAfter: (until: number): void =>
       write('a Retry-After', () => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until))),
     [Symbol.asyncDispose]: (): Promise<void> => writing,
   };
 }
 
-/** Removes the demo mark unless this is a demo. Marks unfinished runs as `interrupted` and resolves to their number. */
+/** Removes the demo mark unless `isDemo`. Marks unfinished runs as `interrupted` and resolves to their number. */
 function prepareRows(store: Store, { signal, isDemo = false }: OpenOptions): Promise<number> {
   const foundAt = formatTimestamp(systemClock.now());
   const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;

@@ -20,10 +20,10 @@ export type PublisherOptions = {
 
 const MAX_AGE_MS = 3_600_000;
 const RETRY_MS = 60_000;
-/** The time for copying what the last poll changed, after the worker was told to stop. */
+/** How long copying may continue after a stop, so that the last poll's changes are published. */
 const GRACE_MS = 3_000;
 
-/** Keeps a copy for readers elsewhere. Never delays a poll or makes it fail: failures are logged and retried. */
+/** Keeps a copy of the database up to date for readers elsewhere. Polls never wait for a copy or fail because of it. */
 export class Publisher implements AsyncDisposable {
   /** The error of the last attempt, if it failed. */
   failure: RunError | undefined;
@@ -58,7 +58,7 @@ export class Publisher implements AsyncDisposable {
     this.disposed.abort();
   }
 
-  /** Starts a copy. All requests during a copy together cause one more copy. */
+  /** Starts a copy. If a copy is in progress, all requests during it together cause one more. */
   private request(): void {
     this.isWanted = true;
     this.publishing ??= this.drain();
@@ -105,7 +105,7 @@ function ageOf({ path, target, changedAt }: PublisherOptions, now: number): numb
     const isCurrent = mtimeMs <= now && !isLate && !isWritable(target) && compareCopy(target, path) === 'earlier';
     if (isCurrent) return now - mtimeMs;
   } catch {
-    // Ignored: the copy process will report the error.
+    // There is no copy yet, or the copy process will report the error.
   }
   return Number.POSITIVE_INFINITY;
 }

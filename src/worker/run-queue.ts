@@ -20,7 +20,7 @@ const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 export class RunQueue {
   private readonly options: RunQueueOptions;
   private readonly waiting = new Map<RunKind, Trigger>();
-  /** Kinds that need a catch-up, because a Retry-After postponed their run or the credentials made it fail. */
+  /** The kinds whose run was postponed by a Retry-After, or failed because of the credentials, and needs a catch-up. */
   private readonly owed = new Set<RunKind>();
   private current: RunKind | undefined;
   private draining: Promise<void> = Promise.resolve();
@@ -49,14 +49,14 @@ export class RunQueue {
       return false;
     }
     if (!this.waiting.has(kind)) this.waiting.set(kind, trigger);
-    // Started asynchronously, so that kinds that fall due together are all queued before the first run starts.
+    // Asynchronous, so that runs that are due at the same time are all waiting before the first one starts.
     this.draining = this.draining.then(() => this.drain());
     return true;
   }
 
   /**
-   * Catches up on a run that a Retry-After postponed, or that failed because of the credentials, as soon as nothing
-   * blocks it. Does nothing during another run, since that may be rejected or postponed as well.
+   * Requests a catch-up for a kind in `owed` if nothing blocks it. Does nothing while a run is in progress, since the
+   * service may reject or postpone that run, too.
    */
   resume(): void {
     const { retryAfter, blockedBy } = this.options;
@@ -71,7 +71,7 @@ export class RunQueue {
     return this.current;
   }
 
-  /** Resolves when no run is in progress or waiting, or when the last run before a stop has ended. */
+  /** Resolves when no run is in progress or waiting or, after a stop, when the run in progress has ended. */
   idle(): Promise<void> {
     return this.draining;
   }

@@ -7,14 +7,14 @@ export type ScheduleState = { readonly next: number; readonly lastCheck: number 
 /** `catch-up`: the scheduled time was missed. */
 export type Due = 'schedule' | 'catch-up';
 
-/** A scheduled time that is noticed later than this counts as missed; suspensions and clock steps cause that. */
+/** A scheduled time counts as missed if it is noticed later than this, as after a suspension or a clock step. */
 const LATE_MS = 2_000;
-/** If the clock steps back further than this, `next` is recalculated; smaller steps are usual corrections. */
+/** If the clock steps back further than this, `next` is recalculated; smaller steps are ordinary corrections. */
 const STEP_BACK_MS = 2_000;
-/** Interval of the checks: short, since timers are not adjusted after a clock step or a suspension. */
+/** The longest interval between checks: short, since a clock step or a suspension does not adjust timers. */
 const TICK_MS = 1_000;
 
-/** Pure function; `nextTime` returns the first scheduled time after `now`. One catch-up covers several missed runs. */
+/** `nextTime` returns the first scheduled time after `now`. Several missed runs cause one catch-up. */
 export function checkSchedule(
   { next, lastCheck }: ScheduleState,
   now: number,
@@ -27,7 +27,7 @@ export function checkSchedule(
 
 export type ScheduledJob = { readonly schedule: Schedule; readonly onDue: (due: Due) => void };
 
-/** Checks the jobs each second until the signal aborts. Jobs that fall due together are called in the given order. */
+/** Checks all jobs and then calls `onTick`, about once a second, until the signal aborts. */
 export async function runScheduler(
   jobs: readonly ScheduledJob[],
   { clock, onTick }: { readonly clock: Clock; readonly onTick: () => void },

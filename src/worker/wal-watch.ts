@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { Listener } from '../sync/report.ts';
 import { formatSize } from '../time/duration.ts';
 
-/** SQLite restarts the WAL at about 4 MB, unless another program keeps a read transaction open. */
+/** Far above 4 MB, where SQLite restarts the WAL unless another program keeps a read transaction open. */
 const LARGE_WAL_BYTES = 64_000_000;
 
 /** Warns if a large WAL keeps growing from run to run, and again each time it has doubled. */
@@ -17,7 +17,7 @@ export function createWalWatch({ path }: Pick<Store, 'path'>, log: Log): Listene
     if (type !== 'runEnded') return;
     const bytes = sizeOf(wal);
     if (bytes < LARGE_WAL_BYTES) warnedAt = 0;
-    // A poll of very many leagues makes the WAL large, too, but the next poll does not make it larger.
+    // A poll that changes very many leagues makes the WAL large, too, but the next poll does not make it larger.
     else if (before >= LARGE_WAL_BYTES && bytes > before && bytes >= 2 * warnedAt) {
       warnedAt = bytes;
       log.warn(

@@ -20,7 +20,7 @@ export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) =>
   };
 }
 
-/** Counts the failures in a row of one kind of run, or of logins. */
+/** Counts consecutive failures: those of one kind of run, or those of logins. */
 function createStreak(clock: Clock, noun: string) {
   const known = new Set<string>();
   let count = 0;
@@ -29,11 +29,11 @@ function createStreak(clock: Clock, noun: string) {
   let lastMessage: string | undefined;
   const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
   return {
-    /** `isNew`: first of its kind, status and fix in the streak. `isRepeated`: same message as the previous failure. */
+    /** `isNew`: first in the streak with its kind, status and fix. `isRepeated`: same message as the previous error. */
     add: (error: RunError) => {
       if (count === 0) [since, sinceMonotonic] = [clock.now(), clock.monotonic()];
       count += 1;
-      // During a backoff and after the time limit of a run, the original error is the `cause`.
+      // If a backoff or the time limit of a run caused the error, the original error is its `cause`.
       const { kind, httpStatus, fix } = error.cause instanceof RunError ? error.cause : error;
       const fingerprint = JSON.stringify([kind, httpStatus, fix]);
       const result = { isNew: !known.has(fingerprint), isRepeated: error.message === lastMessage };
@@ -56,9 +56,9 @@ function createStreak(clock: Clock, noun: string) {
 }
 
 /**
- * Logs one line per run. In a streak of failures, the first of each sort is logged in full and the others briefly; the
- * next successful run logs the end of the streak. Warns of held removals once, and again if their number or the reason
- * changes.
+ * Logs one line per run. In a streak of failures, the first of each sort is a warning and the others are at level info;
+ * the next successful run logs the end of the streak. Warns of held removals once, and again if their number or the
+ * reason changes.
  */
 export function createRunLog(log: Log, clock: Clock): (report: RunReport) => void {
   const streaks = { leagues: createStreak(clock, 'failed poll'), profile: createStreak(clock, 'failed poll') };
@@ -94,13 +94,13 @@ export function createRunLog(log: Log, clock: Clock): (report: RunReport) => voi
   };
 }
 
-/** Logs each successful login, warns of the first failure of each sort in a streak, and logs others at level debug. */
+/** Logs successful logins. Warns of the first failure of each sort in a streak; other failures are at level debug. */
 export function createLoginLog(log: Log, clock: Clock): (login: LoginRecord) => void {
   const streak = createStreak(clock, 'failed login');
   let hasFailed = false;
   return (login) => {
     const { reason, outcome, error, errorMessage = '' } = login;
-    // A single transient failure causes no warning, since the retry that follows usually succeeds.
+    // A single retryable failure causes no warning, since the retry usually succeeds.
     const mayPass = error === undefined || (error.retryable && !hasFailed);
     hasFailed = outcome !== 'ok';
     if (outcome === 'ok') return logSuccessfulLogin(log, login, streak.end());

@@ -22,17 +22,17 @@ export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'>
   /** Registers the handler of SIGHUP. */
   readonly onPollNow: (pollNow: () => void) => void;
   readonly demo?: {
-    /** Makes room for a new database. Called under the lock, before the database is opened. */
+    /** Deletes the database of an earlier demo. Called with the lock held, before the database is opened. */
     readonly prepare: () => void;
     readonly note: Listener;
   };
 };
 
-/** If the last successful poll is younger than this, the start skips the poll: restarts must not hammer the service. */
+/** If the last successful poll is younger than this, the worker starts without a poll, to spare the service. */
 const FRESH_MS = 30_000;
 
 /**
- * Keeps a valid token and polls on schedule until the signal aborts. Rejects only if it cannot start, with a
+ * Keeps a valid token and polls on schedule until the signal aborts. Rejects only if the worker cannot start, with a
  * LockedError, a DatabaseError or a SettingsError; later failures are recorded, logged and retried.
  */
 export async function runWorker(config: Config, options: WorkerOptions): Promise<void> {
@@ -45,7 +45,7 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
       closed = result;
     });
   } catch (error) {
-    // The signal's reason means that the worker was stopped during the start, which is not an error.
+    // The signal's reason means that the worker was stopped while it started, which is not an error.
     if (!signal.aborted || error !== signal.reason) throw error;
   } finally {
     signal.removeEventListener('abort', onStop);
@@ -57,7 +57,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const { log, signal, demo } = options;
   const events = createEvents(log);
   const monitor = new Monitor(config, systemClock);
-  // Disposed last, after the database has been closed.
+  // Opened first and therefore disposed last: its wait for a pending request must not delay closing the database.
   await using heartbeat = openHeartbeat(config, log);
   await using resources = await openWorker(config, {
     ...options,
@@ -168,7 +168,7 @@ function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResource
     );
 }
 
-/** Checks `started_at`, too: `finished_at` never goes back, so it lies in the future if the clock was set back. */
+/** Checks `started_at`, too: `finished_at` never goes back, so it is in the future if the clock was set back. */
 export function isFresh(last: { started_at: string; finished_at: string | null }, now: number): boolean {
   const ages = [last.started_at, last.finished_at ?? ''].map((at) => now - Date.parse(at));
   return ages.some((age) => age >= 0 && age < FRESH_MS);

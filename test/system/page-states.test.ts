@@ -106,7 +106,7 @@ describe('the page', () => {
     const found = await look(page);
     expect(found).toMatchObject({ title: '! 1 poll failed', icon: '/icon-warning.svg', look: 'state warning' });
     expect(found.facts).toMatch(AGE);
-    expect(found.facts).toMatch(/ · the service asked for a pause \(Retry-After\), next poll in \d+ min$/);
+    expect(found.facts).toMatch(/ · the service asked for a pause \(Retry-After\), which ends in \d+ min$/);
     expect(await readiness(url)).toEqual([200, []]);
     expectQuiet();
   });

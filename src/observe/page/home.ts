@@ -66,8 +66,8 @@ ${renderLeagues(leagues, now)}`;
 
 /** `error` is undefined if another part of the page already shows it. */
 export function renderError(error: string | undefined): Html {
-  return html`<section aria-labelledby="error-title" data-part="error"><h2 id="error-title">The database cannot be read</h2>
-<p>${error ?? 'Leagues, changes and polls will reappear as soon as it can be read.'}</p></section>`;
+  return html`<section aria-labelledby="error-title" data-part="error"><h2 id="error-title">No leagues, changes or polls to show</h2>
+<p>${error ?? 'They appear as soon as the database can be read.'}</p></section>`;
 }
 
 function renderState(monitor: Monitor, now: number): Html {
@@ -84,6 +84,7 @@ ${linkIssues(monitor)}</div>
 function renderFacts(monitor: Monitor, now: number): Html {
   const success = monitor.lastSuccess();
   const next = renderNextPoll(monitor, now);
+  if (monitor.path() === undefined) return html`opening the database`;
   if (success === undefined) return html`no data yet &middot; ${next}`;
   const leagues = monitor.counts()?.live_leagues;
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
@@ -94,7 +95,7 @@ function renderNextPoll(monitor: Monitor, now: number): Html {
   const { running, pausedUntil = 0, refusal } = monitor.liveState() ?? {};
   const until = (at: number) => relativeTime(at, now, 'until');
   if (running !== undefined) return html`polling the ${running} now`;
-  if (pausedUntil > now) return html`the service asked for a pause (Retry-After), next poll ${until(pausedUntil)}`;
+  if (pausedUntil > now) return html`the service asked for a pause (Retry-After), which ends ${until(pausedUntil)}`;
   // A forbidden profile does not delay polls of the leagues.
   const isBlocked = refusal !== undefined && refusal.subject !== 'profile' && refusal.until > now;
   if (isBlocked) return html`next try ${until(refusal.until)}`;
@@ -134,10 +135,11 @@ function renderTiles(monitor: Monitor, now: number): Html {
 
 function renderSession({ refusal, token }: Partial<LiveState>, now: number): Html {
   if (refusal !== undefined) {
-    const what = refusal.error.httpStatus === undefined ? 'credentials unreadable' : `${refusal.subject} refused`;
+    const refused = refusal.subject === 'login' ? 'login refused' : `no access to ${refusal.subject}`;
+    const what = refusal.error.httpStatus === undefined ? 'credentials unreadable' : refused;
     return html`<dd class="bad">${what}<small>next try ${relativeTime(refusal.until, now, 'until')}</small></dd>`;
   }
-  if (token === undefined) return html`<dd>no token yet</dd>`;
+  if (token === undefined) return html`<dd>no token</dd>`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<dd class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</dd>`;
   if (leftMs === undefined) return html`<dd>logged in<small>expiry unknown</small></dd>`;
@@ -147,8 +149,8 @@ function renderSession({ refusal, token }: Partial<LiveState>, now: number): Htm
 function renderIssues(issues: Issues, isEmpty: boolean, now: number): Html {
   const { held, openRejections, drift } = issues;
   if (held.length + openRejections + drift.length === 0) {
-    return html`<section aria-labelledby="notices-title"><h2 id="notices-title">No open issues</h2>
-<p class="muted">${isEmpty ? 'Nothing has been received yet.' : 'Everything received was stored; no removals are held.'}</p></section>`;
+    return html`<section aria-labelledby="notices-title"><h2 id="notices-title">Nothing held or rejected</h2>
+<p class="muted">${isEmpty ? 'Nothing has been stored yet.' : 'The last good poll stored everything it received; no removals are held.'}</p></section>`;
   }
   return html`${held.length > 0 ? renderHeldRemovals(issues, now) : ''}${openRejections > 0 ? renderRejections(issues, now) : ''}${drift.length > 0 ? renderDrift(issues, now) : ''}`;
 }
@@ -166,7 +168,7 @@ function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
     return html`The last list has elements without a readable <code>league_id</code>, which might be any of these leagues. The removals are held until the service corrects this. Until then, accepting them has no effect.`;
   if (accepted > 0)
     return html`${count(accepted)} of these removals ${accepted === 1 ? 'is' : 'are'} accepted; the next poll applies ${accepted === 1 ? 'it' : 'them'}.`;
-  return html`The service no longer lists ${held.length === 1 ? 'this league' : 'these leagues'}. Because the list was empty, or too many leagues disappeared at once, nothing is removed until you confirm it. If the leagues are really gone, run <code>league-sync accept-removals</code>. If a league is listed again, its removal is dropped.`;
+  return html`The service no longer lists ${held.length === 1 ? 'this league' : 'these leagues'}. Because the list was empty, or too many leagues disappeared at once, nothing is removed for now. If the leagues are really gone, run <code>league-sync accept-removals</code>. If a league is listed again, its removal is dropped.`;
 }
 
 function renderRejections({ rejections, openRejections: open }: Issues, now: number): Html {
@@ -180,7 +182,7 @@ ${open > rejections.length ? html`<p class="muted">and ${count(open - rejections
 }
 
 function renderDrift({ drift }: Issues, now: number): Html {
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> Departures from the interface</h2>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service departs from its interface</h2>
 <p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or adapt the programs that read the database.</p>
 <ul>${drift.map(({ field, kind, detail, first_seen_at }) => html`<li><code>${field}</code> ${kind}${detail === null || detail === '' ? '' : html`: ${detail}`} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`)}</ul></section>`;
 }

@@ -27,7 +27,7 @@ export function relativeTime(time: number | string, now: number, form: AgeForm =
   return html`<time datetime="${iso}" title="${iso}" data-age="${form}">${formatRelative(form, at, now)}</time>`;
 }
 
-/** Such as `5 s ago`, `5 s old`, `in 5 s`. Shows the time of day if the clock was ahead at a past event. */
+/** Such as `5 s ago`, `5 s old`, `in 5 s`. A past event with a future timestamp (clock was ahead) has a time of day. */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
   const words = formatAge(now - at);
   if (form === 'until') return at - now < SECOND_MS ? 'now' : words;
@@ -35,7 +35,7 @@ export function formatRelative(form: AgeForm, at: number, now: number): string {
   return form === 'old' ? words.replace(/ ago$/, ' old') : words;
 }
 
-/** Such as `18:43:15 UTC`, with the date before it if that is not today. */
+/** Such as `18:43:15 UTC`; begins with the date unless `at` is today. */
 export function timeOfDay(at: number, now: number): string {
   const [day, time] = [formatTimestamp(at).slice(0, 10), formatTimestamp(at).slice(11, 19)];
   return formatTimestamp(now).startsWith(day) ? `${time} UTC` : `${day} ${time} UTC`;

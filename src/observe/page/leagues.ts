@@ -82,11 +82,16 @@ function renderPager({ filter, listing: { page, total } }: LeaguesView): Html | 
   return html`<nav aria-label="Pages of the list"><ul class="pages">${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}</ul></nav>`;
 }
 
+function renderState(removedAt: string | null, heldSince: string | null, now: number): Html {
+  if (removedAt !== null) return html`<span class="tag removed">removed</span> ${relativeTime(removedAt, now)}`;
+  if (heldSince === null) return html`<span class="tag good">listed</span>`;
+  return html`<span class="tag held">removal held</span> first held ${relativeTime(heldSince, now)}`;
+}
+
 export function renderLeague(id: string, details: LeagueDetails, history: readonly RecentChange[], now: number): Html {
   const { name, fields, first_seen_at, changed_at, removed_at, held_since } = details;
   return html`<section aria-labelledby="league-title" data-part="league"><h1 id="league-title">${bdi(name || id)}</h1>
-<p>${removed_at === null ? html`<span class="tag good">listed</span>` : html`<span class="tag removed">removed</span> ${relativeTime(removed_at, now)}`}
-${held_since === null ? '' : html`<span class="tag held">removal held</span> first held ${relativeTime(held_since, now)}`}
+<p>${renderState(removed_at, held_since, now)}
 <span class="muted">first seen ${relativeTime(first_seen_at, now)}, changed ${relativeTime(changed_at, now)}</span></p>
 <dl class="fields">${fields.map(
     ({ name: field, value }) =>

@@ -41,10 +41,10 @@ ${renderAxisLabels(polls, now)}
   )}<li>the height shows the duration; failed polls have full height</li></ul>${renderPollTable(newestFirst, now)}`;
 }
 
-/** The ages of the first and the last poll. They are not part of the chart, because the chart scales its text. */
+/** The ages of the first and the last poll, in a separate SVG, because the SVG of the chart would scale the text. */
 function renderAxisLabels(polls: readonly RunSummary[], now: number): Html {
   const begin = MAX_POLLS - polls.length;
-  // If the first bar is in the right half, its label ends where the bar ends, so that it fits.
+  // If the first bar is in the right half, its label ends where the bar ends, so that the label fits.
   const [position, anchor] = begin > MAX_POLLS / 2 ? [begin + BAR / STEP, 'end'] : [begin, 'start'];
   const label = (share: number, side: string, at = ''): Html =>
     html`<text x="${(100 * share).toFixed(1)}%" y="14" text-anchor="${side}" data-age="ago" data-at="${at}">${formatRelative('ago', Date.parse(at), now)}</text>`;

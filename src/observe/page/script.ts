@@ -15,13 +15,13 @@ function formatRelative(form, ms) {
 
 /**
  * Keeps an open page up to date: fetches it every 10 s, replaces changed parts, updates ages every second, and warns if
- * the worker stops answering. A part with a focused element stays as it is, unless its new version has the same link or
- * summary to focus. A part with selected text stays as it is, too, unless it is the state or the tiles.
+ * the worker stops answering. A part that has the focus is not replaced, unless the focus can move to the same link or
+ * summary in the new version. A part with selected text is not replaced, unless it is the state or the tiles.
  */
 export const SCRIPT = `
 ${AGES}
 const ANSWER_WITHIN_MS = 8_000;
-/* A hidden tab, of which only title and icon are visible, ticks once a minute. */
+/* A hidden tab, of which only title and icon are visible, sends a request once a minute. */
 const everyMs = () => (document.visibilityState === 'visible' ? 10_000 : 60_000);
 
 const main = document.querySelector('main');
@@ -79,7 +79,7 @@ function replace(part, next) {
   const successor = focused?.matches('a, summary') && [...next.querySelectorAll('a, summary')].find((element) => element.outerHTML === focused.outerHTML);
   const selection = document.getSelection();
   const isSelected = !selection.isCollapsed && selection.containsNode(part, true);
-  /* The state is always replaced, even if it is selected. */
+  /* The state and the tiles are replaced even if text in them is selected. */
   const mayWait = !['state', 'tiles'].includes(part.dataset.part);
   if ((mayWait && isSelected) || (focused && !successor)) return;
   const isOpen = part.querySelector('details[open]') !== null;
@@ -88,7 +88,7 @@ function replace(part, next) {
   if (successor) successor.focus({ preventScroll: true });
 }
 
-/* The HTML of a part without the text of ages and without its folding. */
+/* The HTML of a part, ignoring the text of ages and whether details are open. */
 function contentOf(part) {
   const copy = part.cloneNode(true);
   for (const age of copy.querySelectorAll('[data-age]')) age.textContent = '';
@@ -110,7 +110,7 @@ function tick() {
     /* A past event with a future timestamp (the clock was ahead) keeps its time of day. */
     if (age.textContent !== words && (form === 'until' || ms >= 0)) age.textContent = words;
   }
-  /* By then two requests have failed. */
+  /* After this time two requests have failed. */
   show(now - waitingSince > 2 * everyMs() + 2_000);
 }
 

@@ -1,6 +1,6 @@
 import type { Verdict } from '../verdict.ts';
 
-/** Uses system fonts and no external resources, and has a light and a dark theme. */
+/** Uses no external resources, which the Content-Security-Policy would block. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -2,15 +2,15 @@ import type Database from 'better-sqlite3';
 import { withReader } from '../connection.ts';
 import type { leagueChanges } from '../schema.ts';
 
-/** One change of the feed. JSON stays text, so that no digit is lost. */
+/** `before` and `after` stay JSON text, so that no digit is lost. */
 export type FeedEntry = typeof leagueChanges.$inferSelect & {
   /** The league's name; its old name if the change renamed it. */
   readonly league_name: string | null;
-  /** The changed fields, if requested; empty for `added` and `removed`. */
+  /** The changed fields; empty if they were not requested, and for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
 };
 
-/** Starts after a `seq`, with the first change at or after a timestamp, or with the newest few changes. */
+/** Starts after a `seq`, or with the first change at or after a timestamp, or with the last `newest` changes. */
 export type FeedStart = { readonly afterSeq: number } | { readonly sinceAt: string } | { readonly newest: number };
 
 /** The changes with `after` < `seq` <= `last`, of one league or of all. */
@@ -38,7 +38,7 @@ type FeedOptions = { readonly limit: number; readonly fields: boolean };
 
 const PAGE = 500;
 
-/** Reads the range a page at a time, oldest first, to save memory. Throws a DatabaseError. */
+/** Reads the range page by page to save memory, oldest changes first. Throws a DatabaseError. */
 export function* readFeed(path: string, range: FeedRange, options: FeedOptions): Generator<readonly FeedEntry[]> {
   let { after } = range;
   for (let left = options.limit; left > 0; left -= PAGE) {
@@ -66,7 +66,7 @@ export type RecentChange = Pick<FeedEntry, 'seq' | 'at' | 'kind' | 'league_id' |
   readonly fields: readonly FieldChange[];
 };
 
-/** The old and the new value as text; null if the field had no value. */
+/** The old and the new value as text; each is null if the field had no value. */
 export type FieldChange = { readonly field: string; readonly old: string | null; readonly now: string | null };
 
 type RecentFilter = {
@@ -88,7 +88,7 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
     // `T~` sorts after every time of the day, since a tilde sorts after all digits.
     day === undefined ? 'true' : "at >= @day AND at < @day || 'T~'",
   ].join(' AND ');
-  // Both orders give the same result, but for a day or a league only ordering by `at` can use an index.
+  // Both orders give the same result, but for a day or a league, SQLite can use an index only to order by `at`.
   const order = day === undefined && leagueId === undefined ? 'seq DESC' : 'at DESC, seq DESC';
   const sql = `SELECT seq, at, kind, league_id,
       substr(coalesce(after ->> '$.league_name', before ->> '$.league_name'), 1, ${MAX_SHOWN_CHARS}) AS league_name
@@ -106,8 +106,8 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
 export type DayCounts = { readonly day: string } & Readonly<Record<FeedEntry['kind'], number>>;
 
 /**
- * The days since a timestamp on which anything changed, oldest first. Sums up `runs`, since the feed may have millions
- * of rows. The conditions repeat those of the covering index `runs_with_changes`, so that SQLite uses it.
+ * The days since a timestamp on which leagues changed, oldest first. Sums up `runs`, since the feed may have millions
+ * of rows. The conditions repeat those of the covering index `runs_with_changes`, so that SQLite uses that index.
  */
 export function readDays(db: Database.Database, since: string): readonly DayCounts[] {
   const sql = `SELECT substr(finished_at, 1, 10) AS day, sum(added) AS added, sum(changed) AS changed,
@@ -117,7 +117,7 @@ export function readDays(db: Database.Database, since: string): readonly DayCoun
   return db.prepare<[string], DayCounts>(sql).all(since);
 }
 
-/** Drops `last_update_datetime`, which changes whenever another field does, unless no other field changed. */
+/** Drops `last_update_datetime` if other fields changed too, since it changes whenever one of them does. */
 export function significantFields<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
   const significant = fields.filter(({ field }) => field !== 'last_update_datetime');
   return significant.length === 0 ? fields : significant;

@@ -19,7 +19,7 @@ const REJECTIONS = `SELECT id, substr(league_id, 1, ${MAX_CHARS}) AS league_id, 
 const DRIFT = `SELECT substr(field, 1, ${MAX_CHARS}) AS field, kind, detail, first_seen_at
   FROM drift ORDER BY first_seen_at DESC, field LIMIT ${MAX_ROWS}`;
 
-/** The newest open rejections and drift, and how many rejections are open, in all and without a `league_id`. */
+/** The newest open rejections and drift, and the number of open rejections: in total, and without a `league_id`. */
 export function readIssues(db: Database.Database) {
   return {
     openRejections: count(db, 'resolved_at IS NULL'),
@@ -29,7 +29,7 @@ export function readIssues(db: Database.Database) {
   };
 }
 
-/** Counts the open rejections without a readable `league_id`: while the list has any, all removals are held. */
+/** Counts the open rejections without a readable `league_id`. While the service sends any, all removals are held. */
 export const countUnidentified = (db: Database.Database): number =>
   count(db, 'resolved_at IS NULL AND league_id IS NULL');
 

@@ -3,7 +3,7 @@ import { LEAGUE_MEMBERS } from '../../league/interface.ts';
 import { withReader } from '../connection.ts';
 import type { leagues } from '../schema.ts';
 
-/** An empty or absent value matches any league, but without a `status`, removed leagues are left out. */
+/** An empty or absent value matches every league, except that removed leagues match only the status `removed`. */
 export type Filter = {
   /** Part of the name, city or state, or the whole `league_id`. */
   readonly search?: string | undefined;
@@ -22,7 +22,7 @@ export type LeaguePage = ReturnType<typeof listLeagues>;
 
 const truncate = (expression: string): string => `substr(${expression}, 1, 200)`;
 
-/** One page of the leagues that match, sorted by name. Pages count from 1; if `wanted` is too high, the last page. */
+/** Page `wanted` (from 1) of the matching leagues, sorted by name; the last page if `wanted` is too high. */
 export function listLeagues(db: Database.Database, filter: Filter, wanted: number, limit: number) {
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
@@ -44,7 +44,7 @@ function buildWhere({ search, sport, status }: Filter): string {
   const fits = (column: string): string => `${truncate(column)} LIKE @pattern ESCAPE '\\'`;
   const conditions = [
     search && `(league_id = @search OR ${['league_name', 'city', 'state'].map(fits).join(' OR ')})`,
-    // Truncated, since the values offered to filter by are (see `countFacets`).
+    // Truncated like the values that `countFacets` offers as filters.
     sport && `${truncate('sport')} = @sport`,
     status === 'removed' ? 'removed_at IS NOT NULL' : 'removed_at IS NULL',
     status && status !== 'removed' && `${truncate('status')} = @status`,
@@ -57,7 +57,7 @@ export type Facets = ReturnType<typeof countFacets>;
 
 const MAX_FACETS = 100;
 
-/** Caches the counts until the feed has grown, since counting reads every league. */
+/** Caches the counts until the feed grows, since counting reads every league. */
 export function createFacetCounter(): (db: Database.Database) => Facets {
   let last: { seq: number; facets: Facets } | undefined;
   return (db) => {
@@ -87,7 +87,7 @@ export type LeagueDetails = Pick<League, 'first_seen_at' | 'changed_at' | 'remov
   readonly fields: readonly { readonly name: string; readonly value: Truncated }[];
 };
 
-/** The first 2,000 characters of a value, null if it is NULL, and the length of the whole value in characters. */
+/** `text`: the first 2,000 characters of a value; null for NULL. `length`: the number of all its characters. */
 type Truncated = { readonly text: string | null; readonly length: number };
 
 const MAX_READ_CHARS = 2_000;

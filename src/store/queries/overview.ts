@@ -30,7 +30,7 @@ export function readOverview(path: string): Overview {
   return withReader(path, (client) => client.transaction(() => selectOverview(client))());
 }
 
-/** Runs several queries: call it in a transaction. */
+/** Runs several queries. Call this in a transaction, so that their results are consistent. */
 export function selectOverview(client: Database.Database) {
   const db = drizzle({ client });
   const granted = selectLogin(db, eq(logins.outcome, 'ok'));
@@ -57,7 +57,7 @@ const COUNTS = { received, added, changed, restored, removed, unchanged, rejecte
 
 export type RunSummary = ReturnType<typeof selectRuns>[number];
 
-/** The newest runs, newest first; of the kind `only` if it is given. */
+/** The newest runs, newest first. If `only` is given, runs of that kind. */
 export function selectRuns(client: Database.Database, limit: number, only?: RunKind) {
   return drizzle({ client })
     .select({ id, kind, trigger, started_at, finished_at, ...RESULT, ...COUNTS })
@@ -87,7 +87,7 @@ export type Snapshot = {
   readonly holds: Pick<ReturnType<typeof createHoldRows>, 'all'>;
 };
 
-/** Reads in one transaction. Throws a DatabaseError, for example if a newer version wrote the database. */
+/** Reads in one transaction. Throws a DatabaseError, for example if a newer program version wrote the database. */
 export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
   return withReader(path, (client) => {
     assertSchemaKnown(client, readMigrations(migrations), path);

@@ -13,7 +13,7 @@ const READING_PRAGMAS = new Set(
    function_list index_info index_list index_xinfo integrity_check module_list page_count page_size
    pragma_list quick_check schema_version synchronous table_info table_list table_xinfo user_version`.split(/\s+/),
 );
-/** PRAGMAs whose argument names a table or an index. */
+/** PRAGMAs whose argument, such as the name of a table, does not make them write. */
 const NAMED_PRAGMAS =
   /^(foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/i;
 
@@ -39,7 +39,7 @@ export function runQuery(path: string, sql: string): QueryResult {
   });
 }
 
-/** Throws a UsageError unless the PRAGMA only reads. Call it before `prepare`, which already executes some PRAGMAs. */
+/** Throws a UsageError unless the PRAGMA only reads. Call this before `prepare`, which executes some PRAGMAs. */
 function assertReadingPragma(sql: string): void {
   const [, name = '', argument] = PRAGMA.exec(sql) ?? [];
   const isArgumentAllowed = argument === undefined || (argument === '(' && NAMED_PRAGMAS.test(name));

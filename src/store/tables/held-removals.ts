@@ -9,7 +9,7 @@ import { heldRemovals, leagues } from '../schema.ts';
 import type { RunStamp } from './runs.ts';
 
 export type Hold = {
-  /** Since when removals, of this league or of others, have been held without interruption. */
+  /** The start of the period in which some removal, not always this one, has been held without interruption. */
   readonly guardSince: string;
   readonly accepted: boolean;
 };
@@ -38,7 +38,7 @@ export function createHoldRows(db: BetterSQLite3Database) {
 
 export type HeldRemoval = ReturnType<typeof selectHeldRemovals>[number];
 
-/** The held removals, even accepted ones. Names and sports, which may have any length, are cut to 200 characters. */
+/** The held removals, including accepted ones. Truncates names and sports, which may have any length. */
 export function selectHeldRemovals(client: Database.Database) {
   const { league_id, first_run_id, held_since, accepted_at } = heldRemovals;
   const league_name = sql<string | null>`substr(${leagues.league_name}, 1, 200)`;
@@ -51,7 +51,7 @@ export function selectHeldRemovals(client: Database.Database) {
     .all();
 }
 
-/** Throws a DatabaseError, for example if a version with a newer or different schema wrote the database. */
+/** Throws a DatabaseError, for example if a program version with a newer schema wrote the database. */
 export function readHeldRemovals(path: string, migrations: string): readonly HeldRemoval[] {
   return withReader(path, (client) => {
     assertSchemaKnown(client, readMigrations(migrations), path);
@@ -59,13 +59,13 @@ export function readHeldRemovals(path: string, migrations: string): readonly Hel
   });
 }
 
-/** Accepts removals, even while a worker runs. Resolves with how many were still held. Fails with a DatabaseError. */
+/** Works even while a worker runs. Resolves to how many were still held. Throws or rejects with a DatabaseError. */
 export function acceptRemovals(
   path: string,
   removals: readonly HeldRemoval[],
   { migrations, clock, stop }: { readonly migrations: string; readonly clock: Clock; readonly stop: AbortSignal },
 ): Promise<number> {
-  // Checks the file read-only first: a writable connection would apply a WAL even if it then refused the file.
+  // Checks the file read-only first: a writable connection could apply a WAL to a file that is then refused.
   readHeldRemovals(path, migrations);
   const { league_id, first_run_id, accepted_at } = heldRemovals;
   const accept = (client: Database.Database): number => {

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { type FieldType, type FieldValue, type JsonText, LEAGUE_MEMBERS, type League } from '../../league/interface.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 
-/** What a poll compares its list with, by `league_id`. There may be very many leagues, so `live` has only hashes. */
+/** What a poll compares the received leagues with, by `league_id`. To save memory, `live` has plain hashes. */
 export type LeagueIndex = {
   /** The hashes of the leagues that are listed and in scope. */
   readonly live: ReadonlyMap<string, string>;
@@ -10,7 +10,6 @@ export type LeagueIndex = {
   readonly others: ReadonlyMap<string, { readonly hash: string; readonly removed: boolean }>;
 };
 
-/** A row of the change feed without its `seq`. */
 export type Change = RunStamp & {
   readonly leagueId: string;
   readonly kind: 'added' | 'changed' | 'removed' | 'restored';
@@ -19,8 +18,8 @@ export type Change = RunStamp & {
 };
 
 /**
- * Reads and writes the rows of `leagues` and of the feed. Uses plain SQL statements: with drizzle, which encodes each
- * value by its column, a first poll of 100,000 leagues took 5.3 s instead of 4.2 s.
+ * Reads and writes the rows of `leagues` and of the feed. Uses plain SQL: with drizzle, which encodes each value by its
+ * column, a first poll of 100,000 leagues took 5.3 s rather than 4.2 s.
  */
 export function createLeagueRows(client: Database.Database) {
   const index = createIndex(client);
@@ -49,7 +48,7 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
   const rehash = client.prepare('UPDATE leagues SET content_hash = ? WHERE league_id = ?');
   const append = client.prepare(APPEND);
   return {
-    /** Also marks the league as listed. */
+    /** Also marks a removed league as listed again. */
     upsert: (league: League, hash: string, at: string): void => {
       forgetIndex();
       // Spread arguments are bound faster than an array.
@@ -70,7 +69,10 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
   };
 }
 
-/** Caches the index (200 bytes per league). Never read it between a write and its commit, which may fail. */
+/**
+ * Caches the index (200 bytes per league). Never read it between a write and the commit: if the transaction were rolled
+ * back, the cache would keep the uncommitted state.
+ */
 function createIndex(client: Database.Database) {
   const selectLive = client.prepare<[{ scope: RunScope }], [string, string]>(LIVE).raw();
   const selectOthers = client.prepare<[{ scope: RunScope }], [string, string, 0 | 1]>(OTHERS).raw();
@@ -115,7 +117,7 @@ const APPEND = 'INSERT INTO league_changes (run_id, at, league_id, kind, before,
 /** Integers are BigInt: JavaScript's numbers are exact only up to 53 bits. */
 type ColumnValue = string | number | bigint | null;
 
-/** Turns integers into BigInt, bound as INTEGER. Numbers are bound as REAL, which a column of type ANY would keep. */
+/** better-sqlite3 binds BigInt as INTEGER, but every number as REAL, and a column of type ANY would keep the REAL. */
 function toColumn(value: FieldValue): ColumnValue {
   if (typeof value === 'boolean') return Number(value);
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;

@@ -22,9 +22,9 @@ export function createRejectionRows(db: BetterSQLite3Database) {
     .prepare();
   return {
     /**
-     * Opens new rejections, reopens resolved ones that were found again, and resolves open ones that were not found, if
-     * the scope covers them. Returns the opened and reopened rejections, except those of leagues that already had an
-     * open rejection: their element may change at every poll.
+     * Adds new rejections, reopens resolved ones that were sent again, and resolves open ones that were not sent. Only
+     * a poll of all leagues or of the same scope resolves a rejection. Returns the added and reopened rejections,
+     * without those of leagues that already had an open rejection, since their elements may differ at every poll.
      */
     update: <R extends RejectionRow>(rejections: readonly R[], scope: RunScope, { runId, at }: RunStamp) => {
       const before = selectOpen.all();
@@ -49,7 +49,7 @@ export function createRejectionRows(db: BetterSQLite3Database) {
 
 export function createDriftRows(db: BetterSQLite3Database) {
   return {
-    /** Stores departures from the interface; returns those that were not stored before. */
+    /** Stores drift; returns the departures from the interface that were not stored before. */
     add: (departures: readonly Drift[], { runId, at }: RunStamp): readonly Drift[] =>
       departures.filter((departure) => {
         const row = { ...departure, first_run_id: runId, first_seen_at: at };

@@ -48,7 +48,7 @@ export function createRunRows(client: Database.Database) {
     lastChangedAt: () => newest(inArray(runs.outcome, ['changed', 'held']))?.finished_at ?? undefined,
     lastStartedAt: () => newest()?.started_at,
     lastFinishedAt: () => newest(isNotNull(runs.finished_at))?.finished_at ?? undefined,
-    /** Stores a Retry-After in the newest run of this service. */
+    /** Stores the end of a Retry-After in the newest run with this fingerprint. */
     noteRetryAfter: (fingerprint: string, until: string): void => {
       const last = db
         .select({ id: max(runs.id) })
@@ -72,8 +72,8 @@ function prepareNewest(db: BetterSQLite3Database, ...conditions: readonly SQL[])
 }
 
 /**
- * The Retry-After of the newest run, or of the newest login if there is no run; only of this service if `fingerprint`
- * is given. The newest row has the highest id; timestamps do not tell, since the clock may have been ahead.
+ * The Retry-After of the newest run, or of the newest login if there is no run. If `fingerprint` is given, only rows
+ * with it count. The newest row is the one with the highest id: its timestamp may be lower if the clock was set back.
  */
 export function selectLastRetryAfter(db: BetterSQLite3Database, fingerprint?: string) {
   const run = prepareNewest(db, ...(fingerprint === undefined ? [] : [eq(runs.fingerprint, fingerprint)])).get();
@@ -90,7 +90,7 @@ function toRetryAfter(until: string | null, askedAt: string) {
 /**
  * Deletes runs started before `before`; returns their number. Keeps running ones, the last success of each kind and
  * scope, those whose Retry-After has not ended, those that other rows refer to, and the newest, so that ids are not
- * reused. The counts of a run tell whether the feed refers to it; the feed itself may have millions of rows.
+ * reused. Judges by the counts of a run whether the feed refers to that run, since the feed may have millions of rows.
  */
 function pruneRuns(db: BetterSQLite3Database, before: string, now: string): number {
   return db.run(sql`DELETE FROM runs
