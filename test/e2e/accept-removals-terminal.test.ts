@@ -2,7 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { fingerprint } from '../support/database.ts';
-import { acceptedIn, leagueIds, makeLeagues, poll, setUpHeld, waitingIn } from '../support/held-removals.ts';
+import { acceptedIn, leagueIds, poll, setUpHeld, waitingIn } from '../support/held-removals.ts';
+import { makeLeagues } from '../support/leagues.ts';
 import { CONTROL_C, CONTROL_D, startAtTerminal } from '../support/terminal.ts';
 
 const HELD = 3;
@@ -101,8 +102,8 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
     const bench = await setUpHeld();
     const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env });
     await terminal.waitForPrompt(QUESTION);
-    await poll(bench, makeLeagues(1, 4), HELD);
-    await poll(bench, makeLeagues(1, 2), HELD);
+    await poll(bench, makeLeagues(4), HELD);
+    await poll(bench, makeLeagues(2), HELD);
     terminal.type('y\n');
     expect(await terminal.waitForExit()).toBe(0);
     expect(terminal.screen()).toContain('6 removals accepted');

@@ -6,9 +6,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
 import { dump, fingerprint } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { acceptedIn, leagueIds, makeLeagues, poll, removedIn, setUpHeld, waitingIn } from '../support/held-removals.ts';
+import { acceptedIn, leagueIds, poll, removedIn, setUpHeld, waitingIn } from '../support/held-removals.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { PROGRAM, type RunningProgram, runProgram } from '../support/program.ts';
-import { makeLeague } from '../support/service.ts';
 
 const HELD = 3;
 const SHOW_ONLY =
@@ -48,7 +48,7 @@ async function expectEnd(command: RunningProgram, code: number, lastLine: string
 
 describe('accept-removals', { timeout: 60_000 }, () => {
   it('says so if no removal is held', async () => {
-    const bench = await setUp({ leagues: makeLeagues(1, 3) });
+    const bench = await setUp({ leagues: makeLeagues(3) });
     expect((await bench.run(['sync'])).code).toBe(0);
     const before = fingerprint(bench.folder);
     for (const args of [[], ['--yes']]) {
@@ -135,7 +135,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     ).toEqual([{ fits: 1 }]);
     expect(dump(bench.database)).toMatchObject({ league_changes, leagues: stored });
 
-    await poll(bench, makeLeagues(1, 3), 0);
+    await poll(bench, makeLeagues(3), 0);
     expect(removedIn(bench)).toEqual(leagueIds(4, 10));
     expect(bench.rows('SELECT * FROM held_removals')).toEqual([]);
   });
@@ -165,10 +165,10 @@ describe('accept-removals', { timeout: 60_000 }, () => {
   });
 
   it('lets exactly those pass beside a worker that polls every second', async () => {
-    const bench = await setUp({ leagues: makeLeagues(1, 10) });
+    const bench = await setUp({ leagues: makeLeagues(10) });
     const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('changed');
-    bench.simulator.setLeagues(makeLeagues(1, 3));
+    bench.simulator.setLeagues(makeLeagues(3));
     await worker.waitForPoll('held');
     expect(await bench.run(['accept-removals', '--yes'])).toMatchObject({ code: 0, stderr: '' });
     expect(await worker.waitForPoll('changed')).toMatchObject({ removed: 7, held: 0 });
@@ -185,7 +185,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     const bench = await setUpHeld(36, 26);
     await bench.run(['accept-removals', '--yes']);
     // Six of 36 would be few; six of the other 26 are many.
-    await poll(bench, makeLeagues(1, 20), HELD);
+    await poll(bench, makeLeagues(20), HELD);
     expect(removedIn(bench)).toEqual(leagueIds(27, 36));
     expect(waitingIn(bench)).toEqual(leagueIds(21, 26));
     expect(acceptedIn(bench)).toEqual([]);
@@ -194,22 +194,22 @@ describe('accept-removals', { timeout: 60_000 }, () => {
   it('does not keep few others from going', async () => {
     const bench = await setUpHeld(36, 26);
     await bench.run(['accept-removals', '--yes']);
-    await poll(bench, makeLeagues(1, 21), 0);
+    await poll(bench, makeLeagues(21), 0);
     expect(removedIn(bench)).toEqual(leagueIds(22, 36));
   });
 
   it('expires for a league that is listed again, and must be repeated if it disappears again', async () => {
     const bench = await setUpHeld();
     await bench.run(['accept-removals', '--yes']);
-    await poll(bench, makeLeagues(1, 10), 0);
+    await poll(bench, makeLeagues(10), 0);
     expect(removedIn(bench)).toEqual([]);
     expect(bench.rows('SELECT * FROM held_removals')).toEqual([]);
-    await poll(bench, makeLeagues(1, 3), HELD);
+    await poll(bench, makeLeagues(3), HELD);
     expect(waitingIn(bench)).toEqual(leagueIds(4, 10));
-    await poll(bench, makeLeagues(1, 3), HELD);
+    await poll(bench, makeLeagues(3), HELD);
     expect(removedIn(bench)).toEqual([]);
     expect((await bench.run(['accept-removals', '--yes'])).code).toBe(0);
-    await poll(bench, makeLeagues(1, 3), 0);
+    await poll(bench, makeLeagues(3), 0);
     expect(removedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
@@ -234,7 +234,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
 
   it('loses nothing of a worker that was killed, and leaves one file', async () => {
     const bench = await setUpHeld();
-    bench.simulator.setLeagues([...makeLeagues(1, 3), makeLeague('new')]);
+    bench.simulator.setLeagues([...makeLeagues(3), makeLeague('new')]);
     const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('held');
     await worker.stop('SIGKILL');
@@ -370,7 +370,7 @@ describe('status', { timeout: 60_000 }, () => {
     expect(rows).toHaveLength(7);
     expect(JSON.parse(stdout)).toMatchObject({ held_removals: rows });
     await bench.run(['accept-removals', '--yes']);
-    await poll(bench, makeLeagues(1, 3), 0);
+    await poll(bench, makeLeagues(3), 0);
     expect((await bench.run(['status'])).stdout).toMatch(/^held removals +none$/m);
   });
 });

@@ -7,9 +7,10 @@ import { systemClock } from '../../src/time/clock.ts';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
 import { ask, type Row } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 import { openBench, wallClock } from '../support/worker-resources.ts';
 
@@ -68,7 +69,7 @@ function objectsOf(exit: Exit): readonly Row[] {
 /** One league with every kind of change, and another league. */
 const LIFE = [
   [
-    makeLeague('l1', { league_name: 'First League', rankings: false, city: 'Rome', external_id: 'e1' }),
+    makeLeague('l1', { league_name: 'First League', rankings: false, city: 'Rome', external_id: 'e1', priority: 1 }),
     makeLeague('l2', { league_name: 'Second League' }),
   ],
   [

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { startProxy } from '../support/proxy.ts';
-import { grantLogin, listLeagues, makeLeague, type Reply, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
 
 /** A port on which nothing listens: only root may. */
 const UNREACHABLE = 'http://127.0.0.1:1';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { setUp, setUpFor } from '../support/bench.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { type LogLine, type RunningProgram, readLines } from '../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
 const WARN = 40;
 

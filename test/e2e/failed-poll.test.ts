@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { addBlockingTrigger, dropBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
 import { ask, dump, type Row } from '../support/database.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
-import { makeLeague } from '../support/service.ts';
 
 const BAD = [makeLeague('bad', { priority: 'high' })];
 const ODD = [makeLeague('odd', { nickname: 'a new field' })];

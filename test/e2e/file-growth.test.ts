@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { dump, type Row } from '../support/database.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
-import { makeLeague } from '../support/service.ts';
 
 const POLLS = 20;
 const LONGEST_GROWTH_BYTES = 24 * 1024;

@@ -18,6 +18,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
 import { askAsOther, expectWholeState, NO_OTHER_USER, picture } from '../support/copy-process.ts';
 import { ask, dump } from '../support/database.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
 import {
   countLeagues,
@@ -27,7 +28,6 @@ import {
   setUpPublishing,
   startFresh,
 } from '../support/publish-setup.ts';
-import { makeLeague } from '../support/service.ts';
 
 describe('the published copy', () => {
   it('is made in a folder that was missing, and has every row that the database has', async () => {

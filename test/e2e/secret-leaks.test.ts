@@ -2,16 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp, setUpFor } from '../support/bench.ts';
+import { makeLeague } from '../support/leagues.ts';
 import type { Exit } from '../support/program.ts';
-import {
-  grantLogin,
-  listLeagues,
-  makeLeague,
-  type Reply,
-  type Seen,
-  type Service,
-  startService,
-} from '../support/service.ts';
+import { grantLogin, listLeagues, type Reply, type Seen, type Service, startService } from '../support/service.ts';
 
 const USERNAME = 'canary-name';
 const PASSWORD = 'canary-password-4711';

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { type RunningProgram, runProgram, startProgram } from '../support/program.ts';
-import { makeLeague } from '../support/service.ts';
 
 type Started = { readonly program: RunningProgram; readonly url: string };
 

@@ -4,13 +4,15 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
 import { dump, fingerprint } from '../support/database.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { readLines } from '../support/program.ts';
-import { makeLeague } from '../support/service.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 
 /** A service and a database with the same ten leagues. */
 async function setUpInStep(): Promise<SimulatedBench> {
-  const bench = await setUp({ leagues: Array.from({ length: 10 }, (_, index) => makeLeague(`l${index}`)) });
+  const bench = await setUp({
+    leagues: Array.from({ length: 10 }, (_, index) => makeLeague(`l${index}`, { priority: 1 })),
+  });
   expect((await bench.run(['sync'])).code).toBe(0);
   return bench;
 }
@@ -184,7 +186,10 @@ describe('sync --dry-run', () => {
     await bench.run(['sync']);
     const told = (await bench.run(['changes', '--limit', '2'])).stdout.trimEnd().split('\n');
     expect(planned).toEqual(told.map((line) => line.replace(/^ *\d+ {2}\S+ {2}/, '')));
-    bench.simulator.setLeagues([makeLeague('l1', { city: 'Rome' }), makeLeague('l2', { rankings: null })]);
+    bench.simulator.setLeagues([
+      makeLeague('l1', { city: 'Rome' }),
+      makeLeague('l2', { rankings: null, priority: 1, create_datetime: null }),
+    ]);
     const back = (await bench.run(['sync', '--dry-run'])).stdout.trimEnd().split('\n').slice(0, -1);
     await bench.run(['sync']);
     const after = (await bench.run(['changes', '--limit', '2'])).stdout.trimEnd().split('\n');

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, countLogins, EVERY_SECOND, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/fake-clock.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

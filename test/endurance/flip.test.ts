@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
 import type { Findings } from '../support/flip-reader.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
 const LEAGUES = 20_000;
 const PROBES = 40;

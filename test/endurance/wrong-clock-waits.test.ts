@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Bench, setUpFor } from '../support/bench.ts';
 import { startExpiringService } from '../support/expiring-service.ts';
 import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/fake-clock.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, type Reply, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
 
 const EVERY_2_SECONDS = { LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *' };
 const SLOT_MS = 2_000;

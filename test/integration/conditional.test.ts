@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
 import { systemClock } from '../../src/time/clock.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   failed,
   leaguesAnswer,
@@ -15,8 +16,6 @@ import {
   dumpTables,
   type Folder,
   makeFolder,
-  makeLeague,
-  makeLeagues,
   openBench,
   wallClock,
   withDatabase,

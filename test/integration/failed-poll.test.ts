@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addBlockingTrigger, dropBlockingTrigger, type TriggerEvent } from '../support/blocking-trigger.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
   failed,
@@ -12,15 +13,7 @@ import {
   startScriptedService,
   trickle,
 } from '../support/scripted-service.ts';
-import {
-  type Bench,
-  dumpTables,
-  makeFolder,
-  makeLeague,
-  makeLeagues,
-  openBench,
-  type Row,
-} from '../support/worker-resources.ts';
+import { type Bench, dumpTables, makeFolder, openBench, type Row } from '../support/worker-resources.ts';
 
 type Setting = { readonly service: ScriptedService; readonly bench: Bench };
 

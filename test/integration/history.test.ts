@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { pollLeagues } from '../../src/sync/poll.ts';
 import { systemClock } from '../../src/time/clock.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { failed, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, makeLeague, openBench, type Row, readExactRows, wallClock } from '../support/worker-resources.ts';
+import { makeFolder, openBench, type Row, readExactRows, wallClock } from '../support/worker-resources.ts';
 
 const POLLS = 60;
 const IDS = Array.from({ length: 14 }, (_, index) => `l${index}`);

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
 import {
   type Bench,
   dumpTables,
   makeFolder,
-  makeLeague,
-  makeLeagues,
   openBench,
   type Row,
   readExactRows,

@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import {
-  type Bench,
-  type Folder,
-  makeFolder,
-  makeLeague,
-  makeLeagues,
-  openBench,
-  withDatabase,
-} from '../support/worker-resources.ts';
+import { type Bench, type Folder, makeFolder, openBench, withDatabase } from '../support/worker-resources.ts';
 
 async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
   service.script('leagues', leaguesAnswer(elements));

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError } from '../../src/errors.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
   failed,
@@ -20,8 +21,6 @@ import {
   type Bench,
   dumpTables,
   makeFolder,
-  makeLeague,
-  makeLeagues,
   openBench,
   PASSWORD,
   type Row,

@@ -8,6 +8,7 @@ import { createTokenIssuer } from '../../src/simulator/endpoints.ts';
 import { faults, SLOW_MS } from '../../src/simulator/faults.ts';
 import type { LoggedRequest } from '../../src/simulator/handler.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { makeLeague } from '../support/leagues.ts';
 
 const LOGIN_PATH = '/players/v1/authenticate/login';
 const PROFILE_PATH = '/players/v1/players/player/me';
@@ -69,17 +70,12 @@ async function sendRaw(simulator: Simulator, text: string): Promise<string> {
   return received;
 }
 
-function makeLeagues(count: number) {
-  return Array.from({ length: count }, (_, index) => ({
-    league_id: `league-${index}`,
-    league_name: `League ${index}`,
-    sport: 'soccer',
-    league_image: 'https://images.example.com/league.png',
-    priority: index,
-    status: index % 2 === 0 ? 'active' : 'inactive',
-    create_datetime: null,
-    last_update_datetime: null,
-  }));
+/** Leagues of which every second one is inactive. */
+function makeMixedLeagues(count: number) {
+  const status = (index: number) => (index % 2 === 0 ? 'active' : 'inactive');
+  return Array.from({ length: count }, (_, index) =>
+    makeLeague(`league-${index}`, { league_name: `League ${index}`, priority: index, status: status(index) }),
+  );
 }
 
 describe('login', () => {
@@ -253,8 +249,8 @@ describe('leagues', () => {
 
   it('can be replaced while it runs', async () => {
     await using simulator = await startSimulator();
-    simulator.setLeagues(makeLeagues(2));
-    expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeLeagues(2));
+    simulator.setLeagues(makeMixedLeagues(2));
+    expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeMixedLeagues(2));
   });
 });
 
@@ -363,14 +359,14 @@ const faultChecks: Record<string, FaultCheck> = {
   etag: async (simulator, token) => {
     const ask = (etag: string) => get(simulator, LEAGUES_PATH, { token, etag });
     const etag = String((await ask('"another"')).headers.get('etag'));
-    expect(await listRaw(simulator, token)).toEqual(makeLeagues(20));
+    expect(await listRaw(simulator, token)).toEqual(makeMixedLeagues(20));
     const again = await ask(etag);
     expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
-    simulator.setLeagues(makeLeagues(19));
+    simulator.setLeagues(makeMixedLeagues(19));
     const changed = await ask(etag);
     expect(changed.status).toBe(200);
     expect(changed.headers.get('etag')).not.toBe(etag);
-    simulator.setLeagues(makeLeagues(20));
+    simulator.setLeagues(makeMixedLeagues(20));
   },
   flapping: async (simulator, token) => {
     const asked = Array.from({ length: 20 }, () => get(simulator, LEAGUES_PATH, { token }).then(() => 'answered'));
@@ -405,7 +401,7 @@ const faultChecks: Record<string, FaultCheck> = {
     expect(await listRaw(simulator, token)).toEqual([]);
   },
   'drop-third': async (simulator, token) => {
-    const expected = makeLeagues(20).filter((_, index) => index % 3 !== 2);
+    const expected = makeMixedLeagues(20).filter((_, index) => index % 3 !== 2);
     expect(await listRaw(simulator, token)).toEqual(expected);
   },
   'bad-rows': async (simulator, token) => {
@@ -418,11 +414,11 @@ const faultChecks: Record<string, FaultCheck> = {
     expect(broken[2]).toBeTypeOf('string');
   },
   'new-field': async (simulator, token) => {
-    const expected = makeLeagues(20).map((league) => ({ ...league, broadcast_partner: expect.any(String) }));
+    const expected = makeMixedLeagues(20).map((league) => ({ ...league, broadcast_partner: expect.any(String) }));
     expect(await listRaw(simulator, token)).toEqual(expected);
   },
   duplicates: async (simulator, token) => {
-    const [first, second, ...rest] = makeLeagues(20);
+    const [first, second, ...rest] = makeMixedLeagues(20);
     const again = [first, rest[8], { ...second, league_name: 'League 1 (again)' }];
     expect(await listRaw(simulator, token)).toEqual([first, second, ...rest, ...again]);
   },
@@ -431,7 +427,7 @@ const faultChecks: Record<string, FaultCheck> = {
     const [one, other] = z.array(RawLeagueAnswer).parse([await ask(), await ask()]);
     expect(one?.leagues).not.toEqual(other?.leagues);
     expect(one?.leagues).toHaveLength(20);
-    expect(one?.leagues).toEqual(expect.arrayContaining(makeLeagues(20)));
+    expect(one?.leagues).toEqual(expect.arrayContaining(makeMixedLeagues(20)));
     const keyOrders = new Set(one?.leagues.map((league) => Object.keys(z.looseObject({}).parse(league)).join()));
     expect(keyOrders.size).toBeGreaterThan(10);
   },
@@ -476,18 +472,18 @@ const faultChecks: Record<string, FaultCheck> = {
 
 describe('faults', () => {
   it.each(faults)('do what they say: $name: $description', async ({ name }) => {
-    await using simulator = await startSimulator({ leagues: makeLeagues(20) });
+    await using simulator = await startSimulator({ leagues: makeMixedLeagues(20) });
     const token = await takeToken(simulator);
     simulator.setFault(name, true);
     await faultChecks[name]?.(simulator, token);
     expect(faultChecks).toHaveProperty(name);
     simulator.setFault(name, false);
-    expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeLeagues(20));
+    expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeMixedLeagues(20));
   });
 
   it('can be on from the start, several at once', async () => {
     const together = ['wrong-clock', 'new-field', 'drop-third'];
-    await using simulator = await startSimulator({ leagues: makeLeagues(3), faults: together });
+    await using simulator = await startSimulator({ leagues: makeMixedLeagues(3), faults: together });
     const response = await get(simulator, LEAGUES_PATH, { token: await takeToken(simulator) });
     const { leagues } = RawLeagueAnswer.parse(await response.json());
     expect(leagues.map((league) => Object.hasOwn(Object(league), 'broadcast_partner'))).toEqual([true, true]);
@@ -555,20 +551,20 @@ describe('churn', () => {
   });
 
   it('repeats itself with the same seed and does not change the given state', () => {
-    const state = startChurn(makeLeagues(10));
+    const state = startChurn(makeMixedLeagues(10));
     const step = () => churn(state, createRandom(7), 0);
     expect(step()).toEqual(step());
-    expect(state).toEqual(startChurn(makeLeagues(10)));
+    expect(state).toEqual(startChurn(makeMixedLeagues(10)));
   });
 
   it('stamps what it changes in the format of the list', () => {
-    const { listed } = churn(startChurn(makeLeagues(1)), () => 0.5, Date.UTC(2026, 9, 12, 1, 39, 28, 305));
+    const { listed } = churn(startChurn(makeMixedLeagues(1)), () => 0.5, Date.UTC(2026, 9, 12, 1, 39, 28, 305));
     expect(listed).toMatchObject([{ last_update_datetime: '2026-10-12T01:39:28.305500' }]);
   });
 
   it('changes something at every step, one to three leagues at most, and stays within bounds', () => {
     const random = createRandom(1);
-    let state = startChurn(makeLeagues(40));
+    let state = startChurn(makeMixedLeagues(40));
     const sizes = new Set<number>();
     for (let index = 0; index < 5_000; index++) {
       const next = churn(state, random, index);
@@ -589,7 +585,7 @@ describe('churn', () => {
 
   it.each([
     ['an empty list', []],
-    ['a list of one', makeLeagues(1)],
+    ['a list of one', makeMixedLeagues(1)],
     ['a list of rubbish', [null, 7, 'x', []]],
   ])('survives %s and loses nothing for good', (_, leagues) => {
     const random = createRandom(3);

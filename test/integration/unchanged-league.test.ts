@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { pollLeagues } from '../../src/sync/poll.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { granted, leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import {
-  type Bench,
-  makeFolder,
-  makeLeague,
-  makeLeagues,
-  openBench,
-  withDatabase,
-} from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench, withDatabase } from '../support/worker-resources.ts';
 
 const LEAGUES = makeLeagues(3);
 const TOKEN = 'token-abc-123';

@@ -23,6 +23,7 @@ import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
 import { makeFolder as makePlace } from '../support/folder.ts';
+import { makeLeagues } from '../support/leagues.ts';
 import { PROGRAM } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { openTestStore } from '../support/store.ts';
@@ -31,7 +32,6 @@ import {
   dumpTables,
   type Folder,
   makeFolder,
-  makeLeagues,
   openBench,
   PASSWORD,
   type Row,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { makeLeague } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, makeLeague, openBench, type Row, readExactRows } from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench, type Row, readExactRows } from '../support/worker-resources.ts';
 
 type Check = (bench: Bench, poll: (...elements: readonly unknown[]) => Promise<unknown>) => void | Promise<void>;
 

@@ -1,4 +1,5 @@
-import { grantLogin, listLeagues, makeLeague, type Reply, type Seen, startService } from './service.ts';
+import { makeLeague } from './leagues.ts';
+import { grantLogin, listLeagues, type Reply, type Seen, startService } from './service.ts';
 
 export type ExpiringServiceOptions = {
   readonly lifeMs: number;

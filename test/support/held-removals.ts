@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type SimulatedBench, setUp } from './bench.ts';
-import { makeLeague } from './service.ts';
+import { makeLeagues } from './leagues.ts';
 import { openBench } from './worker-resources.ts';
 
 /** The league ids l4 to l6, for example. */
@@ -8,17 +8,13 @@ export function leagueIds(first: number, last: number): readonly string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => `l${first + index}`);
 }
 
-export function makeLeagues(first: number, last: number): readonly ReturnType<typeof makeLeague>[] {
-  return leagueIds(first, last).map((id) => makeLeague(id));
-}
-
 /** Sets up ten leagues with seven held removals, l4 to l10; or `stored` leagues of which only `listed` are listed. */
 export async function setUpHeld(stored = 10, listed = 3): Promise<SimulatedBench> {
-  const bench = await setUp({ leagues: makeLeagues(1, stored) });
+  const bench = await setUp({ leagues: makeLeagues(stored) });
   const folder = { path: bench.folder, file: () => bench.database, [Symbol.dispose]: () => undefined };
   await using worker = await openBench({ folder, url: bench.simulator.url });
   expect((await worker.poll()).outcome).toBe('changed');
-  bench.simulator.setLeagues(makeLeagues(1, listed));
+  bench.simulator.setLeagues(makeLeagues(listed));
   expect((await worker.poll()).outcome).toBe('held');
   return bench;
 }

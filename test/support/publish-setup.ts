@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SimulatedBench, setUp } from './bench.ts';
 import { ask } from './database.ts';
+import { makeLeague } from './leagues.ts';
 import { eventually, type LogLine, type RunningProgram } from './program.ts';
-import { makeLeague } from './service.ts';
 
 export const FAULT = 'the published copy could not be made';
 

@@ -85,18 +85,3 @@ export function grantLogin(token: string, lifeMs = 3_600_000): Reply {
 export function listLeagues(leagues: readonly unknown[], more: Readonly<Record<string, unknown>> = {}): Reply {
   return { body: { message: 'Leagues retrieved', leagues, timestamp: new Date().toISOString(), ...more } };
 }
-
-/** A league with every required field. */
-export function makeLeague(leagueId: string, more: Readonly<Record<string, unknown>> = {}) {
-  return {
-    league_id: leagueId,
-    league_name: `League ${leagueId}`,
-    sport: 'soccer',
-    league_image: 'https://images.example.com/league.png',
-    priority: 1,
-    status: 'active',
-    create_datetime: null,
-    last_update_datetime: null,
-    ...more,
-  };
-}

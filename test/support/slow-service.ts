@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { grantLogin, listLeagues, makeLeague, type Seen, startService } from './service.ts';
+import { makeLeague } from './leagues.ts';
+import { grantLogin, listLeagues, type Seen, startService } from './service.ts';
 
 /** A service whose first list is slow. */
 export async function startSlowOnce(slowMs: number) {

@@ -127,22 +127,3 @@ export function dumpTables(path: string): Readonly<Record<string, readonly Row[]
 export function wallClock(base: Clock, now: () => number): Clock {
   return { ...base, now };
 }
-
-/** A league as the service sends it. */
-export function makeLeague(id: string, fields: Row = {}): Row {
-  return {
-    league_id: id,
-    league_name: `League ${id}`,
-    sport: 'soccer',
-    league_image: `https://images.example.com/${id}.png`,
-    priority: 3,
-    status: 'active',
-    create_datetime: '2020-01-01T00:00:00Z',
-    last_update_datetime: null,
-    ...fields,
-  };
-}
-
-export function makeLeagues(count: number, fields: Row = {}): readonly Row[] {
-  return Array.from({ length: count }, (_, index) => makeLeague(`l${index + 1}`, fields));
-}

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { type Bench, PASSWORD, setUpFor, USERNAME } from '../support/bench.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { makeLeague } from '../support/leagues.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
 const TOKEN = 'token-of-this-test';
 const REFRESH = 'renewal-of-this-test';

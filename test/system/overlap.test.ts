@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 
 const SLOW_MS = 3_000;
 const POLLS = 3;

@@ -9,8 +9,8 @@ import {
   openTab,
   takePicture,
 } from '../support/browser.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { serve, serveLeagues } from '../support/page.ts';
-import { makeLeague, makeLeagues } from '../support/worker-resources.ts';
 
 const EVERY_LOOK = Object.keys(LOOKS) as readonly Look[];
 const MANY = 20_000;

@@ -2,8 +2,9 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { countLogins, PASSWORD, setUp, setUpFor } from '../support/bench.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, type Seen, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, type Seen, startService } from '../support/service.ts';
 
 describe('a secret file', () => {
   it('is re-read at every login', async () => {

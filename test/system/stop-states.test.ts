@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { type Bench, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { isWritten } from '../support/blocking-trigger.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually, readLines } from '../support/program.ts';
 import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
-import { grantLogin, listLeagues, makeLeague, type Reply, type Service, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
 import { expectCleanStop, expectInOrder, STOPPING, wordsOf } from '../support/stopping.ts';
 
 /** Enough leagues for a transaction of most of a second, so that a signal can arrive within it. */

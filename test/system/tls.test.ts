@@ -8,8 +8,9 @@ import {
   noCertificates,
 } from '../support/certificate.ts';
 import { basicPair, expectNoSecret, failToSync } from '../support/failed-sync.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../support/service.ts';
 import { startSilence, startTls } from '../support/tls-service.ts';
 
 const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };

@@ -12,7 +12,7 @@ import {
   rawNumber,
   typeName,
 } from '../../src/league/json.ts';
-import { RUNS, reverseKeys } from '../support/unit-league.ts';
+import { RUNS, reverseKeys } from '../support/league-lists.ts';
 
 describe('parsed JSON', () => {
   it.each([

@@ -3,14 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
 import { LEAGUE_FIELDS } from '../../src/league/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
-import { createElement, parseAnswer, parseElements, without } from '../support/unit-league.ts';
+import { parseAnswer, parseElements } from '../support/league-lists.ts';
+import { makeLeague } from '../support/leagues.ts';
 
 const text = readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8');
 const bundled = parseJson(text);
 
 /** A list with many other elements, so that these are a minority. */
 function among(...elements: readonly JsonValue[]): readonly JsonValue[] {
-  const good = elements.map((_, index) => createElement({ league_id: `good-${index}` }));
+  const good = elements.map((_, index) => makeLeague(`good-${index}`));
   return [...good, ...elements];
 }
 
@@ -54,7 +55,7 @@ describe('a list of leagues', () => {
   it.each<[string, JsonValue]>([
     ['is missing', {}],
     ['is null', { leagues: null }],
-    ['is an object', { leagues: { 0: createElement() } }],
+    ['is an object', { leagues: { 0: makeLeague('l1') } }],
     ['is a text', { leagues: '[]' }],
   ])('that %s is a failure', async (_what, answer) => {
     await expect(parseAnswer(JSON.stringify(answer))).rejects.toThrow(ContractError);
@@ -72,7 +73,7 @@ describe('a list of leagues', () => {
   });
 
   it('may contain a league of another status than requested, which is stored and is drift', async () => {
-    const list = await parseElements([createElement({ status: 'inactive' })], 'active');
+    const list = await parseElements([makeLeague('l1', { status: 'inactive' })], 'active');
     expect(list.leagues.get('l1')?.league.status).toBe('inactive');
     expect(list.drift).toEqual([
       { field: 'leagues[].status', kind: 'unexpected-value', detail: 'not active, which was asked for' },
@@ -86,13 +87,13 @@ describe('a list of leagues', () => {
     ['"0042"', '0042'],
     ['"9007199254740993"', '9007199254740993'],
   ])('keeps every digit of the id %s', async (sent, id) => {
-    const answer = JSON.stringify({ leagues: [createElement()] }).replace('"l1"', sent);
+    const answer = JSON.stringify({ leagues: [makeLeague('l1')] }).replace('"l1"', sent);
     expect([...(await parseAnswer(answer)).leagues.keys()]).toEqual([id]);
   });
 
   it('has a field named __proto__ in extra', async () => {
     const named = '{"__proto__":{"status":"x"},"league_id"';
-    const answer = JSON.stringify({ leagues: [createElement()] }).replace('{"league_id"', named);
+    const answer = JSON.stringify({ leagues: [makeLeague('l1')] }).replace('{"league_id"', named);
     const league = (await parseAnswer(answer)).leagues.get('l1')?.league;
     expect(league?.extra).toBe('{"__proto__":{"status":"x"}}');
     expect(league?.status).toBe('active');
@@ -103,7 +104,7 @@ describe('an element', () => {
   const required = ['league_name', 'sport', 'league_image', 'priority', 'status'];
 
   it.each(required)('without %s is rejected, and its id is known', async (name) => {
-    const { rejections, leagues } = await parseElements(among(without(name)));
+    const { rejections, leagues } = await parseElements(among(makeLeague('l1', { [name]: undefined })));
     expect(rejections).toMatchObject([
       { leagueId: 'l1', position: 1, problems: [{ path: name, message: 'is missing' }] },
     ]);
@@ -111,20 +112,20 @@ describe('an element', () => {
   });
 
   it.each(required)('with %s as null is rejected', async (name) => {
-    const { rejections } = await parseElements(among(createElement({ [name]: null })));
+    const { rejections } = await parseElements(among(makeLeague('l1', { [name]: null })));
     expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: name, message: 'is null' }] }]);
   });
 
   it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, with drift', async (name) => {
-    const { leagues, drift } = await parseElements([without(name)]);
+    const { leagues, drift } = await parseElements([makeLeague('l1', { [name]: undefined })]);
     expect(leagues.get('l1')?.league).toMatchObject({ [name]: null });
     expect(drift).toEqual([{ field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' }]);
   });
 
   it('with null in every optional field is the same as one without them', async () => {
     const optional = LEAGUE_FIELDS.filter(({ presence }) => presence === 'optional').map(({ name }) => [name, null]);
-    const list = await parseElements([createElement(Object.fromEntries(optional))]);
-    const bare = await parseElements([createElement()]);
+    const list = await parseElements([makeLeague('l1', Object.fromEntries(optional))]);
+    const bare = await parseElements([makeLeague('l1')]);
     expect(list.leagues.get('l1')).toEqual(bare.leagues.get('l1'));
     expect(list.drift).toEqual([]);
   });
@@ -132,15 +133,18 @@ describe('an element', () => {
   it.each<[string, JsonValue]>([
     ['null', null],
     ['a text', 'l1'],
-    ['a list', [createElement()]],
+    ['a list', [makeLeague('l1')]],
     ['a number', 1],
-    ['an object without an id', without('league_id')],
-    ['an object with an empty id', createElement({ league_id: '' })],
-    ['an object with null for its id', createElement({ league_id: null })],
-    ['an object with an object for its id', createElement({ league_id: { id: 'l1' } })],
-    ['an object with a NUL in its id', createElement({ league_id: 'l\u00001' })],
+    ['an object without an id', makeLeague('l1', { league_id: undefined })],
+    ['an object with an empty id', makeLeague('l1', { league_id: '' })],
+    ['an object with null for its id', makeLeague('l1', { league_id: null })],
+    ['an object with an object for its id', makeLeague('l1', { league_id: { id: 'l1' } })],
+    ['an object with a NUL in its id', makeLeague('l\u00001')],
     ['a list that is nested too deeply', nested(600)],
-    ['an object without an id that is nested too deeply', { ...without('league_id'), city: nested(600) }],
+    [
+      'an object without an id that is nested too deeply',
+      { ...makeLeague('l1', { league_id: undefined }), city: nested(600) },
+    ],
   ])('that is %s is rejected as unreadable', async (_what, element) => {
     const { rejections, leagues } = await parseElements(among(element));
     expect(rejections).toMatchObject([{ leagueId: null, position: 1 }]);
@@ -152,7 +156,7 @@ describe('an element', () => {
     [17, '17'],
   ])('that is nested too deeply is rejected under its id %j', async (league_id, leagueId) => {
     const { rejections, leagues } = await parseElements(
-      among(createElement({ league_id, default_markets: nested(600) })),
+      among(makeLeague('l1', { league_id, default_markets: nested(600) })),
     );
     expect(rejections).toMatchObject([{ leagueId, problems: [{ path: '', message: 'is nested too deeply' }] }]);
     expect([...leagues.keys()]).toEqual(['good-0']);
@@ -160,24 +164,24 @@ describe('an element', () => {
 
   it('with more than 10,000 fields is rejected, and only its id is kept', async () => {
     const fields = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field-${index}`, index]));
-    const { rejections, leagues } = await parseElements(among(createElement(fields)));
+    const { rejections, leagues } = await parseElements(among(makeLeague('l1', fields)));
     expect(rejections).toMatchObject([{ leagueId: 'l1', problems: [{ path: '', message: 'has too many fields' }] }]);
     expect(JSON.parse(rejections[0]?.raw ?? '')).toEqual({ league_id: 'l1', note: 'has too many fields to be kept' });
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
 
   it('that is nested as deeply as a database can read is stored', async () => {
-    const { leagues } = await parseElements([createElement({ default_markets: nested(400) })]);
+    const { leagues } = await parseElements([makeLeague('l1', { default_markets: nested(400) })]);
     expect(leagues.get('l1')?.league.default_markets).toBe(JSON.stringify(nested(400)));
   });
 
   it('with several problems names all of them', async () => {
-    const { rejections } = await parseElements(among(createElement({ sport: null, priority: 'first' })));
+    const { rejections } = await parseElements(among(makeLeague('l1', { sport: null, priority: 'first' })));
     expect(rejections[0]?.problems.map(({ path }) => path)).toEqual(['sport', 'priority']);
   });
 
   it('that is rejected is stored as canonical JSON, so that the order of keys makes no difference', async () => {
-    const element = createElement({ sport: null });
+    const element = makeLeague('l1', { sport: null });
     const turned = Object.fromEntries(Object.entries(element).reverse());
     const [one] = (await parseElements(among(element))).rejections;
     const [other] = (await parseElements(among(turned))).rejections;
@@ -188,15 +192,15 @@ describe('an element', () => {
 describe('a league that is sent twice', () => {
   it('with the same content is one', async () => {
     const list = await parseElements([
-      createElement({ city: 'Rome', state: 'IT' }),
-      createElement({ state: 'IT', city: 'Rome' }),
+      makeLeague('l1', { city: 'Rome', state: 'IT' }),
+      makeLeague('l1', { state: 'IT', city: 'Rome' }),
     ]);
     expect(list).toMatchObject({ received: 2, duplicates: 1, rejections: [] });
     expect(list.leagues.size).toBe(1);
   });
 
   it('with different content is rejected, both times', async () => {
-    const list = await parseElements(among(createElement({ priority: 1 }), createElement({ priority: 2 })));
+    const list = await parseElements(among(makeLeague('l1', { priority: 1 }), makeLeague('l1', { priority: 2 })));
     expect([...list.leagues.keys()]).toEqual(['good-0', 'good-1']);
     expect(list.rejections.map(({ leagueId, position }) => [leagueId, position])).toEqual([
       ['l1', 2],
@@ -205,22 +209,20 @@ describe('a league that is sent twice', () => {
   });
 
   it('once with a problem is rejected, both times', async () => {
-    const list = await parseElements(among(createElement(), without('sport')));
+    const list = await parseElements(among(makeLeague('l1'), makeLeague('l1', { sport: undefined })));
     expect(list.rejections.map(({ leagueId }) => leagueId)).toEqual(['l1', 'l1']);
   });
 
   it('and a third time with different content is rejected, once per content', async () => {
-    const list = await parseElements(among(createElement(), createElement(), createElement({ priority: 2 })));
+    const list = await parseElements(among(makeLeague('l1'), makeLeague('l1'), makeLeague('l1', { priority: 2 })));
     expect(list.rejections.map(({ position }) => position)).toEqual([3, 5]);
     expect(list.duplicates).toBe(1);
   });
 });
 
 describe('a list with many rejections', () => {
-  const bad = (count: number) =>
-    Array.from({ length: count }, (_, index) => createElement({ league_id: `b${index}`, sport: null }));
-  const good = (count: number) =>
-    Array.from({ length: count }, (_, index) => createElement({ league_id: `g${index}` }));
+  const bad = (count: number) => Array.from({ length: count }, (_, index) => makeLeague(`b${index}`, { sport: null }));
+  const good = (count: number) => Array.from({ length: count }, (_, index) => makeLeague(`g${index}`));
 
   it('is accepted up to a half', async () => {
     expect(await parseElements([...good(5), ...bad(5)])).toMatchObject({ received: 10 });
@@ -240,7 +242,7 @@ describe('a list with many rejections', () => {
   });
 
   it('counts identical rejections as duplicates, but each of them towards the half', async () => {
-    const again = createElement({ league_id: 'b0', sport: null });
+    const again = makeLeague('b0', { sport: null });
     const list = await parseElements([
       ...good(4),
       again,

@@ -4,10 +4,11 @@ import { LEAGUE_MEMBERS, type League } from '../../src/league/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
 import { changedMembersJson, contentHash, elementHash, leagueJson } from '../../src/league/league-json.ts';
 import { parseLeagues } from '../../src/service/leagues.ts';
-import { createElement, elementList, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
+import { elementList, parseElements, RUNS, reverseKeys } from '../support/league-lists.ts';
+import { makeLeague } from '../support/leagues.ts';
 
 async function leagueOf(fields: Readonly<Record<string, JsonValue>> = {}): Promise<League> {
-  const [received] = (await parseElements([createElement(fields)])).leagues.values();
+  const [received] = (await parseElements([makeLeague('l1', fields)])).leagues.values();
   if (received === undefined) throw new Error('The league was rejected.');
   return received.league;
 }
@@ -74,7 +75,7 @@ describe('the hash of a league', () => {
 
 /** Parses an element beside a usable one, since a list of rejected elements alone is refused. */
 async function readBeside(fields: Readonly<Record<string, JsonValue>>, stored = new Map<string, string>()) {
-  const body = { leagues: [createElement({ league_id: 'other' }), createElement(fields)] };
+  const body = { leagues: [makeLeague('other'), makeLeague('l1', fields)] };
   const { leagues, rejections, drift } = await parseLeagues(body, 'all', { stored });
   const read = [...leagues.values()].map(({ leagueId, hash, league }) => ({ leagueId, hash, league }));
   return { leagues: read, rejections, drift };
@@ -82,9 +83,9 @@ async function readBeside(fields: Readonly<Record<string, JsonValue>>, stored = 
 
 describe('the hash of an element', () => {
   it.each<[string, JsonObject]>([
-    ['a complete league', createElement()],
-    ['a list of objects', createElement({ default_markets: [{ b: 1, a: 2 }] })],
-    ['null in an optional field', createElement({ city: null })],
+    ['a complete league', makeLeague('l1')],
+    ['a list of objects', makeLeague('l1', { default_markets: [{ b: 1, a: 2 }] })],
+    ['null in an optional field', makeLeague('l1', { city: null })],
   ])('is that of its league: %s', async (_what, element) => {
     const league = await leagueOf(element);
     expect(elementHash(element)).toBe(contentHash(league));
@@ -97,7 +98,7 @@ describe('the hash of an element', () => {
     ['a number with more digits than a double', '{"priority":12345678901234567890}'],
   ])('is unknown with %s', (_what, fields) => {
     const element = parseJson(fields);
-    expect(elementHash({ ...createElement(), ...(isObject(element) ? element : {}) })).toBeUndefined();
+    expect(elementHash({ ...makeLeague('l1'), ...(isObject(element) ? element : {}) })).toBeUndefined();
   });
 
   it.each(['default_markets', 'city', 'priority', 'rankings', 'create_datetime'])(
@@ -160,7 +161,7 @@ describe('a league in the change feed', () => {
 
   it('can be restored from the old values', async () => {
     await fc.assert(
-      fc.asyncProperty(elementList, elementList, async ([one = createElement()], [other = createElement()]) => {
+      fc.asyncProperty(elementList, elementList, async ([one = makeLeague('l1')], [other = makeLeague('l1')]) => {
         const before = await leagueOf({ ...one, league_id: 'l1' });
         const after = await leagueOf({ ...other, league_id: 'l1' });
         const restored = { ...members(leagueJson(after)), ...members(changedMembersJson(before, after)) };

@@ -6,7 +6,8 @@ import { contentHash, leagueJson } from '../../src/league/league-json.ts';
 import type { LeagueList } from '../../src/service/leagues.ts';
 import type { LeagueIndex } from '../../src/store/tables/leagues.ts';
 import { type ChangeSet, reconcile } from '../../src/sync/plan.ts';
-import { createElement, elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/unit-league.ts';
+import { elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/league-lists.ts';
+import { makeLeague } from '../support/leagues.ts';
 
 type Row = { readonly league: League; readonly hash: string; readonly removed: boolean };
 type Table = ReadonlyMap<string, Row>;
@@ -52,7 +53,7 @@ function summary({ added, changed, restored, unchanged }: ChangeSet) {
 }
 
 const NOTHING = { added: [], changed: [], restored: [], unchanged: 0 };
-const stored = createElement({ league_id: 'l1', priority: 1 });
+const stored = makeLeague('l1', { priority: 1 });
 
 describe('reconciling', () => {
   it.each<[string, readonly JsonObject[], readonly string[], readonly JsonObject[], object]>([

@@ -2,14 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/league/json.ts';
 import { decideRemovals, type RemovalRules } from '../../src/sync/plan.ts';
-import { createElement, parseElements, RUNS } from '../support/unit-league.ts';
+import { parseElements, RUNS } from '../support/league-lists.ts';
+import { makeLeague } from '../support/leagues.ts';
 
 const RULES: RemovalRules = { limit: 0.2, accepted: new Set(), joined: () => new Set() };
 
 const ids = (count: number, from = 0): readonly string[] =>
   Array.from({ length: count }, (_, index) => `l${String(from + index).padStart(3, '0')}`);
 const elements = (leagueIds: readonly string[], fields: Readonly<Record<string, JsonValue>> = {}) =>
-  leagueIds.map((league_id) => createElement({ league_id, ...fields }));
+  leagueIds.map((league_id) => makeLeague(league_id, fields));
 
 /** Decides on a list from which the first `missing` of `live` leagues are missing. */
 async function decide(live: number, missing: number, rules: Partial<RemovalRules> = {}) {
@@ -70,7 +71,7 @@ describe('the guard', () => {
   });
 
   it('removes no league that a filtered list has with another status', async () => {
-    const sent = [...elements(ids(9)), createElement({ league_id: 'l009', status: 'inactive' })];
+    const sent = [...elements(ids(9)), makeLeague('l009', { status: 'inactive' })];
     expect(decideRemovals(ids(10), await parseElements(sent, 'active'), RULES)).toEqual({ removed: [], held: [] });
   });
 
@@ -84,8 +85,8 @@ describe('a list that is not complete', () => {
 
   it.each<[string, JsonValue]>([
     ['an element that is no object', null],
-    ['an element without an id', createElement({ league_id: null })],
-    ['an element with an empty id', createElement({ league_id: '' })],
+    ['an element without an id', makeLeague('l1', { league_id: null })],
+    ['an element with an empty id', makeLeague('l1', { league_id: '' })],
   ])('for %s holds every removal', async (_what, element) => {
     expect(decideRemovals(ids(10), await parseElements([...good, element]), RULES)).toEqual({
       removed: [],
@@ -102,7 +103,7 @@ describe('a list that is not complete', () => {
   });
 
   it('is one with a rejected element whose id is known in nothing but that league, which is not missing', async () => {
-    const list = await parseElements([...elements(ids(8, 2)), createElement({ league_id: 'l000', sport: null })]);
+    const list = await parseElements([...elements(ids(8, 2)), makeLeague('l000', { sport: null })]);
     expect(decideRemovals(ids(10), list, RULES)).toEqual({ removed: ['l001'], held: [] });
   });
 });

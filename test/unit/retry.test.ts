@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ContractError, RetryAfterError, StatusError, StoppedError, TransportError } from '../../src/errors.ts';
 import { retry } from '../../src/service/retry.ts';
 import { createTestClock } from '../support/clock.ts';
+import { RUNS } from '../support/league-lists.ts';
 import { rejectionOf } from '../support/unit-error.ts';
-import { RUNS } from '../support/unit-league.ts';
 
 const MINUTE = 60_000;
 const passing = () => new TransportError('network', true, 'The connection broke.');

@@ -6,8 +6,8 @@ import { createRetryAfter } from '../../src/service/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import { RunQueue } from '../../src/worker/run-queue.ts';
 import { createTestClock } from '../support/clock.ts';
+import { RUNS } from '../support/league-lists.ts';
 import { makeReport } from '../support/run-report.ts';
-import { RUNS } from '../support/unit-league.ts';
 
 const { log } = openLog({ level: 'silent', format: 'json' }, 1, undefined);
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkSchedule } from '../../src/worker/scheduler.ts';
+import { RUNS } from '../support/league-lists.ts';
 import { nthTimeAfter, startTestScheduler } from '../support/test-scheduler.ts';
-import { RUNS } from '../support/unit-league.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import type { SimulatedBench } from '../../support/bench.ts';
 import { mountDisk, picture } from '../../support/copy-process.ts';
 import { askSqlite3 } from '../../support/database.ts';
-import { makeLeagues, setUpHeld } from '../../support/held-removals.ts';
+import { setUpHeld } from '../../support/held-removals.ts';
+import { makeLeagues } from '../../support/leagues.ts';
 import type { Exit } from '../../support/program.ts';
 
 /** The commands that use a database; `accept-removals` has held removals to accept. */
@@ -45,7 +46,7 @@ export type AppliedFault = {
 export async function setUpPlace(): Promise<DiskPlace | undefined> {
   const bench = await setUpHeld();
   // All leagues are listed again, so that a poll is an ordinary one; their removals stay held until then.
-  bench.simulator.setLeagues(makeLeagues(1, 10));
+  bench.simulator.setLeagues(makeLeagues(10));
   const disk = mountDisk(join(bench.folder, 'disk'), 'size=2m');
   if (disk === undefined) return undefined;
   const database = join(disk, 'leagues.db');
@@ -87,7 +88,7 @@ export async function expectService(place: DiskPlace, command: CommandName, harm
 
 /** Expects that the next `sync` succeeds and leaves one intact file. */
 export async function expectGoesOn(place: DiskPlace): Promise<void> {
-  place.simulator.setLeagues(makeLeagues(1, 11));
+  place.simulator.setLeagues(makeLeagues(11));
   const { code, stderr } = await runOn(place, 'sync', {});
   expect(code, stderr).toBe(0);
   expect(askSqlite3(place.database, 'SELECT count(*) AS n FROM leagues WHERE removed_at IS NULL')).toEqual([{ n: 11 }]);

@@ -6,8 +6,9 @@ import { codeOf } from '../../../src/errors.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
 import { mountDisk } from '../../support/copy-process.ts';
 import { ask } from '../../support/database.ts';
+import { makeLeague } from '../../support/leagues.ts';
 import type { RunningProgram } from '../../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, startService } from '../../support/service.ts';
+import { grantLogin, listLeagues, startService } from '../../support/service.ts';
 import { expectSound } from '../syscalls/check.ts';
 
 const DISK = 'size=2m';

@@ -42,7 +42,7 @@ export function applyVersion(
   { version, at }: { readonly version: number; readonly at: string },
   size: number,
 ): { readonly table: Table; readonly changes: number } {
-  const listed = new Map(listOf(version, size).map((league) => [league.league_id, columnsOf(league)]));
+  const listed = new Map(listOf(version, size).map((league) => [String(league.league_id), columnsOf(league)]));
   const next = new Map(table);
   let changes = 0;
   const put = (id: string, stored: Stored): void => {

@@ -1,4 +1,5 @@
-import { grantLogin, listLeagues, makeLeague, type Seen, startService } from '../../support/service.ts';
+import { makeLeague } from '../../support/leagues.ts';
+import { grantLogin, listLeagues, type Seen, startService } from '../../support/service.ts';
 
 // A service whose list changes with every poll and is identified by a version number in its data.
 

@@ -9,8 +9,8 @@ import type { Store } from '../../../src/store/store.ts';
 import { pollLeagues } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import { createTestClock } from '../../support/clock.ts';
+import { bodyOf } from '../../support/league-lists.ts';
 import { openTestStore } from '../../support/store.ts';
-import { bodyOf } from '../../support/unit-league.ts';
 import type { Row } from '../../support/worker-resources.ts';
 import type { Step } from './service.ts';
 

@@ -1,5 +1,6 @@
 import { describeNetworkError } from '../../../src/service/network-error.ts';
 import type { ServiceRequest, Transport } from '../../../src/service/service.ts';
+import { makeLeague } from '../../support/leagues.ts';
 import type { Kind } from '../../support/scripted-service.ts';
 import type { Row } from '../../support/worker-resources.ts';
 import type { World } from './machine.ts';
@@ -47,16 +48,7 @@ export const PASSWORD = 'secret-password';
 const HOUR_MS = 3_600_000;
 /** One-way network delay. */
 const WAY_MS = 60;
-const LEAGUE = {
-  league_id: 'l1',
-  league_name: 'League',
-  sport: 'soccer',
-  league_image: 'https://images.example.com/l1.png',
-  priority: 1,
-  status: 'active',
-  create_datetime: null,
-  last_update_datetime: null,
-};
+const LEAGUE = makeLeague('l1');
 
 export const healthy: Behaviour = () => undefined;
 

@@ -5,8 +5,9 @@ import { expect } from 'vitest';
 import { type Bench, setUpFor } from '../../support/bench.ts';
 import { ask, type Row } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { makeLeague } from '../../support/leagues.ts';
 import { type Exit, eventually, type RunningProgram, runProgram, startProgram } from '../../support/program.ts';
-import { grantLogin, listLeagues, makeLeague, type Reply, type Seen, startService } from '../../support/service.ts';
+import { grantLogin, listLeagues, type Reply, type Seen, startService } from '../../support/service.ts';
 import { type Call, counting, countsIn } from './syscall.ts';
 
 /** The files before the program starts. */

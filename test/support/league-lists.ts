@@ -2,29 +2,10 @@ import fc from 'fast-check';
 import type { Scope } from '../../src/config/config.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
 import { type LeagueList, parseLeagues } from '../../src/service/leagues.ts';
+import { makeLeague } from './leagues.ts';
 
 /** Enough to find relevant orders and edge cases, few enough for every save. */
 export const RUNS = { numRuns: 200 };
-
-/** One element of the list with every required field, as the service sends it. */
-export function createElement(fields: Readonly<Record<string, JsonValue>> = {}): JsonObject {
-  return {
-    league_id: 'l1',
-    league_name: 'First League',
-    sport: 'football',
-    league_image: 'https://images.example.com/l1.png',
-    priority: 1,
-    status: 'active',
-    create_datetime: '2022-10-06T09:09:52.757929',
-    last_update_datetime: null,
-    ...fields,
-  };
-}
-
-/** The element without one of its fields. */
-export function without(name: string): JsonObject {
-  return Object.fromEntries(Object.entries(createElement()).filter(([key]) => key !== name));
-}
 
 /** Parses a list. */
 export function parseElements(elements: readonly JsonValue[], scope: Scope = 'all'): Promise<LeagueList> {
@@ -71,7 +52,7 @@ const elementFields = fc.record({
 /** A list of leagues with different ids out of a small set, so that two lists share some of them. */
 export const elementList: fc.Arbitrary<readonly JsonObject[]> = fc
   .uniqueArray(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), elementFields), { selector: ([id]) => id })
-  .map((elements) => elements.map(([league_id, fields]) => createElement({ league_id, ...fields })));
+  .map((elements) => elements.map(([league_id, fields]) => makeLeague(league_id, fields)));
 
 /** Two successive lists: some leagues are added, removed, changed, or unchanged. */
 export const elementLists: fc.Arbitrary<readonly [readonly JsonObject[], readonly JsonObject[]]> = fc
