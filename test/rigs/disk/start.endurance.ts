@@ -30,7 +30,7 @@ const IS_DAMAGED: Refusals = [[EVERY, /is damaged .*; set it aside and restore a
 const IS_NO_DATABASE: Refusals = [[EVERY, /is not an SQLite database .*; name another file, or restore this one/]];
 const CHECK_DISK = /; check the disk\.$/;
 
-/** Commands in neither list have defects, covered by test/e2e/disk-trouble.test.ts. */
+/** Commands in neither list have defects, covered by trouble.test.ts. */
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   'a full disk': {
     harm: harm.fill,
