@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { fingerprint } from '../support/database.ts';
+import { execute, fingerprint } from '../support/database.ts';
 import { acceptedIn, leagueIds, poll, setUpHeld, waitingIn } from '../support/held-removals.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { CONTROL_C, CONTROL_D, startAtTerminal } from '../support/terminal.ts';
@@ -34,13 +33,14 @@ describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', {
     'of %i characters shows 20 that fit, says how many more there are, and asks about all',
     async (columns) => {
       const bench = await setUpHeld(48, 4);
-      const db = new Database(bench.database);
-      db.exec("UPDATE leagues SET league_name = 'The Well Known ' || league_id || ' League with a Name That Is Long'");
-      db.exec("UPDATE leagues SET sport = 'horse racing' WHERE league_id = 'l7'");
       const longer = "SET league_id = league_id || '-5d49-41c4-98c5-94b4c4f5e2d0'";
-      db.exec(`UPDATE leagues ${longer} WHERE league_id IN (SELECT league_id FROM held_removals)`);
-      db.exec(`UPDATE held_removals ${longer}`);
-      db.close();
+      execute(
+        bench.database,
+        `UPDATE leagues SET league_name = 'The Well Known ' || league_id || ' League with a Name That Is Long';
+        UPDATE leagues SET sport = 'horse racing' WHERE league_id = 'l7';
+        UPDATE leagues ${longer} WHERE league_id IN (SELECT league_id FROM held_removals);
+        UPDATE held_removals ${longer}`,
+      );
       const env = { ...bench.env, TERM: 'xterm' };
       const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env, columns });
       await terminal.waitForPrompt('Remove all 44 leagues, including the 24 not shown, with the next poll? [y/N] ');

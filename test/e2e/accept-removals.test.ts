@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
-import { dump, fingerprint } from '../support/database.ts';
+import { dumpTables, execute, fingerprint, openConnection } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { acceptedIn, leagueIds, poll, removedIn, setUpHeld, waitingIn } from '../support/held-removals.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
@@ -21,15 +21,6 @@ const NOBODY_ID = 65_534;
 
 function filesOf({ database }: SimulatedBench): readonly string[] {
   return readdirSync(dirname(database));
-}
-
-/** A connection of another program, closed after the test. */
-function connect({ database }: SimulatedBench, options: Database.Options = {}): Database.Database {
-  const db = new Database(database, options);
-  onTestFinished(() => {
-    db.close();
-  });
-  return db;
 }
 
 function pass(ms: number): Promise<void> {
@@ -123,7 +114,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
 
   it('accepts with --yes, and the next poll applies it', async () => {
     const bench = await setUpHeld();
-    const { league_changes, leagues: stored } = dump(bench.database);
+    const { league_changes, leagues: stored } = dumpTables(bench.database);
     const before = new Date().toISOString();
     const exit = await bench.run(['accept-removals', '--yes']);
     const after = new Date().toISOString();
@@ -133,7 +124,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(
       bench.rows(`SELECT DISTINCT accepted_at BETWEEN '${before}' AND '${after}' AS fits FROM held_removals`),
     ).toEqual([{ fits: 1 }]);
-    expect(dump(bench.database)).toMatchObject({ league_changes, leagues: stored });
+    expect(dumpTables(bench.database)).toMatchObject({ league_changes, leagues: stored });
 
     await poll(bench, makeLeagues(3), 0);
     expect(removedIn(bench)).toEqual(leagueIds(4, 10));
@@ -239,18 +230,18 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     await worker.waitForPoll('held');
     await worker.stop('SIGKILL');
     expect(filesOf(bench)).toContain('leagues.db-wal');
-    const { league_changes, runs } = dump(bench.database);
+    const { league_changes, runs } = dumpTables(bench.database);
     expect((await bench.run(['accept-removals', '--yes'])).code).toBe(0);
     expect(filesOf(bench).filter((name) => !name.endsWith('.lock'))).toEqual(['leagues.db']);
     expect(bench.rows('PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
-    expect(dump(bench.database)).toMatchObject({ league_changes, runs });
+    expect(dumpTables(bench.database)).toMatchObject({ league_changes, runs });
     expect(bench.rows("SELECT count(*) AS n FROM leagues WHERE league_id = 'new'")).toEqual([{ n: 1 }]);
     expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
   it('waits while another program writes', async () => {
     const bench = await setUpHeld();
-    const writer = connect(bench);
+    const writer = openConnection(bench.database);
     writer.exec('BEGIN IMMEDIATE');
     const command = bench.start(['accept-removals', '--yes']);
     await waitForTable(command);
@@ -263,7 +254,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
 
   it('stopped while it waits has accepted nothing', async () => {
     const bench = await setUpHeld();
-    const writer = connect(bench);
+    const writer = openConnection(bench.database);
     writer.exec('BEGIN IMMEDIATE');
     const command = bench.start(['accept-removals', '--yes']);
     await waitForTable(command);
@@ -276,7 +267,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
 
   it('waits while another program reads a database that is one file, and not longer', async () => {
     const bench = await setUpHeld();
-    const reader = connect(bench, { readonly: true });
+    const reader = openConnection(bench.database, { readonly: true });
     reader.exec('BEGIN');
     expect(reader.prepare('SELECT count(accepted_at) AS n FROM held_removals').get()).toEqual({ n: 0 });
     const command = bench.start(['accept-removals', '--yes']);
@@ -293,7 +284,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     const bench = await setUpHeld();
     const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('held');
-    const reader = connect(bench, { readonly: true });
+    const reader = openConnection(bench.database, { readonly: true });
     reader.exec('BEGIN');
     const count = reader.prepare('SELECT count(*) AS n, count(accepted_at) AS accepted FROM held_removals');
     expect(count.get()).toEqual({ n: 7, accepted: 0 });
@@ -359,9 +350,8 @@ describe('status', { timeout: 60_000 }, () => {
     expect((await bench.run(['status'])).stdout).toMatch(
       /^held removals +7: League l10, League l4, League l5, League l6, League l7, …; see league-sync accept-removals$/m,
     );
-    const db = new Database(bench.database);
-    db.exec("UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE league_id IN ('l4', 'l5')");
-    db.close();
+    const accept = "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z' WHERE league_id IN ('l4', 'l5')";
+    execute(bench.database, accept);
     expect((await bench.run(['status'])).stdout).toMatch(/^held removals +7 \(2 accepted\): League l10, /m);
     const { stdout } = await bench.run(['status', '--json']);
     const rows = bench.rows(

@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { type Bench, EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
@@ -25,7 +24,7 @@ import {
   pad,
   picture,
 } from '../support/copy-process.ts';
-import { ask, dump } from '../support/database.ts';
+import { dumpTables, execute, readRows } from '../support/database.ts';
 
 /** The copy process is suspended, so waiting for it would never end. */
 const AT_ONCE_MS = 2_000;
@@ -96,10 +95,10 @@ describe('a backup', () => {
 
     for (const file of files) {
       expectWholeState(file);
-      const copied = ask(file, 'SELECT * FROM league_changes ORDER BY seq');
+      const copied = readRows(file, 'SELECT * FROM league_changes ORDER BY seq');
       expect(bench.rows(`SELECT * FROM league_changes ORDER BY seq LIMIT ${copied.length}`)).toEqual(copied);
       const last = 'SELECT max(run_id) AS run FROM league_changes';
-      const [{ run } = { run: 0 }] = ask(file, last);
+      const [{ run } = { run: 0 }] = readRows(file, last);
       expect(bench.rows(`SELECT count(*) AS n FROM league_changes WHERE run_id <= ${run}`)).toEqual([
         { n: copied.length },
       ]);
@@ -116,7 +115,7 @@ describe('a backup', () => {
     const file = join(bench.folder, 'copy.db');
     expect((await bench.run(['backup', file])).code).toBe(0);
     expectWholeState(file);
-    expect(dump(file)).toEqual(dump(bench.database));
+    expect(dumpTables(file)).toEqual(dumpTables(bench.database));
   });
 
   it('needs no setting but the database', async () => {
@@ -125,7 +124,7 @@ describe('a backup', () => {
     const none = Object.fromEntries(Object.keys(copy.env).map((name) => [name, '']));
     const { code } = await copy.run(['backup', 'copy.db'], { ...none, LEAGUE_SYNC_DATABASE: bench.database });
     expect(code).toBe(0);
-    expect(dump(join(copy.folder, 'copy.db'))).toEqual(dump(bench.database));
+    expect(dumpTables(join(copy.folder, 'copy.db'))).toEqual(dumpTables(bench.database));
     expect(readdirSync(copy.folder)).toEqual(['copy.db']);
   });
 
@@ -191,9 +190,7 @@ describe('a failing backup', () => {
   it('of another application’s database exits 74 and does not change it', async () => {
     const bench = setUpFor(NOWHERE);
     mkdirSync(dirname(bench.database));
-    const db = new Database(bench.database);
-    db.exec('CREATE TABLE letters (letter TEXT)');
-    db.close();
+    execute(bench.database, 'CREATE TABLE letters (letter TEXT)');
     const before = picture(bench.folder);
     const { code, stderr } = await bench.run(['backup', 'copy.db']);
     expect([code, stderr]).toEqual([74, expect.stringContaining('another application')]);
@@ -293,7 +290,7 @@ describe('a backup in the middle of which', () => {
     const { code, stderr } = await slow.waitForExit();
     expect([code, stderr]).toEqual([64, expect.stringContaining('copies/copy.db')]);
     expect(statSync(join(bench.copies, 'copy.db'))).toMatchObject({ ino, mtimeMs });
-    expect(ask(join(bench.copies, 'copy.db'), 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readRows(join(bench.copies, 'copy.db'), 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     expect(readdirSync(bench.copies)).toEqual(['copy.db']);
   });
 
@@ -345,9 +342,9 @@ describe('a backup in the middle of which', () => {
     await worker.waitForPoll('changed');
     copying.goOn();
     expect((await backup.waitForExit()).code).toBe(0);
-    const [{ n: copied } = { n: 0 }] = ask(join(copies, 'copy.db'), 'SELECT max(seq) AS n FROM league_changes');
+    const [{ n: copied } = { n: 0 }] = readRows(join(copies, 'copy.db'), 'SELECT max(seq) AS n FROM league_changes');
     expect(Number(copied)).toBeLessThanOrEqual(Number(atLeast));
-    expect(ask(join(copies, 'copy.db'), 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readRows(join(copies, 'copy.db'), 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     expect((await worker.stop()).code).toBe(0);
   });
 });

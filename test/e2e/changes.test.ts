@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/time/clock.ts';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
-import { ask, type Row } from '../support/database.ts';
+import { createWallClock } from '../support/clock.ts';
+import { execute, type Row, readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { grantLogin, listLeagues, startService } from '../support/service.ts';
 import { startAtTerminal } from '../support/terminal.ts';
-import { openBench, wallClock } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 /** A database in an otherwise empty working directory. */
 type Feed = {
@@ -30,7 +30,7 @@ async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed
   const folder = { path: cwd, file: () => path, [Symbol.dispose]: () => undefined };
   await using service = await startScriptedService();
   let now = FIRST_AT;
-  const clock = wallClock(systemClock, () => now);
+  const clock = createWallClock(() => now);
   await using bench = await openBench({ folder, url: service.url, clock });
   for (const elements of polls) {
     service.script('leagues', leaguesAnswer(elements));
@@ -45,14 +45,13 @@ async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed
 /** Inserts changes of an unlisted league directly; `wide` is their length. */
 async function makeLongFeed(changes: number, wide: number): Promise<Feed> {
   const feed = await makeFeed([makeLeague('l1')]);
-  const db = new Database(feed.path);
-  db.prepare(
+  execute(
+    feed.path,
     `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
-      WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n LIMIT @changes - 1)
+      WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n LIMIT ${changes - 1})
       SELECT 1, '2026-11-20T12:00:00.000Z', 'long', 'changed', '{"city":null}',
-        '{"league_name":"Long League","city":"' || hex(zeroblob(@wide / 2)) || '"}' FROM n`,
-  ).run({ changes, wide });
-  db.close();
+        '{"league_name":"Long League","city":"' || hex(zeroblob(${wide / 2})) || '"}' FROM n`,
+  );
   return feed;
 }
 
@@ -110,7 +109,7 @@ describe('changes', { timeout: 60_000 }, () => {
     for (const object of objects) {
       expect(Object.keys(object)).toEqual(['seq', 'run_id', 'at', 'league_id', 'kind', 'before', 'after']);
     }
-    const rows = ask(path, 'SELECT * FROM league_changes ORDER BY seq');
+    const rows = readRows(path, 'SELECT * FROM league_changes ORDER BY seq');
     const embedded = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
     expect(objects).toEqual(
       rows.map(({ before, after, ...row }) => ({ ...row, before: embedded(before), after: embedded(after) })),
@@ -136,7 +135,7 @@ describe('changes', { timeout: 60_000 }, () => {
       "last_update_datetime":1.0,"city":${city},"default_markets":[1.0,${numbers}],"odd":${numbers}}`;
     const { show, path } = await makeFeed([element('"\\u2028"', '9007199254740993')], [element('null', '1.25')]);
     const exit = await show(['--json']);
-    const rows = ask(path, 'SELECT before, after FROM league_changes ORDER BY seq');
+    const rows = readRows(path, 'SELECT before, after FROM league_changes ORDER BY seq');
     const [added = '', changed = ''] = linesOf(exit);
     expect(added).toMatch(
       /^\{"seq":1,"run_id":1,"at":"2026-11-20T12:00:00.000Z","league_id":"9007199254740993","kind"/,
@@ -169,7 +168,7 @@ describe('changes', { timeout: 60_000 }, () => {
     );
     const table = 'SELECT * FROM leagues ORDER BY league_id';
     expect(fold(linesOf(await show(['--since', '0', '--json'])))).toEqual(
-      ask(path, table).map(({ content_hash: _, ...row }) => row),
+      readRows(path, table).map(({ content_hash: _, ...row }) => row),
     );
   });
 

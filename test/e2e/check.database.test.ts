@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatSize } from '../../src/time/duration.ts';
 import { remount, setUpDisk } from '../rigs/disk/small-disk.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
+import { execute, holdForWriting, openConnection, readRows } from '../support/database.ts';
 import { openPort } from '../support/port.ts';
 
 const MOUNT = 'mount';
@@ -18,7 +18,7 @@ const NOT_ASKED = 'warn skipped';
 /** Ways to make the database unusable. */
 const SPOILT: readonly (readonly [string, (path: string) => void, string])[] = [
   ['of another application', (path) => replaceBy(path, 'CREATE TABLE letters (letter TEXT)'), 'name another file'],
-  ['of a newer version', (path) => alter(path, 'PRAGMA user_version = 99'), 'use that version'],
+  ['of a newer version', (path) => execute(path, 'PRAGMA user_version = 99'), 'use that version'],
   ['that is a text', (path) => writeFileSync(path, 'Dear diary.\n'.repeat(100)), 'name another file, or restore'],
   ['whose pages are damaged', spoilPages, 'restore a backup, or rescue what is left'],
   ['that is damaged in a part that is not read', spoilDictionary, 'restore a backup, or rescue what is left'],
@@ -51,9 +51,7 @@ describe('check of a database', () => {
 
   it('that another program has locked warns', async () => {
     const bench = await setUpSynced();
-    const db = new Database(bench.database);
-    onTestFinished(() => void db.close());
-    db.exec('BEGIN EXCLUSIVE');
+    holdForWriting(bench.database, 'EXCLUSIVE');
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['warn database', NOT_ASKED]);
     expect(told(checked, 'database')).toContain('wait for that program, or end it');
@@ -81,8 +79,7 @@ describe('check of the size of a database', () => {
   /** Writes while a reader prevents the WAL from restarting. */
   async function growLog(rows: number) {
     const bench = await setUpSynced();
-    const db = new Database(bench.database);
-    onTestFinished(() => void db.close());
+    const db = openConnection(bench.database);
     db.pragma('journal_mode = WAL');
     db.pragma('wal_autocheckpoint = 0');
     db.exec(`CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n;
@@ -190,16 +187,10 @@ async function setUpSynced(): Promise<SimulatedBench> {
   return bench;
 }
 
-function alter(path: string, sql: string): void {
-  const db = new Database(path);
-  db.exec(sql);
-  db.close();
-}
-
 function replaceBy(path: string, sql: string): void {
   rmSync(path);
   mkdirSync(dirname(path), { recursive: true });
-  alter(path, sql);
+  execute(path, sql);
 }
 
 function replaceByFolder(path: string): void {
@@ -209,7 +200,7 @@ function replaceByFolder(path: string): void {
 
 /** Leaves the file in WAL mode without a WAL, as after another program closed it last. */
 function markWal(path: string): void {
-  alter(path, 'PRAGMA journal_mode = WAL');
+  execute(path, 'PRAGMA journal_mode = WAL');
 }
 
 function spoilPages(path: string): void {
@@ -219,10 +210,8 @@ function spoilPages(path: string): void {
 
 /** Damages a table that polls do not read. */
 function spoilDictionary(path: string): void {
-  const db = new Database(path, { readonly: true });
-  const sql = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'data_dictionary'";
-  const { page = 0 } = db.prepare<[], { page: number }>(sql).get() ?? {};
-  db.close();
+  const [row] = readRows(path, "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'data_dictionary'");
+  const page = Number(row?.page);
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.fill(0xa5, (page - 1) * 4_096, page * 4_096));
 }

@@ -5,7 +5,7 @@ import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { countLogins, setUp } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { picture } from '../support/copy-process.ts';
-import { dump } from '../support/database.ts';
+import { dumpTables } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 
@@ -63,9 +63,9 @@ describe('check of a healthy setup', () => {
   it('changes no file and records no login', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
-    const before = [picture(bench.folder), dump(bench.database)];
+    const before = [picture(bench.folder), dumpTables(bench.database)];
     expect(troubles(await runCheck(bench))).toEqual([]);
-    expect([picture(bench.folder), dump(bench.database)]).toEqual(before);
+    expect([picture(bench.folder), dumpTables(bench.database)]).toEqual(before);
     expect(countLogins(bench.simulator)).toBe(2);
   });
 
@@ -92,12 +92,12 @@ describe('check while a worker runs', () => {
     const listen = String(url).replace('http://', '');
     await worker.waitForPoll('changed');
     await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
-    const before = dump(bench.database);
+    const before = dumpTables(bench.database);
     const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: listen });
     expect(troubles(checked)).toEqual([]);
     expect(told(checked, 'lock')).toMatch(new RegExp(`names process ${worker.pid} |runs: process ${worker.pid} `));
     expect(told(checked, 'listen')).toContain(`the worker answers at ${listen}`);
-    expect(dump(bench.database)).toEqual(before);
+    expect(dumpTables(bench.database)).toEqual(before);
     expect((await worker.stop()).code).toBe(0);
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });

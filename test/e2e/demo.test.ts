@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ask } from '../support/database.ts';
+import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type LogLine, readLines, runProgram, startProgram } from '../support/program.ts';
 
@@ -43,10 +43,10 @@ describe('demo', () => {
     expect(stdout).toContain(join(cwd, 'demo-data', 'leagues.db'));
     expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
     const database = join(cwd, 'demo-data', 'leagues.db');
-    expect(ask(database, "SELECT count(*) AS n FROM league_changes WHERE kind = 'added' AND run_id = 1")).toEqual([
+    expect(readRows(database, "SELECT count(*) AS n FROM league_changes WHERE kind = 'added' AND run_id = 1")).toEqual([
       { n: 124 },
     ]);
-    expect(ask(database, "SELECT count(*) AS n FROM logins WHERE outcome = 'ok'")[0]?.n).toBeGreaterThanOrEqual(2);
+    expect(readRows(database, "SELECT count(*) AS n FROM logins WHERE outcome = 'ok'")[0]?.n).toBeGreaterThanOrEqual(2);
     expect(readdirSync(cwd).sort()).toEqual(['.env', 'demo-data']);
   });
 
@@ -81,9 +81,9 @@ describe('demo', () => {
     await first.waitForPoll('changed');
     expect((await first.stop('SIGINT')).code).toBe(0);
     expect(readdirSync(join(cwd, 'demo-data'))).toEqual(['leagues.db']);
-    const [before] = ask(database, 'SELECT started_at FROM runs WHERE id = 1');
+    const [before] = readRows(database, 'SELECT started_at FROM runs WHERE id = 1');
     expect((await runProgram(['demo', '--for', '1s'], { cwd })).code).toBe(0);
-    expect(ask(database, 'SELECT started_at FROM runs WHERE id = 1')[0]?.started_at).not.toBe(before?.started_at);
+    expect(readRows(database, 'SELECT started_at FROM runs WHERE id = 1')[0]?.started_at).not.toBe(before?.started_at);
   });
 
   it('runs on with a --for beyond the limit of setTimeout', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { addBlockingTrigger, dropBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
-import { ask, dump, type Row } from '../support/database.ts';
+import { addBlockingTrigger, dropBlockingTrigger, ENDLESS } from '../support/blocking-trigger.ts';
+import { dumpTables, isWritten, type Row, readRows } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 
@@ -33,7 +33,7 @@ async function setUpHistory(): Promise<SimulatedBench> {
 
 /** Every table except those of runs and logins. */
 function stored({ database }: SimulatedBench): Readonly<Record<string, readonly Row[]>> {
-  const { runs: _runs, logins: _logins, ...tables } = dump(database);
+  const { runs: _runs, logins: _logins, ...tables } = dumpTables(database);
   return tables;
 }
 
@@ -68,10 +68,10 @@ async function waitWithinTransaction({ database, simulator }: SimulatedBench, wo
 /** Expects that the next poll catches up. */
 async function expectNext(bench: SimulatedBench): Promise<void> {
   expect((await bench.run(['sync'])).code).toBe(0);
-  expect(ask(bench.database, 'SELECT changed, unchanged FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
+  expect(readRows(bench.database, 'SELECT changed, unchanged FROM runs ORDER BY id DESC LIMIT 1')).toEqual([
     { changed: LISTED, unchanged: 0 },
   ]);
-  expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(readRows(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
 }
 
 describe('a poll leaves no trace but its row, and the next one makes up for it,', () => {

@@ -1,30 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp } from '../support/bench.ts';
-import { fingerprint } from '../support/database.ts';
+import { execute, fingerprint, withDatabase } from '../support/database.ts';
 
 const WRITING = ['run', 'sync', 'profile'] as const;
 const READING = ['status', 'query SELECT', 'sync --dry-run'] as const;
 
 /** Creates the database of another application, in either journal mode. */
 function makeForeign(path: string, journal: 'delete' | 'wal'): void {
-  const db = new Database(path);
-  db.pragma(`journal_mode = ${journal}`);
-  db.exec('CREATE TABLE letters (letter TEXT)');
-  db.exec("INSERT INTO letters VALUES ('a')");
-  db.close();
+  execute(
+    path,
+    `PRAGMA journal_mode = ${journal}; CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('a')`,
+  );
 }
 
 const FILES: Readonly<Record<string, (path: string) => void>> = {
   'the database of another application': (path) => makeForeign(path, 'delete'),
-  'an empty database with another application id': (path) => {
-    const db = new Database(path);
-    db.pragma('application_id = 7');
-    db.close();
-  },
+  'an empty database with another application id': (path) => execute(path, 'PRAGMA application_id = 7'),
   'a text': (path) => writeFileSync(path, 'Dear diary, this is no database.\n'.repeat(100)),
   'a short text': (path) => writeFileSync(path, 'hello\n'),
 };
@@ -40,9 +35,7 @@ async function setUpWith(make: (path: string) => void): Promise<Bench> {
 async function setUpAltered(alter: (db: Database.Database) => void): Promise<Bench> {
   const bench = await setUp();
   expect((await bench.run(['sync'])).code).toBe(0);
-  const db = new Database(bench.database);
-  alter(db);
-  db.close();
+  withDatabase(bench.database, alter);
   return bench;
 }
 
@@ -102,12 +95,12 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
   it('the database of another application with a log not yet applied is refused by every command, log included', async () => {
     const bench = await setUpWith((path) => {
       const other = join(dirname(path), 'other.db');
-      const db = new Database(other);
-      db.exec('CREATE TABLE first (a)');
-      db.pragma('journal_mode = wal');
-      db.exec("CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('a')");
-      for (const suffix of ['', '-wal']) copyFileSync(`${other}${suffix}`, `${path}${suffix}`);
-      db.close();
+      withDatabase(other, (db) => {
+        db.exec('CREATE TABLE first (a)');
+        db.pragma('journal_mode = wal');
+        db.exec("CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('a')");
+        for (const suffix of ['', '-wal']) copyFileSync(`${other}${suffix}`, `${path}${suffix}`);
+      });
     });
     await expectRefusals(bench, [...WRITING, ...READING]);
   });

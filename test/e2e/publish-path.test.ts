@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { picture } from '../support/copy-process.ts';
+import { execute, openConnection } from '../support/database.ts';
 import {
   countLeagues,
   faultsIn,
@@ -31,11 +31,7 @@ function lastLine(text: string): string {
 }
 
 describe('what is not a copy of the database and in the way', () => {
-  const makeOther = (file: string): void => {
-    const db = new Database(file);
-    db.exec('CREATE TABLE letters (letter TEXT)');
-    db.close();
-  };
+  const makeOther = (file: string): void => execute(file, 'CREATE TABLE letters (letter TEXT)');
   const inTheWay: Readonly<Record<string, (file: string, database: string) => void>> = {
     'a database of another application': makeOther,
     'a text file': (file) => writeFileSync(file, 'Dear diary'),
@@ -47,10 +43,7 @@ describe('what is not a copy of the database and in the way', () => {
     },
     'a copy that another program is writing': (file, database) => {
       copyFileSync(database, file);
-      const db = new Database(file);
-      onTestFinished(() => {
-        db.close();
-      });
+      const db = openConnection(file);
       db.pragma('journal_mode = WAL');
       db.exec(
         "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
@@ -171,9 +164,7 @@ describe('what is not a copy of the database and in the way', () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
     chmodSync(bench.copy, 0o600);
-    const db = new Database(bench.copy);
-    db.pragma('journal_mode = WAL');
-    db.close();
+    execute(bench.copy, 'PRAGMA journal_mode = WAL');
     bench.change();
     expect((await bench.run(['sync'])).code).toBe(0);
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);

@@ -17,7 +17,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
 import { askAsOther, expectWholeState, NO_OTHER_USER, picture } from '../support/copy-process.ts';
-import { ask, dump } from '../support/database.ts';
+import { dumpTables, readRows } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
 import {
@@ -36,8 +36,8 @@ describe('the published copy', () => {
     await worker.waitForPoll('changed');
     await published(bench, 1);
     expect((await worker.stop()).code).toBe(0);
-    expect(dump(bench.copy)).toEqual(dump(bench.database));
-    expect(ask(bench.copy, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+    expect(dumpTables(bench.copy)).toEqual(dumpTables(bench.database));
+    expect(readRows(bench.copy, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
@@ -92,8 +92,8 @@ describe('the published copy', () => {
       - (SELECT sum(added + changed + removed + restored) FROM runs) AS torn`;
     for (let looks = 0; seen.size < 6 && looks < 2_000; looks += 1) {
       if (looks % 10 === 0) worker.send('SIGHUP');
-      expect(ask(bench.copy, torn)).toEqual([{ torn: 0 }]);
-      expect(ask(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+      expect(readRows(bench.copy, torn)).toEqual([{ torn: 0 }]);
+      expect(readRows(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
       // About as long as a program takes to start.
       await wait(5);
       seen.add(statSync(bench.copy).ino);
@@ -139,10 +139,10 @@ describe('the published copy', () => {
   it('exists and is complete when sync and profile end', async () => {
     const bench = await setUpPublishing();
     expect((await bench.run(['sync'])).code).toBe(0);
-    expect(dump(bench.copy)).toEqual(dump(bench.database));
+    expect(dumpTables(bench.copy)).toEqual(dumpTables(bench.database));
     expect((await bench.run(['profile'])).code).toBe(0);
-    expect(ask(bench.copy, 'SELECT count(*) AS n FROM players')).toEqual([{ n: 1 }]);
-    expect(dump(bench.copy)).toEqual(dump(bench.database));
+    expect(readRows(bench.copy, 'SELECT count(*) AS n FROM players')).toEqual([{ n: 1 }]);
+    expect(dumpTables(bench.copy)).toEqual(dumpTables(bench.database));
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 
@@ -151,7 +151,7 @@ describe('the published copy', () => {
     expect((await bench.run(['sync'])).code).toBe(0);
     bench.simulator.setLeagues([]);
     expect((await bench.run(['sync'])).code).toBe(3);
-    expect(ask(bench.copy, 'SELECT held_removals FROM freshness')).toEqual([{ held_removals: 1 }]);
+    expect(readRows(bench.copy, 'SELECT held_removals FROM freshness')).toEqual([{ held_removals: 1 }]);
   });
 
   it('serves status, query and changes as the database does, and stays as it is', async () => {
@@ -194,7 +194,7 @@ describe('after the database was restored from a backup', () => {
     const worker = bench.start(['run']);
     await published(bench, 1);
     expect((await worker.stop()).code).toBe(0);
-    expect(ask(bench.copy, 'SELECT seq, at FROM league_changes')).toEqual(
+    expect(readRows(bench.copy, 'SELECT seq, at FROM league_changes')).toEqual(
       bench.rows('SELECT seq, at FROM league_changes'),
     );
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
@@ -205,7 +205,7 @@ describe('after the database was restored from a backup', () => {
     bench.simulator.setLeagues([makeLeague('l0')]);
     const { stdout, stderr } = await bench.run(['sync']);
     expect([stdout, stderr]).toEqual([expect.stringContaining('unchanged'), '']);
-    expect(dump(bench.copy)).toEqual(dump(bench.database));
+    expect(dumpTables(bench.copy)).toEqual(dumpTables(bench.database));
   });
 
   it('the copy is rebuilt although the database is already newer than the copy', async () => {
@@ -215,7 +215,7 @@ describe('after the database was restored from a backup', () => {
       expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
     }
     expect((await bench.run(['sync'])).stderr).toBe('');
-    expect(dump(bench.copy)).toEqual(dump(bench.database));
+    expect(dumpTables(bench.copy)).toEqual(dumpTables(bench.database));
   });
 
   it('check says that the copy can be replaced', async () => {
@@ -233,7 +233,7 @@ describe('a worker that is stopped right after a change', () => {
     await pollChange(bench, worker);
     expect((await worker.stop()).code).toBe(0);
     expect([1, 2]).toContain(countLeagues(bench.copy));
-    expect(ask(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readRows(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
   });
@@ -248,13 +248,13 @@ describe('a poll without any change of a league', () => {
     await bench.run(['sync']);
     bench.simulator.setLeagues([]);
     await bench.run(['sync']);
-    expect(ask(bench.copy, counts)).toEqual([{ held_removals: 7, open_rejections: 0 }]);
+    expect(readRows(bench.copy, counts)).toEqual([{ held_removals: 7, open_rejections: 0 }]);
     bench.simulator.setLeagues(all);
     expect((await bench.run(['sync'])).stdout).toContain('unchanged');
-    expect(ask(bench.copy, counts)).toEqual([{ held_removals: 0, open_rejections: 0 }]);
+    expect(readRows(bench.copy, counts)).toEqual([{ held_removals: 0, open_rejections: 0 }]);
     bench.simulator.setLeagues([...all, { league_id: 'h' }]);
     expect((await bench.run(['sync'])).stdout).toContain('unchanged');
-    expect(ask(bench.copy, counts)).toEqual([{ held_removals: 0, open_rejections: 1 }]);
+    expect(readRows(bench.copy, counts)).toEqual([{ held_removals: 0, open_rejections: 1 }]);
   });
 
   it('publishes what an earlier one failed to publish', async () => {

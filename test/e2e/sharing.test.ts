@@ -1,6 +1,6 @@
-import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp } from '../support/bench.ts';
+import { openConnection } from '../support/database.ts';
 
 /** How long a program keeps its read transaction open, its own start and that of sync included. */
 const READING_MS = 3_500;
@@ -56,10 +56,7 @@ describe('while another program reads', () => {
   it('sync waits until the journal of a database that was cleanly closed can be changed', async () => {
     const bench = await setUp();
     expect((await bench.run(['sync'])).code).toBe(0);
-    const reader = new Database(bench.database, { readonly: true });
-    onTestFinished(() => {
-      reader.close();
-    });
+    const reader = openConnection(bench.database, { readonly: true });
     reader.exec('BEGIN');
     expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });
     const sync = bench.start(['sync']);

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { startAtTerminal } from '../support/terminal.ts';
 
@@ -12,9 +12,7 @@ const HOUR = 3_600_000;
 const ESCAPE = '\u001b';
 
 function write({ database }: SimulatedBench, sql: string, ...values: readonly unknown[]): void {
-  const db = new Database(database);
-  db.prepare(sql).run(...values);
-  db.close();
+  withDatabase(database, (db) => db.prepare(sql).run(...values));
 }
 
 const inAn = (ms: number): string => new Date(Date.now() + ms).toISOString();

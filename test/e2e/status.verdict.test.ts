@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { execute } from '../support/database.ts';
 import { serve } from '../support/page.ts';
 import { type Environment, eventually } from '../support/program.ts';
 import { waitForReadiness } from '../support/status-server.ts';
@@ -22,12 +22,6 @@ function essenceOf({ state, headline, ready, reasons }: Verdict) {
 
 async function verdictOf(bench: SimulatedBench, env: Environment = {}): Promise<Verdict> {
   return JSON.parse((await bench.run(['status', '--json'], env)).stdout);
-}
-
-function write({ database }: SimulatedBench, sql: string): void {
-  const db = new Database(database);
-  db.exec(sql);
-  db.close();
 }
 
 /** The exit codes of `status --fail-if-stale`, as text and with --json, and the first line. */
@@ -135,8 +129,8 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
   it('does not take the database for unusable that has the row of a poll which found it so', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
-    write(
-      bench,
+    execute(
+      bench.database,
       `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, error_kind, error_message)
         VALUES ('leagues', 'schedule', 'all', '${LONG_AGO}', '${LONG_AGO}', 'failed', 'database', 'It was locked.')`,
     );
@@ -154,7 +148,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
       code: 0,
       first: expect.stringMatching(/^● the service refuses the credentials · 124 leagues · synced /),
     });
-    write(bench, `UPDATE runs SET started_at = '${LONG_AGO}', finished_at = '${LONG_AGO}'`);
+    execute(bench.database, `UPDATE runs SET started_at = '${LONG_AGO}', finished_at = '${LONG_AGO}'`);
     const daily = { LEAGUE_SYNC_SCHEDULE: '0 0 * * *', LEAGUE_SYNC_STALE_AFTER: '1h' };
     expect((await judgeByExit(bench, daily)).code).toBe(1);
     expect((await bench.run(['status'], daily)).code).toBe(0);
@@ -176,7 +170,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     expect(warnings).toHaveLength(Object.keys(env).length);
     for (const [name, value] of Object.entries(env))
       expect(warnings).toContainEqual(expect.stringContaining(`${name}: "${value}" is not valid`));
-    write(bench, `UPDATE runs SET started_at = '${LONG_AGO}', finished_at = '${LONG_AGO}'`);
+    execute(bench.database, `UPDATE runs SET started_at = '${LONG_AGO}', finished_at = '${LONG_AGO}'`);
     // Three missed polls at five-minute intervals, plus the run timeout.
     expect((await bench.run(['status'], env)).stdout).toMatch(/data counts as stale after 17 min\.$/m);
   });
@@ -201,7 +195,7 @@ describe('a token', { timeout: 60_000 }, () => {
     bench.simulator.setFault('login-down', false);
     await eventually('there is a token', () => bench.rows("SELECT 1 FROM logins WHERE outcome = 'ok'").length > 1);
     expect(await told()).toMatch(/Z \(in (59|60) min\)$/);
-    write(bench, `UPDATE logins SET expires_at = '${LONG_AGO}'`);
+    execute(bench.database, `UPDATE logins SET expires_at = '${LONG_AGO}'`);
     expect(await told()).toMatch(/^token expires {3}2026-11-20T12:00:00.000Z \(expired \d+ \S+ ago\)$/);
     await worker.stop();
     expect(await told()).toBe(undefined);
@@ -210,10 +204,11 @@ describe('a token', { timeout: 60_000 }, () => {
   it('may be held by a worker on another host', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
-    const db = new Database(`${bench.database}.lock`);
-    db.exec(`CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT);
-      INSERT INTO holder VALUES (1, 'not-${hostname()}', '${LONG_AGO}')`);
-    db.close();
+    execute(
+      `${bench.database}.lock`,
+      `CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT);
+      INSERT INTO holder VALUES (1, 'not-${hostname()}', '${LONG_AGO}')`,
+    );
     const { stdout } = await bench.run(['status']);
     expect(stdout).toMatch(/^token expires +2.*Z \(in (59|60) min\)$/m);
     expect(stdout).toMatch(

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { ask } from '../support/database.ts';
+import { openConnection, readRows } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 
 /** The maximum duration of a stop by the contract. */
@@ -25,10 +25,7 @@ function filesBeside(database: string): readonly string[] {
 
 /** Another program with an open write transaction. */
 function holdForWriting(database: string): Database.Database {
-  const writer = new Database(database);
-  onTestFinished(() => {
-    writer.close();
-  });
+  const writer = openConnection(database);
   writer.exec('BEGIN IMMEDIATE');
   return writer;
 }
@@ -54,8 +51,8 @@ describe('a worker', () => {
     expect(code).toBe(0);
     expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
     expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-    expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    expect(ask(bench.database, 'SELECT outcome, error_kind FROM runs ORDER BY id')).toEqual([
+    expect(readRows(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readRows(bench.database, 'SELECT outcome, error_kind FROM runs ORDER BY id')).toEqual([
       { outcome: 'changed', error_kind: null },
       { outcome: 'interrupted', error_kind: null },
     ]);
@@ -77,17 +74,14 @@ describe('a worker', () => {
     await worker.waitForPoll('changed');
     expect((await worker.stop()).code).toBe(0);
     expect(filesBeside(bench.database)).toEqual(['leagues.db']);
-    expect(ask(bench.database, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+    expect(readRows(bench.database, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
   });
 
   it('that is stopped while a reader is connected leaves an emptied log', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
-    const reader = new Database(bench.database, { readonly: true });
-    onTestFinished(() => {
-      reader.close();
-    });
+    const reader = openConnection(bench.database, { readonly: true });
     expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });
     expect((await worker.stop()).code).toBe(0);
     expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });
@@ -128,7 +122,7 @@ describe('a worker', () => {
     expect(code).toBe(expected);
     expect(performance.now() - askedAt).toBeLessThan(3_000);
     writer.close();
-    expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readRows(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 
   it('polls at once on SIGHUP, and records the trigger', async () => {
@@ -166,9 +160,9 @@ describe('a worker', () => {
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
     await worker.stop('SIGKILL');
-    expect(ask(bench.database, 'SELECT outcome, added FROM runs')).toEqual([{ outcome: 'changed', added: 124 }]);
-    expect(ask(bench.database, 'SELECT count(*) AS n FROM active_leagues')[0]?.n).toBeGreaterThan(50);
-    expect(ask(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readRows(bench.database, 'SELECT outcome, added FROM runs')).toEqual([{ outcome: 'changed', added: 124 }]);
+    expect(readRows(bench.database, 'SELECT count(*) AS n FROM active_leagues')[0]?.n).toBeGreaterThan(50);
+    expect(readRows(bench.database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 });
 

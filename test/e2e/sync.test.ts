@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { dump, fingerprint } from '../support/database.ts';
+import { dumpTables, fingerprint } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { readLines } from '../support/program.ts';
 import { startAtTerminal } from '../support/terminal.ts';
@@ -215,10 +215,10 @@ describe('sync --dry-run', () => {
     const bench = await setUp();
     const worker = bench.startWorker();
     await worker.waitForPoll('changed');
-    const before = dump(bench.database);
+    const before = dumpTables(bench.database);
     bench.simulator.setLeagues(bench.simulator.leagues().slice(1));
     expect((await bench.run(['sync', '--dry-run'])).code).toBe(0);
-    expect(dump(bench.database)).toEqual(before);
+    expect(dumpTables(bench.database)).toEqual(before);
   });
 
   it.each([

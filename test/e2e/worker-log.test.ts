@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
-import { holdForWriting } from '../support/other-writer.ts';
+import { holdForWriting } from '../support/database.ts';
 import type { LogLine } from '../support/program.ts';
 import { failed, startScriptedService } from '../support/scripted-service.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { type Bench, EVERY_SECOND, setUp } from '../support/bench.ts';
-import { makeFakeClock, missingFaketime, runUnder, TWO_HOURS_MS } from '../support/fake-clock.ts';
+import { makeFakeClock, missingFaketime, runUnder, TWO_HOURS_MS } from '../support/libfaketime.ts';
 
 const WAIT_MS = 60_000;
 /** Timestamps in the log may be this old when they are checked. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, countLogins, EVERY_SECOND, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
-import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/fake-clock.ts';
 import { makeLeague } from '../support/leagues.ts';
+import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/libfaketime.ts';
 import { eventually } from '../support/program.ts';
 import { grantLogin, listLeagues, startService } from '../support/service.ts';
 

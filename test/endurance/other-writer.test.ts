@@ -1,8 +1,8 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
+import { holdForWriting, isLocked } from '../support/database.ts';
 import { askStandstill, LONGEST_STANDSTILL_MS, loopWatched } from '../support/loop.ts';
-import { holdForWriting, isLocked } from '../support/other-writer.ts';
 import { eventually } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { listOf, startVersions } from '../rigs/kills/version.ts';
 import { setUpFor } from '../support/bench.ts';
+import { openConnection } from '../support/database.ts';
 import type { LogLine } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
 
@@ -21,10 +21,7 @@ it('a long read transaction causes warnings when the WAL is large and when it ha
   const bench = setUpFor(service.url);
   const worker = bench.start(['run']);
   await worker.waitForPoll('changed');
-  const reader = new Database(bench.database, { readonly: true });
-  onTestFinished(() => {
-    reader.close();
-  });
+  const reader = openConnection(bench.database, { readonly: true });
   reader.exec('BEGIN');
   const read = () => reader.prepare('SELECT count(*) AS n, max(changed_at) AS newest FROM leagues').get();
   const pinned = read();

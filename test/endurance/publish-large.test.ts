@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PASSWORD, USERNAME } from '../support/bench.ts';
 import { type FrozenCopy, freezeCopy, pad } from '../support/copy-process.ts';
-import { ask } from '../support/database.ts';
+import { readRows } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import {
   countLeagues,
@@ -83,7 +83,7 @@ describe('while a large database is being copied', () => {
     await eventually('the copying process of the killed worker has ended', copying.hasEnded);
     expect(identify(bench.copy)).toEqual(after);
     expect(countLeagues(bench.copy)).toBe(3);
-    expect(ask(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(readRows(bench.copy, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);
   });
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { leagueRequests } from '../support/bench.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
+import { holdForWriting } from '../support/database.ts';
 import { openFullFifo } from '../support/fifo.ts';
-import { holdForWriting } from '../support/other-writer.ts';
 import { eventually } from '../support/program.ts';
 import { setUpPublishing } from '../support/publish-setup.ts';
 import { expectInOrder, LONGEST_STOP_MS } from '../support/stopping.ts';

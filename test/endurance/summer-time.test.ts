@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
-import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/fake-clock.ts';
+import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/libfaketime.ts';
 import { walkSchedule } from '../support/schedule-walk.ts';
 
 beforeAll(() => {

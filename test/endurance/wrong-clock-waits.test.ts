@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Bench, setUpFor } from '../support/bench.ts';
 import { startExpiringService } from '../support/expiring-service.ts';
-import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/fake-clock.ts';
 import { makeLeague } from '../support/leagues.ts';
+import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/libfaketime.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
 

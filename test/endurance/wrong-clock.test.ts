@@ -8,7 +8,7 @@ import {
   runUnder,
   TWO_HOURS_MS,
   watchFor,
-} from '../support/fake-clock.ts';
+} from '../support/libfaketime.ts';
 import type { LogLine, RunningProgram } from '../support/program.ts';
 
 const EVERY_2_SECONDS = { LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *' };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { createWallClock } from '../support/clock.ts';
+import { dumpTables, execute } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   failed,
@@ -10,16 +11,7 @@ import {
   startScriptedService,
 } from '../support/scripted-service.ts';
 
-import {
-  type Bench,
-  type BenchOptions,
-  dumpTables,
-  type Folder,
-  makeFolder,
-  openBench,
-  wallClock,
-  withDatabase,
-} from '../support/worker-resources.ts';
+import { type Bench, type BenchOptions, type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
 
 const ETAG = '"v1"';
 const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';
@@ -150,7 +142,7 @@ describe('no conditional request is sent', () => {
     await withBench(async ({ service, bench }) => {
       service.script('leagues', listWith(makeLeagues(2)));
       await bench.poll();
-      withDatabase(bench.path, (db) => db.exec("UPDATE runs SET program_version = '0.0.1'"));
+      execute(bench.path, "UPDATE runs SET program_version = '0.0.1'");
       await bench.poll();
       expect(conditionsIn(service)).toEqual(NONE);
     });
@@ -176,7 +168,7 @@ describe('no conditional request is sent', () => {
       expect((await bench.poll()).outcome).toBe('held');
       expect((await bench.poll()).outcome).toBe('held');
       expect(conditionsIn(service)).toEqual(NONE);
-      withDatabase(bench.path, (db) => db.exec("UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z'"));
+      execute(bench.path, "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z'");
       expect(await bench.poll()).toMatchObject({ counts: { removed: 9 } });
       expect(conditionsIn(service)).toEqual(NONE);
       await bench.poll();
@@ -200,7 +192,7 @@ describe('no conditional request is sent', () => {
         await bench.poll();
         expect(conditionsIn(service).etag).toBe(ETAG);
       },
-      { clock: wallClock(systemClock, () => now) },
+      { clock: createWallClock(() => now) },
     );
   });
 
@@ -222,7 +214,7 @@ it('a poll fails with a database error if the validators cannot be read', async 
   await withBench(async ({ service, bench }) => {
     service.script('leagues', listWith(makeLeagues(2)));
     await bench.poll();
-    withDatabase(bench.path, (db) => db.exec('ALTER TABLE held_removals RENAME TO away'));
+    execute(bench.path, 'ALTER TABLE held_removals RENAME TO away');
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'database' } });
     expect(bench.rows('SELECT error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([{ error_kind: 'database' }]);
   });

@@ -4,8 +4,9 @@ import { withReader } from '../../src/store/connection.ts';
 import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../../src/store/copy.ts';
 import { compareCopy } from '../../src/store/copy-origin.ts';
 import { createTestClock } from '../support/clock.ts';
+import { dumpTables, withDatabase } from '../support/database.ts';
 import { openTestStore } from '../support/store.ts';
-import { dumpTables, type Folder, makeFolder, withDatabase } from '../support/worker-resources.ts';
+import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 /** Creates a database without any rows at this time. */
 async function makeEmpty(folder: Folder, name: string, at: string): Promise<string> {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dictionaryRows } from '../../src/store/data-dictionary.ts';
+import { dumpTables, execute, readRows } from '../support/database.ts';
 import { openTestStore } from '../support/store.ts';
-import { dumpTables, type Folder, makeFolder, readRows, withDatabase } from '../support/worker-resources.ts';
+import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 let folder: Folder;
 let path = '';
@@ -71,12 +72,12 @@ describe('the data dictionary', () => {
 
   it('is brought up to date at the next start, and otherwise not written', async () => {
     const fresh = dumpTables(path);
-    withDatabase(path, (db) => db.exec("UPDATE data_dictionary SET description = 'old' WHERE position = 0"));
+    execute(path, "UPDATE data_dictionary SET description = 'old' WHERE position = 0");
     await openAndClose();
     expect(dumpTables(path)).toEqual(fresh);
 
     // Changes only the rowids: rewriting the table would number it from 1 again.
-    withDatabase(path, (db) => db.exec('UPDATE data_dictionary SET rowid = rowid + 1000'));
+    execute(path, 'UPDATE data_dictionary SET rowid = rowid + 1000');
     await openAndClose();
     expect(readRows(path, 'SELECT min(rowid) AS first FROM data_dictionary')).toEqual([{ first: 1001 }]);
   });

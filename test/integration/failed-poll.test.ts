@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addBlockingTrigger, dropBlockingTrigger, type TriggerEvent } from '../support/blocking-trigger.ts';
+import { dumpTables, type Row } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
@@ -13,7 +14,7 @@ import {
   startScriptedService,
   trickle,
 } from '../support/scripted-service.ts';
-import { type Bench, dumpTables, makeFolder, openBench, type Row } from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
 
 type Setting = { readonly service: ScriptedService; readonly bench: Bench };
 

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { withReader } from '../../src/store/connection.ts';
 import { findRange, readFeed } from '../../src/store/queries/feed.ts';
 import { runCommand } from '../support/command.ts';
+import { readRows, withDatabase } from '../support/database.ts';
 import { makeFolder as makeWorkingFolder } from '../support/folder.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
-import { type Folder, makeFolder, openBench, readRows, withDatabase } from '../support/worker-resources.ts';
+import { type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
 
 /** Two leagues in turn; ten changes a poll, a poll a second, from a minute before midnight. */
 const CHANGES = 1_200;

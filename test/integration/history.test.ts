@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 import { pollLeagues } from '../../src/sync/poll.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { createWallClock } from '../support/clock.ts';
+import { type Row, readExactRows } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { failed, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, openBench, type Row, readExactRows, wallClock } from '../support/worker-resources.ts';
+import { makeFolder, openBench } from '../support/worker-resources.ts';
 
 const POLLS = 60;
 const IDS = Array.from({ length: 14 }, (_, index) => `l${index}`);
@@ -137,7 +138,7 @@ async function simulate(seed: number) {
   await using service = await startScriptedService();
   const world = createWorld(random);
   let now = Date.UTC(2026, 10, 20);
-  const clock = wallClock(systemClock, () => now);
+  const clock = createWallClock(() => now);
   const states: { readonly at: string; readonly outcome: string; readonly table: Table }[] = [];
   await using bench = await openBench({ folder, url: service.url, clock, settings: { REMOVAL_LIMIT: '30%' } });
   const read = (sql: string) => readExactRows(bench.path, sql);

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock, readLockStatus } from '../../src/store/lock.ts';
+import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/worker-resources.ts';
 
 const SINCE = '2026-11-20T12:00:00.000Z';
@@ -22,10 +22,10 @@ function makeDatabase(folder: ReturnType<typeof makeFolder>): string {
 
 /** Leaves the lock file of a killed worker. */
 function leaveLock(path: string, holder: typeof self): void {
-  const db = new Database(`${path}.lock`);
-  db.exec('CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT)');
-  db.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(holder.pid, holder.host, holder.since);
-  db.close();
+  withDatabase(`${path}.lock`, (db) => {
+    db.exec('CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT)');
+    db.prepare('INSERT INTO holder VALUES (?, ?, ?)').run(holder.pid, holder.host, holder.since);
+  });
 }
 
 /** Takes the lock until its stdin ends. */

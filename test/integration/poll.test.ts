@@ -1,19 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/time/clock.ts';
+import { createWallClock } from '../support/clock.ts';
+import { dumpTables, type Row, readExactRows, withDatabase } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import {
-  type Bench,
-  dumpTables,
-  makeFolder,
-  openBench,
-  type Row,
-  readExactRows,
-  wallClock,
-  withDatabase,
-} from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
 
 /** One poll that is answered with these elements. */
 async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
@@ -317,7 +309,7 @@ describe('the timestamp of a run', () => {
     const start = Date.UTC(2026, 10, 20, 12);
     const steps = [0, 0, -3_600_000, -1, 86_400_000, -86_400_000 * 400, 5];
     let now = start;
-    await using bench = await openBench({ folder, url: service.url, clock: wallClock(systemClock, () => now) });
+    await using bench = await openBench({ folder, url: service.url, clock: createWallClock(() => now) });
     for (const [index, step] of steps.entries()) {
       now += step;
       service.script('leagues', index === 3 ? { status: 404 } : leaguesAnswer([makeLeague('a', { priority: index })]));
@@ -337,7 +329,7 @@ describe('the timestamp of a run', () => {
     using folder = makeFolder();
     await using service = await startScriptedService();
     const at = async (now: number, priority: number) => {
-      await using bench = await openBench({ folder, url: service.url, clock: wallClock(systemClock, () => now) });
+      await using bench = await openBench({ folder, url: service.url, clock: createWallClock(() => now) });
       await pollWith(service, bench, [makeLeague('a', { priority })]);
       return String(lastRun(bench).finished_at);
     };

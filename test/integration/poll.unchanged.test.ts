@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { pollLeagues } from '../../src/sync/poll.ts';
+import { execute } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { granted, leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench, withDatabase } from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
 
 const LEAGUES = makeLeagues(3);
 const TOKEN = 'token-abc-123';
@@ -33,7 +34,7 @@ describe('leagues that did not change', () => {
   it('get a new hash if an earlier version of the program made another one, and no entry in the feed', async () => {
     await withLeagues(async (bench) => {
       const before = hashes(bench);
-      withDatabase(bench.path, (db) => db.exec("UPDATE leagues SET content_hash = content_hash || '.old.1.0'"));
+      execute(bench.path, "UPDATE leagues SET content_hash = content_hash || '.old.1.0'");
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 3 } });
       expect(hashes(bench)).toEqual(before);
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false });
@@ -43,7 +44,7 @@ describe('leagues that did not change', () => {
 
   it('are added if another tool has deleted their rows, before the poll or in the midst of it', async () => {
     await withLeagues(async (bench) => {
-      const forget = () => withDatabase(bench.path, (db) => db.exec("DELETE FROM leagues WHERE league_id = 'l1'"));
+      const forget = () => execute(bench.path, "DELETE FROM leagues WHERE league_id = 'l1'");
       forget();
       expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 2 } });
       // Called between reading the stored leagues and the transaction.
@@ -67,7 +68,7 @@ describe('leagues that did not change', () => {
     ],
   ])('are not confused with others if another tool gave one %s', async (_what, sql, counts) => {
     await withLeagues(async (bench) => {
-      withDatabase(bench.path, (db) => db.exec(sql));
+      execute(bench.path, sql);
       expect(await bench.poll()).toMatchObject({ counts });
       expect(bench.rows('SELECT league_id FROM active_leagues ORDER BY 1')).toEqual(
         LEAGUES.map(({ league_id }) => ({ league_id })),

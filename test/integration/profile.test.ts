@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { dumpTables } from '../support/database.ts';
 import { json, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, dumpTables, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
 
 const PLAYER = {
   player_id: 'p1',

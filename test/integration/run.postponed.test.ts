@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
 import { Run } from '../../src/sync/run.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { createWallClock } from '../support/clock.ts';
 import { failed, leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, openBench, wallClock } from '../support/worker-resources.ts';
+import { makeFolder, openBench } from '../support/worker-resources.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 const RUN_MS = 60_000;
@@ -18,7 +18,7 @@ describe('a run', () => {
   ])('that fails because of a Retry-After %s is postponed accordingly', async (_, notBefore, postponed) => {
     using folder = makeFolder();
     await using service = await startScriptedService();
-    const clock = wallClock(systemClock, () => NOON);
+    const clock = createWallClock(() => NOON);
     const settings = { RUN_TIMEOUT: `${RUN_MS / 1_000}s` };
     await using bench = await openBench({ folder, url: service.url, settings, clock });
     const error = new StatusError(false, 'The service answered with status 503.', { notBefore });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError } from '../../src/errors.ts';
+import { dumpTables, type Row } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
@@ -17,15 +18,7 @@ import {
   startScriptedService,
   trickle,
 } from '../support/scripted-service.ts';
-import {
-  type Bench,
-  dumpTables,
-  makeFolder,
-  openBench,
-  PASSWORD,
-  type Row,
-  USERNAME,
-} from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
 
 type Setting = { readonly service: ScriptedService; readonly bench: Bench };
 

@@ -13,16 +13,17 @@ import { acquireLock } from '../../src/store/lock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { enableWal } from '../../src/store/wal.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { createWallClock } from '../support/clock.ts';
+import { execute, readRows, withDatabase } from '../support/database.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf, thrownBy } from '../support/unit-error.ts';
-import { type Folder, makeFolder, readRows, wallClock, withDatabase } from '../support/worker-resources.ts';
+import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
 const NOW = Date.UTC(2026, 10, 20, 12);
 const HOLDER = { pid: 4711, host: 'here', since: '2026-11-20T12:00:00.000Z' };
 
-const CLOCK = wallClock(systemClock, () => NOW);
+const CLOCK = createWallClock(() => NOW);
 
 function openAt(path: string, { stop = new AbortController().signal, folder = migrations } = {}): Promise<Store> {
   return openTestStore(path, { migrations: folder, clock: CLOCK, stop });
@@ -98,7 +99,7 @@ describe('opening a database', () => {
     'PRAGMA journal_mode = WAL; PRAGMA user_version = 1',
   ])('counts a database without a table and without an application id as new: %s', async (sql) => {
     using folder = makeFolder();
-    withDatabase(folder.file('leagues.db'), (db) => db.exec(sql));
+    execute(folder.file('leagues.db'), sql);
     const path = await makeDatabase(folder);
     expect(pragma(path, 'application_id')).toBe(APPLICATION_ID);
     expect(pragma(path, 'user_version')).toBe(readMigrations(migrations).length);
@@ -141,7 +142,7 @@ describe('a file that is not ours', () => {
   ])('with %s is refused and left as it is', async (_, sql) => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
-    withDatabase(path, (db) => db.exec(sql));
+    execute(path, sql);
     const before = readFileSync(path);
     await expect(openAt(path)).rejects.toThrow(/database of another application/);
     expect(readFileSync(path)).toEqual(before);
@@ -164,7 +165,7 @@ describe('a file that is not ours', () => {
   it('is refused for reading, too', () => {
     using folder = makeFolder();
     const path = folder.file('other.db');
-    withDatabase(path, (db) => db.exec('CREATE TABLE t (a)'));
+    execute(path, 'CREATE TABLE t (a)');
     expect(() => withReader(path, () => undefined)).toThrow(/another application/);
   });
 
@@ -202,7 +203,7 @@ describe('a schema that this version cannot keep', () => {
   it('is refused if the record of a migration is missing', async () => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
-    withDatabase(path, (db) => db.exec('DELETE FROM schema_migrations'));
+    execute(path, 'DELETE FROM schema_migrations');
     await expect(openAt(path)).rejects.toThrow(/different version of migration 0000_initial/);
   });
 
@@ -234,7 +235,7 @@ describe('a database that is refused', () => {
   ])('%s stays byte for byte as it is, with nothing beside it', async (_, sql, message) => {
     using folder = makeFolder();
     const path = await makeDatabase(folder);
-    withDatabase(path, (db) => db.exec(sql));
+    execute(path, sql);
     const before = readFileSync(path);
     await expect(openAt(path)).rejects.toThrow(message);
     expect(readFileSync(path).equals(before)).toBe(true);

@@ -22,24 +22,14 @@ import { tempPath } from '../../src/store/copy.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
+import { dumpTables, execute, type Row, readExactRows, readRows, withDatabase } from '../support/database.ts';
 import { makeFolder as makePlace } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { PROGRAM } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf } from '../support/unit-error.ts';
-import {
-  dumpTables,
-  type Folder,
-  makeFolder,
-  openBench,
-  PASSWORD,
-  type Row,
-  readExactRows,
-  readRows,
-  USERNAME,
-  withDatabase,
-} from '../support/worker-resources.ts';
+import { type Folder, makeFolder, openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
 const PRESENT = readMigrations(migrations).length;
@@ -273,7 +263,7 @@ describe('an upgrade that fails', () => {
     'a link to the database': (copy, path) => symlinkSync(path, copy),
     'another name of the database': (copy, path) => linkSync(path, copy),
     'a database of another application': (copy) => {
-      withDatabase(copy, (db) => db.exec('CREATE TABLE letters (letter TEXT)'));
+      execute(copy, 'CREATE TABLE letters (letter TEXT)');
     },
   };
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Row, readExactRows } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench, type Row, readExactRows } from '../support/worker-resources.ts';
+import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
 
 type Check = (bench: Bench, poll: (...elements: readonly unknown[]) => Promise<unknown>) => void | Promise<void>;
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { runCommand, startWorker } from './command.ts';
-import { ask, type Row } from './database.ts';
+import { type Row, readRows } from './database.ts';
 import { makeFolder } from './folder.ts';
 import {
   type Environment,
@@ -58,7 +58,7 @@ export function setUpFor(baseUrl: string): Bench {
     runProcess: (args, more = {}, outlet = {}) => runProgram(args, { ...optionsWith(more), ...outlet }),
     startWorker: (more = {}) => startWorker(optionsWith(more)),
     start: (args, more = {}, outlet = {}) => startProgram(args, { ...optionsWith(more), ...outlet }),
-    rows: (sql) => ask(database, sql),
+    rows: (sql) => readRows(database, sql),
   };
 }
 

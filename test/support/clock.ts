@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../src/time/clock.ts';
+import { type Clock, systemClock } from '../../src/time/clock.ts';
 
 /** A clock that only a test advances. */
 export type TestClock = Clock & {
@@ -63,4 +63,9 @@ export function createTestClock(wallAt = Date.parse('2026-11-20T12:00:00.000Z'),
 
 function earliest(sleepers: ReadonlySet<Sleeper>, end: number): Sleeper | undefined {
   return [...sleepers].filter(({ wakeAt }) => wakeAt <= end).sort((one, other) => one.wakeAt - other.wakeAt)[0];
+}
+
+/** A clock whose wall time a test sets; waits and the monotonic clock are real. */
+export function createWallClock(now: () => number): Clock {
+  return { ...systemClock, now };
 }

@@ -4,7 +4,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
-import { ask, missingSqlite3 } from './database.ts';
+import { missingSqlite3, readRows } from './database.ts';
 
 /** The size of a database whose copy a test interrupts. */
 const PADDING_MB = 100;
@@ -138,16 +138,16 @@ const FIELDS = `league_id, league_name, sport, league_image, priority, status, s
 
 /** Expects an intact database in one file, with the state after some run. */
 export function expectWholeState(path: string): void {
-  expect(ask(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  expect(ask(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
-  const listed = ask(path, `SELECT ${FIELDS} FROM leagues WHERE removed_at IS NULL ORDER BY league_id`);
+  expect(readRows(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(readRows(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+  const listed = readRows(path, `SELECT ${FIELDS} FROM leagues WHERE removed_at IS NULL ORDER BY league_id`);
   const folded = `SELECT ${FIELDS} FROM league_versions WHERE valid_to IS NULL ORDER BY league_id`;
-  expect(ask(path, folded)).toEqual(listed);
+  expect(readRows(path, folded)).toEqual(listed);
   expect(
-    ask(path, "SELECT count(*) FILTER (WHERE kind = 'added') AS added, count(*) AS n FROM league_changes"),
-  ).toEqual(ask(path, 'SELECT sum(added) AS added, sum(added + changed + removed + restored) AS n FROM runs'));
+    readRows(path, "SELECT count(*) FILTER (WHERE kind = 'added') AS added, count(*) AS n FROM league_changes"),
+  ).toEqual(readRows(path, 'SELECT sum(added) AS added, sum(added + changed + removed + restored) AS n FROM runs'));
   const done = "kind = 'leagues' AND outcome IN ('changed', 'unchanged')";
-  expect(ask(path, `SELECT received AS n FROM runs WHERE ${done} ORDER BY id DESC LIMIT 1`)).toEqual([
+  expect(readRows(path, `SELECT received AS n FROM runs WHERE ${done} ORDER BY id DESC LIMIT 1`)).toEqual([
     { n: listed.length },
   ]);
 }

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SimulatedBench, setUp } from './bench.ts';
-import { ask } from './database.ts';
+import { readRows } from './database.ts';
 import { makeLeague } from './leagues.ts';
 import { eventually, type LogLine, type RunningProgram } from './program.ts';
 
@@ -39,7 +39,7 @@ export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
 }
 
 export function countLeagues(path: string): unknown {
-  return ask(path, 'SELECT count(*) AS n FROM leagues')[0]?.n;
+  return readRows(path, 'SELECT count(*) AS n FROM leagues')[0]?.n;
 }
 
 export async function published(bench: PublishingBench, leagues: number): Promise<void> {

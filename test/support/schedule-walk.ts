@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { leagueRequests, setUp } from './bench.ts';
-import { makeFakeClock, offsetTo, runUnder } from './fake-clock.ts';
+import { makeFakeClock, offsetTo, runUnder } from './libfaketime.ts';
 
 /** A schedule in its time zone, and its scheduled times (UTC) from a given time on. */
 export type Walk = {

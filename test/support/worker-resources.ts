@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { readSettings } from '../../src/config/environment.ts';
@@ -12,8 +11,8 @@ import type { RunDeps } from '../../src/sync/run.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import type { CopyDatabase } from '../../src/worker/copy-process.ts';
 import { openWorker, type WorkerResources } from '../../src/worker/open.ts';
+import { type Row, readRows } from './database.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
 export const USERNAME = 'player';
 export const PASSWORD = 'secret-password';
 
@@ -95,35 +94,4 @@ function settingsFor(path: string, url: string, settings: Readonly<Record<string
     ...Object.fromEntries(named),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
-}
-
-/** Calls `work` with a separate connection, like an outside tool. */
-export function withDatabase<T>(path: string, work: (db: Database.Database) => T, options?: Database.Options): T {
-  const db = new Database(path, options);
-  try {
-    return work(db);
-  } finally {
-    db.close();
-  }
-}
-
-/** Rows as another, read-only connection sees them. */
-export function readRows(path: string, sql: string): readonly Row[] {
-  return withDatabase(path, (db) => db.prepare<[], Row>(sql).all(), { readonly: true });
-}
-
-/** The same with INTEGER as bigint and REAL as number, so that a comparison is one of types, too. */
-export function readExactRows(path: string, sql: string): readonly Row[] {
-  return withDatabase(path, (db) => db.prepare<[], Row>(sql).safeIntegers(true).all(), { readonly: true });
-}
-
-/** Every row of every table, by the table's name. */
-export function dumpTables(path: string): Readonly<Record<string, readonly Row[]>> {
-  const tables = readRows(path, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
-  return Object.fromEntries(tables.map(({ name }) => [name, readExactRows(path, `SELECT * FROM "${name}"`)]));
-}
-
-/** A clock whose wall time a test sets; waits and the monotonic clock are real. */
-export function wallClock(base: Clock, now: () => number): Clock {
-  return { ...base, now };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fillDisk, setUpDisk } from '../rigs/disk/small-disk.ts';
 import { type Bench, setUp } from '../support/bench.ts';
 import { NO_MOUNT } from '../support/copy-process.ts';
-import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/fake-clock.ts';
+import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/libfaketime.ts';
 import { serve } from '../support/page.ts';
 import { type Environment, eventually, type RunningProgram } from '../support/program.ts';
 import { scrape } from '../support/scrape.ts';

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 import { type Kind, type Reply, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { readRows } from '../support/worker-resources.ts';
 
 const MEGABYTE = 1_000_000;
 const BOMB_MB = 300;

@@ -1,9 +1,8 @@
 import { copyFileSync, existsSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
-import { holdForWriting } from '../support/other-writer.ts';
+import { execute, holdForWriting } from '../support/database.ts';
 import { serve } from '../support/page.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { readiness, waitForReadiness } from '../support/status-server.ts';
@@ -28,9 +27,7 @@ function moveAway({ database }: SimulatedBench): () => void {
 /** Replaces the database by another file, whose contents do not matter. */
 function replace(bench: SimulatedBench): () => void {
   const back = moveAway(bench);
-  const other = new Database(bench.database);
-  other.exec("CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('Dear diary')");
-  other.close();
+  execute(bench.database, "CREATE TABLE letters (letter TEXT); INSERT INTO letters VALUES ('Dear diary')");
   return () => {
     for (const end of ENDS) rmSync(bench.database + end, { force: true });
     back();

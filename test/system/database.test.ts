@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { askSqlite3, dump, type Row } from '../support/database.ts';
+import { askSqlite3, dumpTables, type Row } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 
 const TEXTS = [
@@ -65,19 +65,19 @@ describe('the database', () => {
     await worker.waitForPoll('changed');
     // The login is written in a separate transaction.
     await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
-    const { runs: runsBefore = [], ...before } = dump(bench.database);
+    const { runs: runsBefore = [], ...before } = dumpTables(bench.database);
 
     bench.simulator.setFault('shuffle', true);
     worker.send('SIGHUP');
     await worker.waitForPoll('unchanged');
 
-    const { runs: runsAfter = [], ...after } = dump(bench.database);
+    const { runs: runsAfter = [], ...after } = dumpTables(bench.database);
     expect(Object.keys(before)).toContain('sqlite_sequence');
     expect(after).toEqual(before);
     expect(runsBefore).toHaveLength(1);
     expect(runsAfter).toHaveLength(2);
     expect(runsAfter[0]).toEqual(runsBefore[0]);
-    expect(runsAfter[1]).toMatchObject({ outcome: 'unchanged', trigger: 'manual', received: 124, unchanged: 124 });
+    expect(runsAfter[1]).toMatchObject({ outcome: 'unchanged', trigger: 'manual', received: 124n, unchanged: 124n });
     expect(runsAfter[1]?.service_timestamp).not.toBe(runsBefore[0]?.service_timestamp);
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../support/database.ts';
+import { readRows } from '../support/database.ts';
 import { leaveDemo, type Place, runDemo, setUpPlace } from '../support/demo-path.ts';
 import { startProgram } from '../support/program.ts';
 
@@ -50,9 +50,9 @@ describe('what a demo replaces', () => {
     await beginAnew(place);
     expect(readdirSync(dirname(place.database))).toEqual(['leagues.db']);
     expect(readFileSync(place.database).equals(before)).toBe(false);
-    expect(ask(place.database, "SELECT count(*) AS n FROM league_changes WHERE run_id = 1 AND kind = 'added'")).toEqual(
-      [{ n: 124 }],
-    );
+    expect(
+      readRows(place.database, "SELECT count(*) AS n FROM league_changes WHERE run_id = 1 AND kind = 'added'"),
+    ).toEqual([{ n: 124 }]);
   });
 
   it('includes what a demo leaves that is killed right after its start', async () => {
@@ -87,7 +87,7 @@ describe('the place of a demo', () => {
     expect(stderr).toContain(`process ${demo.pid} `);
     await demo.waitForPoll();
     expect((await demo.stop()).code).toBe(0);
-    expect(ask(place.database, 'SELECT count(*) AS n FROM leagues')[0]?.n).toBeGreaterThanOrEqual(124);
+    expect(readRows(place.database, 'SELECT count(*) AS n FROM leagues')[0]?.n).toBeGreaterThanOrEqual(124);
   });
 
   it('is refused with 75 while a worker runs on a database there', async () => {
@@ -96,6 +96,6 @@ describe('the place of a demo', () => {
     await worker.waitForPoll('changed');
     expect((await runDemo(place)).code).toBe(75);
     expect((await worker.stop()).code).toBe(0);
-    expect(ask(place.database, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
+    expect(readRows(place.database, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
   });
 });

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND } from '../support/bench.ts';
+import { execute } from '../support/database.ts';
 import { leaveDemo, type Place, runDemo, setUpPlace, treeOf } from '../support/demo-path.ts';
 
 /** Kills a worker right after it has opened the database: its service never answers. */
@@ -140,9 +141,7 @@ const REFUSED: readonly (readonly [what: string, make: Make, is: RegExp, fix?: R
     'an SQLite database without a table',
     ({ database }) => {
       mkdirSync(dirname(database));
-      const db = new Database(database);
-      db.pragma('user_version = 1');
-      db.close();
+      execute(database, 'PRAGMA user_version = 1');
     },
     /leagues\.db is the database of another program/,
   ],

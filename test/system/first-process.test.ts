@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { childrenOf } from '../rigs/soak/sample.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { holdForWriting } from '../support/other-writer.ts';
+import { holdForWriting } from '../support/database.ts';
 import { expectInOrder, LONGEST_STOP_MS, STOPPING } from '../support/stopping.ts';
 
 /** Runs the program as in a container: as process 1, for which the kernel ignores signals without a handler. */

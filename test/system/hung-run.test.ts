@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
-import { makeFakeClock, missingFaketime, runUnder } from '../support/fake-clock.ts';
+import { makeFakeClock, missingFaketime, runUnder } from '../support/libfaketime.ts';
 import {
   granted,
   hang,

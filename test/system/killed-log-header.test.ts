@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { setUp } from '../support/bench.ts';
-import { ask } from '../support/database.ts';
+import { readRows } from '../support/database.ts';
 import { OUTSIDERS } from '../support/read-only-client.ts';
 
 const [ANOTHER_USER] = OUTSIDERS;
@@ -26,7 +26,7 @@ it('after a kill between the WAL header and its first frame another user can rea
   chmodSync(bench.folder, 0o755);
   skip(missing(bench.folder) !== undefined, missing(bench.folder));
   expect((await bench.run(['sync'])).code).toBe(0);
-  const all = ask(bench.database, COUNT);
+  const all = readRows(bench.database, COUNT);
   const log = `${bench.database}-wal`;
   const trace = ['-f', '-qq', '-P', log, '-e', 'trace=pwrite64', '-e', 'inject=pwrite64:signal=SIGKILL:when=2'];
   const { signal } = await bench.runProcess(['sync'], {}, { through: ['strace', ...trace] });

@@ -2,8 +2,8 @@ import { closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Bench, EVERY_SECOND, leagueRequests, setUp } from '../support/bench.ts';
+import { isLocked } from '../support/database.ts';
 import { makeFifo, openFullFifo, openUntilEnd } from '../support/fifo.ts';
-import { isLocked } from '../support/other-writer.ts';
 import { eventually } from '../support/program.ts';
 
 /** The maximum duration of a stop by the contract. */

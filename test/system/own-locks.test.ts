@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { EVERY_SECOND } from '../support/bench.ts';
-import { ask } from '../support/database.ts';
+import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startProgram } from '../support/program.ts';
 import { pollChange, published, setUpPublishing } from '../support/publish-setup.ts';
@@ -14,7 +14,7 @@ function readAsMayWrite(path: string): void {
 }
 
 function countRuns(path: string): number {
-  return Number(ask(path, 'SELECT count(*) AS n FROM runs')[0]?.n);
+  return Number(readRows(path, 'SELECT count(*) AS n FROM runs')[0]?.n);
 }
 
 it('a worker that publishes keeps its locks on the database, so that no reader deletes its WAL', async () => {
@@ -28,7 +28,7 @@ it('a worker that publishes keeps its locks on the database, so that no reader d
   expect(existsSync(`${bench.database}-wal`)).toBe(true);
   await pollChange(bench, worker);
   await worker.stop('SIGKILL');
-  expect(ask(bench.database, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
+  expect(readRows(bench.database, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
 });
 
 it('the demo, which reads its own database, keeps its locks, too', async () => {

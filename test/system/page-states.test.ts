@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp } from '../support/bench.ts';
 import { expectAccessible, expectFits, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
-import { makeFakeClock, missingFaketime, runUnder } from '../support/fake-clock.ts';
+import { makeFakeClock, missingFaketime, runUnder } from '../support/libfaketime.ts';
 import { serve } from '../support/page.ts';
 import { readiness } from '../support/status-server.ts';
 

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
-import { addBlockingTrigger, dropBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
+import { addBlockingTrigger, dropBlockingTrigger, ENDLESS } from '../support/blocking-trigger.ts';
+import { isWritten, openConnection } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import { OUTSIDERS, type ReadOnlyClient } from '../support/read-only-client.ts';
 
@@ -160,10 +160,7 @@ describe.each(OUTSIDERS)('a reader $who finds every league', (outsider) => {
   it('after it was stopped while another reader was connected, and after that one has gone', async (context) => {
     const bench = await openToAll(context, outsider);
     const worker = await startPolled(bench);
-    const other = new Database(bench.database, { readonly: true });
-    onTestFinished(() => {
-      other.close();
-    });
+    const other = openConnection(bench.database, { readonly: true });
     expect(other.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: LEAGUES });
     expect((await worker.stop()).code).toBe(0);
     await expectAll(bench, outsider);

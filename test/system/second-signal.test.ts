@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
-import { addBlockingTrigger, ENDLESS, isWritten } from '../support/blocking-trigger.ts';
+import { addBlockingTrigger, ENDLESS } from '../support/blocking-trigger.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
-import { askSqlite3 } from '../support/database.ts';
-import { holdForWriting, isLocked } from '../support/other-writer.ts';
+import { askSqlite3, holdForWriting, isLocked, isWritten } from '../support/database.ts';
 import { type Exit, eventually, type RunningProgram } from '../support/program.ts';
 import { pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
 import { STOPPING } from '../support/stopping.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { ask, askSqlite3 } from '../support/database.ts';
+import { askSqlite3, readRows } from '../support/database.ts';
 
 async function setUpFilled() {
   const bench = await setUp();
@@ -16,7 +16,7 @@ describe("Debian's sqlite3 program", () => {
       const { database } = await setUpFilled();
       // The age grows between the two reads.
       const sql = `SELECT *${view === 'freshness' ? ', 0 AS age_seconds' : ''} FROM ${view}`;
-      expect(askSqlite3(database, sql)).toEqual(ask(database, sql));
+      expect(askSqlite3(database, sql)).toEqual(readRows(database, sql));
     },
   );
 

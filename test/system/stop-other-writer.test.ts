@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
-import { holdForWriting, isLocked } from '../support/other-writer.ts';
+import { holdForWriting, isLocked } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, wordsOf } from '../support/stopping.ts';
 

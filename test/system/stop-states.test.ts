@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
-import { isWritten } from '../support/blocking-trigger.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
+import { isWritten } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, readLines } from '../support/program.ts';
 import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';

@@ -2,9 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
-import { isWritten } from '../support/blocking-trigger.ts';
 import { pad } from '../support/copy-process.ts';
-import { ask, askSqlite3 } from '../support/database.ts';
+import { askSqlite3, isWritten, readRows } from '../support/database.ts';
 import { makeLaterVersion, PRESENT_SCHEMA } from '../support/later-version.ts';
 import { eventually } from '../support/program.ts';
 import { expectCleanStop } from '../support/stopping.ts';
@@ -40,7 +39,7 @@ async function expectUpgradeable(bench: SimulatedBench, through: readonly string
   if (versionOf(bench.database) !== PRESENT_SCHEMA) expect(existsSync(copy)).toBe(true);
   expect((await bench.runProcess(['sync'], {}, { through })).code).toBe(0);
   expect([versionOf(bench.database), versionOf(copy)]).toEqual([PRESENT_SCHEMA + 1, PRESENT_SCHEMA]);
-  expect(ask(copy, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
+  expect(readRows(copy, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 124 }]);
 }
 
 describe('a worker of a newer version that is stopped at its first start', () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, it } from 'vitest';
-import { missingFaketime } from '../support/fake-clock.ts';
+import { missingFaketime } from '../support/libfaketime.ts';
 import { walkSchedule } from '../support/schedule-walk.ts';
 
 beforeEach(({ skip }) => {

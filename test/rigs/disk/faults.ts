@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { execute, readRows } from '../../support/database.ts';
 import { failing, type Injection } from '../syscalls/syscall.ts';
 import type { AppliedFault, DiskPlace } from './setup.ts';
 import { fillDisk, remount } from './small-disk.ts';
@@ -72,12 +72,13 @@ export function damage(from: number, to = Number.POSITIVE_INFINITY): DiskFault {
 export function damageTable(table: string): DiskFault {
   return ({ database }) =>
     keepAside(database, () => {
-      const db = new Database(database, { readonly: true });
-      const pages = db.prepare('SELECT rootpage FROM sqlite_schema WHERE tbl_name = ? AND rootpage > 0').pluck();
-      const roots = pages.all(table).map(Number);
-      db.close();
+      const roots = readRows(
+        database,
+        `SELECT rootpage FROM sqlite_schema WHERE tbl_name = '${table}' AND rootpage > 0`,
+      );
       const bytes = readFileSync(database);
-      for (const page of roots) bytes.fill(0xa5, (page - 1) * PAGE_BYTES, page * PAGE_BYTES);
+      for (const page of roots.map(({ rootpage }) => Number(rootpage)))
+        bytes.fill(0xa5, (page - 1) * PAGE_BYTES, page * PAGE_BYTES);
       writeFileSync(database, bytes);
     });
 }
@@ -107,20 +108,13 @@ export const putCircle: DiskFault = ({ database }) =>
 
 /** Changes the schema so that this version does not know it. */
 export function alter(sql: string): DiskFault {
-  return ({ database }) =>
-    keepAside(database, () => {
-      const db = new Database(database);
-      db.exec(sql);
-      db.close();
-    });
+  return ({ database }) => keepAside(database, () => execute(database, sql));
 }
 
 export const replaceByOther: DiskFault = ({ database }) =>
   keepAside(database, () => {
     rmSync(database);
-    const db = new Database(database);
-    db.exec('CREATE TABLE letters (letter TEXT)');
-    db.close();
+    execute(database, 'CREATE TABLE letters (letter TEXT)');
   });
 
 export const damageLock: DiskFault = ({ database }) => {

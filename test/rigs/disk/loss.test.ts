@@ -1,9 +1,8 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { NO_MOUNT } from '../../support/copy-process.ts';
-import { fingerprint } from '../../support/database.ts';
+import { execute, fingerprint } from '../../support/database.ts';
 import { expectSound } from '../syscalls/check.ts';
 import { type DiskBench, expectFailedPoll, PUT_BACK, startWorker, tableOf } from './small-disk.ts';
 
@@ -12,9 +11,7 @@ const REPLACEMENTS: Readonly<Record<string, (path: string, bench: DiskBench) => 
   'an empty file': (path) => writeFileSync(path, ''),
   'a text': (path) => writeFileSync(path, 'Dear diary, this is no database.\n'.repeat(100)),
   'the database of another application': (path) => {
-    const db = new Database(path);
-    db.exec('CREATE TABLE letters (letter TEXT)');
-    db.close();
+    execute(path, 'CREATE TABLE letters (letter TEXT)');
   },
   'an earlier copy': async (path, bench) => {
     const copy = join(bench.folder, 'copy.db');

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { codeOf } from '../../../src/errors.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
 import { mountDisk } from '../../support/copy-process.ts';
-import { ask } from '../../support/database.ts';
+import { readRows } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { grantLogin, listLeagues, startService } from '../../support/service.ts';
@@ -48,7 +48,7 @@ export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
     database,
     run: (args, env = {}, outlet = {}) => bench.runProcess(args, { ...more, ...env }, outlet),
     start: (args, env = {}, outlet = {}) => bench.start(args, { ...more, ...env }, outlet),
-    rows: (sql) => ask(database, sql),
+    rows: (sql) => readRows(database, sql),
     change: () => {
       list.sport += 1;
     },

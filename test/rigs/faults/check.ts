@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import type { RunReport } from '../../../src/sync/report.ts';
+import type { Row } from '../../support/database.ts';
 import { printEverything } from '../../support/error-print.ts';
 import { spellingsOf } from '../../support/secret-encodings.ts';
-import { PASSWORD, type Row, USERNAME } from '../../support/worker-resources.ts';
+import { PASSWORD, USERNAME } from '../../support/worker-resources.ts';
 import type { SweepBench, SwiftClock } from './bench.ts';
 import { type ExpectedRun, loginOutcome, VISIT } from './expectation.ts';
 import type { Fault } from './fault.ts';

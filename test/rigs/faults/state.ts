@@ -1,6 +1,6 @@
 import type { RunCounts } from '../../../src/sync/report.ts';
+import type { Row } from '../../support/database.ts';
 import { makeLeague, makeLeagues } from '../../support/leagues.ts';
-import type { Row } from '../../support/worker-resources.ts';
 import type { SweepBench } from './bench.ts';
 import type { Lists } from './response.ts';
 

@@ -9,9 +9,9 @@ import type { Store } from '../../../src/store/store.ts';
 import { pollLeagues } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import { createTestClock } from '../../support/clock.ts';
+import type { Row } from '../../support/database.ts';
 import { bodyOf } from '../../support/league-lists.ts';
 import { openTestStore } from '../../support/store.ts';
-import type { Row } from '../../support/worker-resources.ts';
 import type { Step } from './service.ts';
 
 /** In memory if possible, since there are thousands of transactions. */

@@ -1,4 +1,4 @@
-import type { Row } from '../../support/worker-resources.ts';
+import type { Row } from '../../support/database.ts';
 import type { ModelBench } from './bench.ts';
 import { canonical, readJson } from './json.ts';
 import { driftKey } from './list.ts';

@@ -1,4 +1,4 @@
-import type { Row } from '../../support/worker-resources.ts';
+import type { Row } from '../../support/database.ts';
 import type { ModelBench } from './bench.ts';
 import { byId, expectSame, feedCells, feedColumns } from './rows.ts';
 import type { ModelChange } from './state.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import type { Row } from '../../support/worker-resources.ts';
+import type { Row } from '../../support/database.ts';
 import { MEMBERS } from './field.ts';
 import { type Cell, canonical, isDigits, isMap, numberCell, readJson, type Written } from './json.ts';
 import type { Cells } from './list.ts';

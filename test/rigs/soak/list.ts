@@ -1,7 +1,7 @@
 import { pickIndex, type Random, shuffleItems } from '../../../src/simulator/churn.ts';
+import type { Row } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import { leaguesAnswer, type Reply } from '../../support/scripted-service.ts';
-import type { Row } from '../../support/worker-resources.ts';
 
 const LEAGUES = 300;
 /** At most what the removal guard lets pass. */

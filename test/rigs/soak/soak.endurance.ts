@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../support/database.ts';
+import { readRows } from '../../support/database.ts';
 import { eventually } from '../../support/program.ts';
 import { childrenOf, expectHoldsNoMore, type Look } from './sample.ts';
 import { SEED, type Soak, soak } from './soak.ts';
@@ -40,7 +40,7 @@ describe(`a soak by chance (TEST_SEED=${SEED})`, () => {
     expect(done.code).toBe(0);
     expect(seen.size).toBe(done.looks.length);
     const last = 'SELECT max(seq) AS last FROM league_changes';
-    expect(ask(published(done.bench.folder), last)).toEqual(done.bench.rows(last));
+    expect(readRows(published(done.bench.folder), last)).toEqual(done.bench.rows(last));
   });
 });
 

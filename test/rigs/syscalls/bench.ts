@@ -3,7 +3,7 @@ import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Bench, setUpFor } from '../../support/bench.ts';
-import { ask, type Row } from '../../support/database.ts';
+import { type Row, readRows } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import { type Exit, eventually, type RunningProgram, runProgram, startProgram } from '../../support/program.ts';
@@ -71,7 +71,7 @@ export async function setUpSyscalls(start: Start): Promise<SyscallBench> {
 async function tryOut(place: () => Place): Promise<Omit<SyscallBench, 'start' | 'place'>> {
   const { database, run } = place();
   const before = stateOf(database);
-  const lastRun = before === EMPTY ? 0 : Number(ask(database, 'SELECT max(id) AS id FROM runs')[0]?.id);
+  const lastRun = before === EMPTY ? 0 : Number(readRows(database, 'SELECT max(id) AS id FROM runs')[0]?.id);
   const counted = makeFolder();
   expect((await run('sync', counting(database, counted))).code).toBe(0);
   const after = stateOf(database);
@@ -117,11 +117,11 @@ const EMPTY = 'nothing';
 /** A text that is equal for two databases with the same leagues and the same feed, regardless of timestamps. */
 export function stateOf(database: string): string {
   if ((statSync(database, { throwIfNoEntry: false })?.size ?? 0) === 0) return EMPTY;
-  if (ask(database, 'SELECT 1 FROM sqlite_schema').length === 0) return EMPTY;
-  const leagues = ask(database, 'SELECT * FROM leagues ORDER BY league_id').map(
+  if (readRows(database, 'SELECT 1 FROM sqlite_schema').length === 0) return EMPTY;
+  const leagues = readRows(database, 'SELECT * FROM leagues ORDER BY league_id').map(
     ({ first_seen_at: _first, changed_at: _changed, removed_at, ...league }) => [league, removed_at === null],
   );
-  const feed = ask(database, 'SELECT league_id, kind, before, after FROM league_changes ORDER BY seq');
+  const feed = readRows(database, 'SELECT league_id, kind, before, after FROM league_changes ORDER BY seq');
   if (leagues.length + feed.length === 0) return EMPTY;
   return createHash('sha256')
     .update(JSON.stringify([leagues, feed]))

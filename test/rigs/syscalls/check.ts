@@ -1,8 +1,7 @@
 import { cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect } from 'vitest';
-import { ask, askSqlite3, type Row } from '../../support/database.ts';
+import { askSqlite3, type Row, readRows, withDatabase } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
 import type { Exit } from '../../support/program.ts';
 import { type Place, type SyscallBench, stateOf } from './bench.ts';
@@ -73,9 +72,7 @@ function look(place: Place, where: string): Pick<Place, 'database'> {
 }
 
 function rollBack(database: string): void {
-  const db = new Database(database);
-  db.pragma('user_version');
-  db.close();
+  withDatabase(database, (db) => db.pragma('user_version'));
 }
 
 /** Checks the database in a separate process. */
@@ -101,8 +98,8 @@ function expectTruth(bench: SyscallBench, { database }: Pick<Place, 'database'>,
 function newRuns({ lastRun }: SyscallBench, { database }: Pick<Place, 'database'>): readonly Row[] {
   const made = statSync(database, { throwIfNoEntry: false });
   if (made === undefined || made.size === 0) return [];
-  if (ask(database, "SELECT 1 FROM sqlite_schema WHERE name = 'runs'").length === 0) return [];
-  return ask(database, `SELECT * FROM runs WHERE id > ${lastRun} ORDER BY id`);
+  if (readRows(database, "SELECT 1 FROM sqlite_schema WHERE name = 'runs'").length === 0) return [];
+  return readRows(database, `SELECT * FROM runs WHERE id > ${lastRun} ORDER BY id`);
 }
 
 /** Expects a timestamp for an ended run, kind and message for a failed one, and neither for others. */
@@ -122,7 +119,7 @@ async function expectMended(bench: SyscallBench, place: Place, runs: readonly Ro
   const outcomes = newRuns(bench, place).map(({ outcome }) => outcome);
   const ended = had.map((outcome) => (outcome === 'running' ? 'interrupted' : outcome));
   expect(outcomes, where).toEqual([...ended, had.includes('changed') ? 'unchanged' : 'changed']);
-  expect(ask(database, "SELECT id FROM runs WHERE outcome = 'running'"), where).toEqual([]);
+  expect(readRows(database, "SELECT id FROM runs WHERE outcome = 'running'"), where).toEqual([]);
   expectSound(place, where);
   expect(namesIn(place), where).toEqual([basename(database)]);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ask } from '../../support/database.ts';
+import { readRows } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { type Place, type SyscallBench, stateOf } from './bench.ts';
@@ -65,7 +65,7 @@ function expectAfter(bench: SyscallBench, place: Place, where: string): void {
   const { database } = place;
   expect(stateOf(database), where).toBe(bench.after);
   expectSound(place, where);
-  const runs = ask(database, `SELECT outcome, error_kind FROM runs WHERE id > ${bench.lastRun} ORDER BY id`);
+  const runs = readRows(database, `SELECT outcome, error_kind FROM runs WHERE id > ${bench.lastRun} ORDER BY id`);
   const failed = runs.filter(({ outcome }) => outcome !== 'changed' && outcome !== 'unchanged');
   for (const run of failed) expect(run, where).toEqual({ outcome: 'failed', error_kind: 'database' });
   expect(runs.filter(({ outcome }) => outcome === 'changed').length, where).toBe(1);
