@@ -53,7 +53,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
   });
 
   it('exits 74 without a database, and creates none', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     for (const args of [[], ['--yes']]) {
       const { code, stdout, stderr } = await runProgram(['accept-removals', ...args], { cwd });
       expect({ code, stdout }).toEqual({ code: 74, stdout: '' });

@@ -25,9 +25,9 @@ const FIRST_AT = Date.parse('2026-11-20T12:00:00.000Z');
 
 /** A feed of polls, one minute apart, with these lists. String elements are JSON already. */
 async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed> {
-  const cwd = makeFolder();
-  const path = join(cwd, 'leagues.db');
-  const folder = { path: cwd, file: () => path, [Symbol.dispose]: () => undefined };
+  const folder = makeFolder();
+  const cwd = folder.path;
+  const path = folder.file('leagues.db');
   await using service = await startScriptedService();
   let now = FIRST_AT;
   const clock = createWallClock(() => now);
@@ -261,7 +261,7 @@ describe('changes', { timeout: 60_000 }, () => {
     ['--since', ['', 'yesterday', '-1', '1.5', '2026-02-30', '2026-11-20T25:00Z', '12:00', '2026-11']],
     ['--limit', ['', '0', '-1', '1.5', '1e3', 'all', '12345678901234567890']],
   ])('refuses a %s that it cannot read with 64, and names the option', async (option, values) => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const exits = await Promise.all(values.map((value) => runProgram(['changes', `${option}=${value}`], { cwd })));
     for (const { code, stdout, stderr } of exits) {
       expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
@@ -272,11 +272,11 @@ describe('changes', { timeout: 60_000 }, () => {
   });
 
   it.each(['--limit', '--since', '--limit 1 more', '--all', '--league'])('called with "%s" exits 64', async (args) => {
-    expect((await runProgram(['changes', ...args.split(' ')], { cwd: makeFolder() })).code).toBe(64);
+    expect((await runProgram(['changes', ...args.split(' ')], { cwd: makeFolder().path })).code).toBe(64);
   });
 
   it('exits 74 without a database, and creates none', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const { code, stdout, stderr } = await runProgram(['changes'], { cwd });
     expect({ code, stdout }).toEqual({ code: 74, stdout: '' });
     expect(stderr).toContain('data/leagues.db');

@@ -89,7 +89,7 @@ describe('check of settings', () => {
   });
 
   it('gives advice for a first start if none is set', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const { code, stdout } = await runProgram(['check'], { cwd });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^warn {2}skipped .* -> copy \S*\.env\.example to \.env and fill it in;/m);

@@ -20,7 +20,7 @@ function majorVersion(node: string): number {
 describe('the program', () => {
   it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8'));
-    expect(await runProgram(['--version'], { cwd: makeFolder() })).toMatchObject({
+    expect(await runProgram(['--version'], { cwd: makeFolder().path })).toMatchObject({
       code: 0,
       stdout: `${version}\n`,
       stderr: '',
@@ -28,14 +28,14 @@ describe('the program', () => {
   });
 
   it('names every command in its help', async () => {
-    const { code, stdout } = await runProgram(['--help'], { cwd: makeFolder() });
+    const { code, stdout } = await runProgram(['--help'], { cwd: makeFolder().path });
     expect(code).toBe(0);
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^ +${command}\\b`, 'm'));
     expect(stdout).not.toContain('[nothing]');
   });
 
   it.each(COMMANDS)('%s --help explains it, needs no settings and touches nothing', async (command) => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const { code, stdout } = await runProgram([command, '--help'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(command);
@@ -56,7 +56,7 @@ describe('the program', () => {
     'status --probe --json',
     'status --probe --fail-if-stale',
   ])('called as "%s" exits 64, says why on stderr, and starts nothing', async (args) => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const { code, stdout, stderr } = await runProgram(args.split(' '), { cwd });
     expect(code).toBe(64);
     expect(stdout).toBe('');
@@ -69,11 +69,11 @@ describe('the program', () => {
     ['nonsense', 'error: there is no command "nonsense"\n(see league-sync --help)\n'],
     ['copi', 'error: there is no command "copi"\n(see league-sync --help)\n'],
   ])('called as "%s" suggests the closest command, if there is one', async (word, said) => {
-    expect((await runProgram([word], { cwd: makeFolder() })).stderr).toBe(said);
+    expect((await runProgram([word], { cwd: makeFolder().path })).stderr).toBe(said);
   });
 
   it.skipIf(OLD_NODE === undefined)('started by an older Node says in one sentence which one it needs', async () => {
-    const { code, stdout, stderr } = await runProgram(['sync'], { cwd: makeFolder(), node: OLD_NODE ?? '' });
+    const { code, stdout, stderr } = await runProgram(['sync'], { cwd: makeFolder().path, node: OLD_NODE ?? '' });
     expect(code).not.toBe(0);
     expect(stdout).toBe('');
     expect(stderr).toContain('Node 24');

@@ -27,7 +27,7 @@ async function takePagePort(): Promise<Server | undefined> {
 
 describe('demo', () => {
   it('runs until it is stopped, ignores the settings and keeps its database', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     mkdirSync(join(cwd, '.env'));
     const env = {
       LEAGUE_SYNC_BASE_URL: 'nonsense',
@@ -51,7 +51,7 @@ describe('demo', () => {
   });
 
   it('says what each poll changed right after the line of that poll, the first few of many', async () => {
-    const demo = startProgram(['demo'], { cwd: makeFolder() });
+    const demo = startProgram(['demo'], { cwd: makeFolder().path });
     for (let poll = 0; poll < 3; poll += 1) await demo.waitForPoll('changed');
     const { stdout } = await demo.stop();
     const lines = readLines(stdout);
@@ -75,7 +75,7 @@ describe('demo', () => {
   });
 
   it('exits 0 when it is stopped or --for is over, and starts empty each time', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const database = join(cwd, 'demo-data', 'leagues.db');
     const first = startProgram(['demo'], { cwd });
     await first.waitForPoll('changed');
@@ -87,7 +87,7 @@ describe('demo', () => {
   });
 
   it('runs on with a --for beyond the limit of setTimeout', async () => {
-    const demo = startProgram(['demo', '--for', '60d'], { cwd: makeFolder() });
+    const demo = startProgram(['demo', '--for', '60d'], { cwd: makeFolder().path });
     await demo.waitForPoll('changed');
     await demo.waitForPoll();
     expect(demo.alive()).toBe(true);
@@ -97,7 +97,7 @@ describe('demo', () => {
   });
 
   it.each(['5', 'soon', '0s'])('exits 64 on --for %s', async (duration) => {
-    expect((await runProgram(['demo', '--for', duration], { cwd: makeFolder() })).code).toBe(64);
+    expect((await runProgram(['demo', '--for', duration], { cwd: makeFolder().path })).code).toBe(64);
   });
 });
 
@@ -108,7 +108,7 @@ describe('the page of a demo', () => {
       const server = await takePagePort();
       if (server !== undefined) {
         await once(server.close(), 'close');
-        const { stdout } = await runProgram(['demo', '--for', '200ms'], { cwd: makeFolder() });
+        const { stdout } = await runProgram(['demo', '--for', '200ms'], { cwd: makeFolder().path });
         if (pageOf(readLines(stdout)) === `http://127.0.0.1:${PAGE_PORT}`) return;
       }
       await new Promise((wake) => setTimeout(wake, 500));
@@ -120,7 +120,7 @@ describe('the page of a demo', () => {
 
   it('takes another port if a program has that one', async () => {
     await takePagePort();
-    const demo = startProgram(['demo'], { cwd: makeFolder() });
+    const demo = startProgram(['demo'], { cwd: makeFolder().path });
     await demo.waitForPoll('changed');
     const page = pageOf(demo.log());
     expect(page).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);

@@ -31,7 +31,7 @@ describe('settings', () => {
   it.each([[], ['run'], ['sync'], ['sync', '--dry-run'], ['profile']])(
     'that are missing are all named by "%s", which exits 78 and makes no file',
     async (...args) => {
-      const cwd = makeFolder();
+      const { path: cwd } = makeFolder();
       const { code, stdout, stderr } = await runProgram(args, { cwd });
       expect(code).toBe(78);
       for (const name of REQUIRED) expect(stdout + stderr).toContain(name);
@@ -40,7 +40,7 @@ describe('settings', () => {
   );
 
   it('are all missing: the first start names each, and .env.example', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const { stderr } = await runProgram(['sync'], { cwd });
     const lines = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(REQUIRED.length + 2);
@@ -51,7 +51,7 @@ describe('settings', () => {
   });
 
   it('that are missing fit a terminal, with each fix on its own line', async () => {
-    const terminal = startAtTerminal('sync', { cwd: makeFolder(), env: { NO_COLOR: '1' }, columns: 80 });
+    const terminal = startAtTerminal('sync', { cwd: makeFolder().path, env: { NO_COLOR: '1' }, columns: 80 });
     expect(await terminal.waitForExit()).toBe(78);
     const lines = terminal.screen().trimEnd().split(/\r?\n/);
     expect(lines.slice(0, 6)).toEqual([
@@ -78,7 +78,7 @@ describe('settings', () => {
   });
 
   it('that are empty count as missing', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const env = Object.fromEntries(REQUIRED.map((name) => [name, '']));
     const { code, stderr } = await runProgram(['run'], { cwd, env });
     expect(code).toBe(78);
@@ -95,7 +95,7 @@ describe('settings', () => {
   });
 
   it('with secrets in the wrong place are named without their values', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const env = {
       LEAGUE_SYNC_BASE_URL: 'https://canary-user:canary-word@api.example.com/?key=canary-key#canary-part',
       LEAGUE_SYNC_USERNAME: 'canary:name',
@@ -159,7 +159,7 @@ describe('settings', () => {
 describe('a .env file', () => {
   it('in the working directory is read', async () => {
     const { simulator } = await setUp();
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     writeFileSync(
       join(cwd, '.env'),
       `# settings\nLEAGUE_SYNC_BASE_URL=${simulator.url}\nLEAGUE_SYNC_USERNAME=${USERNAME}\nLEAGUE_SYNC_PASSWORD="${PASSWORD}"\nLEAGUE_SYNC_DATABASE=other/name.db\n`,

@@ -8,7 +8,7 @@ import { type RunningProgram, runProgram, startProgram } from '../support/progra
 type Started = { readonly program: RunningProgram; readonly url: string };
 
 async function simulate(...args: string[]): Promise<Started> {
-  const program = startProgram(['simulate', '--port', '0', ...args], { cwd: makeFolder() });
+  const program = startProgram(['simulate', '--port', '0', ...args], { cwd: makeFolder().path });
   const { url } = await program.waitForLog((line) => typeof line.url === 'string');
   return { program, url: String(url) };
 }
@@ -61,7 +61,7 @@ describe('simulate', () => {
   });
 
   it('serves the leagues of a file', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     const file = join(cwd, 'leagues.json');
     writeFileSync(file, JSON.stringify([makeLeague('mine')]));
     const { url } = await simulate('--leagues', file);
@@ -77,14 +77,14 @@ describe('simulate', () => {
     ['--leagues', '/nowhere.json'],
     ['--nonsense', 'x'],
   ])('exits 64 on %s %s', async (...args) => {
-    const { code, stderr } = await runProgram(['simulate', ...args], { cwd: makeFolder() });
+    const { code, stderr } = await runProgram(['simulate', ...args], { cwd: makeFolder().path });
     expect(code).toBe(64);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
   it('exits 64 and names the port if it is taken', async () => {
     const { url } = await simulate();
-    const { code, stderr } = await runProgram(['simulate', '--port', new URL(url).port], { cwd: makeFolder() });
+    const { code, stderr } = await runProgram(['simulate', '--port', new URL(url).port], { cwd: makeFolder().path });
     expect(code).toBe(64);
     expect(stderr).toContain(new URL(url).port);
   });

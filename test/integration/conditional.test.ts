@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
 import { createWallClock } from '../support/clock.ts';
 import { dumpTables, execute } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   failed,
@@ -11,7 +12,7 @@ import {
   startScriptedService,
 } from '../support/scripted-service.ts';
 
-import { type Bench, type BenchOptions, type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, type BenchOptions, openBench } from '../support/worker-resources.ts';
 
 const ETAG = '"v1"';
 const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';

@@ -5,8 +5,8 @@ import { assertReplaceable, type Replaceable, replaceCopy, tempPath } from '../.
 import { compareCopy } from '../../src/store/copy-origin.ts';
 import { createTestClock } from '../support/clock.ts';
 import { dumpTables, withDatabase } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
-import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 /** Creates a database without any rows at this time. */
 async function makeEmpty(folder: Folder, name: string, at: string): Promise<string> {

@@ -4,10 +4,11 @@ import { DatabaseError, UsageError } from '../../src/errors.ts';
 import { readOverview } from '../../src/store/queries/overview.ts';
 import { runQuery } from '../../src/store/queries/sql.ts';
 import { withDatabase } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { thrownBy } from '../support/unit-error.ts';
-import { type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 /** A database with leagues in it, at rest. */
 async function fill(folder: Folder): Promise<string> {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dictionaryRows } from '../../src/store/data-dictionary.ts';
 import { dumpTables, execute, readRows } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
-import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 let folder: Folder;
 let path = '';

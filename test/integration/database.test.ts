@@ -4,8 +4,9 @@ import { expect, it } from 'vitest';
 import { checkFile } from '../../src/check/database.ts';
 import { findPackage } from '../../src/package.ts';
 import { picture } from '../support/copy-process.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
-import { type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 /** The migrations of a later version: the current ones and one more. */
 function addMigration(folder: Folder): string {

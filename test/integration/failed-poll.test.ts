@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addBlockingTrigger, dropBlockingTrigger, type TriggerEvent } from '../support/blocking-trigger.ts';
 import { dumpTables, type Row } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
@@ -14,7 +15,7 @@ import {
   startScriptedService,
   trickle,
 } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 type Setting = { readonly service: ScriptedService; readonly bench: Bench };
 

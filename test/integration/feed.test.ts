@@ -3,9 +3,9 @@ import { withReader } from '../../src/store/connection.ts';
 import { findRange, readFeed } from '../../src/store/queries/feed.ts';
 import { runCommand } from '../support/command.ts';
 import { readRows, withDatabase } from '../support/database.ts';
-import { makeFolder as makeWorkingFolder } from '../support/folder.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
-import { type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 /** Two leagues in turn; ten changes a poll, a poll a second, from a minute before midnight. */
 const CHANGES = 1_200;
@@ -52,7 +52,7 @@ function describeChange(seq: number) {
 /** What the command prints, line by line. */
 async function showChanges(path: string, ...args: readonly string[]): Promise<readonly string[]> {
   const env = { LEAGUE_SYNC_DATABASE: path };
-  const { code, stdout } = await runCommand(['changes', ...args], { cwd: makeWorkingFolder(), env });
+  const { code, stdout } = await runCommand(['changes', ...args], { cwd: makeFolder().path, env });
   expect(code).toBe(0);
   return stdout.split('\n').slice(0, -1);
 }

@@ -3,9 +3,10 @@ import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/si
 import { pollLeagues } from '../../src/sync/poll.ts';
 import { createWallClock } from '../support/clock.ts';
 import { type Row, readExactRows } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { failed, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, openBench } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 const POLLS = 60;
 const IDS = Array.from({ length: 14 }, (_, index) => `l${index}`);

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock, readLockStatus } from '../../src/store/lock.ts';
 import { withDatabase } from '../support/database.ts';
-import { makeFolder } from '../support/worker-resources.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const SINCE = '2026-11-20T12:00:00.000Z';
 const host = hostname();

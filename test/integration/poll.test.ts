@@ -3,9 +3,10 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { createWallClock } from '../support/clock.ts';
 import { dumpTables, type Row, readExactRows, withDatabase } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 /** One poll that is answered with these elements. */
 async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {

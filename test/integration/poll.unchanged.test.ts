@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { pollLeagues } from '../../src/sync/poll.ts';
 import { execute } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { granted, leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const LEAGUES = makeLeagues(3);
 const TOKEN = 'token-abc-123';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { dumpTables } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { json, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const PLAYER = {
   player_id: 'p1',

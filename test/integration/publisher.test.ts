@@ -10,9 +10,9 @@ import { formatTimestamp } from '../../src/time/clock.ts';
 import type { CopyDatabase } from '../../src/worker/copy-process.ts';
 import { Publisher } from '../../src/worker/publisher.ts';
 import { createTestClock } from '../support/clock.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { ended, makeReport } from '../support/run-report.ts';
 import { openTestStore } from '../support/store.ts';
-import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -6,8 +6,8 @@ import { readIssues } from '../../src/store/queries/issues.ts';
 import { createFacetCounter, listLeagues } from '../../src/store/queries/leagues.ts';
 import { createRejectionRows } from '../../src/store/tables/rejections.ts';
 import { readRows, withDatabase } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
-import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 // Frequent queries must not become slower as leagues and polls accumulate. Checked by query plans, not by duration.
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
 import { withDatabase } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, type Folder, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
   service.script('leagues', leaguesAnswer(elements));

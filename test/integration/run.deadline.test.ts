@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Run } from '../../src/sync/run.ts';
+import { makeFolder } from '../support/folder.ts';
 import { failed, hang, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, openBench } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 const RUN_MS = 300;
 /** Far more than a busy machine adds. */

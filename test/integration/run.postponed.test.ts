@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
 import { Run } from '../../src/sync/run.ts';
 import { createWallClock } from '../support/clock.ts';
+import { makeFolder } from '../support/folder.ts';
 import { failed, leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
-import { makeFolder, openBench } from '../support/worker-resources.ts';
+import { openBench } from '../support/worker-resources.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 const RUN_MS = 60_000;

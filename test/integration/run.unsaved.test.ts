@@ -4,9 +4,10 @@ import { StatusError } from '../../src/errors.ts';
 import { Run } from '../../src/sync/run.ts';
 import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
 import { readRows } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const OUTCOMES = 'SELECT id, outcome, error_kind FROM runs ORDER BY id';
 const LOGINS = 'SELECT outcome, reason FROM logins ORDER BY id';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRows, withDatabase } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
-import { makeFolder } from '../support/worker-resources.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
 const LIMIT = '2026-01-01T00:00:00.000Z';

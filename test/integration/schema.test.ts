@@ -2,8 +2,8 @@ import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as schema from '../../src/store/schema.ts';
 import { execute, readRows, withDatabase } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
-import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 const INSTANT = '2026-11-20T12:00:00.000Z';
 const VIEWS = ['active_leagues', 'freshness', 'league_field_changes', 'league_versions'];

@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError } from '../../src/errors.ts';
 import { dumpTables, type Row } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
@@ -18,7 +19,7 @@ import {
   startScriptedService,
   trickle,
 } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
+import { type Bench, openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
 
 type Setting = { readonly service: ScriptedService; readonly bench: Bench };
 

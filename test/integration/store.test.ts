@@ -15,9 +15,9 @@ import type { Store } from '../../src/store/store.ts';
 import { enableWal } from '../../src/store/wal.ts';
 import { createWallClock } from '../support/clock.ts';
 import { execute, readRows, withDatabase } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf, thrownBy } from '../support/unit-error.ts';
-import { type Folder, makeFolder } from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
 const NOW = Date.UTC(2026, 10, 20, 12);

@@ -2,10 +2,11 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ContractError } from '../../src/errors.ts';
 import type { JsonValue } from '../../src/league/json.ts';
 import { withDatabase } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { parseElements } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { failed, granted, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

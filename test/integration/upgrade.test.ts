@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
-  cpSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -23,16 +22,16 @@ import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
 import { dumpTables, execute, type Row, readExactRows, readRows, withDatabase } from '../support/database.ts';
-import { makeFolder as makePlace } from '../support/folder.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
+import { addMigration, makeLaterProgram, PRESENT_SCHEMA } from '../support/later-version.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { PROGRAM } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf } from '../support/unit-error.ts';
-import { type Folder, makeFolder, openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
+import { openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
 
 const { migrations } = findPackage();
-const PRESENT = readMigrations(migrations).length;
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
 const FIX =
   'If the migration is not released yet, rebuild the stored database: npm run build && node scripts/store-schema.ts. A released migration is never edited.';
@@ -45,17 +44,8 @@ const STEP = [
 ];
 const BROKEN_STEP = [...STEP, 'ALTER TABLE `no_such_table` ADD COLUMN `note` TEXT;'];
 
-/** The migrations of a later version: the current ones and one more. */
-function addMigration(folder: Folder, name: string, statements: readonly string[] = STEP): string {
-  const copy = folder.file(name);
-  cpSync(migrations, copy, { recursive: true });
-  const file = join(copy, 'meta', '_journal.json');
-  const journal = JSON.parse(readFileSync(file, 'utf8'));
-  const tag = `${String(PRESENT).padStart(4, '0')}_more`;
-  journal.entries.push({ idx: PRESENT, version: '6', when: 1_795_300_000_000, tag, breakpoints: true });
-  writeFileSync(file, JSON.stringify(journal));
-  writeFileSync(join(copy, `${tag}.sql`), statements.join('\n--> statement-breakpoint\n'));
-  return copy;
+function newerMigrations(folder: Folder, name: string, statements = STEP): string {
+  return addMigration(folder.file(name), statements);
 }
 
 function open(path: string, folder: string): Promise<Store> {
@@ -118,46 +108,46 @@ describe('a database that holds something', () => {
     using folder = makeFolder();
     const path = await fill(folder);
     const [before, dump] = [contentOf(path), dumpTables(path)];
-    const copy = `${path}.schema-${PRESENT}`;
-    const newer = addMigration(folder, 'newer');
-    expect(await openAndClose(path, newer)).toEqual({ from: PRESENT, to: PRESENT + 1, copy });
+    const copy = `${path}.schema-${PRESENT_SCHEMA}`;
+    const newer = newerMigrations(folder, 'newer');
+    expect(await openAndClose(path, newer)).toEqual({ from: PRESENT_SCHEMA, to: PRESENT_SCHEMA + 1, copy });
 
-    expect(versionOf(path)).toBe(PRESENT + 1);
+    expect(versionOf(path)).toBe(PRESENT_SCHEMA + 1);
     expectKept(path, before);
     expect(readRows(path, 'SELECT count(note) AS notes FROM active_leagues')).toEqual([{ notes: 0 }]);
     expect(readRows(path, 'SELECT version FROM schema_migrations ORDER BY version').at(-1)).toEqual({
-      version: PRESENT + 1,
+      version: PRESENT_SCHEMA + 1,
     });
-    expect(versionOf(copy)).toBe(PRESENT);
+    expect(versionOf(copy)).toBe(PRESENT_SCHEMA);
     expect(dumpTables(copy)).toEqual(dump);
     for (const file of [path, copy])
       expect(readRows(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT}`, 'newer']);
+    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`, 'newer']);
   });
 
   it('is copied once: the next start of the same version copies nothing', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
-    const newer = addMigration(folder, 'newer');
+    const newer = newerMigrations(folder, 'newer');
     await openAndClose(path, newer);
-    const { ino } = statSync(`${path}.schema-${PRESENT}`);
+    const { ino } = statSync(`${path}.schema-${PRESENT_SCHEMA}`);
     expect(await openAndClose(path, newer)).toBeUndefined();
-    expect(statSync(`${path}.schema-${PRESENT}`).ino).toBe(ino);
+    expect(statSync(`${path}.schema-${PRESENT_SCHEMA}`).ino).toBe(ino);
   });
 
   it('is copied over the remains of a copy that was cut short', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
-    const remains = tempPath(`${path}.schema-${PRESENT}`);
+    const remains = tempPath(`${path}.schema-${PRESENT_SCHEMA}`);
     const longAgo = new Date('2026-01-01');
     for (const file of [remains, `${remains}-journal`]) {
       writeFileSync(file, 'half of a copy');
       utimesSync(file, longAgo, longAgo);
     }
     const before = contentOf(path);
-    await openAndClose(path, addMigration(folder, 'newer'));
-    expectKept(`${path}.schema-${PRESENT}`, before);
-    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT}`, 'newer']);
+    await openAndClose(path, newerMigrations(folder, 'newer'));
+    expectKept(`${path}.schema-${PRESENT_SCHEMA}`, before);
+    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`, 'newer']);
   });
 
   it('is not copied by a start that brings no newer schema', async () => {
@@ -171,8 +161,8 @@ describe('a database that holds something', () => {
     using folder = makeFolder();
     const path = await fill(folder);
     const before = contentOf(path);
-    await openAndClose(path, addMigration(folder, 'newer'));
-    copyFileSync(`${path}.schema-${PRESENT}`, folder.file('restored.db'));
+    await openAndClose(path, newerMigrations(folder, 'newer'));
+    copyFileSync(`${path}.schema-${PRESENT_SCHEMA}`, folder.file('restored.db'));
     chmodSync(folder.file('restored.db'), 0o600);
     await openAndClose(folder.file('restored.db'));
     expectKept(folder.file('restored.db'), before);
@@ -191,15 +181,15 @@ describe('a database that holds something', () => {
       using folder = makeFolder();
       const path = await fill(folder);
       chmodSync(path, mode);
-      await openAndClose(path, addMigration(folder, 'newer'));
-      expect(modeOf(`${path}.schema-${PRESENT}`)).toBe(expected);
+      await openAndClose(path, newerMigrations(folder, 'newer'));
+      expect(modeOf(`${path}.schema-${PRESENT_SCHEMA}`)).toBe(expected);
     }
   });
 
   it('and was left by a killed worker has its newest rows in the copy, too', async () => {
     using folder = makeFolder();
     using killed = makeFolder();
-    const newer = addMigration(folder, 'newer');
+    const newer = newerMigrations(folder, 'newer');
     await using service = await startScriptedService();
     await using bench = await openBench({ folder, url: service.url });
     service.script('leagues', leaguesAnswer(makeLeagues(3)));
@@ -208,12 +198,12 @@ describe('a database that holds something', () => {
     for (const suffix of ['', '-wal']) copyFileSync(`${bench.path}${suffix}`, `${path}${suffix}`);
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
     await openAndClose(path, newer);
-    for (const file of [path, `${path}.schema-${PRESENT}`]) {
+    for (const file of [path, `${path}.schema-${PRESENT_SCHEMA}`]) {
       expect(readRows(file, 'SELECT count(*) AS n FROM leagues')).toEqual([{ n: 3 }]);
       expect(readRows(file, 'SELECT outcome FROM runs')).toEqual([{ outcome: 'changed' }]);
     }
-    expect(versionOf(`${path}.schema-${PRESENT}`)).toBe(PRESENT);
-    expect(readdirSync(killed.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT}`]);
+    expect(versionOf(`${path}.schema-${PRESENT_SCHEMA}`)).toBe(PRESENT_SCHEMA);
+    expect(readdirSync(killed.path).sort()).toEqual(['leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`]);
   });
 });
 
@@ -222,9 +212,9 @@ describe('a database without any run', () => {
     using folder = makeFolder();
     const path = folder.file('leagues.db');
     await openAndClose(path);
-    const newer = addMigration(folder, 'newer');
+    const newer = newerMigrations(folder, 'newer');
     expect(await openAndClose(path, newer)).toBeUndefined();
-    expect(versionOf(path)).toBe(PRESENT + 1);
+    expect(versionOf(path)).toBe(PRESENT_SCHEMA + 1);
     expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', 'newer']);
   });
 });
@@ -235,13 +225,13 @@ describe('an upgrade that fails', () => {
     const path = await fill(folder);
     const bytes = readFileSync(path);
     const before = dumpTables(path);
-    const copy = `${path}.schema-${PRESENT}`;
-    const error = await rejectionOf(openAndClose(path, addMigration(folder, 'broken', BROKEN_STEP)));
+    const copy = `${path}.schema-${PRESENT_SCHEMA}`;
+    const error = await rejectionOf(openAndClose(path, newerMigrations(folder, 'broken', BROKEN_STEP)));
     expect(error).toBeInstanceOf(DatabaseError);
     expect(String(error)).toContain(path);
     expect(readFileSync(path).equals(bytes)).toBe(true);
     expect(dumpTables(copy)).toEqual(before);
-    expect(readdirSync(folder.path).sort()).toEqual(['broken', 'leagues.db', `leagues.db.schema-${PRESENT}`]);
+    expect(readdirSync(folder.path).sort()).toEqual(['broken', 'leagues.db', `leagues.db.schema-${PRESENT_SCHEMA}`]);
 
     const { ino } = statSync(copy);
     withDatabase(path, (db) =>
@@ -249,11 +239,11 @@ describe('an upgrade that fails', () => {
         "INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('x', 1, '2026-11-20T12:00:00.000Z', NULL)",
       ),
     );
-    await openAndClose(path, addMigration(folder, 'newer'));
-    expect(versionOf(path)).toBe(PRESENT + 1);
+    await openAndClose(path, newerMigrations(folder, 'newer'));
+    expect(versionOf(path)).toBe(PRESENT_SCHEMA + 1);
     expect(statSync(copy).ino).not.toBe(ino);
     expect(readRows(copy, 'SELECT league_id FROM held_removals')).toEqual([{ league_id: 'x' }]);
-    expect(versionOf(copy)).toBe(PRESENT);
+    expect(versionOf(copy)).toBe(PRESENT_SCHEMA);
   });
 
   const inTheWay: Readonly<Record<string, (copy: string, path: string) => void>> = {
@@ -270,21 +260,21 @@ describe('an upgrade that fails', () => {
   it.each(Object.entries(inTheWay))('with %s in place of the copy names it and touches nothing', async (_, make) => {
     using folder = makeFolder();
     const path = await fill(folder);
-    const newer = addMigration(folder, 'newer');
-    make(`${path}.schema-${PRESENT}`, path);
+    const newer = newerMigrations(folder, 'newer');
+    make(`${path}.schema-${PRESENT_SCHEMA}`, path);
     const before = picture(folder.path);
     const error = await rejectionOf(openAndClose(path, newer));
     expect(error).toBeInstanceOf(DatabaseError);
-    expect(String(error)).toContain(`${path}.schema-${PRESENT}`);
+    expect(String(error)).toContain(`${path}.schema-${PRESENT_SCHEMA}`);
     expect(picture(folder.path)).toEqual(before);
   });
 
   it('for lack of disk space leaves everything as it was, and says so', async ({ skip }) => {
     using folder = makeFolder();
     const filled = await fill(folder);
-    const newer = addMigration(folder, 'newer');
+    const newer = newerMigrations(folder, 'newer');
     const kilobytes = Math.ceil((statSync(filled).size * 1.5) / 1_024);
-    const disk = mountDisk(join(makePlace(), 'disk'), `size=${kilobytes}k`);
+    const disk = mountDisk(join(makeFolder().path, 'disk'), `size=${kilobytes}k`);
     if (disk === undefined) return skip(NO_MOUNT);
     const path = join(disk, 'leagues.db');
     copyFileSync(filled, path);
@@ -295,17 +285,6 @@ describe('an upgrade that fails', () => {
     expect(picture(disk)).toEqual(before);
   });
 });
-
-/** The built program as a later version, with one more migration. */
-function makeLaterVersion(folder: Folder): string {
-  const root = folder.file('package');
-  mkdirSync(join(root, 'dist'), { recursive: true });
-  copyFileSync(PROGRAM, join(root, 'dist', 'league-sync.cjs'));
-  copyFileSync(resolve(migrations, '../package.json'), join(root, 'package.json'));
-  symlinkSync(resolve(migrations, '../node_modules'), join(root, 'node_modules'));
-  addMigration(folder, join('package', 'migrations'));
-  return join(root, 'dist', 'league-sync.cjs');
-}
 
 type Ended = { readonly code: number; readonly stderr: string };
 
@@ -330,14 +309,14 @@ describe('the later version of the program', () => {
     const path = await fill(folder);
     await using service = await startScriptedService();
     service.script('leagues', leaguesAnswer(makeLeagues(2)));
-    const later = makeLaterVersion(folder);
+    const later = makeLaterProgram(...STEP);
     const upgraded = await syncBy(later, path, service.url);
     expect(upgraded.code).toBe(0);
     const line = upgraded.stderr.split('\n').find((text) => text.includes('the schema of the database'));
-    const copy = `${path}.schema-${PRESENT}`;
+    const copy = `${path}.schema-${PRESENT_SCHEMA}`;
     expect(JSON.parse(line ?? '{}')).toMatchObject({
-      from: PRESENT,
-      to: PRESENT + 1,
+      from: PRESENT_SCHEMA,
+      to: PRESENT_SCHEMA + 1,
       copy,
       msg: expect.stringContaining(copy),
     });
@@ -352,10 +331,10 @@ describe('the later version of the program', () => {
   it('exits 74 and names what is in place of the copy', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
-    writeFileSync(`${path}.schema-${PRESENT}`, 'Dear diary');
+    writeFileSync(`${path}.schema-${PRESENT_SCHEMA}`, 'Dear diary');
     const bytes = readFileSync(path);
-    const { code, stderr } = await syncBy(makeLaterVersion(folder), path, 'http://127.0.0.1:9');
-    expect([code, stderr]).toEqual([74, expect.stringContaining(`${path}.schema-${PRESENT}`)]);
+    const { code, stderr } = await syncBy(makeLaterProgram(...STEP), path, 'http://127.0.0.1:9');
+    expect([code, stderr]).toEqual([74, expect.stringContaining(`${path}.schema-${PRESENT_SCHEMA}`)]);
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 });
@@ -384,9 +363,9 @@ describe('the stored database of every schema so far', () => {
     expect(recordedIn(path).at(-1)?.sha256, FIX).toBe(sha256);
     await openAndClose(path);
     expectKept(path, before);
-    expect(versionOf(path)).toBe(PRESENT);
+    expect(versionOf(path)).toBe(PRESENT_SCHEMA);
     expect(readRows(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    const copies = version === PRESENT ? [] : [`leagues.db.schema-${version}`];
+    const copies = version === PRESENT_SCHEMA ? [] : [`leagues.db.schema-${version}`];
     expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', ...copies]);
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Row, readExactRows } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
-import { type Bench, makeFolder, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
 
 type Check = (bench: Bench, poll: (...elements: readonly unknown[]) => Promise<unknown>) => void | Promise<void>;
 

@@ -39,7 +39,7 @@ export type SimulatedBench = Bench & { readonly simulator: Simulator };
 
 /** A bench for the service at this address. Polls come at start and when asked for, unless a schedule is set. */
 export function setUpFor(baseUrl: string): Bench {
-  const folder = makeFolder();
+  const { path: folder } = makeFolder();
   const database = join(folder, 'data', 'leagues.db');
   const env = {
     LEAGUE_SYNC_BASE_URL: baseUrl,

@@ -53,7 +53,7 @@ export function noCertificates(): string | undefined {
 
 /** Creates an authority in a temporary folder. */
 export function makeAuthority(): Authority {
-  const folder = makeFolder();
+  const { path: folder } = makeFolder();
   writeFileSync(join(folder, 'ca.cnf'), CONFIG);
   writeFileSync(join(folder, 'issued.txt'), '');
   openssl(folder, ['req', '-x509', ...NEW_KEY, '-subj', '/CN=Authority', '-keyout', 'ca.key', '-out', 'ca.pem']);
@@ -79,7 +79,7 @@ function issue(folder: string, name: string, { names, from = -1, until = 1 }: Ce
 
 /** Makes a self-signed certificate. */
 export function makeSelfSigned(names: string): Certificate {
-  const folder = makeFolder();
+  const { path: folder } = makeFolder();
   const [key, cert] = ['own.key', 'own.pem'];
   const subject = ['-subj', '/CN=Service', '-addext', `subjectAltName=${names}`];
   openssl(folder, ['req', '-x509', ...NEW_KEY, ...subject, '-keyout', key, '-out', cert]);

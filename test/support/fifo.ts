@@ -8,7 +8,7 @@ import { makeFolder } from './folder.ts';
 const BLOCK = Buffer.alloc(4_096);
 
 export function makeFifo(): string {
-  const path = join(makeFolder(), 'fifo');
+  const path = join(makeFolder().path, 'fifo');
   execFileSync('mkfifo', [path]);
   return path;
 }

@@ -1,11 +1,31 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchFolder } from './leak.ts';
 
-/** An empty folder, searched for secrets and removed after the test. */
-export function makeFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'league-sync-test-')));
-  watchFolder(folder, () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-  return folder;
+export type Folder = Disposable & {
+  readonly path: string;
+  /** The path of a file in it. */
+  readonly file: (name: string) => string;
+  /** Writes a file, and returns its path. */
+  readonly write: (name: string, content: string) => string;
+};
+
+/**
+ * An empty folder, searched for secrets and removed after the test, or when it is disposed of. Concurrent tests and
+ * code outside of a test have to dispose of theirs, and no secret is searched for.
+ */
+export function makeFolder(): Folder {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'league-sync-test-')));
+  const file = (name: string): string => join(path, name);
+  const end = watchFolder(path, () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
+  return {
+    path,
+    file,
+    write: (name, content) => {
+      writeFileSync(file(name), content);
+      return file(name);
+    },
+    [Symbol.dispose]: end,
+  };
 }

@@ -11,7 +11,7 @@ export function leagueIds(first: number, last: number): readonly string[] {
 /** Sets up ten leagues with seven held removals, l4 to l10; or `stored` leagues of which only `listed` are listed. */
 export async function setUpHeld(stored = 10, listed = 3): Promise<SimulatedBench> {
   const bench = await setUp({ leagues: makeLeagues(stored) });
-  const folder = { path: bench.folder, file: () => bench.database, [Symbol.dispose]: () => undefined };
+  const folder = { file: () => bench.database };
   await using worker = await openBench({ folder, url: bench.simulator.url });
   expect((await worker.poll()).outcome).toBe('changed');
   bench.simulator.setLeagues(makeLeagues(listed));

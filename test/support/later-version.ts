@@ -18,8 +18,20 @@ import { PROGRAM } from './program.ts';
 const { migrations } = findPackage();
 export const PRESENT_SCHEMA = readMigrations(migrations).length;
 
-/** Makes a later version of the built program, with one more migration, and returns the command that runs it. */
-export function makeLaterVersion(statement: string): readonly string[] {
+/** Copies the migrations to this folder, and adds one. */
+export function addMigration(copy: string, statements: readonly string[]): string {
+  cpSync(migrations, copy, { recursive: true });
+  const file = join(copy, 'meta', '_journal.json');
+  const journal = JSON.parse(readFileSync(file, 'utf8'));
+  const tag = `${String(PRESENT_SCHEMA).padStart(4, '0')}_more`;
+  journal.entries.push({ idx: PRESENT_SCHEMA, version: '6', when: 1_795_300_000_000, tag, breakpoints: true });
+  writeFileSync(file, JSON.stringify(journal));
+  writeFileSync(join(copy, `${tag}.sql`), statements.join('\n--> statement-breakpoint\n'));
+  return copy;
+}
+
+/** Makes a later version of the built program, with one more migration, and returns its path. */
+export function makeLaterProgram(...statements: readonly string[]): string {
   // Outside of the folders that are searched for secrets: the program contains the password of its own simulator.
   const root = mkdtempSync(join(tmpdir(), 'league-sync-later-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -27,12 +39,11 @@ export function makeLaterVersion(statement: string): readonly string[] {
   copyFileSync(PROGRAM, join(root, 'dist', 'league-sync.cjs'));
   copyFileSync(join(migrations, '../package.json'), join(root, 'package.json'));
   symlinkSync(join(migrations, '../node_modules'), join(root, 'node_modules'));
-  cpSync(migrations, join(root, 'migrations'), { recursive: true });
-  const file = join(root, 'migrations', 'meta', '_journal.json');
-  const journal = JSON.parse(readFileSync(file, 'utf8'));
-  const tag = `${String(PRESENT_SCHEMA).padStart(4, '0')}_more`;
-  journal.entries.push({ idx: PRESENT_SCHEMA, version: '6', when: 1_795_300_000_000, tag, breakpoints: true });
-  writeFileSync(file, JSON.stringify(journal));
-  writeFileSync(join(root, 'migrations', `${tag}.sql`), statement);
-  return ['sh', '-c', 'node=$1; shift 2; exec "$node" "$0" "$@"', join(root, 'dist', 'league-sync.cjs')];
+  addMigration(join(root, 'migrations'), statements);
+  return join(root, 'dist', 'league-sync.cjs');
+}
+
+/** The command that runs the later version instead of the program. */
+export function makeLaterVersion(statement: string): readonly string[] {
+  return ['sh', '-c', 'node=$1; shift 2; exec "$node" "$0" "$@"', makeLaterProgram(statement)];
 }

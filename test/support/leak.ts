@@ -1,5 +1,5 @@
 import { resolve, sep } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, TestRunner } from 'vitest';
 import { filesBelow, readWhatIsThere } from './leak-file.ts';
 import { createSecrets, type Secrets, type Start } from './secrets.ts';
 
@@ -31,19 +31,24 @@ function atEndOfTest(look: (secrets: Secrets) => void | Promise<void>): Secrets 
   return known;
 }
 
-/** Fails the test if a file below the folder contains a secret at the end; then calls `remove`. */
-export function watchFolder(folder: string, remove: () => void): void {
+/**
+ * Fails the test if a file below the folder contains a secret when the test ends or the returned function is called;
+ * then calls `remove`. Outside of a test, and in concurrent tests, nothing is searched and nothing ends by itself.
+ */
+export function watchFolder(folder: string, remove: () => void): () => void {
   folders.add(folder);
-  atEndOfTest((known) => {
+  const end = (known?: Secrets): void => {
+    if (!folders.delete(folder)) return;
     try {
-      for (const file of filesBelow(folder)) {
-        if (!known.isSource(file)) expectClean(known, file.slice(folder.length + 1), readWhatIsThere(file));
-      }
+      if (known !== undefined) searchBelow(folder, known);
     } finally {
-      folders.delete(folder);
       remove();
     }
-  });
+  };
+  const test = TestRunner.getCurrentTest();
+  if (test === undefined || test.concurrent) return () => end();
+  const known = atEndOfTest(end);
+  return () => end(known);
 }
 
 /**
@@ -69,6 +74,12 @@ export function watchProgram(
     }
   });
   known.collect(start);
+}
+
+function searchBelow(folder: string, known: Secrets): void {
+  for (const file of filesBelow(folder)) {
+    if (!known.isSource(file)) expectClean(known, file.slice(folder.length + 1), readWhatIsThere(file));
+  }
 }
 
 function issuesTokens({ args: [command] }: Start): boolean {

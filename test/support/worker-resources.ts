@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { readSettings } from '../../src/config/environment.ts';
@@ -12,21 +9,10 @@ import type { Clock } from '../../src/time/clock.ts';
 import type { CopyDatabase } from '../../src/worker/copy-process.ts';
 import { openWorker, type WorkerResources } from '../../src/worker/open.ts';
 import { type Row, readRows } from './database.ts';
+import type { Folder } from './folder.ts';
 
 export const USERNAME = 'player';
 export const PASSWORD = 'secret-password';
-
-/** A temporary folder. */
-export type Folder = Disposable & { readonly path: string; readonly file: (name: string) => string };
-
-export function makeFolder(): Folder {
-  const path = mkdtempSync(join(tmpdir(), 'league-sync-integration-'));
-  return {
-    path,
-    file: (name) => join(path, name),
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-  };
-}
 
 /** The parts of a worker, wired like the worker does it, on a database in the folder. */
 export type Bench = AsyncDisposable & {
@@ -44,7 +30,8 @@ export type Bench = AsyncDisposable & {
 };
 
 export type BenchOptions = {
-  readonly folder: Folder;
+  /** Holds the database; only the file's path is used. */
+  readonly folder: Pick<Folder, 'file'>;
   readonly url: string;
   /** Settings by their names without `LEAGUE_SYNC_`; an empty one is left out. */
   readonly settings?: Readonly<Record<string, string>>;

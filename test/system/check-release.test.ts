@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Folder, makeFolder } from '../support/worker-resources.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
 
 const SCRIPT = resolve('scripts/check-release.ts');
 const CHANGELOG =

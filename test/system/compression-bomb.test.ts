@@ -62,7 +62,7 @@ describe.each<[string, Kind, () => Promise<Reply>]>([
   ['70 MB of a login as they are', 'login', flood],
 ])('%s', (_what, kind, make) => {
   it('end a sync with a failure that names the limit, after one request', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     await using service = await startScriptedService();
     service.script(kind, await make());
     const { code, stderr } = await runProgram(['sync'], { cwd, env: settingsFor(service) });
@@ -75,7 +75,7 @@ describe.each<[string, Kind, () => Promise<Reply>]>([
   });
 
   it.skipIf(process.platform !== 'linux')('leave a worker alive, and small', async () => {
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     await using service = await startScriptedService();
     service.script(kind, await make());
     const worker = startProgram(['run'], { cwd, env: settingsFor(service) });

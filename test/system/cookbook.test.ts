@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/sql.ts';
 import { formatTable } from '../../src/terminal/table.ts';
 import { askSqlite3 } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
 import { fillSampleHistory } from '../support/sample-history.ts';
-import { makeFolder } from '../support/worker-resources.ts';
 
 const DOCUMENT = 'docs/cookbook.md';
 /** A level 3 heading, prose, a statement, and its output. */

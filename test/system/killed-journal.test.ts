@@ -24,7 +24,7 @@ describe('a sync that is killed at one of its calls to the disk', () => {
     let kills = 0;
     for (const call of CALLS) {
       for (let nth = 1; nth <= MOST; nth += 1) {
-        const folder = makeFolder();
+        const { path: folder } = makeFolder();
         chmodSync(folder, 0o755);
         mkdirSync(join(folder, 'data'), { mode: 0o755 });
         const database = join(folder, 'data', 'leagues.db');

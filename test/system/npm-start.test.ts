@@ -11,7 +11,7 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 
 it('npm start passes a signal on to the worker, which stops cleanly', async () => {
   await using service = await startSimulator();
-  const folder = makeFolder();
+  const { path: folder } = makeFolder();
   const env = {
     LEAGUE_SYNC_BASE_URL: service.url,
     LEAGUE_SYNC_USERNAME: 'player',

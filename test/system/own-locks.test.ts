@@ -32,7 +32,7 @@ it('a worker that publishes keeps its locks on the database, so that no reader d
 });
 
 it('the demo, which reads its own database, keeps its locks, too', async () => {
-  const folder = makeFolder();
+  const { path: folder } = makeFolder();
   const path = join(folder, 'demo-data', 'leagues.db');
   mkdirSync(join(folder, 'demo-data'));
   const demo = startProgram(['demo'], { cwd: folder });

@@ -13,7 +13,7 @@ import { startListeningWorker } from '../support/status-server.ts';
 const LONGEST_MS = 15_000;
 
 /** The probe, with one setting and no database. */
-function probe(listen: string, cwd = makeFolder()): Promise<Exit> {
+function probe(listen: string, cwd = makeFolder().path): Promise<Exit> {
   return runProgram(['status', '--probe'], { cwd, env: { LEAGUE_SYNC_LISTEN: listen } });
 }
 
@@ -26,7 +26,7 @@ async function openImpostor(status: number, body: string): Promise<number> {
 describe('status --probe', () => {
   it('exits 0 with one line if the worker is responsive, and needs no other setting and no database', async () => {
     const { port, worker } = await startListeningWorker(await setUp());
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({
       code: 0,
       stdout: `http://127.0.0.1:${port}/livez is live\n`,
@@ -60,7 +60,7 @@ describe('status --probe', () => {
 
   it('does not look into a .env for what the environment says', async () => {
     const { port } = await startListeningWorker(await setUp());
-    const cwd = makeFolder();
+    const { path: cwd } = makeFolder();
     mkdirSync(join(cwd, '.env'));
     expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({ code: 0, stderr: '' });
     expect(await runProgram(['status', '--probe'], { cwd, env: {} })).toMatchObject({ code: 78 });

@@ -4,8 +4,8 @@ import { readSettings } from '../../src/config/environment.ts';
 import { loadDatabasePath } from '../../src/config/paths.ts';
 import { SETTING_NAMES } from '../../src/config/settings.ts';
 import { formatProblem, type Problem, SettingsError } from '../../src/errors.ts';
+import { makeFolder } from '../support/folder.ts';
 import { thrownBy } from '../support/unit-error.ts';
-import { createTestFolder } from '../support/unit-folder.ts';
 
 const REQUIRED = {
   LEAGUE_SYNC_BASE_URL: 'https://api.example.com',
@@ -261,7 +261,7 @@ describe('the address of the heartbeat in a file', () => {
   const NAME = 'LEAGUE_SYNC_HEARTBEAT_URL_FILE';
 
   it('is its first line, re-read each time, with its proxy', () => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     const file = folder.write('heartbeat', 'https://hc.example.com/one\nnot the address\n');
     const { heartbeat } = load({ [NAME]: file }, { https_proxy: 'http://proxy:1', no_proxy: 'hc.example.org' });
     expect(heartbeat?.()).toMatchObject({

@@ -4,8 +4,8 @@ import { loadConfig } from '../../src/config/config.ts';
 import { findCredentials, fingerprintOf } from '../../src/config/credentials.ts';
 import { readSettings } from '../../src/config/environment.ts';
 import { CredentialsError } from '../../src/errors.ts';
+import { makeFolder } from '../support/folder.ts';
 import { thrownBy } from '../support/unit-error.ts';
-import { createTestFolder } from '../support/unit-folder.ts';
 
 const load = (settings: Readonly<Record<string, string>>) => loadConfig(readSettings({ ...SETTINGS, ...settings }), {});
 const SETTINGS = { LEAGUE_SYNC_BASE_URL: 'https://api.example.com', LEAGUE_SYNC_USERNAME: 'player' };
@@ -21,12 +21,12 @@ describe('a secret in a file', () => {
     [' spaces stay \n', ' spaces stay '],
     ['a:b\n', 'a:b'],
   ])('%j is its first line', (content, secret) => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     expect(credentialsFrom(folder.write('secret', content)).read().password).toBe(secret);
   });
 
   it('is re-read each time, so that a rotated one is picked up', () => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     const file = folder.write('secret', 'old');
     const credentials = credentialsFrom(file);
     expect(credentials.read().password).toBe('old');
@@ -35,7 +35,7 @@ describe('a secret in a file', () => {
   });
 
   it('that changes to a username with a colon is rejected', () => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     const file = folder.write('user', 'a');
     const credentials = findCredentials({ LEAGUE_SYNC_USERNAME_FILE: file, LEAGUE_SYNC_PASSWORD: 'p' });
     folder.write('user', 'a:b');
@@ -46,7 +46,7 @@ describe('a secret in a file', () => {
     ['an empty file', ''],
     ['an empty first line', '\nhunter22'],
   ])('is not taken from %s', (_what, content) => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     const file = folder.write('secret', 'hunter22');
     const credentials = credentialsFrom(file);
     folder.write('secret', content);
@@ -59,14 +59,14 @@ describe('a secret in a file', () => {
 
 describe('the settings of a secret', () => {
   it('may name its file', () => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     const config = load({ LEAGUE_SYNC_PASSWORD_FILE: folder.write('secret', 'correct horse\n') });
     expect(config.credentials.read()).toEqual({ username: 'player', password: 'correct horse' });
   });
 
   it('name the file that is missing, under the setting that names it', () => {
-    using folder = createTestFolder();
-    const file = folder.path('none');
+    using folder = makeFolder();
+    const file = folder.file('none');
     const message = `LEAGUE_SYNC_PASSWORD_FILE: the file ${file} cannot be read (ENOENT)`;
     expect(thrownBy(() => load({ LEAGUE_SYNC_PASSWORD_FILE: file }))).toMatchObject({
       problems: [{ message, fix: 'check its path and permissions' }],
@@ -77,14 +77,14 @@ describe('the settings of a secret', () => {
     ['is larger than 64KB', (file: string) => file],
     ['is not a regular file', () => '/dev/zero'],
   ])('name a file that %s', (what, choose) => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     const file = choose(folder.write('secret', `hunter22\n${'x'.repeat(65_536)}`));
     const error = thrownBy(() => load({ LEAGUE_SYNC_PASSWORD_FILE: file }));
     expect(error).toMatchObject({ problems: [{ message: `LEAGUE_SYNC_PASSWORD_FILE: ${file} ${what}` }] });
   });
 
   it('are not needed again to identify the account, such as while they are rotated', () => {
-    using folder = createTestFolder();
+    using folder = makeFolder();
     const file = folder.write('secret', 'hunter22');
     const config = load({ LEAGUE_SYNC_PASSWORD_FILE: file });
     const before = fingerprintOf(config);

@@ -2,8 +2,8 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createWalWatch } from '../../src/worker/wal-watch.ts';
+import { makeFolder } from '../support/folder.ts';
 import { ended, makeReport } from '../support/run-report.ts';
-import { makeFolder } from '../support/worker-resources.ts';
 
 const MEGABYTE = 1_000_000;
 

@@ -8,7 +8,8 @@ import type { RunReport } from '../../../src/sync/report.ts';
 import type { Clock } from '../../../src/time/clock.ts';
 import { createLoginRecorder } from '../../../src/worker/open.ts';
 import type { Row } from '../../support/database.ts';
-import { type Folder, openBench, PASSWORD, USERNAME } from '../../support/worker-resources.ts';
+import type { Folder } from '../../support/folder.ts';
+import { openBench, PASSWORD, USERNAME } from '../../support/worker-resources.ts';
 
 /** A clock whose sleeps return at once and advance it. */
 export type SwiftClock = Clock & { readonly skip: (ms: number) => void };

@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Folder, makeFolder } from '../../support/worker-resources.ts';
+import { type Folder, makeFolder } from '../../support/folder.ts';
 import { createSwiftClock, openSweepBench } from './bench.ts';
 import { type Case, expectDiscreet, expectSound, meetFault, rowOf, type Setting } from './check.ts';
 import { faultScopesOf, planExpectedRun, VISIT } from './expectation.ts';

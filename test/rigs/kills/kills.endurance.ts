@@ -22,7 +22,7 @@ afterAll(() => {
 
 describe(`a worker that is killed at random moments of polls of ${LEAGUES} leagues (TEST_SEED=${SEED})`, () => {
   it('is read by another user without write permission', () => {
-    expect(missingReader(makeFolder())).toBeUndefined();
+    expect(missingReader(makeFolder().path)).toBeUndefined();
   });
 
   it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(

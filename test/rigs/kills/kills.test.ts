@@ -17,7 +17,7 @@ it('a worker that is killed leaves one version whole, and the next start makes u
 }, async ({ annotate }) => {
   const tally = createTally();
   await playRound({ seed: SEED, leagues: 500, kills: AIMS.length, moments: MOST_AIMS, tally });
-  const leftOut = missingReader(makeFolder());
+  const leftOut = missingReader(makeFolder().path);
   if (leftOut !== undefined) await annotate(`the database was read by the same user only: ${leftOut}`);
   await annotate(`TEST_SEED=${SEED}: ${describeTally(tally)}`);
   expect(tally).toMatchObject({ torn: 0, lost: 0, unclean: 0, kills: AIMS.length });

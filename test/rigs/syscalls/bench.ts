@@ -72,7 +72,7 @@ async function tryOut(place: () => Place): Promise<Omit<SyscallBench, 'start' | 
   const { database, run } = place();
   const before = stateOf(database);
   const lastRun = before === EMPTY ? 0 : Number(readRows(database, 'SELECT max(id) AS id FROM runs')[0]?.id);
-  const counted = makeFolder();
+  const { path: counted } = makeFolder();
   expect((await run('sync', counting(database, counted))).code).toBe(0);
   const after = stateOf(database);
   expect(after).not.toBe(before);
@@ -100,7 +100,7 @@ async function killWithinRequest(bench: Bench, seen: readonly Seen[]): Promise<v
 }
 
 function makePlace(bench: Bench, filled: boolean): Place {
-  const cwd = makeFolder();
+  const { path: cwd } = makeFolder();
   const data = join(cwd, 'data');
   if (filled) cpSync(join(bench.folder, 'data'), data, { recursive: true });
   const { env } = bench;

@@ -62,7 +62,7 @@ function inodeOf({ database }: Place): number | undefined {
  */
 function look(place: Place, where: string): Pick<Place, 'database'> {
   if (!existsSync(place.database)) return place;
-  const copy = makeFolder();
+  const { path: copy } = makeFolder();
   cpSync(dirname(place.database), copy, { recursive: true });
   const database = join(copy, basename(place.database));
   if (existsSync(`${database}-journal`)) rollBack(database);

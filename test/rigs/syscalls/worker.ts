@@ -12,7 +12,7 @@ const MOST_POLLS = 20;
 /** The number of calls of each kind of an undisturbed worker, from start to stop. */
 export async function countWorkerCalls({ place }: SyscallBench): Promise<ReadonlyMap<Call, number>> {
   const { launch, database } = place();
-  const folder = makeFolder();
+  const { path: folder } = makeFolder();
   const worker = launch('run', counting(database, folder));
   expect(await pollUntilChanged(worker)).toBe('changed');
   expect((await worker.stop()).code).toBe(0);
