@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { openPort } from './port.ts';
 
 export type Reply = {
   readonly status?: number;
@@ -39,16 +38,8 @@ export async function startService(answer: (seen: Seen, nth: number) => Reply): 
     const timer = setTimeout(() => send(response, reply), reply.delayMs ?? 0);
     response.once('close', () => clearTimeout(timer));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    const closed = once(server.close(), 'close');
-    server.closeAllConnections();
-    await closed;
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the service did not bind a TCP port');
-  return { url: `http://127.0.0.1:${address.port}`, seen };
+  const { port } = await openPort(server);
+  return { url: `http://127.0.0.1:${port}`, seen };
 }
 
 function readRequest({ url = '', headers }: IncomingMessage): Seen {

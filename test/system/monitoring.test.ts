@@ -1,9 +1,48 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { metricsIn, missingFrom, missingLabels } from '../support/expression.ts';
 import { askPromtool, missingPromtool } from '../support/promtool.ts';
 import { doorOf, type Scrape, scrape } from '../support/scrape.ts';
+
+/** Added to every series by the scraper. */
+const OF_THE_SCRAPER = ['job', 'instance'];
+const NAME = /\b(?:league_sync|process|nodejs)_\w+/g;
+const SELECTOR = /\b((?:league_sync|process|nodejs)_\w+)\{([^}]*)\}/g;
+const MATCHER = /(\w+)\s*(=~|=)\s*"([^"]*)"/g;
+
+/** The metrics, labels and label values in a PromQL expression that the scrape lacks. */
+function missingFrom({ samples }: Scrape, expression: string): readonly string[] {
+  const valuesOf = (metric: string, label: string): readonly (string | undefined)[] =>
+    samples.filter(({ name }) => name === metric).map(({ labels }) => labels[label]);
+  const names = [...new Set(expression.match(NAME) ?? [])];
+  const unknown = names.filter((metric) => !samples.some(({ name }) => name === metric));
+  const unmatched = [...expression.matchAll(SELECTOR)].flatMap(([, metric = '', matchers = '']) =>
+    [...matchers.matchAll(MATCHER)].flatMap(([, label = '', operator, wanted = '']) => {
+      if (OF_THE_SCRAPER.includes(label)) return [];
+      const values = valuesOf(metric, label);
+      const words = operator === '=~' ? wanted.split('|') : [wanted];
+      return words.filter((word) => !values.includes(word)).map((word) => `${metric}{${label}="${word}"}`);
+    }),
+  );
+  const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
+  const unlabelled = missingLabels({ samples }, names, grouped);
+  return [...unknown, ...unmatched, ...unlabelled];
+}
+
+/** The labels that none of these metrics has. */
+function missingLabels(
+  { samples }: Pick<Scrape, 'samples'>,
+  metrics: readonly string[],
+  labels: readonly string[],
+): readonly string[] {
+  const known = samples.filter(({ name }) => metrics.includes(name)).flatMap((sample) => Object.keys(sample.labels));
+  return labels.filter((label) => ![...known, ...OF_THE_SCRAPER].includes(label));
+}
+
+/** The metrics in an expression. */
+function metricsIn(expression: string): readonly string[] {
+  return expression.match(NAME) ?? [];
+}
 
 const FOLDER = 'docs/monitoring';
 const rules = readFileSync(`${FOLDER}/alerts.yaml`, 'utf8');
