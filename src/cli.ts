@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
-import type { Mode, ProcessIO } from './commands/process.ts';
+import type { Mode, ProcessIO } from './commands/command.ts';
 import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';

@@ -31,7 +31,7 @@ type RunErrorDetails = {
   /** The service's message and `Retry-After`, as sentences to append to the error message. */
   readonly quoted?: string;
   readonly httpStatus?: number | undefined;
-  /** The `message` of the response body, without secrets. */
+  /** The `message` of the response body, with secrets redacted. */
   readonly serviceMessage?: string | undefined;
   /** Timestamp (ms) until which nothing may be sent to the service (`Retry-After`). */
   readonly notBefore?: number | undefined;
@@ -64,7 +64,7 @@ export class RunError extends Error {
   }
 }
 
-/** No complete response arrived, or none in time. */
+/** No complete response arrived, because of the network or a time limit. */
 export class TransportError extends RunError {
   /** The error code of Node or undici; empty if the time limit of the attempt ended the request. */
   get code(): string {
@@ -100,7 +100,7 @@ export class CredentialsError extends RunError {
 export class DatabaseError extends RunError {
   /** True if another program holds a lock, so that retrying helps. */
   readonly busy: boolean;
-  /** True if the files at the path are not the ones that were opened. They must be neither read nor written. */
+  /** True if an open file was deleted or replaced. The files now at the path must be neither read nor written. */
   readonly gone: boolean;
   /** The end of a sentence that begins with "The database", such as `is gone`. */
   readonly condition: string | undefined;

@@ -13,7 +13,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** Logging never blocks the program. `close` flushes everything, unless the reader is stuck. */
 export function openLog(config: LogConfig, fd: number, terminal: Terminal | undefined) {
   const out = pino.destination({ fd, sync: false, maxLength: MAX_BUFFER_BYTES });
-  // A full disk loses log lines, but must not end the worker.
+  // On a full disk, log lines are lost, but the worker must go on.
   out.on('error', () => undefined);
   const { paint } = terminal ?? PLAIN;
   const pretty = { write: (line: string) => out.write(`${formatLine(JSON.parse(line), paint)}\n`) };
@@ -32,7 +32,7 @@ export function openLog(config: LogConfig, fd: number, terminal: Terminal | unde
     out.end();
     await promise;
     clearTimeout(timer);
-    // Without this, pino's exit hook would wait forever for a stuck reader or a full disk.
+    // Without this, pino's exit hook would wait forever if the reader is stuck or the disk is full.
     out.destroy();
   };
   return { log, close };
@@ -43,7 +43,7 @@ type LogEntry = { level: number; time: string; msg?: string; err?: { stack?: str
 const LEVEL_WIDTH = 5;
 const TONES: Readonly<Record<number, Tone>> = { 30: 'good', 40: 'warning', 50: 'bad', 60: 'bad' };
 
-/** Such as `2026-11-22 19:52:10Z INFO  leagues: …`, in UTC. The stack of an unexpected error follows below. */
+/** For example `2026-11-22 19:52:10Z INFO  leagues: …`. The stack of an unexpected error follows on its own lines. */
 export function formatLine({ level, time, msg = '', err }: LogEntry, paint: Paint): string {
   const at = `${time.slice(0, 19).replace('T', ' ')}Z`;
   const name = (pino.levels.labels[level] ?? '').toUpperCase().padEnd(LEVEL_WIDTH);
@@ -62,7 +62,7 @@ export function describeError(error: unknown): Record<string, unknown> {
     type: error.name,
     message: error.message,
     ...(isRunError ? { kind: error.kind, http_status: error.httpStatus } : {}),
-    // Only the `at` lines of a stack: the others repeat the message, which may come from a library.
+    // Only the `at` lines: the other lines of a stack repeat the message, and a library's message may hold secrets.
     ...(isExpected ? {} : { stack: (cause ?? error).stack?.match(/^ *at .*/gm)?.join('\n') }),
     ...(cause === undefined ? {} : { cause: `${cause.name} ${codeOf(cause)}`.trim() }),
   };

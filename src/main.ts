@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
-import { createProgram, type Execute } from './command-line.ts';
-import type { Mode, ProcessIO } from './commands/process.ts';
+import { createProgram, type Execute } from './command-line-options.ts';
+import type { Mode, ProcessIO } from './commands/command.ts';
 import { EXIT, exitCodeOf, RunError, SettingsError } from './errors.ts';
 import type { Terminal } from './terminal/style.ts';
 
@@ -38,7 +38,7 @@ async function reportError(error: unknown, io: ProcessIO): Promise<number> {
 
 export function createWarn(printError: ProcessIO['printError'], terminal: Terminal | undefined): ProcessIO['warn'] {
   return async (notice) => {
-    // Imported only if needed: string-width takes 19 ms to load.
+    // Imported only if needed, since its dependency string-width takes 19 ms to load.
     const { formatNotice } = await import('./terminal/text.ts');
     printError(formatNotice(LEAD, notice, terminal));
   };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Finds package.json in a folder above this file, which is in `src` or bundled in `dist`. Throws if there is none. */
+/** Finds package.json above this module (in `src`, or in `dist` once bundled). Throws an Error if there is none. */
 export function findPackage() {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) {

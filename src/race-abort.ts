@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Rejects with the signal's reason as soon as it aborts, without waiting for the promise. */
+/** Settles like the promise, but rejects with the signal's reason as soon as the signal aborts. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason);
@@ -13,7 +13,7 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
-/** Like `unlessAborted`, but gives the promise one more turn to reject with its own error, which is more specific. */
+/** Like `unlessAborted`, but after an abort, waits a turn for the promise's own error, which is more specific. */
 export function settledOrAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return unlessAborted(promise, signal).catch((error: unknown) =>
     Promise.race([promise, setImmediate().then(() => Promise.reject(error))]),

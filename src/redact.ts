@@ -43,7 +43,7 @@ export function createSecrets(now = (): number => performance.now()) {
     },
     /** For messages of the service: redacts every secret of at least `MIN_SECRET_LENGTH` characters. */
     scrub: (text: string): string => replaceAll(text, inMessages),
-    /** For stored JSON: redacts random tokens and the Basic pair, but not the password, which a name may contain. */
+    /** For stored JSON: redacts random-looking tokens and the Basic pair. Keeps the password: names may contain it. */
     scrubTokens: (json: string): string => {
       const text = unescapeAscii(json);
       // One search for all secrets takes a third of the time of one search per secret, and most bodies contain none.
@@ -52,7 +52,7 @@ export function createSecrets(now = (): number => performance.now()) {
   };
 }
 
-/** Each secret as it is, and as JSON writes it, with slashes escaped (as PHP does) or not. */
+/** Each secret in three forms: as it is, as in JSON, and as in JSON with escaped slashes (which PHP writes). */
 function encodings(...secrets: readonly string[]): readonly string[] {
   return secrets.flatMap((secret) => {
     const escaped = JSON.stringify(secret).slice(1, -1);

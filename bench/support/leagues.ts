@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { LEAGUE_FIELDS } from '../../src/league/interface.ts';
+import { LEAGUE_FIELDS } from '../../src/league/schemas.ts';
 import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
 
 export type SentLeague = Readonly<Record<string, unknown>> & { readonly league_id: string };

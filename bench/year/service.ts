@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { TransportError } from '../../src/errors.ts';
-import type { Transport } from '../../src/service/service.ts';
+import type { Transport } from '../../src/service/open-service.ts';
 import { churn, createRandom, startChurn } from '../../src/simulator/churn.ts';
 import bundled from '../../src/simulator/leagues.json' with { type: 'json' };
 import type { HandClock } from './clock.ts';

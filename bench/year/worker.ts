@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { connect, openService } from '../../src/service/service.ts';
+import { connect, openService } from '../../src/service/open-service.ts';
 import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';

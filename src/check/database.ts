@@ -21,9 +21,9 @@ export type DatabaseTarget = {
 };
 
 const NOTABLE_WAL_BYTES = 1_000_000;
-/** SQLite restarts the WAL at about 4 MB, unless a reader needs it. The worker warns only if a WAL this large grows. */
+/** SQLite restarts the WAL at about 4 MB, unless an open read transaction prevents that. */
 const LARGE_WAL_BYTES = 64_000_000;
-/** With less free space, polls may fail: the WAL can grow to this size in normal use. */
+/** With less free space than this, polls may fail: the WAL can grow to this size in normal use. */
 const MIN_FREE_BYTES = 20_000_000;
 const LOW_FREE_BYTES = 200_000_000;
 const MIN_FREE_FILES = 10;

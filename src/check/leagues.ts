@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { RequestStats } from '../service/client.ts';
-import { describeRejection, type LeagueList, parseLeagues } from '../service/leagues.ts';
+import { describeRejection, type LeagueList, parseLeagues } from '../service/parse-leagues.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const RENEWAL_MS = 14 * DAY_MS;
 const FIX_NETWORK = 'check LEAGUE_SYNC_BASE_URL, the network, and firewalls between';
 
-/** Checks DNS, TCP and TLS until one of them fails; if there is a proxy, only its DNS and TCP. Sends no request. */
+/** Checks DNS, TCP and TLS until one fails. With a proxy, checks only DNS and TCP of the proxy. Sends no request. */
 export async function checkConnection(address: URL, proxy: ProxyServer | undefined, timeoutMs: number) {
   const { hostname, port, protocol } = proxy === undefined ? address : new URL(proxy.address);
   const end = { host: normalizeHost(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
@@ -87,7 +87,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 export async function checkListen(listen: ListenAddress | 'off', isRunning: boolean): Promise<CheckResult> {
   if (listen === 'off') return ok('listen', 'off: no status page, no probes, no metrics (LEAGUE_SYNC_LISTEN)');
   const address = formatAddress(listen);
-  // Does not bind the port needlessly: a worker that starts at that moment would find it in use.
+  // If a worker answers, the port is not bound: a worker that restarts at that moment would find the port in use.
   if (isRunning && (await checkLive(listen, PROBE_TIMEOUT_MS)) === undefined)
     return ok('listen', `the worker answers at ${address}`);
   try {

@@ -5,10 +5,10 @@ import type { Drift } from '../league/drift.ts';
 import { findPackage } from '../package.ts';
 import { createClient, type RequestStats, type TokenSource } from '../service/client.ts';
 import { createLogIn } from '../service/login.ts';
-import { parseProfile } from '../service/profile.ts';
+import { type Connection, connect, createTransport } from '../service/open-service.ts';
+import { parseProfile } from '../service/parse-profile.ts';
 import type { Deadline } from '../service/retry.ts';
 import { remainingMs } from '../service/retry-after.ts';
-import { type Connection, connect, createTransport } from '../service/service.ts';
 import { hasExpiredOnArrival, type Token } from '../service/token.ts';
 import { readLastRetryAfter, readSnapshot } from '../store/queries/overview.ts';
 import { plural } from '../terminal/text.ts';
@@ -82,7 +82,7 @@ function createOneShotClient(connection: Connection, token: Token, signal: Abort
   };
 }
 
-/** A result if nothing may be sent, since a stored Retry-After has not ended or cannot be read; otherwise undefined. */
+/** Says why nothing may be sent: a stored Retry-After has not ended or cannot be read. Undefined if neither is true. */
 function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult | undefined {
   if (state === 'none') return undefined;
   const unknown = skipped('the service, because the database may hold a Retry-After that could not be read');
@@ -136,7 +136,7 @@ function describeClock(skewMs: number | undefined): CheckResult {
   return warn('clock', `${message}; tokens expire by the service's clock`, fix);
 }
 
-/** If the profile is not polled, warns instead of failing, since then only the command `profile` needs the profile. */
+/** If the profile is not polled, only the command `profile` needs it, so a failure is reported as a warning. */
 async function checkProfile({ fetchProfile, deadline, drift }: OneShotClient, config: Config): Promise<CheckResult> {
   const stats: RequestStats = { attempts: 0 };
   try {

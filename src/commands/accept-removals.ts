@@ -10,7 +10,7 @@ import { formatTable } from '../terminal/table.ts';
 import { NO_BREAK, plural, truncate, wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
-import type { Command, ProcessIO } from './process.ts';
+import type { Command, ProcessIO } from './command.ts';
 
 /** The maximum number of removals listed at a terminal; a pipe gets all of them. */
 const MAX_LISTED = 20;

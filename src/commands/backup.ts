@@ -6,7 +6,7 @@ import { withReader } from '../store/connection.ts';
 import { assertAbsent, exists, publishNoReplace, removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
 import { formatSize } from '../time/duration.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 
 export const backup: Command<{ readonly file: string }> = async (io, { file }) => {
   if (file === '' || file.endsWith(sep)) throw new UsageError('The target must be the path of a file.');

@@ -1,4 +1,4 @@
-import { LEAGUE_MEMBERS } from '../league/interface.ts';
+import { LEAGUE_MEMBERS } from '../league/schemas.ts';
 import { type FeedEntry, significantFields } from '../store/queries/feed.ts';
 import { escapeControls, type Terminal, type Tone } from '../terminal/style.ts';
 import { formatCell, truncate, widthOf } from '../terminal/text.ts';
@@ -55,9 +55,9 @@ const ARROW = ' → ';
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
-/** A name column wider than `MIN_NAME` leaves this width for both values together, or all they need if that is less. */
+/** Reserved for both values if the name column is wider than `MIN_NAME`; if the values need less, less is reserved. */
 const WANTED_VALUES = 24;
-/** If less width than this, and less than the values need, is left beside the name, all fields go below the name. */
+/** If the width left beside the name is less than this and less than the values need, all fields go below the name. */
 const MIN_VALUES = 20;
 
 /** Each changed field has its own line, with its old and its new value. The values are aligned if there is room. */
@@ -133,7 +133,7 @@ function formatBareValue(field: string, value: unknown): string {
   return isTextValue(field, value) && /^$|^null$|^\s|\s$|\u2192/.test(text) ? `"${text}"` : text;
 }
 
-/** Longer values are cut before they are measured: some have megabytes, and no terminal shows longer lines. */
+/** Longer values are cut before they are measured: some have megabytes, and no terminal is this wide. */
 const MAX_MEASURED = 1_000;
 /** Characters shown before the first difference. */
 const CONTEXT = 3;

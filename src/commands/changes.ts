@@ -7,7 +7,7 @@ import { escapeControls } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import { type ChangeRow, describeEntry, formatChanges } from './change-text.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 import { WIDE_COLUMNS } from './status-text.ts';
 
 /** The number of changes shown if neither `--since` nor `--limit` is given. */

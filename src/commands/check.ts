@@ -3,7 +3,7 @@ import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
 import { PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 
 export const check: Command<{ readonly json?: boolean }> = async (io, { json = false }) => {
   const checks: CheckResult[] = [];

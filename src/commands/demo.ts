@@ -15,7 +15,7 @@ import { formatDuration } from '../time/duration.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
 import { runWorker } from '../worker/worker.ts';
 import { describeFields } from './change-text.ts';
-import type { Command, ProcessIO } from './process.ts';
+import type { Command, ProcessIO } from './command.ts';
 
 const DATABASE = 'demo-data/leagues.db';
 /** The default of LEAGUE_SYNC_LISTEN; if its port is in use, any free port. */
@@ -24,7 +24,7 @@ const PAGE = { host: '127.0.0.1', port: 9464, orAnyPort: true } as const;
 const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
 const ACCOUNT = { username: 'demo', password: 'demo-password' } as const;
-/** The maximum number of changes logged per poll; the first poll adds every league. */
+/** The maximum number of changes logged per poll. Without it, the first poll would log every league. */
 const MAX_LOGGED = 5;
 
 /** Reads no settings except those of the log. */
@@ -106,7 +106,7 @@ function assertFilesReplaceable(): void {
   assertReplaceable(DATABASE, describeUnexpectedType(DATABASE, 'file'));
 }
 
-/** Call it with the lock held. Returns whether there was a database. Throws a DatabaseError if it is not a demo's. */
+/** Must be called with the lock held. Returns whether a database existed. Throws a DatabaseError if no demo made it. */
 function deleteEarlierDemo(): boolean {
   assertFilesReplaceable();
   assertReplaceable(DATABASE, describeNonDemoFile(DATABASE));

@@ -1,13 +1,13 @@
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { EXIT } from '../errors.ts';
-import { LEAGUE_MEMBERS, type League } from '../league/interface.ts';
 import { isObject, type JsonValue, parseJson, rawNumber } from '../league/json.ts';
+import { LEAGUE_MEMBERS, type League } from '../league/schemas.ts';
 import { findPackage } from '../package.ts';
-import { type LeagueList, parseLeagues } from '../service/leagues.ts';
+import { connect, createTransport, openService } from '../service/open-service.ts';
+import { type LeagueList, parseLeagues } from '../service/parse-leagues.ts';
 import { startDeadline } from '../service/retry.ts';
 import { remainingMs } from '../service/retry-after.ts';
-import { connect, createTransport, openService } from '../service/service.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import type { FeedEntry } from '../store/queries/feed.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal/style.ts';
 import { wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, describeLeague, formatChanges } from './change-text.ts';
-import type { ProcessIO } from './process.ts';
+import type { ProcessIO } from './command.ts';
 
 /** Plans a poll and prints the plan. Takes no lock, and records neither a run nor a login. */
 export async function dryRun(config: Config, io: ProcessIO): Promise<number> {
@@ -56,7 +56,7 @@ async function fetchList(config: Config, stop: AbortSignal, isStored: boolean): 
   await using service = openService(config, connection, options);
   using deadline = startDeadline(service.clock, config.runTimeoutMs, stop);
   const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
-  return parseLeagues(body, config.scope, deadline);
+  return parseLeagues(body, config.scope, { signal: deadline.signal });
 }
 
 type PlannedChange = Pick<FeedEntry, 'league_id' | 'league_name' | 'fields'> & {

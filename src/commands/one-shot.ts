@@ -8,7 +8,7 @@ import { createCopyProcess } from '../worker/copy-process.ts';
 import { logNewFindings } from '../worker/findings-log.ts';
 import { openWorker } from '../worker/open.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
-import type { ProcessIO } from './process.ts';
+import type { ProcessIO } from './command.ts';
 
 /** Loads the settings and prints the warnings about them. Rejects with a SettingsError if a setting is invalid. */
 export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
@@ -38,7 +38,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
 
 async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) => Promise<T>) {
   const { pid, stop: signal } = io;
-  // Logs only warnings by default, since the result on stdout says what the command did.
+  // By default, logs only warnings and errors, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
   const log = await io.openLog(isLevelSet ? config.log : { ...config.log, level: 'warn' }, 2);
   const { emit, subscribe } = createEvents(log);

@@ -1,7 +1,7 @@
 import { SETTINGS } from '../config/settings.ts';
 import { EXIT } from '../errors.ts';
 import { checkLive, livezUrl } from '../observe/probe-client.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 
 const TIMEOUT_MS = 5_000;
 

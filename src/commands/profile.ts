@@ -1,11 +1,11 @@
 import { EXIT } from '../errors.ts';
-import { PLAYER_MEMBERS, type Player } from '../league/interface.ts';
 import { membersJson } from '../league/league-json.ts';
+import { PLAYER_MEMBERS, type Player } from '../league/schemas.ts';
 import { pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { formatTable } from '../terminal/table.ts';
+import type { Command } from './command.ts';
 import { loadOneShotConfig, pollOnce } from './one-shot.ts';
-import type { Command } from './process.ts';
 
 export const profile: Command<{ readonly json?: boolean }> = async (io, { json }) => {
   const poll = (deps: RunDeps) => pollProfile(deps, 'manual', io.stop);

@@ -3,7 +3,7 @@ import { loadDatabasePath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { type QueryResult, type QueryValue, runQuery } from '../store/queries/sql.ts';
 import { formatTable } from '../terminal/table.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 
 type Format = 'table' | 'json' | 'csv';
 

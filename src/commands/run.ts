@@ -2,7 +2,7 @@ import { loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
 import { runWorker } from '../worker/worker.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 
 export const run: Command<unknown> = async (io) => {
   const config = loadConfig(io.settings(), io.environment);

@@ -4,7 +4,7 @@ import { loadLogConfig } from '../config/config.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
 import { isObject, parseJson } from '../league/json.ts';
 import { type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 
 type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password'> & {
   readonly tokenLife: number;

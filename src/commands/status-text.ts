@@ -54,7 +54,7 @@ function headlineOf({ headline, reasons, freshness }: StatusReport): string {
   const { live_leagues, age_seconds: age } = freshness;
   const parts = [headline.charAt(0).toLowerCase() + headline.slice(1)];
   if (age !== null) parts.push(plural(live_leagues, 'league'));
-  // The headline of stale data already says its age.
+  // If the data is stale, the headline already contains the age.
   if (age !== null && reasons[0]?.reason !== 'stale') parts.push(`synced ${formatAge(age * 1_000)}`);
   return parts.map((part, index) => (index === 0 ? part : `·${NO_BREAK}${part.replaceAll(' ', NO_BREAK)}`)).join(' ');
 }

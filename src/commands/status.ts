@@ -8,7 +8,7 @@ import { remainingMs } from '../service/retry-after.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
-import type { Command } from './process.ts';
+import type { Command } from './command.ts';
 import { concernsPolls, describeStatus, type StatusReport } from './status-text.ts';
 
 type StatusOptions = { readonly json?: boolean; readonly failIfStale?: boolean };
@@ -70,7 +70,7 @@ function toHealthInput(overview: Overview, limits: StaleSettings, isIdle: boolea
   return {
     success: last_success_at === null ? undefined : { at, ageMs, staleAfterMs: staleAge(limits, at) },
     refused,
-    // Always undefined: a database error that is stored shows that the database could be written again.
+    // Always undefined: a stored database error proves that the database could be written again.
     databaseFault: undefined,
     failures: freshness.consecutive_failures,
     lastError,

@@ -3,8 +3,8 @@ import { pollLeagues } from '../sync/poll.ts';
 import { describeReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { paragraph } from '../terminal/paragraph.ts';
+import type { Command } from './command.ts';
 import { loadOneShotConfig, pollOnce } from './one-shot.ts';
-import type { Command } from './process.ts';
 
 export const sync: Command<{ readonly dryRun?: boolean }> = async (io, { dryRun: isDry }) => {
   const config = await loadOneShotConfig(io);

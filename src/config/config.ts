@@ -72,7 +72,7 @@ const staleReaders = (values: Values) => ({
   staleAfterMs: () => readSetting(values, 'LEAGUE_SYNC_STALE_AFTER'),
 });
 
-/** For commands that need only the database. If one of the settings is invalid, warns and uses the defaults of all. */
+/** For commands that need only the database. If any of these settings is invalid, warns and uses all their defaults. */
 export async function loadStaleSettings({ settings, warn }: SettingsSource): Promise<StaleSettings> {
   try {
     return readAll(staleReaders(settings().values));
@@ -94,7 +94,7 @@ function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYN
   }
 }
 
-/** Returns UTC if the time zone is invalid: that is reported separately and must not hide an invalid expression. */
+/** An invalid time zone counts as UTC here: it is reported separately and must not hide an invalid expression. */
 function timezoneOrUtc(values: Values): string {
   try {
     return readSetting(values, 'LEAGUE_SYNC_TIMEZONE');
@@ -140,7 +140,7 @@ function findContradictions(config: Omit<Config, 'warnings'>, values: Values): r
     const message = `LEAGUE_SYNC_STALE_AFTER: data is stale after ${formatDuration(staleAfterMs)}, but polls are ${formatDuration(intervalMs)} apart (LEAGUE_SYNC_SCHEDULE)`;
     problems.push({ message, fix: `set it to ${writeDuration(intervalMs + runTimeoutMs)} or more, or remove it` });
   }
-  // The default attempt timeout is no contradiction: a shorter run timeout then simply ends the attempt.
+  // Checked only if the attempt timeout was set: with its default, a shorter run timeout just ends an attempt early.
   if (values.LEAGUE_SYNC_ATTEMPT_TIMEOUT !== undefined && attemptTimeoutMs > runTimeoutMs) {
     const message = `LEAGUE_SYNC_ATTEMPT_TIMEOUT: one request may take ${formatDuration(attemptTimeoutMs)}, but the whole run only ${formatDuration(runTimeoutMs)} (LEAGUE_SYNC_RUN_TIMEOUT)`;
     const fix = `set it to ${writeDuration(runTimeoutMs)} or less, or raise LEAGUE_SYNC_RUN_TIMEOUT`;

@@ -9,13 +9,13 @@ import { readAll, readHeartbeatUrl, settingsError, type Values } from './setting
 /** Kept in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
 
-/** `read` reads secret files again, since they may have changed. It throws a CredentialsError without secrets. */
+/** `read` reads secret files again, since they may have changed. Its CredentialsError contains no secrets. */
 export type Credentials = { readonly read: () => CredentialPair };
 
 /** A secret that was set as `NAME` or `NAME_FILE`. `read` throws a SettingsError if the file cannot be used. */
 type Secret = { readonly name: string; readonly read: () => string };
 
-/** Returns the URL (read again if it is in a file) and its proxy. Throws a SettingsError. Only the host is public. */
+/** Returns the URL (read again if it is in a file) and its proxy. Throws a SettingsError. Log only the URL's host. */
 export type HeartbeatSource = () => { readonly url: URL; readonly proxy: ProxyServer | undefined };
 
 /** Throws a SettingsError. `username` stays as it was at this call; `read` reads the current credentials. */
@@ -26,7 +26,7 @@ export function findCredentials(values: Values): Credentials & Pick<CredentialPa
         const { name, read } = requireSecret(values, 'LEAGUE_SYNC_USERNAME', "the player's username");
         const username = read();
         if (!username.includes(':')) return username;
-        // Basic authentication ends the username at its first colon, so the login would be that of another user.
+        // Basic authentication ends the username at the first colon, so the service would read a different username.
         const fix = 'ask the operator of the service for a username without a colon';
         throw settingsError(`${name}: a username with a colon cannot be sent`, fix);
       },
@@ -58,7 +58,7 @@ export function findHeartbeat(values: Values, environment: Environment): Heartbe
   return read;
 }
 
-/** Identifies the service and the account in the database without naming them. */
+/** Stored in the database to identify the service and the account without naming them. */
 export function fingerprintOf({ baseUrl, credentials }: Pick<Config, 'baseUrl' | 'credentials'>): string {
   return hash('sha256', `${baseUrl}\n${credentials.username}`, 'base64url');
 }

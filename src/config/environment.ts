@@ -66,7 +66,7 @@ const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
 /** An unquoted value with a `#` that is probably part of the value, since no space precedes the `#`. */
 const CUT = /^(?!\s*["'`])(?:[^#]*[^#\s])?#/;
 
-/** Finds `.env` lines that are ignored, cut off or lack a closing quote. Messages omit values, which may be secret. */
+/** Finds `.env` lines that are ignored or cut off, or lack a closing quote. Messages omit values: some are secret. */
 export function findOddLines(text: string): readonly Problem[] {
   const short = text.replaceAll(QUOTED, (all, head: string) => `${head}""${'\n'.repeat(all.split('\n').length - 1)}`);
   return short.split('\n').flatMap((line, index) => {

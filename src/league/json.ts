@@ -28,7 +28,7 @@ export function parseJson(text: string): JsonValue {
   try {
     return parseExactly(text);
   } catch (error) {
-    // With a reviver, JSON.parse recurses and overflows the stack. Values nested this deeply are never stored anyway.
+    // With a reviver, JSON.parse recurses, which overflowed the stack. Values this deep are never stored anyway.
     if (error instanceof RangeError) return parseExactly(emptyBelow(text, 2 * MAX_DEPTH));
     throw error;
   }
@@ -70,11 +70,6 @@ export function rawNumber(value: unknown): string | undefined {
   return JSON.isRawJSON(value) ? JSON.stringify(value) : undefined;
 }
 
-/** Whether the database can store a text: SQLite functions end a text at NUL, and UTF-8 has no unpaired surrogates. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
 /** JSON with sorted keys. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -93,9 +88,9 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   return limit === 0 || Object.values(value).some((member) => isDeeperThan(member, limit - 1));
 }
 
-/** JSON with fewer values is never refused; most responses have far fewer. */
+/** JSON is never refused if `countValues` finds no more values than this; most responses have far fewer. */
 const MANY_VALUES = 3_000_000;
-/** JSON with more values is refused if a value has fewer bytes than this on average; in a league, a value has 28. */
+/** JSON with more values is refused if it has fewer bytes per value than this; leagues have 28 bytes per value. */
 const MIN_BYTES_PER_VALUE = 16;
 /** 1 for each byte that may precede a list element or a key. A table is fast enough for bodies of tens of MB. */
 const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includes(String.fromCharCode(byte)) ? 1 : 0));
@@ -104,8 +99,8 @@ const BEGINS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => (',[{'.includ
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length < MANY_VALUES) return false;
   const limit = Math.max(MANY_VALUES, json.length / MIN_BYTES_PER_VALUE);
-  // For 50 MB, counting all values only if the estimate is high saves 45 ms.
-  return countValues(json, 16) > 0.9 * limit && countValues(json, 1) > limit;
+  // Counting all values only if the estimate is high saves 45 ms for a body of 50 MB.
+  return countValues(json, 16) > 0.75 * limit && countValues(json, 1) > limit;
 }
 
 const BLOCK_BYTES = 4_096;

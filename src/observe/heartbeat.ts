@@ -14,12 +14,12 @@ import { formatDuration } from '../time/duration.ts';
 
 export type PingMessage = {
   readonly kind: 'start' | 'success' | 'fail';
-  /** The start and the end of a run have the same id. */
+  /** The messages about the start and the end of a run have the same id. */
   readonly runId: string;
   readonly text?: string;
 };
 
-/** Sends one message. Rejects with an error whose message does not contain the URL, which is secret. */
+/** Sends a ping. Rejects with an error whose text does not contain the URL, since the URL is secret. */
 export type SendPing = (message: PingMessage, signal: AbortSignal) => Promise<void>;
 
 export type HeartbeatOptions = {
@@ -31,7 +31,7 @@ export type HeartbeatOptions = {
   readonly log: Log;
 };
 
-/** The maximum wait before the first retry. The next two waits, of up to 8 and 16 s, outlast most short outages. */
+/** The maximum wait before the first retry. It doubles to 8 and 16 s, so that retries outlast most short outages. */
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 
@@ -88,7 +88,7 @@ export class Heartbeat implements AsyncDisposable {
         failure = error;
         throw error;
       });
-    // A newer message or disposal cancels all further attempts.
+    // Disposal or a newer message cancels all further attempts.
     const deadline = { at: Number.POSITIVE_INFINITY, signal: AbortSignal.any([outdated, this.closing.signal]) };
     try {
       await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });

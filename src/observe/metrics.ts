@@ -16,12 +16,12 @@ const CHANGES = ['added', 'changed', 'restored', 'removed'] as const;
 const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /**
- * Selects which default metrics of the library are exported. Left out are the event loop (measuring it would wake an
- * idle worker a hundred times a second), garbage collections (the library counts only some), handles, resources and
- * requests (promtool rejects their names), heap spaces, and `process_heap_bytes` (on Linux it is reserved memory).
+ * Selects the default metrics of the library that are exported. Omits the event loop (measuring it would wake an idle
+ * worker a hundred times a second), garbage collections (the library counts only some), handles, resources and requests
+ * (promtool rejects their names), heap spaces, and `process_heap_bytes` (on Linux, it measures reserved memory).
  */
 const PROCESS_METRICS = /^process_(?!heap_)|^nodejs_(heap_size|external_memory|version)_/;
-/** The longest interval (ms) of a timer. The timers of the library cannot be switched off, only made this slow. */
+/** The longest interval (ms) of a timer. The library's timers cannot be switched off, but can be made this slow. */
 const NEVER_MS = 2 ** 31 - 1;
 
 /** `render` resolves with all metrics in the text format of Prometheus; `onEvent` counts runs, changes and logins. */
@@ -35,7 +35,7 @@ export function createMetrics(monitor: Monitor) {
   return { contentType: registry.contentType, render: () => registry.metrics(), onEvent };
 }
 
-/** Returns a number, or a number for each value of the label. A number that is undefined is not exported. */
+/** Returns a number, or a number for each value of the label. Undefined in place of a number is not exported. */
 type Read = () => number | undefined | Readonly<Record<string, number | undefined>>;
 
 type AddGauge = ReturnType<typeof createGauges>;
@@ -86,7 +86,7 @@ function addStored(gauge: AddGauge, monitor: Monitor): void {
   const walBytes = (path: string | undefined) => (path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0));
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
   gauge('held_removals', 'Removals that are held, accepted ones included.', () => counts()?.held_removals);
-  gauge('rejected_leagues', 'Entries of the last list that cannot be stored.', () => counts()?.open_rejections);
+  gauge('rejected_leagues', 'Different list elements that cannot be stored.', () => counts()?.open_rejections);
   gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", () =>
     seconds(token()?.expiresAt),
   );
@@ -146,8 +146,8 @@ function createCounters(registry: Registry): Listener {
 
 function addProcess(registry: Registry): void {
   const all = new Registry();
-  const never = { eventLoopUtilizationTimeout: NEVER_MS, eventLoopMonitoringPrecision: NEVER_MS };
-  collectDefaultMetrics({ register: all, ...never });
+  const timers = { eventLoopUtilizationTimeout: NEVER_MS, eventLoopMonitoringPrecision: NEVER_MS };
+  collectDefaultMetrics({ register: all, ...timers });
   for (const { name } of all.getMetricsAsArray()) {
     const metric = PROCESS_METRICS.test(name) && all.getSingleMetric(name);
     if (metric) registry.registerMetric(metric);

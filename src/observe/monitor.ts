@@ -96,7 +96,7 @@ export class Monitor {
   verdict(): Verdict {
     if (this.sources === undefined) return STARTING;
     const error = this.lastFailure;
-    // `writeError` covers locked, deleted and replaced files. Any other database error lasts until the next poll ends.
+    // `writeError` reports locked, deleted and replaced files. Other database errors count until the next poll ends.
     const standing = error instanceof DatabaseError && !error.busy && !error.gone ? error : undefined;
     const { held_removals: held = 0, open_rejections: rejected = 0 } = this.counts() ?? {};
     return assess({
@@ -154,6 +154,8 @@ export class Monitor {
         isValid: leftMs === undefined || leftMs > 0,
       },
       refusal: session.credentialFailure(),
+      /** Whether rejected credentials keep the leagues from being polled now. */
+      isBlocked: session.blockedBy('leagues') !== undefined,
     };
   }
 

@@ -20,7 +20,7 @@ export function describeStatus(monitor: Monitor, clock: Clock) {
     paused_until: timestampOf(pausedUntil || undefined),
     session: {
       logged_in: token?.isValid === true,
-      // By the service's clock, unlike the other timestamps.
+      // By the service's clock; the other timestamps are by this machine's clock.
       token_expires_at: timestampOf(token?.expiresAt),
       // Positive if the service's clock is ahead.
       clock_skew_ms: token?.clockSkewMs ?? null,

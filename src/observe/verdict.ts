@@ -16,14 +16,14 @@ export function staleAge({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings
   return staleAfterMs ?? schedule.nthTimeAfter(at, MISSED_POLLS) - at + runTimeoutMs;
 }
 
-/** The worker takes these values from its monitor, the command `status` from the database. Times are in ms. */
+/** The values come from the worker's monitor or, in the command `status`, from the database. Times are in ms. */
 export type HealthInput = {
   /** The last good poll of the leagues. */
   readonly success: { readonly at: number; readonly ageMs: number; readonly staleAfterMs: number } | undefined;
   /** Set if the service refuses the credentials (`byService`), or if the files with the credentials cannot be read. */
   readonly refused: { readonly message: string; readonly byService: boolean } | undefined;
   readonly databaseFault: Pick<DatabaseError, 'message' | 'condition'> | undefined;
-  /** Polls of the leagues that failed in a row. */
+  /** How many polls of the leagues have failed since the last good one. */
   readonly failures: number;
   readonly lastError: Pick<RunError, 'kind' | 'message'> | undefined;
   readonly held: number;
@@ -110,7 +110,7 @@ function findWarnings({ failures, held, rejected }: HealthInput): readonly strin
     ...(failures > 0 ? [failures === 1 ? 'the last poll failed' : `the last ${failures} polls failed`] : []),
     ...(held > 0 ? [held === 1 ? '1 removal is held' : `${held} removals are held`] : []),
     ...(rejected > 0
-      ? [rejected === 1 ? '1 list entry cannot be stored' : `${rejected} list entries cannot be stored`]
+      ? [rejected === 1 ? '1 list element cannot be stored' : `${rejected} list elements cannot be stored`]
       : []),
   ];
 }

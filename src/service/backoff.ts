@@ -48,7 +48,7 @@ export function createBackoff(
   };
 }
 
-/** An account may have access to only one of the two. */
+/** An account can lack access to one of the two. */
 export type Resource = 'leagues' | 'profile';
 
 type Subject = 'login' | Resource;
@@ -84,11 +84,11 @@ export function createCredentialBackoff(clock: Clock) {
       const { message, httpStatus, serviceMessage } = error;
       return new CredentialsError(`${message} ${next}`, { cause: error, httpStatus, serviceMessage });
     },
-    /** The failure of the login if there is one, otherwise the failure with the earliest next try. */
+    /** The failure of the login if there is one, otherwise of the leagues, otherwise of the profile. */
     current: (): CredentialFailure | undefined => {
-      const failures = [...errors].map(([subject, error]) => ({ subject, error, until: backoffs[subject].until() }));
-      failures.sort((a, b) => a.until - b.until);
-      return failures.find(({ subject }) => subject === 'login') ?? failures[0];
+      const subject = (['login', 'leagues', 'profile'] as const).find((name) => errors.has(name));
+      const error = subject && errors.get(subject);
+      return subject && error && { subject, error, until: backoffs[subject].until() };
     },
     /** Ends all waits, but keeps the counts of failures, so that the next failure continues the backoff. */
     skipWaits: (): void => {

@@ -3,9 +3,9 @@ import { ContractError, CredentialsError, RetryAfterError, StatusError } from '.
 import { isDeeperThan, type JsonObject, type JsonValue } from '../league/json.ts';
 import type { Secrets } from '../redact.ts';
 import type { Resource } from './backoff.ts';
+import type { Connection } from './open-service.ts';
 import { describeNonObject, isSuccess, isTransient, readFailureDetails, readMessage, readObject } from './response.ts';
 import { type Deadline, retry } from './retry.ts';
-import type { Connection } from './service.ts';
 import type { Session } from './session.ts';
 import type { Token } from './token.ts';
 
@@ -21,7 +21,7 @@ export type FetchResult = Validators & {
 /** Updated by each request, so that failed runs have these numbers, too. */
 export type RequestStats = {
   attempts: number;
-  /** The status of the last response; undefined if the last request got none, or a 2xx whose body was not received. */
+  /** The status of the last response; undefined if none arrived, or if the body of a 2xx could not be read. */
   httpStatus?: number | undefined;
   bodyBytes?: number | undefined;
 };
@@ -40,7 +40,7 @@ export function createClient(connection: Connection, session: TokenSource) {
   // Only a conditional request resolves to undefined.
   const get = getIfChanged as (request: Omit<ResourceRequest, 'conditions'>) => Promise<FetchResult>;
   return {
-    /** Fetches the leagues (interface, 4.3). The scope `all` sends no filter. */
+    /** Fetches the leagues (interface, 4.3). For the scope `all`, no filter is sent. */
     fetchLeagues: (scope: Scope, { deadline, stats }: FetchOptions) => get({ ...leagues(scope), deadline, stats }),
     /** Resolves to undefined if validators were sent and the service answers with status 304 (not modified). */
     fetchLeaguesIfChanged: (scope: Scope, validators: Validators | undefined, { deadline, stats }: FetchOptions) =>
@@ -61,7 +61,7 @@ type ResourceRequest = FetchOptions & {
   readonly conditions?: Readonly<Record<string, string>>;
 };
 
-/** Sends a request. If the token is rejected and `isTrial` is false, logs in and sends the request once more. */
+/** Sends a request. If the token is rejected and `isTrial` is false, gets a new one and sends the request once more. */
 async function authorizedGet(request: ResourceRequest, options: Connection & { readonly session: TokenSource }) {
   const { session } = options;
   const { resource, deadline } = request;
@@ -119,7 +119,7 @@ function findRejection(response: JsonResponse, { path }: ResourceRequest, option
   });
 }
 
-/** The result; undefined if a conditional request was answered with 304. Throws a StatusError or a ContractError. */
+/** Undefined if a conditional request was answered with 304. A failure throws a StatusError or a ContractError. */
 function readSuccess(response: JsonResponse, { path, conditions = {} }: ResourceRequest, options: Connection) {
   const { secrets } = options;
   const { status, header, json } = response;
@@ -159,7 +159,7 @@ function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string 
 const MAX_TIMESTAMP_LENGTH = 500;
 const MAX_TIMESTAMP_DEPTH = 8;
 
-/** Redacts and truncates. A value that is not a string becomes JSON: any type is allowed (interface, 4.3). */
+/** Redacts and truncates the timestamp, as JSON if it is not a string: any type is allowed (interface, 4.3). */
 function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string | undefined {
   if (sent === undefined || sent === null || isDeeperThan(sent, MAX_TIMESTAMP_DEPTH)) return undefined;
   return scrub(typeof sent === 'string' ? sent : JSON.stringify(sent)).slice(0, MAX_TIMESTAMP_LENGTH);

@@ -1,16 +1,9 @@
 import type { Drift } from '../league/drift.ts';
-import type { Field, FieldType, FieldValue } from '../league/interface.ts';
-import {
-  canonicalJson,
-  isExact,
-  isStorable,
-  type JsonObject,
-  type JsonValue,
-  rawNumber,
-  typeName,
-} from '../league/json.ts';
+import { canonicalJson, isExact, type JsonObject, type JsonValue, rawNumber, typeName } from '../league/json.ts';
+import { isAsDeclared, isStorable } from '../league/league-json.ts';
+import type { Field, FieldType, FieldValue } from '../league/schemas.ts';
 
-/** Why a required field or a whole element is unusable. `path` is the name of the field; empty for a whole element. */
+/** Why a required field or a whole element is unusable. `path` is the field's name, or empty for an element. */
 export type Problem = { readonly path: string; readonly message: string };
 
 type ParseFindings = {
@@ -33,7 +26,7 @@ const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
 const MAX_NAME_LENGTH = 120;
 const MAX_UNKNOWN_FIELDS = 100;
 
-/** Drift for the fields of a response that the interface does not name. `scrub` redacts their names. */
+/** Drift for the unknown fields of a response. `scrub` redacts their names. */
 export function unknownFields(body: JsonObject, shape: object, response: string, scrub = (name: string) => name) {
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(shape, name));
   return unknown.slice(0, MAX_UNKNOWN_FIELDS).map((name) => unknownField(`${response}.${scrub(name)}`, body[name]));
@@ -73,12 +66,6 @@ export function readFields<Name extends string>(fields: readonly Field<Name>[], 
   };
 }
 
-function isAsDeclared(type: FieldType, sent: JsonValue | undefined): sent is string | number | boolean {
-  if (typeof sent === 'string') return (type === 'text' || type === 'scalar') && isStorable(sent);
-  if (typeof sent === 'number') return type === 'number' || type === 'scalar';
-  return typeof sent === 'boolean' && type === 'flag';
-}
-
 function readField({ name, type, presence }: Field, sent: JsonValue | undefined, found: ParseFindings): FieldValue {
   if (sent === undefined || sent === null) {
     if (presence === 'required') found.problems.push({ path: name, message: sent === null ? 'is null' : 'is missing' });
@@ -107,8 +94,8 @@ function readField({ name, type, presence }: Field, sent: JsonValue | undefined,
 }
 
 /**
- * Each function converts a value that `isAsDeclared` refuses to the type of the column. The result is undefined if the
- * conversion would lose data, except that a number may be rounded.
+ * If `isAsDeclared` is false for a value, one of these functions converts the value to the type of the column. The
+ * result is undefined if the conversion would lose data, except that a number may be rounded.
  */
 const READERS: Readonly<Record<FieldType, (sent: JsonValue) => FieldValue | undefined>> = {
   text: readText,

@@ -23,7 +23,7 @@ export type HttpRequest = {
   readonly timeoutMs: number;
   /** Limits the size of the body after decompression. */
   readonly maxBodyBytes: number;
-  /** If true, a body that is too large is truncated and causes no ContractError, and no body is decompressed. */
+  /** If true, a body that is too large is truncated instead of causing an error, and no body is decompressed. */
   readonly truncateBody?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
@@ -65,13 +65,13 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
   }
 }
 
-/** Each request has its own dispatcher: a connection would not survive the time between polls. */
+/** Each request has its own dispatcher, since a connection that is kept open would not survive until the next poll. */
 function createDispatcher({ proxy, timeoutMs }: HttpRequest): Dispatcher {
   const options = {
     pipelining: 0,
     allowH2: false,
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs) },
-    // undici's own limits are off: `timeoutMs` covers the whole request.
+    // These timeouts of undici are off, since `timeoutMs` covers the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
   };

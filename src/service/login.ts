@@ -1,12 +1,12 @@
 import type { Credentials } from '../config/credentials.ts';
 import { ContractError, CredentialsError, RetryAfterError, RunError, StatusError, toRunError } from '../errors.ts';
 import type { Drift } from '../league/drift.ts';
-import { LOGIN_RESPONSE } from '../league/interface.ts';
 import { type JsonObject, typeName } from '../league/json.ts';
+import { LOGIN_RESPONSE } from '../league/schemas.ts';
 import { parseTimestamp } from '../time/clock.ts';
 import { unknownFields } from './coerce.ts';
+import type { Connection } from './open-service.ts';
 import { type HttpResponse, isTransient, readFailureDetails, readObject, serverTime } from './response.ts';
-import type { Connection } from './service.ts';
 import { hasExpiredOnArrival, type Token } from './token.ts';
 
 /** `manual`: an operator ran a command or sent SIGHUP. */

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../race-abort.ts';
 import type { Secrets } from '../redact.ts';
 import { escapeControls } from '../terminal/style.ts';
 import { formatTimestamp } from '../time/clock.ts';
-import type { Connection } from './service.ts';
+import type { Connection } from './open-service.ts';
 
 export type ResponseHead = {
   readonly status: number;
@@ -34,7 +34,7 @@ export function isTransient(status: number): boolean {
 
 /**
  * Parses a body; resolves to undefined if the body is not a JSON object or has too many values. `clean` redacts the
- * text before it is parsed. Yields to the event loop between steps: each takes tens of milliseconds for tens of MB.
+ * text before it is parsed. Yields to the event loop between steps: for tens of MB, each takes tens of milliseconds.
  */
 export async function readObject(body: Uint8Array, clean = (text: string) => text, signal?: AbortSignal) {
   if (hasTooManyValues(body)) return undefined;

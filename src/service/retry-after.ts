@@ -1,14 +1,14 @@
 import { RetryAfterError } from '../errors.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
+import type { Transport } from './open-service.ts';
 import { parseHttpDate, type ResponseHead, serverTime } from './response.ts';
-import type { Transport } from './service.ts';
 
 export type RetryAfter = ReturnType<typeof createRetryAfter>;
 
 /** Limits excessive values from the service, and stored waits that a clock step has made longer. */
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** What is left (ms) of a stored `Retry-After`: at most `until` - `askedAt`, even if the clock was set back since. */
+/** What is left (ms) of a stored `Retry-After`: at most `until` - `askedAt`, even if the clock was set back. */
 export function remainingMs(stored: { readonly until: string; readonly askedAt: string } | undefined, now: number) {
   if (stored === undefined) return 0;
   const [until, askedAt] = [Date.parse(stored.until), Date.parse(stored.askedAt)];
@@ -59,7 +59,7 @@ export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clo
   };
 }
 
-/** The end (ms, local clock) of the wait that `Retry-After` asks for, capped at 24 h; undefined if there is none. */
+/** The end (ms, local clock) of the wait that `Retry-After` asks for, at most 24 h; undefined if it asks for none. */
 export function readRetryAfter(head: ResponseHead, now: number): number | undefined {
   const serverNow = serverTime(head) ?? now;
   // The values of a repeated header are joined by commas. The comma after the weekday of a date is not a separator.

@@ -2,7 +2,7 @@ import { RetryAfterError, RunError, TransportError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { exponentialDelayMs } from './backoff.ts';
-import type { Connection } from './service.ts';
+import type { Connection } from './open-service.ts';
 
 export type Deadline = {
   /** The end of the time limit on the monotonic clock, in ms. */

@@ -95,7 +95,7 @@ export class Session {
     return this.credentialBackoff.current();
   }
 
-  /** Ends the waits after rejected credentials; called on SIGHUP. */
+  /** Ends the waits after a CredentialsError; called on SIGHUP. */
   retryNow(): void {
     this.credentialBackoff.skipWaits();
     if (this.cached === undefined) this.nextReason = 'manual';

@@ -15,12 +15,12 @@ export type Token = {
 };
 
 const UNKNOWN_EXPIRY_RENEWAL_MS = 30 * 60_000;
-/** Tokens with less time left on arrival are renewed with backoff: renewing each in time would flood the service. */
+/** Tokens with less time left on arrival are renewed with backoff: prompt renewal of each would flood the service. */
 const MIN_LIFETIME_MS = 1_000;
-/** A token is last used this long before its expiry: requests take time, and `Date` has a resolution of a second. */
+/** The use of a token ends this long before its expiry: requests take time, and `Date` is only exact to a second. */
 const LAST_USE_MARGIN_MS = 1_000;
 
-/** The greater of the ages by the two clocks: the wall clock may step back, the monotonic one may miss a suspension. */
+/** The age by the clock that shows more: the wall clock may step back, and the other one may miss a suspension. */
 function ageMs(token: Token, clock: Clock): number {
   return Math.max(clock.now() - token.sentAt.wall, clock.monotonic() - token.sentAt.monotonic);
 }

@@ -11,12 +11,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type SimulatedResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON, a string as HTML. */
+  /** An object is sent as JSON, and a string is sent as HTML. */
   readonly body?: JsonObject | string;
   readonly delayMs?: number;
   /** How far (ms) the `Date` header is ahead of the simulator's clock. */
   readonly clockAheadMs?: number;
-  /** `cut` closes the connection after half of the body, `hung-up` before any response; `never` leaves it open. */
+  /** `cut` closes the connection after half of the body, `hung-up` closes it at once, `never` sends nothing. */
   readonly delivery?: 'cut' | 'hung-up' | 'never';
 };
 
@@ -32,7 +32,7 @@ type ServiceRequest = {
   readonly body: string;
 };
 
-// Expired tokens are kept, to tell them from unknown tokens. If there are more than this, the oldest is dropped.
+// Expired tokens are kept, to tell them from unknown ones. Beyond this number of tokens, the oldest is dropped.
 const MAX_TOKENS = 10_000;
 
 type TokenState = 'none' | 'valid' | 'expired' | 'unknown';

@@ -31,7 +31,7 @@ type HandlerParts = {
 // The log of requests is limited, since a demo may run for weeks.
 const MAX_REQUESTS = 10_000;
 
-/** Control paths come first, then faults, then the service. */
+/** Control requests bypass the faults. The active faults may replace or change the responses to all others. */
 export function createHandler(parts: HandlerParts): RequestListener {
   return (request, response) => {
     const control = respondToControl(request.method ?? '', readTarget(request).path, parts.switches);

@@ -4,11 +4,7 @@ import { isObject, type JsonObject, type SimulatedResponse } from './endpoints.t
 
 const WRONG_CLOCK_MS = 2 * 3_600_000;
 
-export type Context = {
-  readonly now: number;
-  readonly random: Random;
-  readonly ifNoneMatch: string | undefined;
-};
+export type Context = { readonly now: number; readonly random: Random; readonly ifNoneMatch: string | undefined };
 
 /** Changes the responses that its fault concerns and returns others unchanged (see `descriptions` in faults.ts). */
 export type Mutation = (answer: SimulatedResponse, context: Context) => SimulatedResponse;

@@ -62,7 +62,7 @@ export function tempPath(target: string): string {
 
 const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
-/** Removes partial copies of killed processes. A recent mtime means that a copy may still be in progress. */
+/** Removes partial copies that killed processes left. Keeps recently modified ones, which may be in progress. */
 function removeStaleTempFiles(target: string): void {
   const folder = dirname(target);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(tempPrefix(target)))) {
@@ -77,14 +77,14 @@ export function removeCopy(target: string): void {
   explainErrors(target, () => [target, `${target}-journal`].forEach(remove), 'copy');
 }
 
-/** `earlier`: only a copy of that `CopyState` may be replaced. `published`: also a read-only `diverged` copy. */
+/** Which copies may be replaced. `earlier`: those of that `CopyState`. `published`: also read-only `diverged` ones. */
 export type Replaceable = 'earlier' | 'published';
 
 type ReplaceOptions = {
   /** The path of the new copy until it is renamed to the target. */
   readonly part: string;
   readonly replaceable: Replaceable;
-  /** If this returns false, the target is not replaced: another process may already have put a newer copy there. */
+  /** If the parent is dead, the target is not replaced: the next worker may already have put a newer copy there. */
   readonly isParentAlive: () => boolean;
 };
 

@@ -35,7 +35,7 @@ const UNREADABLE = [
 
 type Thing = 'database' | 'copy';
 
-/** Turns errors of SQLite, the file system and the lock into a DatabaseError, with any known fix; rethrows others. */
+/** Turns errors of SQLite, the file system and the lock into a DatabaseError, with a fix if known; rethrows others. */
 export function explainErrors<T>(path: string, work: () => T, thing?: Thing): T {
   try {
     return work();

@@ -64,7 +64,7 @@ export function sizeOf(path: string): number {
   return explainErrors(path, () => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
-/** Throws a DatabaseError if `path` exists but is no regular file: a pipe would block, and a link leads elsewhere. */
+/** Throws a DatabaseError if `path` exists but is no regular file: opening a pipe blocks, a link leads elsewhere. */
 export function assertRegularFile(path: string): void {
   if (explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true)) return;
   throw new DatabaseError(`${path} is not a regular file, but SQLite needs one there.`, { fix: 'remove it' });

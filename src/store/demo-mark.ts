@@ -6,9 +6,9 @@ import { codeOf } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { APPLICATION_ID, assertRegularFile, readHeader, sizeOf } from './database-file.ts';
 
-/** A `schema_migrations` row with this version means: a demo made the database; no ordinary worker has opened it. */
+/** A `schema_migrations` row with this version marks a demo's database that no ordinary worker has opened. */
 const MARK_VERSION = 0;
-/** In the order of deletion. The main file has the mark and is last, so an interrupted deletion can be finished. */
+/** In the order of deletion. The main file has the mark and goes last, so an interrupted deletion can be finished. */
 const SUFFIXES = ['-wal', '-shm', '-journal', ''] as const;
 
 /** Must run in the transaction that creates the schema. */
@@ -31,7 +31,7 @@ export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'):
 }
 
 /**
- * Completes the error "<path> is …"; undefined if there is no database, an empty one or a demo's. A WAL without its
+ * Completes the error "<path> is …"; undefined if the database is missing, empty or a demo's. A WAL without its
  * database is an error, since the WAL may hold data. Call this with the lock held, before this process opens the
  * database. Throws a DatabaseError.
  */

@@ -25,8 +25,7 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
   return {
     renew: () => {
       if (lock.inode === inodeOf(file)) return;
-      // The lock file was deleted, and another worker may have locked a new one. In that case, `takeLock` throws and
-      // the old lock stays held.
+      // The lock file was deleted. If another worker has locked a new one, `takeLock` throws and the old lock is kept.
       const renewed = takeLock(file, path, owner);
       release(file, lock);
       lock = renewed;
@@ -52,7 +51,7 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
   const db = explainErrors(file, () => new Database(file, { timeout: 0 }));
   const inode = inodeOf(file);
   try {
-    // The owner is committed, so that other processes can read it. The second transaction, left open, is the lock.
+    // The owner's row is committed, so that other processes can read it. The second transaction stays open as the lock.
     db.exec('BEGIN IMMEDIATE');
     db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT); DELETE FROM holder');
     db.prepare('INSERT INTO holder VALUES (@pid, @host, @since)').run(owner);
@@ -138,7 +137,7 @@ function readOwner(file: string): LockOwner | undefined {
 /** The offset of the byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/** Whether /proc/locks lists SQLite's write lock for process `pid` or `file`; undefined if that is unknown. */
+/** Whether /proc/locks lists SQLite's write lock of process `pid` or on `file`; undefined if reading fails. */
 function findKernelLock(file: string, pid: number): boolean | undefined {
   try {
     const { ino } = statSync(file, { bigint: true });

@@ -61,7 +61,7 @@ function schemaVersion(db: Database.Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** Throws a DatabaseError if a program version that is newer or has other migrations has written the database. */
+/** Throws a DatabaseError if a newer program version, or one with other migrations, wrote the database. */
 export function assertSchemaKnown(db: Database.Database, migrations: Migrations, path: string): void {
   const version = schemaVersion(db);
   if (version > migrations.length) {

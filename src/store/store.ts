@@ -30,7 +30,7 @@ export type StoreOptions = {
   /** When aborted, ends waits for other programs: at once while the database is being opened, otherwise within 3 s. */
   readonly stop: AbortSignal;
   readonly copyBeforeUpgrade: (upgrade: Upgrade) => Promise<void>;
-  /** Called once for each wait, when another program has kept the database locked for 2 s. */
+  /** Called at most once per wait: when another program has kept the database locked for 2 s. */
   readonly onLongWait: (error: DatabaseError) => void;
   readonly lock: Pick<Lock, 'renew'>;
   /** Marks a new database, so that the next demo may delete it. */
@@ -67,7 +67,7 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
       }
       migrate(client, known, formatTimestamp(clock.now()), options.isDemo);
       describeDatabase(client);
-      // The schema must come first: `assertHeaderOurs` rejects a file with a WAL but without our application id.
+      // Must follow `migrate`, which sets our application id: `assertHeaderOurs` rejects a WAL if that id is missing.
       enableWal(client);
       return createStore(client, { ...options, retryWhileBusy, upgrade });
     } catch (error) {

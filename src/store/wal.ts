@@ -32,13 +32,13 @@ export function enableWal(db: Database.Database): void {
  * WAL mode in the header, and a reader without write permission could not open the database in between.
  */
 function createWalFiles(path: string): void {
-  // The switch to WAL mode needs write permission on the database. Without it, this throws before a file is created.
+  // Throws, before any file is created, if this user lacks write permission, which the switch to WAL mode needs.
   accessSync(path, constants.W_OK);
   const { mode, uid, gid } = statSync(path);
   for (const file of [`${path}-wal`, `${path}-shm`]) {
     let fd: number;
     try {
-      // The flag `x` never follows a link that another program has put there.
+      // With the flag `x`, `openSync` never follows a link that another program has put there.
       fd = openSync(file, 'wx', mode & PERMISSIONS);
     } catch (error) {
       if (codeOf(error) === 'EEXIST') continue;
@@ -104,7 +104,7 @@ export function closeKeepingReadable(db: Database.Database): void {
   let last: Database.Database | undefined;
   try {
     if (isWal(db)) last = new Database(db.name, { readonly: true, timeout: 0 });
-    // SQLite counts a connection only after its first read.
+    // SQLite counts this connection as open only after the connection's first read.
     last?.pragma('application_id');
   } catch {
     // Without the read-only connection, closing `db` may delete -wal and -shm.

@@ -31,13 +31,13 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
   };
   return {
     /**
-     * Runs `work` in one immediate transaction: afterwards, all of its writes are on disk, or none. `signal` ends only
+     * Runs `work` in one immediate transaction: afterwards, all its writes or none are on disk. `signal` ends only
      * the wait for other programs. Rejects with a DatabaseError, the StoppedError of `signal`, or an error of `work`.
      */
     write,
     writeWithNext,
     unsavedRun,
-    /** Renews the lock. Tries to write if the last write timed out or a run's end is pending. Never throws. */
+    /** Renews the lock. Then tries to write if a run's end is pending or `busy` is set. Never throws. */
     recover: (): void => {
       try {
         lock.renew();
@@ -58,7 +58,7 @@ export function createWriter(client: Database.Database, options: WriterOptions) 
   };
 }
 
-/** Large: changed pages that do not fit are written early. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
+/** Large: pages that do not fit are written before COMMIT. With 16 MB, 100,000 new leagues took 3.2 s, not 2.5 s. */
 const CACHE_KIB = 512 * 1024;
 
 function createTransactions(client: Database.Database, { lock, guard }: WriterOptions) {
@@ -96,7 +96,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
         freeCache(client);
       }
     },
-    /** Keeps the end of a run that could not be written. The next successful transaction writes it first. */
+    /** Call this if `end`, which writes the end of a run, has failed. The next successful transaction runs it first. */
     writeWithNext: (end: () => void): void => {
       pendingEnd = end;
     },

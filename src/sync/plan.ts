@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
-import type { JsonText, League } from '../league/interface.ts';
 import { changedMembersJson } from '../league/league-json.ts';
-import type { LeagueList, ReceivedLeague } from '../service/leagues.ts';
+import type { JsonText, League } from '../league/schemas.ts';
+import type { LeagueList, ReceivedLeague } from '../service/parse-leagues.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
 import type { Hold } from '../store/tables/held-removals.ts';
 import type { LeagueIndex } from '../store/tables/leagues.ts';
@@ -19,14 +19,11 @@ export function planPoll(
   const guardSince = waiting.map((hold) => hold.guardSince).toSorted()[0];
   const index = leagues.index(scope);
   const changes = reconcile(index, list.leagues, leagues.load);
-  const isNoneMissing = changes.listed === index.live.size;
-  const removals = isNoneMissing
-    ? NO_REMOVALS
-    : decideRemovals(index.live.keys(), list, {
-        limit,
-        accepted: new Set([...held].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId)),
-        joined: () => (guardSince === undefined ? new Set() : leagues.joinedSince(guardSince, scope)),
-      });
+  const accepted = new Set([...held].filter(([, hold]) => hold.accepted).map(([leagueId]) => leagueId));
+  const joined = () => (guardSince === undefined ? new Set<string>() : leagues.joinedSince(guardSince, scope));
+  // If every live league was received, there is no removal to decide on.
+  const live = changes.listed < index.live.size ? index.live.keys() : [];
+  const removals = decideRemovals(live, list, { limit, accepted, joined });
   const counts = {
     received: list.received,
     added: changes.added.length,
@@ -67,7 +64,7 @@ export type Difference = { readonly before: JsonText; readonly after: ReceivedLe
 /** All changes, except removals, that make the stored leagues equal to the received ones. */
 export type ChangeSet = ReturnType<typeof reconcile>;
 
-/** `load` is called only for a received league that is stored as removed or with another hash. */
+/** `load` is called only for a received league whose row is marked as removed or has another hash. */
 export function reconcile(
   { live, others }: LeagueIndex,
   received: ReadonlyMap<string, ReceivedLeague>,
@@ -114,8 +111,6 @@ export type RemovalRules = {
 };
 
 type Removals = { readonly removed: readonly string[]; readonly held: readonly string[] };
-
-const NO_REMOVALS: Removals = { removed: [], held: [] };
 
 /** The limit does not apply to this many removals or fewer, since a share means little in a short list. */
 const ALWAYS_ALLOWED = 5;

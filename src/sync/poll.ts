@@ -1,8 +1,8 @@
-import type { JsonText } from '../league/interface.ts';
 import { leagueJson } from '../league/league-json.ts';
+import type { JsonText } from '../league/schemas.ts';
 import type { Validators } from '../service/client.ts';
-import { parseLeagues, type ReceivedLeague } from '../service/leagues.ts';
-import { parseProfile } from '../service/profile.ts';
+import { parseLeagues, type ReceivedLeague } from '../service/parse-leagues.ts';
+import { parseProfile } from '../service/parse-profile.ts';
 import type { Store } from '../store/store.ts';
 import type { Change } from '../store/tables/leagues.ts';
 import type { RunStamp, Trigger } from '../store/tables/runs.ts';
@@ -54,8 +54,8 @@ export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSi
 const MAX_LIST_AGE_MS = 24 * 3_600_000;
 
 /**
- * The validators of the stored list; undefined if the poll needs a full list. Every poll needs one while removals are
- * held, since removals that an operator has accepted are applied only with a full list.
+ * The validators of the stored list; undefined if the poll needs a full list. While removals are held, every poll needs
+ * a full list: without it, removals that an operator has accepted would not be applied.
  */
 function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
   const last = store.runs.lastApplied();

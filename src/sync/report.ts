@@ -1,8 +1,8 @@
 import { type RunError, toRunError } from '../errors.ts';
 import type { Drift } from '../league/drift.ts';
 import type { Log } from '../log.ts';
-import type { Rejection } from '../service/leagues.ts';
 import type { LoginRecord } from '../service/login.ts';
+import type { Rejection } from '../service/parse-leagues.ts';
 import type { RunKind, Trigger } from '../store/tables/runs.ts';
 import { formatDuration } from '../time/duration.ts';
 

@@ -3,7 +3,7 @@ import { type RunError, StoppedError, toRunError } from '../errors.ts';
 import type { Drift, DriftLog } from '../league/drift.ts';
 import { settledOrAborted } from '../race-abort.ts';
 import type { Client, FetchResult, RequestStats } from '../service/client.ts';
-import type { Rejection } from '../service/leagues.ts';
+import type { Rejection } from '../service/parse-leagues.ts';
 import { type Deadline, startDeadline } from '../service/retry.ts';
 import type { Store } from '../store/store.ts';
 import type { RunEnd, RunKind, RunStamp, Trigger } from '../store/tables/runs.ts';

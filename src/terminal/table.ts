@@ -6,7 +6,7 @@ export type Cell = string | { readonly text: string; readonly tone: Tone };
 const GAP = '  ';
 /** No column shrinks below this width. If the lines still do not fit, the terminal wraps them. */
 const MIN_WIDTH = 6;
-/** The column `shrinkFirst` shrinks to this width before other columns shrink: enough to recognise an id. */
+/** The column `shrinkFirst` shrinks to this width, which is enough to recognise an id, before other columns shrink. */
 const MIN_FIRST_WIDTH = 9;
 
 /**
@@ -36,7 +36,7 @@ function cellOf(cell: Cell) {
   return { text: escapeControls(text), tone };
 }
 
-/** Returns the widths. Shrinks the column `shrinkFirst`, then the widest columns, which all get the same width. */
+/** If the lines are too wide, shrinks `shrinkFirst`, then the widest columns, which all get the same width. */
 function shrinkColumns(natural: readonly number[], room: number, shrinkFirst: number): readonly number[] {
   const first = natural[shrinkFirst];
   const excess = Math.max(0, sum(natural) - room);

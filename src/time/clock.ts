@@ -15,7 +15,7 @@ export type Clock = {
 /** The longest delay of setTimeout: a timer with a longer delay fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The uptime may be ahead by this much only because of rounding: some systems report it in whole seconds. */
+/** The uptime may get ahead of `performance.now()` by this much through rounding: some systems report whole seconds. */
 const ROUNDING_MS = 2_000;
 
 /** `performance.now()` stops while the machine is suspended. The uptime, if readable, includes that time. */
@@ -49,7 +49,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Years outside 0 to 9999 have six digits and a sign in ISO 8601, so such timestamps would not sort as text. */
+/** Years outside 0 to 9999 have six digits and a sign in ISO 8601, so such timestamps would sort wrongly as text. */
 const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -77,7 +77,7 @@ export function parseTimestamp(text: string): number | undefined {
   const [, date, time, second = '00', fraction = '', sign, hours = '0', minutes = '0'] = match;
   const local = `${date}T${time}:${second}`;
   const ms = Date.parse(`${local}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // Date.parse reads 31 November as 1 December, and 24:00 as the next day.
+  // Date.parse accepts 31 November (as 1 December) and 24:00 (as 00:00 of the next day).
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(local)) return undefined;
   return ms - (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
 }

@@ -2,12 +2,12 @@ import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
 
 export type Schedule = ReturnType<typeof parseSchedule>;
 
-/** `existsInZone` looks for a time among this many of the next runs at a UTC offset. */
+/** `existsInZone` checks whether a time is among this many next runs at a UTC offset. */
 const RUNS_BEFORE_CHANGE = 64;
 
 /**
- * Parses a cron expression of 5 fields, or of 6 with seconds first. Throws an Error that says what is wrong with the
- * expression. The timers of node-cron are not used: after a clock step, they stall or fire in a tight loop.
+ * Parses a cron expression of 5 fields, or of 6 with seconds first. If the expression is invalid, throws an Error that
+ * says why. The timers of node-cron are not used: after a clock step, they stall or fire in a tight loop.
  */
 export function parseSchedule(text: string, timezone: string) {
   const expression = text.trim().replace(/\s+/g, ' ');

@@ -40,7 +40,7 @@ export function formatAge(ms: number): string {
   return ms < 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** Writes whole seconds below 2 minutes, whole minutes below 2 hours, whole hours below 2 days, and else whole days. */
+/** Writes whole seconds below 2 minutes, whole minutes below 2 hours, whole hours below 2 days, or whole days. */
 function formatCoarsely(ms: number, round: (value: number) => number): string {
   for (const [unit, name, most] of COARSE_UNITS) {
     const value = round(ms / unit);

@@ -25,8 +25,8 @@ type Program = {
 
 /**
  * Copies in a separate process, which can be killed. In this process, copying a large database would block the event
- * loop for seconds, and forever if the target's disk hangs. Moreover, reading the header of the open database would
- * drop this process's locks on it (see `readHeader`).
+ * loop for seconds, and forever if the target's disk hangs. Moreover, copying begins by reading the header of the
+ * database, which would drop this process's locks on it (see `readHeader`).
  */
 export function createCopyProcess({ program, environment, pid }: Program): CopyDatabase {
   // The copy process needs no settings, least of all secrets.

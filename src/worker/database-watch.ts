@@ -2,8 +2,8 @@ import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Returns a function to call every second. It retries a failed write of a run's end, and logs when the database becomes
- * unwritable and when it is writable again. It does not log a locked database: the run that waits for the lock does.
+ * The returned function must be called every second. It retries a failed write of a run's end, and logs when the
+ * database becomes unwritable or writable again. A database that is locked is logged by `onLongWait` (open.ts) instead.
  */
 export function createDatabaseWatch({ path, recover, writeError }: Store, log: Log): () => void {
   let logged: string | undefined;

@@ -6,8 +6,8 @@ import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
+import { connect, createTransport, openService } from '../service/open-service.ts';
 import { remainingMs } from '../service/retry-after.ts';
-import { connect, createTransport, openService } from '../service/service.ts';
 import { prepareFolder } from '../store/database-file.ts';
 import { networkFileSystemOf } from '../store/disk.ts';
 import { acquireLock, type Lock } from '../store/lock.ts';
@@ -141,7 +141,7 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
       };
       write(`a login (${reason}, ${outcome})`, () => store.logins.add(row));
     },
-    /** Stores the end (ms) of a Retry-After at once, since no run stores one that a login receives between two runs. */
+    /** Stores the end (ms) of a Retry-After at once: if a login between two runs receives it, no run would store it. */
     recordRetryAfter: (until: number): void =>
       write('a Retry-After', () => store.runs.noteRetryAfter(fingerprint, formatTimestamp(until))),
     [Symbol.asyncDispose]: (): Promise<void> => writing,

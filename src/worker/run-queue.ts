@@ -55,8 +55,8 @@ export class RunQueue {
   }
 
   /**
-   * Requests a catch-up for a kind in `owed` if nothing blocks it. Does nothing while a run is in progress, since the
-   * service may reject or postpone that run, too.
+   * Requests a catch-up for a kind in `owed` if nothing blocks it. Does nothing while a run is in progress: if the
+   * service rejects or postpones that run, the catch-up must wait, too.
    */
   resume(): void {
     const { retryAfter, blockedBy } = this.options;
@@ -71,7 +71,7 @@ export class RunQueue {
     return this.current;
   }
 
-  /** Resolves when no run is in progress or waiting or, after a stop, when the run in progress has ended. */
+  /** Resolves when no run is in progress or waiting. After a stop, waiting runs do not count. */
   idle(): Promise<void> {
     return this.draining;
   }

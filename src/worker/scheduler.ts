@@ -11,7 +11,7 @@ export type Due = 'schedule' | 'catch-up';
 const LATE_MS = 2_000;
 /** If the clock steps back further than this, `next` is recalculated; smaller steps are ordinary corrections. */
 const STEP_BACK_MS = 2_000;
-/** The longest interval between checks: short, since a clock step or a suspension does not adjust timers. */
+/** The longest interval between checks. It is short, since timers do not adjust to a clock step or a suspension. */
 const TICK_MS = 1_000;
 
 /** `nextTime` returns the first scheduled time after `now`. Several missed runs cause one catch-up. */

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { Listener } from '../sync/report.ts';
 import { formatSize } from '../time/duration.ts';
 
-/** Far above 4 MB, where SQLite restarts the WAL unless another program keeps a read transaction open. */
+/** Far above 4 MB, at which SQLite restarts the WAL unless another program keeps a read transaction open. */
 const LARGE_WAL_BYTES = 64_000_000;
 
 /** Warns if a large WAL keeps growing from run to run, and again each time it has doubled. */

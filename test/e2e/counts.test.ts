@@ -22,7 +22,7 @@ it('every view counts the same rejections and held removals, also what another p
       ['status, rows', status.freshness.open_rejections, status.held_removals.length],
       ['status.json', served.stored.freshness.open_rejections, served.stored.freshness.held_removals],
       ['metrics', metric('rejected_leagues'), metric('held_removals')],
-      ['headline', first(/<h1>.* (\d+) list entr(?:y|ies) cannot be stored/), first(/<h1>.*?(\d+) removals? /)],
+      ['headline', first(/<h1>.* (\d+) list elements? cannot be stored/), first(/<h1>.*?(\d+) removals? /)],
       ['links', first(/>(\d+) elements? rejected</), first(/>(\d+) removals? held</)],
       ['sections', first(/(\d+) elements? of the last list/), first(/<\/span> (\d+) removals?</)],
     ];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTransport } from '../../src/service/service.ts';
+import { createTransport } from '../../src/service/open-service.ts';
 import { printEverything } from '../support/error-print.ts';
 import { spellingsOf } from '../support/secret-encodings.ts';
 import { rejectionOf } from '../support/unit-error.ts';

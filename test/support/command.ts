@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { ProcessIO } from '../../src/commands/process.ts';
+import type { ProcessIO } from '../../src/commands/command.ts';
 import { readDotenv, readSettings } from '../../src/config/environment.ts';
 import { codeOf, StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Scope } from '../../src/config/config.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
-import { type LeagueList, parseLeagues } from '../../src/service/leagues.ts';
+import { type LeagueList, parseLeagues } from '../../src/service/parse-leagues.ts';
 import { makeLeague } from './leagues.ts';
 
 /** Enough to find relevant orders and edge cases, few enough for every save. */

@@ -48,6 +48,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
       },
     },
     session: {
+      blockedBy: () => undefined,
       current: () => expiresAt && { ...token, expiresAt: expiresAt() },
       credentialFailure: () => {
         const found = refusal?.();

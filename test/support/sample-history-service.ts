@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describeNetworkError } from '../../src/service/network-error.ts';
-import type { ServiceRequest, Transport } from '../../src/service/service.ts';
+import type { ServiceRequest, Transport } from '../../src/service/open-service.ts';
 import type { Clock } from '../../src/time/clock.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;

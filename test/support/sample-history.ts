@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { StoppedError } from '../../src/errors.ts';
-import { connect, openService } from '../../src/service/service.ts';
+import { connect, openService } from '../../src/service/open-service.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunDeps } from '../../src/sync/run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Field, FieldType, FieldValue } from '../../src/league/interface.ts';
 import { isObject, parseJson } from '../../src/league/json.ts';
+import type { Field, FieldType, FieldValue } from '../../src/league/schemas.ts';
 import { readFields } from '../../src/service/coerce.ts';
 
 /** Reads one field of the given kind out of an object sent as this text. */

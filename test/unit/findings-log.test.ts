@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Rejection } from '../../src/service/leagues.ts';
+import type { Rejection } from '../../src/service/parse-leagues.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { logNewFindings } from '../../src/worker/findings-log.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';

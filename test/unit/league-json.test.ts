@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LEAGUE_MEMBERS, type League } from '../../src/league/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
 import { changedMembersJson, contentHash, elementHash, leagueJson } from '../../src/league/league-json.ts';
-import { parseLeagues } from '../../src/service/leagues.ts';
+import { LEAGUE_MEMBERS, type League } from '../../src/league/schemas.ts';
+import { parseLeagues } from '../../src/service/parse-leagues.ts';
 import { elementList, parseElements, RUNS, reverseKeys } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
 
@@ -74,9 +74,10 @@ describe('the hash of a league', () => {
 });
 
 /** Parses an element beside a usable one, since a list of rejected elements alone is refused. */
-async function readBeside(fields: Readonly<Record<string, JsonValue>>, stored = new Map<string, string>()) {
-  const body = { leagues: [makeLeague('other'), makeLeague('l1', fields)] };
-  const { leagues, rejections, drift } = await parseLeagues(body, 'all', { stored });
+async function readBeside(fields: Readonly<Record<string, unknown>>, stored = new Map<string, string>()) {
+  // As JSON, so that fields that are undefined are absent.
+  const body = parseJson(JSON.stringify({ leagues: [makeLeague('other'), { ...makeLeague('l1'), ...fields }] }));
+  const { leagues, rejections, drift } = await parseLeagues(isObject(body) ? body : {}, 'all', { stored });
   const read = [...leagues.values()].map(({ leagueId, hash, league }) => ({ leagueId, hash, league }));
   return { leagues: read, rejections, drift };
 }
@@ -101,11 +102,21 @@ describe('the hash of an element', () => {
     expect(elementHash({ ...makeLeague('l1'), ...(isObject(element) ? element : {}) })).toBeUndefined();
   });
 
+  it('spares the validation of an element whose league is stored', async () => {
+    const { leagues } = await parseElements([makeLeague('l1')]);
+    const stored = new Map([...leagues].map(([leagueId, { hash }]) => [leagueId, hash]));
+    const recognized = (await parseLeagues({ leagues: [makeLeague('l1')] }, 'all', { stored })).leagues.get('l1');
+    expect(recognized?.league).toEqual(leagues.get('l1')?.league);
+    // A league that was validated is kept; that of a recognized element is read at each access.
+    expect(recognized?.league).not.toBe(recognized?.league);
+    expect(leagues.get('l1')?.league).toBe(leagues.get('l1')?.league);
+  });
+
   it.each(['default_markets', 'city', 'priority', 'rankings', 'create_datetime'])(
     'spares no validation that would find another league, whatever %s was and is',
     async (name) => {
       const values = ['[]', [], '{}', {}, 1, '1', true, 'true', null, 'null', '"a"', 'a', 'a\0', [1], '[1]'] as const;
-      const fields = [{}, ...values.map((value) => ({ [name]: value }))];
+      const fields = [undefined, ...values].map((value) => ({ [name]: value }));
       for (const before of fields) {
         const { leagues, drift } = await readBeside(before);
         for (const { league, hash } of leagues) expect(hash).toBe(contentHash(league));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { findCredentials } from '../../src/config/credentials.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
-import { connect } from '../../src/service/service.ts';
+import { connect } from '../../src/service/open-service.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { League } from '../../src/league/interface.ts';
 import type { JsonObject } from '../../src/league/json.ts';
 import { contentHash, leagueJson } from '../../src/league/league-json.ts';
-import type { LeagueList } from '../../src/service/leagues.ts';
+import type { League } from '../../src/league/schemas.ts';
+import type { LeagueList } from '../../src/service/parse-leagues.ts';
 import type { LeagueIndex } from '../../src/store/tables/leagues.ts';
 import { type ChangeSet, reconcile } from '../../src/sync/plan.ts';
 import { elementList, elementLists, parseElements, RUNS, reverseKeys } from '../support/league-lists.ts';

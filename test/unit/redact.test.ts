@@ -38,6 +38,14 @@ describe('a redacted message', () => {
     expect(secrets.scrub('a.*(b$& but not axx(b')).toBe('[secret] but not axx(b');
   });
 
+  it('may contain them in data, too', () => {
+    const secrets = createSecrets();
+    secrets.addTokens('AbCd+EfGh/IjKl=', 'a.*(b$&c[d');
+    expect(secrets.scrubTokens('"AbCd+EfGh/IjKl=" "a.*(b$&c[d" "AbCdEfGh" "axx(b"')).toBe(
+      '"[secret]" "[secret]" "AbCdEfGh" "axx(b"',
+    );
+  });
+
   it('keeps ordinary words if a secret is empty or very short', () => {
     const secrets = createSecrets();
     secrets.addCredentials('', 'the', 'a');

@@ -24,7 +24,7 @@ describe('the verdict', () => {
   it.each<readonly [Partial<HealthInput>, string, string, readonly string[]]>([
     [{}, 'good', 'Up to date', []],
     [{ held: 44 }, 'warning', 'Up to date, but 44 removals are held', []],
-    [{ rejected: 1 }, 'warning', 'Up to date, but 1 list entry cannot be stored', []],
+    [{ rejected: 1 }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
     [
       { failures: 1, lastError: { kind: 'status', message: 'down' } },
       'warning',
@@ -34,7 +34,7 @@ describe('the verdict', () => {
     [
       { failures: 2, held: 1, rejected: 3 },
       'warning',
-      'Up to date, but the last 2 polls failed, 1 removal is held and 3 list entries cannot be stored',
+      'Up to date, but the last 2 polls failed, 1 removal is held and 3 list elements cannot be stored',
       [],
     ],
     [{ success: undefined }, 'loading', 'Loading the leagues for the first time', ['no-good-poll']],

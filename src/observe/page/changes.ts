@@ -43,7 +43,7 @@ const CELL = 14;
 const SQUARE = 12;
 const LEFT = 30;
 const TOP = 16;
-/** Shades of days with changes. The scale is logarithmic: a first load has thousands of changes, a usual day a few. */
+/** The number of shades for days with changes. The scale is logarithmic: a first load has thousands of changes. */
 const LEVELS = 4;
 const KINDS = ['added', 'changed', 'removed', 'restored'] as const;
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');

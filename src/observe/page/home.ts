@@ -92,13 +92,11 @@ function renderFacts(monitor: Monitor, now: number): Html {
 }
 
 function renderNextPoll(monitor: Monitor, now: number): Html {
-  const { running, pausedUntil = 0, refusal } = monitor.liveState() ?? {};
+  const { running, pausedUntil = 0, refusal, isBlocked = false } = monitor.liveState() ?? {};
   const until = (at: number) => relativeTime(at, now, 'until');
   if (running !== undefined) return html`polling the ${running} now`;
   if (pausedUntil > now) return html`the service asked for a pause (Retry-After), which ends ${until(pausedUntil)}`;
-  // A forbidden profile does not delay polls of the leagues.
-  const isBlocked = refusal !== undefined && refusal.subject !== 'profile' && refusal.until > now;
-  if (isBlocked) return html`next try ${until(refusal.until)}`;
+  if (isBlocked && refusal !== undefined) return html`next try ${until(refusal.until)}`;
   return html`next poll ${until(monitor.settings.schedule.nextTime())}`;
 }
 

@@ -13,21 +13,21 @@ type AgeForm = 'ago' | 'old' | 'until';
 
 /** Formats a number as `12,345`. */
 export function count(n: number): string {
-  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',');
+  return n.toLocaleString('en');
 }
 
 export function countOf(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/** A timestamp (ms or ISO) relative to now, with the timestamp as its tooltip. */
+/** Renders a timestamp (ms or ISO 8601) relative to `now`. The tooltip shows the timestamp itself. */
 export function relativeTime(time: number | string, now: number, form: AgeForm = 'ago'): Html {
   const at = typeof time === 'number' ? time : Date.parse(time);
   const iso = formatTimestamp(at);
   return html`<time datetime="${iso}" title="${iso}" data-age="${form}">${formatRelative(form, at, now)}</time>`;
 }
 
-/** Such as `5 s ago`, `5 s old`, `in 5 s`. A past event with a future timestamp (clock was ahead) has a time of day. */
+/** Such as `5 s ago`, `5 s old`, `in 5 s`; a time of day if a past event has a future timestamp (clock was ahead). */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
   const words = formatAge(now - at);
   if (form === 'until') return at - now < SECOND_MS ? 'now' : words;
@@ -41,7 +41,7 @@ export function timeOfDay(at: number, now: number): string {
   return formatTimestamp(now).startsWith(day) ? `${time} UTC` : `${day} ${time} UTC`;
 }
 
-/** Isolates text whose writing direction is unknown. `length` is the full length of a truncated text. */
+/** Isolates text whose writing direction is unknown. `length` is the length of the text before truncation. */
 export function bdi(text: string, length = text.length): Html {
   const rest = length - text.length;
   return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">&hellip; ${countOf(rest, 'more character')}</span>` : ''}`;

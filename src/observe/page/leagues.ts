@@ -7,11 +7,7 @@ import { bdi, count, countOf, type Html, linkToLeague, relativeTime } from './ht
 export const PAGE_SIZE = 50;
 const MAX_SPORTS = 12;
 
-export type LeaguesView = {
-  readonly filter: Filter;
-  readonly listing: LeaguePage;
-  readonly facets: Facets;
-};
+export type LeaguesView = { readonly filter: Filter; readonly listing: LeaguePage; readonly facets: Facets };
 
 export function renderLeagues(view: LeaguesView, now: number): Html {
   const { filter, facets, listing } = view;

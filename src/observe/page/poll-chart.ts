@@ -10,7 +10,7 @@ const BAR = 8;
 const MIN_HEIGHT = 6;
 /** The maximum number of bars; more would be too narrow to tell apart. */
 export const MAX_POLLS = 90;
-/** With fewer bars there is no room for two labels below them. */
+/** With fewer bars, there is no room for two labels below the bars. */
 const MIN_FOR_TWO_LABELS = 15;
 const LISTED_POLLS = 15;
 

@@ -88,7 +88,7 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
     // `T~` sorts after every time of the day, since a tilde sorts after all digits.
     day === undefined ? 'true' : "at >= @day AND at < @day || 'T~'",
   ].join(' AND ');
-  // Both orders give the same result, but for a day or a league, SQLite can use an index only to order by `at`.
+  // Both orders give the same result. To find a day or a league by index, SQLite must order by `at`.
   const order = day === undefined && leagueId === undefined ? 'seq DESC' : 'at DESC, seq DESC';
   const sql = `SELECT seq, at, kind, league_id,
       substr(coalesce(after ->> '$.league_name', before ->> '$.league_name'), 1, ${MAX_SHOWN_CHARS}) AS league_name
@@ -106,7 +106,7 @@ export function readRecent(db: Database.Database, filter: RecentFilter, limit: n
 export type DayCounts = { readonly day: string } & Readonly<Record<FeedEntry['kind'], number>>;
 
 /**
- * The days since a timestamp on which leagues changed, oldest first. Sums up `runs`, since the feed may have millions
+ * Counts the changes of each day since a timestamp, oldest day first. Sums up `runs`, since the feed may have millions
  * of rows. The conditions repeat those of the covering index `runs_with_changes`, so that SQLite uses that index.
  */
 export function readDays(db: Database.Database, since: string): readonly DayCounts[] {

@@ -29,7 +29,7 @@ export function readIssues(db: Database.Database) {
   };
 }
 
-/** Counts the open rejections without a readable `league_id`. While the service sends any, all removals are held. */
+/** Counts open rejections without a readable `league_id`. While the list has such elements, all removals are held. */
 export const countUnidentified = (db: Database.Database): number =>
   count(db, 'resolved_at IS NULL AND league_id IS NULL');
 

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { LEAGUE_MEMBERS } from '../../league/interface.ts';
+import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
 import { withReader } from '../connection.ts';
 import type { leagues } from '../schema.ts';
 
@@ -87,7 +87,7 @@ export type LeagueDetails = Pick<League, 'first_seen_at' | 'changed_at' | 'remov
   readonly fields: readonly { readonly name: string; readonly value: Truncated }[];
 };
 
-/** `text`: the first 2,000 characters of a value; null for NULL. `length`: the number of all its characters. */
+/** `text`: the first 2,000 characters of a value; null for NULL. `length`: the total number of characters. */
 type Truncated = { readonly text: string | null; readonly length: number };
 
 const MAX_READ_CHARS = 2_000;

@@ -57,7 +57,7 @@ const COUNTS = { received, added, changed, restored, removed, unchanged, rejecte
 
 export type RunSummary = ReturnType<typeof selectRuns>[number];
 
-/** The newest runs, newest first. If `only` is given, runs of that kind. */
+/** The newest runs, newest first. If `only` is given, only runs of that kind. */
 export function selectRuns(client: Database.Database, limit: number, only?: RunKind) {
   return drizzle({ client })
     .select({ id, kind, trigger, started_at, finished_at, ...RESULT, ...COUNTS })

@@ -9,7 +9,7 @@ import { heldRemovals, leagues } from '../schema.ts';
 import type { RunStamp } from './runs.ts';
 
 export type Hold = {
-  /** The start of the period in which some removal, not always this one, has been held without interruption. */
+  /** Since when at least one removal, of any league, has been held at every moment. This hold may be younger. */
   readonly guardSince: string;
   readonly accepted: boolean;
 };
@@ -59,7 +59,7 @@ export function readHeldRemovals(path: string, migrations: string): readonly Hel
   });
 }
 
-/** Works even while a worker runs. Resolves to how many were still held. Throws or rejects with a DatabaseError. */
+/** May run beside a worker. Resolves to how many `removals` were still held. Throws or rejects with a DatabaseError. */
 export function acceptRemovals(
   path: string,
   removals: readonly HeldRemoval[],

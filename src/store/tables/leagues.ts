@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { type FieldType, type FieldValue, type JsonText, LEAGUE_MEMBERS, type League } from '../../league/interface.ts';
+import { type FieldType, type FieldValue, type JsonText, LEAGUE_MEMBERS, type League } from '../../league/schemas.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 
-/** What a poll compares the received leagues with, by `league_id`. To save memory, `live` has plain hashes. */
+/** What a poll compares the received leagues with, by `league_id`. To save memory, `live` has no object per league. */
 export type LeagueIndex = {
   /** The hashes of the leagues that are listed and in scope. */
   readonly live: ReadonlyMap<string, string>;
@@ -70,8 +70,8 @@ function createWriting(client: Database.Database, forgetIndex: () => void) {
 }
 
 /**
- * Caches the index (200 bytes per league). Never read it between a write and the commit: if the transaction were rolled
- * back, the cache would keep the uncommitted state.
+ * Caches the index (200 bytes per league). Never call `read` between a write and the commit: if the transaction were
+ * rolled back, the cache would keep the uncommitted state.
  */
 function createIndex(client: Database.Database) {
   const selectLive = client.prepare<[{ scope: RunScope }], [string, string]>(LIVE).raw();
@@ -100,7 +100,7 @@ const LIVE = `SELECT league_id, content_hash FROM leagues
 const OTHERS = `SELECT league_id, content_hash, removed_at IS NOT NULL FROM leagues
   WHERE removed_at IS NOT NULL OR (@scope <> 'all' AND status <> @scope)`;
 
-/** Includes leagues that have left the list or the scope again since. */
+/** Includes leagues that have since left the list or the scope again. */
 const JOINED_SINCE = `SELECT DISTINCT league_id FROM league_changes
   WHERE at >= @at AND (kind IN ('added', 'restored') OR (@scope <> 'all' AND before ->> '$.status' <> @scope))`;
 

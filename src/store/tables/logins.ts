@@ -1,7 +1,7 @@
 import { and, eq, lt, max } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { PLAYER_MEMBERS, type Player } from '../../league/interface.ts';
 import { isSameValue } from '../../league/league-json.ts';
+import { PLAYER_MEMBERS, type Player } from '../../league/schemas.ts';
 import { logins, players } from '../schema.ts';
 
 export function createLoginRows(db: BetterSQLite3Database) {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { eq, isNull } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { Drift } from '../../league/drift.ts';
-import type { JsonText } from '../../league/interface.ts';
+import type { JsonText } from '../../league/schemas.ts';
 import { drift, rejectedLeagues } from '../schema.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 
@@ -22,9 +22,9 @@ export function createRejectionRows(db: BetterSQLite3Database) {
     .prepare();
   return {
     /**
-     * Adds new rejections, reopens resolved ones that were sent again, and resolves open ones that were not sent. Only
-     * a poll of all leagues or of the same scope resolves a rejection. Returns the added and reopened rejections,
-     * without those of leagues that already had an open rejection, since their elements may differ at every poll.
+     * Adds new rejections, reopens resolved ones whose element was sent again, and resolves open ones whose element was
+     * not sent. Only a poll of all leagues or of the same scope resolves a rejection. Returns the added and reopened
+     * ones, but not for leagues that already had an open rejection: their elements may differ at every poll.
      */
     update: <R extends RejectionRow>(rejections: readonly R[], scope: RunScope, { runId, at }: RunStamp) => {
       const before = selectOpen.all();

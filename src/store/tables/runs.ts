@@ -41,7 +41,7 @@ export function createRunRows(client: Database.Database) {
     },
     lastSuccess: (kind: RunKind, scope: RunScope | null) =>
       newest(isSuccess, eq(runs.kind, kind), scope === null ? isNull(runs.scope) : eq(runs.scope, scope)),
-    /** The last successful poll of the leagues, even one with status 304. */
+    /** The last successful poll of the leagues; its status may be 304. */
     lastApplied: () => lastApplied.get(),
     /** The end of the last successful poll that received a list rather than status 304. */
     lastListAt: () => lastList.get()?.finished_at ?? undefined,
@@ -73,7 +73,7 @@ function prepareNewest(db: BetterSQLite3Database, ...conditions: readonly SQL[])
 
 /**
  * The Retry-After of the newest run, or of the newest login if there is no run. If `fingerprint` is given, only rows
- * with it count. The newest row is the one with the highest id: its timestamp may be lower if the clock was set back.
+ * with that fingerprint count. The newest row is found by its id, not its timestamp: the clock may have been set back.
  */
 export function selectLastRetryAfter(db: BetterSQLite3Database, fingerprint?: string) {
   const run = prepareNewest(db, ...(fingerprint === undefined ? [] : [eq(runs.fingerprint, fingerprint)])).get();
@@ -90,7 +90,7 @@ function toRetryAfter(until: string | null, askedAt: string) {
 /**
  * Deletes runs started before `before`; returns their number. Keeps running ones, the last success of each kind and
  * scope, those whose Retry-After has not ended, those that other rows refer to, and the newest, so that ids are not
- * reused. Judges by the counts of a run whether the feed refers to that run, since the feed may have millions of rows.
+ * reused. A run's counts tell whether the feed refers to it; searching the feed, with millions of rows, would be slow.
  */
 function pruneRuns(db: BetterSQLite3Database, before: string, now: string): number {
   return db.run(sql`DELETE FROM runs

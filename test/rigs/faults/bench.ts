@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import type { LoginRecord } from '../../../src/service/login.ts';
-import { connect, createTransport, openService, type Transport } from '../../../src/service/service.ts';
+import { connect, createTransport, openService, type Transport } from '../../../src/service/open-service.ts';
 import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import type { Clock } from '../../../src/time/clock.ts';

@@ -1,5 +1,5 @@
 import { describeNetworkError } from '../../../src/service/network-error.ts';
-import type { ServiceRequest, Transport } from '../../../src/service/service.ts';
+import type { ServiceRequest, Transport } from '../../../src/service/open-service.ts';
 import type { Row } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import type { Kind } from '../../support/scripted-service.ts';

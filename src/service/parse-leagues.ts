@@ -1,9 +1,9 @@
 import type { Scope } from '../config/config.ts';
 import { ContractError } from '../errors.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
-import { type JsonText, LEAGUE_FIELDS, LEAGUES_RESPONSE, type League } from '../league/interface.ts';
 import { canonicalJson, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_DEPTH } from '../league/json.ts';
 import { contentHash, elementHash } from '../league/league-json.ts';
+import { type JsonText, LEAGUE_FIELDS, LEAGUES_RESPONSE, type League } from '../league/schemas.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
 
@@ -18,12 +18,12 @@ export type ReceivedLeague = {
 
 /** An element of the list that cannot be stored. */
 export type Rejection = {
-  /** Null if the id is unreadable; the element may then be any league. */
+  /** Null if the id is unreadable; the element may then describe any league. */
   readonly leagueId: string | null;
   /** Index in the list, from 0. */
   readonly position: number;
   readonly problems: readonly Problem[];
-  /** The element as canonical JSON; if it is too deep or has too many fields, only its id and a note. */
+  /** Canonical JSON of the element, or of its id and a note if it is nested too deeply or has too many fields. */
   readonly raw: JsonText;
 };
 
@@ -39,7 +39,7 @@ export type LeagueList = {
   readonly drift: readonly Drift[];
 };
 
-/** Elements parsed per turn of the event loop; a batch takes a few milliseconds. */
+/** The number of elements read per turn of the event loop. Reading them takes a few milliseconds. */
 const BATCH_SIZE = 500;
 
 type Options = {
@@ -100,17 +100,17 @@ function readElement(
   }
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
   const hash = elementHash(sent);
-  const storedHash = typeof sent.league_id === 'string' ? stored.get(sent.league_id) : undefined;
+  const leagueId = typeof sent.league_id === 'string' ? sent.league_id : '';
+  const storedHash = stored.get(leagueId);
   // Passes on the stored string: `reconcile` compares the hashes again, and comparing a string with itself is fastest.
-  if (storedHash !== undefined && storedHash === hash) return new StoredElement(sent, position, storedHash);
+  if (storedHash !== undefined && storedHash === hash) return new StoredElement(sent, leagueId, storedHash, position);
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   driftLog.add(drift);
   if (values.league_id === '') problems.unshift({ path: 'league_id', message: 'is empty' });
   if (problems.length > 0) return reject(sent, position, problems);
   // The cast is safe: if there are no problems, each value has its column's type, or is null if it may be missing.
   const league = values as League;
-  const isAsSent = hash !== undefined && drift.length === 0;
-  return { leagueId: league.league_id, league, hash: isAsSent ? hash : contentHash(league), position };
+  return { leagueId: league.league_id, league, hash: hash ?? contentHash(league), position };
 }
 
 /** An element whose content equals that of its stored league, as is usual. `league` is parsed on each access. */
@@ -120,8 +120,8 @@ class StoredElement implements ReceivedLeague {
   readonly position: number;
   private readonly sent: JsonObject;
 
-  constructor(sent: JsonObject, position: number, hash: string) {
-    this.leagueId = String(sent.league_id);
+  constructor(sent: JsonObject, leagueId: string, hash: string, position: number) {
+    this.leagueId = leagueId;
     this.hash = hash;
     this.position = position;
     this.sent = sent;

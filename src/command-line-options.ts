@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, Command as Program } from 'commander';
-import type { Command, Mode, Output } from './commands/process.ts';
+import type { Command, Mode, Output } from './commands/command.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
@@ -13,7 +13,7 @@ const CHANGE_SIGNS = `
 Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
 the sign, and also the league_id.`;
 
-/** Parsing rejects with a CommanderError after it has printed the help or a usage error. */
+/** After printing help, the version or a usage error, `parseAsync` rejects with a CommanderError. */
 export function createProgram(execute: Execute, { print, printError }: Output): Program {
   const program = new Program('league-sync')
     .configureOutput({ writeOut: withoutLineEnd(print), writeErr: withoutLineEnd(printError) })
@@ -182,7 +182,7 @@ function readCount(text: string): number {
 
 function readInterval(text: string): number {
   const ms = readDuration(text);
-  // The limit of setTimeout.
+  // A longer interval overflows the timer of setInterval.
   if (ms >= 2 ** 31) throw new InvalidArgumentError('Write a duration of at most 24d.');
   return ms;
 }

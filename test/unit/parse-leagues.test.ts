@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
-import { LEAGUE_FIELDS } from '../../src/league/interface.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
+import { LEAGUE_FIELDS } from '../../src/league/schemas.ts';
 import { parseAnswer, parseElements } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
 

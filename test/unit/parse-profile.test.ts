@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
 import { isObject, type JsonObject, parseJson } from '../../src/league/json.ts';
-import { parseProfile } from '../../src/service/profile.ts';
+import { parseProfile } from '../../src/service/parse-profile.ts';
 
 const PLAYER = {
   player_id: 'p1',

@@ -17,7 +17,7 @@ export type ServiceRequest = Pick<HttpRequest, 'method' | 'body' | 'onHead'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Rejects like `sendRequest`. A transport made by `withRetryAfter` also rejects with a RetryAfterError. */
+/** Rejects like `sendRequest`. A transport made by `withRetryAfter` may also reject with a RetryAfterError. */
 export type Transport = (request: ServiceRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 export function createTransport(
@@ -51,7 +51,7 @@ export function connect(
   };
 }
 
-/** Creates a client and its session; sends nothing yet. Disposing aborts a login in progress and awaits its end. */
+/** Creates a client and its session; sends nothing yet. Disposal aborts a login in progress and awaits its end. */
 export function openService(
   config: Pick<Config, 'loginLeewayMs' | 'runTimeoutMs'> & { readonly credentials: Credentials },
   connection: Connection,

@@ -18,7 +18,7 @@ export const LOGIN_RESPONSE = z.looseObject({
   expire_datetime: optionalString,
 });
 
-/** A player (interface, 2.2). Only `player_id` is required: the interface does not say which fields may be absent. */
+/** A player (interface, 2.2). The interface does not say which fields are required; here, only `player_id` is. */
 const PLAYER = z.object({
   player_id: z.string(),
   username: z.optional(z.string()),
@@ -97,7 +97,7 @@ type ColumnValue<T> = unknown extends T
 
 type Columns<T> = { readonly [Name in keyof T]-?: ColumnValue<T[Name]> };
 
-/** `extra` is a JSON object with the unknown fields and the optional values that do not fit their column. */
+/** `extra` is a JSON object with the unknown fields and the optional values that do not fit their columns. */
 type Extra = { readonly extra: JsonText };
 
 export type League = Columns<z.output<typeof LEAGUE>> & Extra;

@@ -4,14 +4,14 @@ import type { Notice } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Terminal } from '../terminal/style.ts';
 
-/** The process as a command sees it. Only `cli.ts` touches the real one. */
+/** The process as a command sees it. Only `cli.ts` uses Node's `process`. */
 export type ProcessIO = {
   readonly pid: number;
   readonly parent: () => number;
   /** The command line that starts this program, without its arguments: executable, Node options, script. */
   readonly program: readonly string[];
   readonly environment: Environment;
-  /** Settings of the environment and `.env`; the environment wins. Throws a SettingsError if `.env` is unreadable. */
+  /** Settings from the environment and `.env`; the environment wins. Throws a SettingsError if `.env` is unreadable. */
   readonly settings: () => Settings;
   /** Prints a line to stdout and resolves when it is written, so that a slow reader slows the command down. */
   readonly print: (text: string) => Promise<void>;
@@ -34,7 +34,7 @@ export type ProcessIO = {
 
 export type Output = Pick<ProcessIO, 'print' | 'printError'>;
 
-/** After SIGTERM or SIGINT, `daemon` exits with 0, `oneShot` with 128 + the signal number; `readOnly` is killed. */
+/** On SIGTERM or SIGINT, `daemon` exits with 0, `oneShot` exits with 128 + the signal number, `readOnly` is killed. */
 export type Mode = 'daemon' | 'oneShot' | 'readOnly';
 
 /** Resolves with the exit code, or rejects with an error that `exitCodeOf` maps to an exit code. */
