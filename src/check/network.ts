@@ -87,7 +87,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 export async function checkListen(listen: ListenAddress | 'off', isRunning: boolean): Promise<CheckResult> {
   if (listen === 'off') return ok('listen', 'off: no status page, no probes, no metrics (LEAGUE_SYNC_LISTEN)');
   const address = formatAddress(listen);
-  // If a worker answers, the port is not bound: a worker that restarts at that moment would find the port in use.
+  // If a worker answers, leaves the port alone: a worker restarting at that moment would find the port in use.
   if (isRunning && (await checkLive(listen, PROBE_TIMEOUT_MS)) === undefined)
     return ok('listen', `the worker answers at ${address}`);
   try {

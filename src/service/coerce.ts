@@ -49,7 +49,8 @@ export function readFields<Name extends string>(fields: readonly Field<Name>[], 
     const sent = object[field.name];
     if (sent !== undefined) present += 1;
     // A fast path: there may be millions of values, and nearly all have the declared type.
-    values[field.name] = isAsDeclared(field.type, sent) ? sent : readField(field, sent, found);
+    const isPlain = isAsDeclared(field.type, sent) && (typeof sent !== 'string' || isStorable(sent));
+    values[field.name] = isPlain ? sent : readField(field, sent, found);
   }
   const isAllKnown = Object.keys(object).length === present;
   for (const [name, sent] of isAllKnown ? [] : Object.entries(object)) {

@@ -17,7 +17,7 @@ export type Token = {
 const UNKNOWN_EXPIRY_RENEWAL_MS = 30 * 60_000;
 /** Tokens with less time left on arrival are renewed with backoff: prompt renewal of each would flood the service. */
 const MIN_LIFETIME_MS = 1_000;
-/** The use of a token ends this long before its expiry: requests take time, and `Date` is only exact to a second. */
+/** No token is used this long before its expiry: requests take time, and the `Date` header is exact to a second. */
 const LAST_USE_MARGIN_MS = 1_000;
 
 /** The age by the clock that shows more: the wall clock may step back, and the other one may miss a suspension. */

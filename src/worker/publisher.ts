@@ -58,7 +58,7 @@ export class Publisher implements AsyncDisposable {
     this.disposed.abort();
   }
 
-  /** Starts a copy. If a copy is in progress, all requests during it together cause one more. */
+  /** Starts a copy. If one is in progress, another one follows it, however many requests come in the meantime. */
   private request(): void {
     this.isWanted = true;
     this.publishing ??= this.drain();

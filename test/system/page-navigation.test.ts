@@ -86,7 +86,7 @@ describe('an operator', () => {
     const main = await page.getByRole('main').textContent();
     expect(main).toMatch(/held\s*\d+ removals[\s\S]*league-sync accept-removals/);
     expect(main).toMatch(/rejected\s*\d+ elements?[\s\S]*rejected_leagues/);
-    expect(main).toContain('The service departs from its interface');
+    expect(main).toContain('The service has departed from its interface');
     expect(main).toContain('token expires in');
     await takePicture(page, 'home-troubles-dark');
     expectQuiet();

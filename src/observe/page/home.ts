@@ -174,13 +174,13 @@ function renderRejections({ rejections, openRejections: open }: Issues, now: num
 <p>These elements could not be stored; the stored rows of their leagues stay unchanged. Identical elements count once. Each one is kept in full in the table <code>rejected_leagues</code>, and marked as resolved once the service has corrected it.</p>
 <ul>${rejections.map(
     ({ league_id, position, problem, problems, first_seen_at }) =>
-      html`<li>${league_id === null ? html`element ${position}` : html`<bdi>${league_id}</bdi>`}: ${bdi(problem ?? '')}${problems > 1 ? ` and ${problems - 1} more` : ''} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`,
+      html`<li>${league_id === null ? html`<code>leagues[${position}]</code>` : html`<bdi>${league_id}</bdi>`}: ${bdi(problem ?? '')}${problems > 1 ? ` (and ${countOf(problems - 1, 'more problem')})` : ''} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`,
   )}</ul>
 ${open > rejections.length ? html`<p class="muted">and ${count(open - rejections.length)} more</p>` : ''}</section>`;
 }
 
 function renderDrift({ drift }: Issues, now: number): Html {
-  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service departs from its interface</h2>
-<p>Values without a matching column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or adapt the programs that read the database.</p>
+  return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service has departed from its interface</h2>
+<p>Values of a league or player that fit no column are kept in <code>extra</code>; rejected elements are kept in full in <code>rejected_leagues</code>. Tell the operator of the service, or adapt the programs that read the database.</p>
 <ul>${drift.map(({ field, kind, detail, first_seen_at }) => html`<li><code>${field}</code> ${kind}${detail === null || detail === '' ? '' : html`: ${detail}`} <span class="muted">first seen ${relativeTime(first_seen_at, now)}</span></li>`)}</ul></section>`;
 }

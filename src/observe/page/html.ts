@@ -11,9 +11,9 @@ export type Html = ReturnType<typeof html>;
 
 type AgeForm = 'ago' | 'old' | 'until';
 
-/** Formats a number as `12,345`. */
+/** Formats a number as `12,345`, without the memory that Intl's number formats take. */
 export function count(n: number): string {
-  return n.toLocaleString('en');
+  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 export function countOf(n: number, noun: string): string {

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { drift, rejectedLeagues } from '../schema.ts';
 
 type Rejection = Pick<typeof rejectedLeagues.$inferSelect, 'id' | 'league_id' | 'position' | 'first_seen_at'> & {
-  /** The first problem, as `path: message`. */
+  /** The first problem, as `path message`. */
   readonly problem: string | null;
   readonly problems: number;
 };
@@ -14,7 +14,7 @@ const MAX_CHARS = 200;
 
 const REJECTIONS = `SELECT id, substr(league_id, 1, ${MAX_CHARS}) AS league_id, position, first_seen_at,
     json_array_length(problems) AS problems,
-    substr(concat_ws(': ', nullif(problems ->> '$[0].path', ''), problems ->> '$[0].message'), 1, ${MAX_CHARS}) AS problem
+    substr(concat_ws(' ', nullif(problems ->> '$[0].path', ''), problems ->> '$[0].message'), 1, ${MAX_CHARS}) AS problem
   FROM rejected_leagues WHERE resolved_at IS NULL ORDER BY id DESC LIMIT ${MAX_ROWS}`;
 const DRIFT = `SELECT substr(field, 1, ${MAX_CHARS}) AS field, kind, detail, first_seen_at
   FROM drift ORDER BY first_seen_at DESC, field LIMIT ${MAX_ROWS}`;
