@@ -252,6 +252,17 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
+  it('says how many of the removals shown are no longer held when it accepts them', async () => {
+    const bench = await setUpHeld();
+    const writer = openConnection(bench.database);
+    writer.exec('BEGIN IMMEDIATE');
+    const command = bench.start(['accept-removals', '--yes']);
+    await waitForTable(command);
+    writer.exec("DELETE FROM held_removals WHERE league_id = 'l4'; COMMIT");
+    await expectEnd(command, 0, '1 removal no longer held as shown; run the command again');
+    expect(acceptedIn(bench)).toEqual(leagueIds(5, 10));
+  });
+
   it('stopped while it waits has accepted nothing', async () => {
     const bench = await setUpHeld();
     const writer = openConnection(bench.database);

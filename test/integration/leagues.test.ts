@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFacetCounter, type Filter, listLeagues } from '../../src/store/queries/leagues.ts';
+import { withDatabase } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
+import { makeLeague } from '../support/leagues.ts';
+import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { openBench } from '../support/worker-resources.ts';
+
+const LEAGUES = [
+  makeLeague('a', { league_name: 'Alpha', sport: 'soccer', city: 'Rome' }),
+  makeLeague('b', { league_name: 'beta 100%', sport: 'golf', status: 'inactive' }),
+  makeLeague('c', { league_name: 'Gamma', sport: 'soccer' }),
+];
+
+let folder: Folder;
+
+beforeAll(async () => {
+  folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url });
+  // The league c leaves the list, alone, so that the guard lets it go.
+  for (const leagues of [LEAGUES, LEAGUES.slice(0, 2)]) {
+    service.script('leagues', leaguesAnswer(leagues));
+    expect((await bench.poll()).outcome).toBe('changed');
+  }
+});
+afterAll(() => folder[Symbol.dispose]());
+
+const list = (filter: Filter, page = 1, limit = 10) =>
+  withDatabase(folder.file('leagues.db'), (db) => listLeagues(db, filter, page, limit));
+const idsOf = (filter: Filter) => list(filter).leagues.map(({ league_id }) => league_id);
+
+describe('the leagues that a filter finds', () => {
+  it.each<[string, Filter, readonly string[]]>([
+    ['all that are listed, by name, without a filter', {}, ['a', 'b']],
+    ['the removed ones alone', { status: 'removed' }, ['c']],
+    ['those with a status', { status: 'inactive' }, ['b']],
+    ['those of a sport, without removed ones', { sport: 'soccer' }, ['a']],
+    ['those with a part of the name, in any case', { search: 'ALPH' }, ['a']],
+    ['those in a city', { search: 'rome' }, ['a']],
+    ['the one with an id', { search: 'b' }, ['b']],
+    ['those with a sign that LIKE would take for any text', { search: '0%' }, ['b']],
+    ['none', { search: '%z' }, []],
+  ])('are %s', (_what, filter, ids) => {
+    expect(idsOf(filter)).toEqual(ids);
+    expect(list(filter).total).toBe(ids.length);
+  });
+
+  it('come in pages, the last of which stands for all beyond it', () => {
+    expect(list({}, 2, 1)).toMatchObject({ total: 2, page: 2, leagues: [{ league_id: 'b' }] });
+    expect(list({}, 9, 1)).toMatchObject({ total: 2, page: 2, leagues: [{ league_id: 'b' }] });
+  });
+
+  it('are counted by sport and status', () => {
+    const facets = withDatabase(folder.file('leagues.db'), createFacetCounter());
+    expect(facets.sports).toEqual([
+      { name: 'golf', leagues: 1 },
+      { name: 'soccer', leagues: 1 },
+    ]);
+    expect(facets.statuses.map(({ name }) => name).sort()).toEqual(['active', 'inactive', 'removed']);
+  });
+});
