@@ -44,6 +44,7 @@ const io: ProcessIO = {
     logs.push(close);
     return log;
   },
+  closeLogs: async () => void (await Promise.all(logs.splice(0).map((close) => close()))),
   stop: stopping.signal,
   onHangup: (callback) => process.on('SIGHUP', callback),
 };
@@ -141,7 +142,7 @@ async function runProcess(): Promise<void> {
   // A signal that arrived during a transaction is delivered only after a full turn of the event loop.
   for (let turn = 0; turn < 2; turn += 1) await yieldToEventLoop();
   if (stoppedBy !== undefined && mode === 'oneShot') exitCode = 128 + constants.signals[stoppedBy];
-  for (const close of logs) await close();
+  await io.closeLogs();
   if (outputFailed && exitCode === EXIT.done) exitCode = EXIT.failed;
   process.exitCode = exitCode;
   setTimeout(() => exitNow(exitCode), LINGER_MS).unref();

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, Command as Program } from 'commander';
-import type { Command, Mode, Output } from './commands/command.ts';
+import type { Command, Mode, ProcessIO } from './commands/command.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
@@ -14,9 +14,9 @@ Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, e
 the sign, and also the league_id.`;
 
 /** After printing help, the version or a usage error, `parseAsync` rejects with a CommanderError. */
-export function createProgram(execute: Execute, { print, printError }: Output): Program {
+export function createProgram(execute: Execute, io: Pick<ProcessIO, 'print' | 'printError'>): Program {
   const program = new Program('league-sync')
-    .configureOutput({ writeOut: withoutLineEnd(print), writeErr: withoutLineEnd(printError) })
+    .configureOutput({ writeOut: withoutLineEnd(io.print), writeErr: withoutLineEnd(io.printError) })
     .description('Keeps a sports service’s leagues in a SQLite database that any tool can query.')
     .version(findPackage().version)
     .exitOverride()

@@ -25,6 +25,7 @@ export async function main(args: readonly string[], io: ProcessIO, begin: (mode:
 }
 
 async function reportError(error: unknown, io: ProcessIO): Promise<number> {
+  await io.closeLogs();
   const code = exitCodeOf(error);
   const isExpected = code !== EXIT.failed || (error instanceof RunError && error.kind !== 'internal');
   if (!(error instanceof Error)) io.printError(`${LEAD}failed for an unknown reason.`);

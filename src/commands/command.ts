@@ -27,12 +27,12 @@ export type ProcessIO = {
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** `fd` is 1 (stdout) for `run`, `demo` and `simulate`, and 2 (stderr) for commands that print a result. */
   readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
+  /** Writes what the logs have buffered. Call it before the last line on stderr, after which nothing may be logged. */
+  readonly closeLogs: () => Promise<void>;
   /** Aborts with a StoppedError on SIGTERM or SIGINT. */
   readonly stop: AbortSignal;
   readonly onHangup: (callback: () => void) => void;
 };
-
-export type Output = Pick<ProcessIO, 'print' | 'printError'>;
 
 /** On SIGTERM or SIGINT, `daemon` exits with 0, `oneShot` exits with 128 + the signal number, `readOnly` is killed. */
 export type Mode = 'daemon' | 'oneShot' | 'readOnly';

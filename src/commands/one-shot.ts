@@ -31,8 +31,9 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   // The result is printed after the lock is released, since the reader of stdout may be slow.
   const text = await format(result);
   if (text !== undefined) await io.print(text);
-  const failure = publisher?.failure;
-  if (failure !== undefined) await io.warn({ message: `the published copy could not be made: ${failure.message}` });
+  await io.closeLogs();
+  const why = publisher?.failure?.message;
+  if (why !== undefined) await io.warn({ message: `the published copy could not be made: ${why}` });
   return report;
 }
 

@@ -82,17 +82,14 @@ function addPolls(gauge: AddGauge, monitor: Monitor): void {
 function addStored(gauge: AddGauge, monitor: Monitor): void {
   const counts = () => monitor.counts();
   const leagues = () => ({ live: counts()?.live_leagues, removed: counts()?.removed_leagues });
-  const token = () => monitor.liveState()?.token;
+  const expiry = () => seconds(monitor.liveState()?.token?.expiresAt);
+  const skew = () => seconds(monitor.clockSkewMs);
   const walBytes = (path: string | undefined) => (path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0));
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
   gauge('held_removals', 'Removals that are held, accepted ones included.', () => counts()?.held_removals);
   gauge('rejected_leagues', 'Different list elements that cannot be stored.', () => counts()?.open_rejections);
-  gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", () =>
-    seconds(token()?.expiresAt),
-  );
-  gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", () =>
-    seconds(monitor.clockSkewMs),
-  );
+  gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", expiry);
+  gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", skew);
   gauge('database_bytes', 'Size of the database file, without its WAL.', () => sizeOf(monitor.path()));
   gauge('database_wal_bytes', 'Size of the write-ahead log (WAL).', () => walBytes(monitor.path()));
 }

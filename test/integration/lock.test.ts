@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -53,6 +53,17 @@ async function startHolder(path: string) {
   };
   return { holder: { ...self, pid: child.pid ?? 0 }, end };
 }
+
+it('a lock whose file another worker has made anew is released without deleting that file', async () => {
+  using folder = makeFolder();
+  const path = makeDatabase(folder);
+  const lock = acquireLock(path, self);
+  rmSync(`${path}.lock`);
+  const other = await startHolder(path);
+  lock[Symbol.dispose]();
+  expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'running', holder: other.holder });
+  await other.end();
+});
 
 describe('the lock status of a database', () => {
   it('names the owner of the lock, by any path of the database, until it is released', async () => {

@@ -125,6 +125,14 @@ describe.concurrent('the login', () => {
     });
   });
 
+  it.each([401, 404])('refused with %i and result=fail names what to check: credentials or address', async (status) => {
+    await withBench(async ({ service, bench }) => {
+      service.script('login', failed(status));
+      const { error } = await bench.poll();
+      expect(error?.fix).toContain(status === 404 ? 'check LEAGUE_SYNC_BASE_URL' : 'check LEAGUE_SYNC_USERNAME');
+    });
+  });
+
   it('that was refused is tried at once when the operator asks', async () => {
     await withBench(async ({ service, bench }) => {
       service.script('login', failed(401), granted());

@@ -133,6 +133,9 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
       logs.push(close);
       return log;
     },
+    closeLogs: async () => {
+      for (const close of logs.splice(0)) await close();
+    },
     onHangup: (callback) => {
       onHangup.push(callback);
     },
@@ -147,7 +150,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     },
     run: async (stop: AbortSignal): Promise<Exit> => {
       const code = await main(args, { ...io, stop }, () => undefined);
-      for (const close of logs) await close();
+      await io.closeLogs();
       return { code, signal: null, ...read() };
     },
     [Symbol.dispose]: () => {

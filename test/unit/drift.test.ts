@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { createDriftLog, type Drift } from '../../src/league/drift.ts';
+
+const drift = (field: string): Drift => ({ field, kind: 'unknown-field', detail: 'string' });
+
+it('the drift log keeps each departure once, and a thousand at most', () => {
+  const log = createDriftLog();
+  log.add([drift('a'), drift('a'), drift('b')]);
+  expect(log.list()).toEqual([drift('a'), drift('b')]);
+  log.add(Array.from({ length: 1_100 }, (_, index) => drift(`field-${index}`)));
+  expect(log.list()).toHaveLength(1_000);
+  log.remove([drift('a')]);
+  expect(log.list()).toHaveLength(999);
+});
