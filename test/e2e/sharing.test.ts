@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp } from '../support/bench.ts';
 import { openConnection } from '../support/database.ts';
+import { eventually } from '../support/program.ts';
 
-/** How long a program keeps its read transaction open, its own start and that of sync included. */
+/** How long a program keeps its read transaction open while sync waits, which sync says after two seconds. */
 const READING_MS = 3_500;
 
 describe('while a worker runs', () => {
@@ -60,6 +62,8 @@ describe('while another program reads', () => {
     reader.exec('BEGIN');
     expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });
     const sync = bench.start(['sync']);
+    // Starting takes seconds on a busy machine. With the lock in its hands, sync begins to wait.
+    await eventually('sync has the lock', () => existsSync(`${bench.database}.lock`));
     await new Promise((resolve) => setTimeout(resolve, READING_MS));
     expect(sync.alive()).toBe(true);
     expect(leagueRequests(bench.simulator)).toHaveLength(1);
