@@ -82,7 +82,7 @@ export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub'
 
 /**
  * Details for the error that reports a failed response; `quoted` holds sentences to append to the error's message. Also
- * puts the response's `Retry-After` into effect, whatever the status is.
+ * puts the response's `Retry-After` into effect, for any status.
  */
 export function readFailureDetails(response: HttpResponse, body: JsonObject | undefined, connection: Connection) {
   const { secrets, retryAfter } = connection;

@@ -17,7 +17,7 @@ import { explainErrors, toDatabaseError } from './database-error.ts';
 /** `LGSY` in ASCII; marks our databases in the SQLite header. */
 export const APPLICATION_ID = 0x4c475359;
 
-/** `device:inode`, which identifies a file whatever its path; undefined if there is no file. */
+/** `device:inode`, which identifies a file by any of its paths; undefined if there is no file. */
 export function inodeOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat && `${stat.dev}:${stat.ino}`;

@@ -130,7 +130,7 @@ export function decideRemovals(
   for (const leagueId of live) {
     const isMissing = !list.leagues.has(leagueId) && !rejectedIds.has(leagueId);
     if (isMissing) missing.push(leagueId);
-    // Accepted removals are applied whatever the share is, so they do not enlarge its denominator.
+    // Accepted removals are applied regardless of the share, so they do not enlarge its denominator.
     if (!isMissing || !accepted.has(leagueId)) counted.push(leagueId);
   }
   // An element without a readable id could be any of the missing leagues.
