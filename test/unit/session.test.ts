@@ -509,6 +509,16 @@ describe('a session whose token is rejected', () => {
     expect(stage.moments()).toEqual([0, 1, 2, 3].map((minute) => minute * MINUTE));
   });
 
+  it('names the failure that blocks polls of the leagues, even if the profile is tried again first', async () => {
+    const stage = createStage();
+    stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
+    expect(stage.session.credentialFailure()).toMatchObject({ subject: 'profile' });
+    await stage.clock.advance(10 * SECOND);
+    stage.session.reportRejected('leagues', await take(stage), refusal());
+    expect(stage.session.credentialFailure()).toMatchObject({ subject: 'leagues' });
+    expect(stage.session.blockedBy('leagues')).toBeDefined();
+  });
+
   it.each(['a rotated secret', 'retryNow'])('retries at once after %s', async (why) => {
     const stage = createStage();
     const keeping = stage.keep();

@@ -82,9 +82,9 @@ ${linkIssues(monitor)}</div>
 }
 
 function renderFacts(monitor: Monitor, now: number): Html {
+  if (monitor.path() === undefined) return html`opening the database`;
   const success = monitor.lastSuccess();
   const next = renderNextPoll(monitor, now);
-  if (monitor.path() === undefined) return html`opening the database`;
   if (success === undefined) return html`no data yet &middot; ${next}`;
   const leagues = monitor.counts()?.live_leagues;
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
