@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type JsonObject, type JsonValue, parseJson } from './json.ts';
+import { canonicalJson, isDeeperThan, type JsonObject, type JsonValue, MAX_DEPTH, parseJson } from './json.ts';
 import {
   type Field,
   type FieldType,
@@ -61,7 +61,8 @@ export function elementHash(sent: JsonObject): string | undefined {
     if (value !== undefined) present += 1;
     else if (presence === 'expected') return undefined;
     if (value === undefined || value === null) content.push(null);
-    else if (type === 'json' && Array.isArray(value)) content.push(withSortedKeys(JSON.stringify(value)));
+    else if (type === 'json' && Array.isArray(value) && !isDeeperThan(value, MAX_DEPTH))
+      content.push(withSortedKeys(JSON.stringify(value)));
     else if (isAsDeclared(type, value)) content.push(value);
     else return undefined;
   }

@@ -87,23 +87,20 @@ export async function parseLeagues(body: JsonObject, scope: Scope, options: Opti
   return { received, leagues, rejections: distinct, duplicates, drift: drift.list() };
 }
 
-function readElement(
-  sent: JsonValue,
-  position: number,
-  stored: NonNullable<Options['stored']>,
-  driftLog: DriftLog,
-): ReceivedLeague | Rejection {
+function readElement(sent: JsonValue, position: number, stored: ReadonlyMap<string, string>, driftLog: DriftLog) {
+  const hash = isObject(sent) ? elementHash(sent) : undefined;
+  if (isObject(sent) && hash !== undefined) {
+    const leagueId = sent.league_id as string;
+    const storedHash = stored.get(leagueId);
+    // Passes on the stored string: `reconcile` compares the hashes again, and comparing a string with itself is fastest.
+    if (storedHash === hash) return new StoredElement(sent, leagueId, storedHash, position);
+  }
   const excess = excessOf(sent);
   if (excess !== undefined) {
     const kept = { league_id: readableId(sent), note: `${excess} to be kept` };
     return reject(sent, position, [{ path: '', message: excess }], kept);
   }
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
-  const hash = elementHash(sent);
-  const leagueId = typeof sent.league_id === 'string' ? sent.league_id : '';
-  const storedHash = stored.get(leagueId);
-  // Passes on the stored string: `reconcile` compares the hashes again, and comparing a string with itself is fastest.
-  if (storedHash !== undefined && storedHash === hash) return new StoredElement(sent, leagueId, storedHash, position);
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
   driftLog.add(drift);
   if (values.league_id === '') problems.unshift({ path: 'league_id', message: 'is empty' });

@@ -154,13 +154,17 @@ describe('an element', () => {
   it.each<[JsonValue, string]>([
     ['l1', 'l1'],
     [17, '17'],
-  ])('that is nested too deeply is rejected under its id %j', async (league_id, leagueId) => {
-    const { rejections, leagues } = await parseElements(
-      among(makeLeague('l1', { league_id, default_markets: nested(600) })),
-    );
-    expect(rejections).toMatchObject([{ leagueId, problems: [{ path: '', message: 'is nested too deeply' }] }]);
-    expect([...leagues.keys()]).toEqual(['good-0']);
-  });
+  ])(
+    'that is nested so deeply that a recursion would overflow is rejected under its id %j',
+    async (league_id, leagueId) => {
+      const markets = '['.repeat(100_000) + ']'.repeat(100_000);
+      const elements = among(makeLeague('l1', { league_id, default_markets: 'deep' }));
+      const answer = JSON.stringify({ message: 'ok', leagues: elements }).replace('"deep"', markets);
+      const { rejections, leagues } = await parseAnswer(answer);
+      expect(rejections).toMatchObject([{ leagueId, problems: [{ path: '', message: 'is nested too deeply' }] }]);
+      expect([...leagues.keys()]).toEqual(['good-0']);
+    },
+  );
 
   it('with more than 10,000 fields is rejected, and only its id is kept', async () => {
     const fields = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field-${index}`, index]));
