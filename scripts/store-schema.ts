@@ -76,8 +76,8 @@ async function runWorker(): Promise<void> {
   });
   const awaited = new Set(['leagues', 'profile']);
   for await (const line of createInterface({ input: worker.stdout })) {
-    const { run, outcome } = JSON.parse(line);
-    if (outcome === 'changed' || outcome === 'unchanged') awaited.delete(run);
+    const { kind, outcome } = JSON.parse(line);
+    if (outcome === 'changed' || outcome === 'unchanged') awaited.delete(kind);
     // A second signal would end it at once.
     if (awaited.size === 0 && !worker.killed) worker.kill('SIGTERM');
   }

@@ -80,7 +80,8 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .description('show whether the data is up to date, the number of leagues, the last runs, and removals held back')
     .option('--json', 'print one JSON object')
     .option('--fail-if-stale', 'exit 1 if the data is stale or no poll has succeeded yet')
-    .addOption(probeOption.conflicts(['json', 'failIfStale']))
+    .addOption(probeOption.conflicts(['json', 'failIfStale', 'database']))
+    .addOption(databaseOption())
     .action(({ probe, ...options }) =>
       probe ? execute(loadProbe, {}, 'readOnly') : execute(loadStatus, options, 'readOnly'),
     );
@@ -96,6 +97,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
     .option('--ids', 'at a terminal, show league ids too; elsewhere they are always shown')
     .option('--json', 'print one JSON object per line')
+    .addOption(databaseOption())
     .addHelpText('after', CHANGE_SIGNS)
     .action((options) => execute(async () => (await import('./commands/changes.ts')).changes, options, 'readOnly'));
   program
@@ -103,16 +105,21 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .description('run one read-only SQL statement and print its rows')
     .argument('<sql>', 'the statement, or - to read it from stdin')
     .addOption(new Option('--format <format>', 'output format').choices(['table', 'json', 'csv']).default('table'))
-    .action((sql, { format }) =>
-      execute(async () => (await import('./commands/query.ts')).query, { sql, format }, 'readOnly'),
+    .addOption(databaseOption())
+    .action((sql, options) =>
+      execute(async () => (await import('./commands/query.ts')).query, { sql, ...options }, 'readOnly'),
     );
 }
+
+const databaseOption = (): Option =>
+  new Option('--database <file>', 'the database, rather than that of LEAGUE_SYNC_DATABASE').argParser(readPath);
 
 function addCopyCommands(program: Program, execute: Execute): void {
   program
     .command('accept-removals')
     .description('show removals that polls held back and, after you confirm, let the next poll apply them')
     .option('--yes', 'accept all removals held now, without asking for confirmation')
+    .addOption(databaseOption())
     .action((options) =>
       execute(async () => (await import('./commands/accept-removals.ts')).acceptRemovals, options, 'readOnly'),
     );
@@ -120,7 +127,10 @@ function addCopyCommands(program: Program, execute: Execute): void {
     .command('backup')
     .description('make a consistent copy of the database; safe while the worker runs')
     .argument('<file>', 'target file; must not exist')
-    .action((file) => execute(async () => (await import('./commands/backup.ts')).backup, { file }, 'oneShot'));
+    .addOption(databaseOption())
+    .action((file, options) =>
+      execute(async () => (await import('./commands/backup.ts')).backup, { file, ...options }, 'oneShot'),
+    );
   program
     .command('copy', { hidden: true })
     .argument('<path>')
@@ -165,6 +175,11 @@ function readDuration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms < 1) throw new InvalidArgumentError('Write a duration such as 500ms, 30s or 5m.');
   return ms;
+}
+
+function readPath(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Write the path of a file.');
+  return text.trim();
 }
 
 function readStart(text: string): FeedStart {

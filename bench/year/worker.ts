@@ -4,6 +4,7 @@ import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
+import { formatTimestamp } from '../../src/time/clock.ts';
 import { createLoginRecorder } from '../../src/worker/open.ts';
 import { createRetention } from '../../src/worker/retention.ts';
 import { openTestStore } from '../../test/support/store.ts';
@@ -61,6 +62,7 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: retryAfter.until,
     emit: () => undefined,
+    staleAt: (now: number) => formatTimestamp(now + RUN_TIMEOUT_MS),
     fingerprint,
     programVersion: '0.1.0',
   } as const;

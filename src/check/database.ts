@@ -14,8 +14,8 @@ export type DatabaseTarget = {
   readonly results: readonly CheckResult[];
   /** The real path; if an error ended the check, the path as configured. */
   readonly path: string;
-  /** `none`: no database exists yet. `unknown`: the database could not be inspected. */
-  readonly state: 'none' | 'readable' | 'unknown';
+  /** `none`: no database exists yet. `outdated`: an older schema. `unknown`: the database could not be inspected. */
+  readonly state: 'none' | 'readable' | 'outdated' | 'unknown';
   /** Also true if the lock file does not tell whether a worker is running. */
   readonly isInUse: boolean;
 };
@@ -33,10 +33,11 @@ const FIX_FOLDER = 'name another place, or give this user write permission on th
 export function checkDatabase(path: string, localHost: LocalHost): DatabaseTarget {
   try {
     const file = locateFile(path);
-    const { result, state } = checkFile(file, findPackage().migrations);
+    const { result, attention, state } = checkFile(file, findPackage().migrations);
     assertRegularFile(`${file}.lock`);
     const lock = readLockStatus(file, localHost);
-    const results = [result, describeLock(lock), ...checkDisk(file)];
+    const warnings = attention.map(({ summary, what_to_do }) => warn('attention', summary, what_to_do));
+    const results = [result, ...warnings, describeLock(lock), ...checkDisk(file)];
     return { path: file, state, isInUse: lock.state !== 'none', results };
   } catch (error) {
     const failed = failure('database', error, 'check LEAGUE_SYNC_DATABASE, and the permissions of its folder');
@@ -49,18 +50,22 @@ export function checkFile(path: string, migrations: string) {
   try {
     if (!holdsDatabase(path)) {
       const result = ok('database', `${path} does not exist yet; the first poll creates it`);
-      return { result, state: 'none' } as const;
+      return { result, attention: [], state: 'none' } as const;
     }
     const unrecovered = findUnrecovered(path);
-    if (unrecovered === undefined)
-      return { result: describe(path, inspectDatabase(path, migrations)), state: 'readable' } as const;
+    if (unrecovered === undefined) {
+      const inspection = inspectDatabase(path, migrations);
+      const { attention, isCurrent } = inspection;
+      const result = describe(path, inspection);
+      return { result, attention, state: isCurrent ? 'readable' : 'outdated' } as const;
+    }
     const message = `${path} has ${unrecovered} and was not inspected, because even a reader would have to write`;
     const fix = 'start the worker, which recovers it, and check again';
-    return { result: warn('database', message, fix), state: 'unknown' } as const;
+    return { result: warn('database', message, fix), attention: [], state: 'unknown' } as const;
   } catch (error) {
     const { message, fix } = toProblem(error, FIX_FILE);
     const isBusy = error instanceof DatabaseError && error.busy;
-    return { result: (isBusy ? warn : fail)('database', message, fix), state: 'unknown' } as const;
+    return { result: (isBusy ? warn : fail)('database', message, fix), attention: [], state: 'unknown' } as const;
   }
 }
 

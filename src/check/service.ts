@@ -105,7 +105,11 @@ function describeRetryAfter(until: number): CheckResult {
 async function checkLogin(connection: Connection, { credentials }: Config, stop: AbortSignal) {
   const now = systemClock.now();
   try {
-    const token = await createLogIn(connection, () => undefined)('manual', credentials, stop);
+    const token = await createLogIn(connection, () => undefined)(
+      { reason: 'manual', runId: () => null },
+      credentials,
+      stop,
+    );
     return { token, results: [describeLogin(token, now), describeClock(token.clockSkewMs)] };
   } catch (error) {
     return { results: [failure('login', error, `${ASK_OPERATOR}, and check LEAGUE_SYNC_BASE_URL`)] };

@@ -1,4 +1,3 @@
-import { loadDatabasePath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { withReader } from '../store/connection.ts';
@@ -11,6 +10,7 @@ import { NO_BREAK, plural, truncate, wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './command.ts';
+import { type DatabaseOption, findDatabase } from './find-database.ts';
 
 /** The maximum number of removals listed at a terminal; a pipe gets all of them. */
 const MAX_LISTED = 20;
@@ -19,8 +19,11 @@ const MAX_SPORT_LENGTH = 24;
 
 const removals = (count: number): string => plural(count, 'removal');
 
-export const acceptRemovals: Command<{ readonly yes?: boolean }> = async (io, { yes = false }) => {
-  const path = await loadDatabasePath(io);
+export const acceptRemovals: Command<DatabaseOption & { readonly yes?: boolean }> = async (
+  io,
+  { yes = false, ...option },
+) => {
+  const path = await findDatabase(io, option);
   const { migrations } = findPackage();
   const say = async (text: string): Promise<void> => io.print(await paragraph(text, io.terminal));
   const all = readHeldRemovals(path, migrations);

@@ -1,16 +1,17 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-import { loadDatabasePath, sidecarFiles } from '../config/paths.ts';
+import { sidecarFiles } from '../config/paths.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { assertAbsent, exists, publishNoReplace, removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
 import { formatSize } from '../time/duration.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
 import type { Command } from './command.ts';
+import { type DatabaseOption, findDatabase } from './find-database.ts';
 
-export const backup: Command<{ readonly file: string }> = async (io, { file }) => {
+export const backup: Command<DatabaseOption & { readonly file: string }> = async (io, { file, ...option }) => {
   if (file === '' || file.endsWith(sep)) throw new UsageError('The target must be the path of a file.');
-  const path = await loadDatabasePath(io);
+  const path = await findDatabase(io, option);
   const target = resolve(file);
   assertAbsent(target);
   if (sidecarFiles(resolve(path)).includes(target))

@@ -1,4 +1,3 @@
-import { loadDatabasePath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { type FeedEntry, type FeedRange, type FeedStart, findRange, readFeed } from '../store/queries/feed.ts';
@@ -8,12 +7,13 @@ import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import { type ChangeRow, describeEntry, formatChanges } from './change-text.ts';
 import type { Command } from './command.ts';
+import { type DatabaseOption, findDatabase } from './find-database.ts';
 import { WIDE_COLUMNS } from './status-text.ts';
 
 /** The number of changes shown if neither `--since` nor `--limit` is given. */
 const DEFAULT_LIMIT = 50;
 
-type ChangesOptions = {
+type ChangesOptions = DatabaseOption & {
   readonly since?: FeedStart;
   readonly league?: string;
   readonly limit?: number;
@@ -21,8 +21,11 @@ type ChangesOptions = {
   readonly ids?: boolean;
 };
 
-export const changes: Command<ChangesOptions> = async (io, { since, league, limit, json = false, ids = false }) => {
-  const path = await loadDatabasePath(io);
+export const changes: Command<ChangesOptions> = async (
+  io,
+  { since, league, limit, json = false, ids = false, ...option },
+) => {
+  const path = await findDatabase(io, option);
   const start = since ?? { newest: limit ?? DEFAULT_LIMIT };
   const range = withReader(path, (db) => findRange(db, start, league));
   const { terminal } = io;

@@ -1,14 +1,17 @@
 import { stringify } from 'csv-stringify/sync';
-import { loadDatabasePath } from '../config/paths.ts';
 import { EXIT } from '../errors.ts';
 import { type QueryResult, type QueryValue, runQuery } from '../store/queries/sql.ts';
 import { formatTable } from '../terminal/table.ts';
 import type { Command } from './command.ts';
+import { type DatabaseOption, findDatabase } from './find-database.ts';
 
 type Format = 'table' | 'json' | 'csv';
 
-export const query: Command<{ readonly sql: string; readonly format: Format }> = async (io, { sql, format }) => {
-  const path = await loadDatabasePath(io);
+export const query: Command<DatabaseOption & { readonly sql: string; readonly format: Format }> = async (
+  io,
+  { sql, format, ...option },
+) => {
+  const path = await findDatabase(io, option);
   const result = runQuery(path, sql === '-' ? await io.readInput() : sql);
   await io.print(WRITERS[format](result));
   return EXIT.done;

@@ -1,4 +1,4 @@
-import type { Reason, Verdict } from '../observe/verdict.ts';
+import type { Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
 import type { Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
@@ -34,7 +34,9 @@ export function describeStatus(report: StatusReport, options: TextOptions): stri
     return name.padEnd(NAME_WIDTH) + lines.join(`\n${' '.repeat(NAME_WIDTH)}`);
   });
   const runs = report.last_runs.length > 0 ? [formatRuns(report, options)] : [];
-  return [describeVerdict(report, options.terminal ?? PLAIN), rows.join('\n'), ...runs].join('\n\n');
+  const { attention } = report;
+  const found = attention.length > 0 ? [describeAttention(attention, options.terminal ?? PLAIN)] : [];
+  return [describeVerdict(report, options.terminal ?? PLAIN), ...found, rows.join('\n'), ...runs].join('\n\n');
 }
 
 const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad: 'bad' } as const;
@@ -45,9 +47,22 @@ function describeVerdict(report: StatusReport, { columns, paint }: Terminal): st
   return [
     ...hangingIndent('● ', headlineOf(report), columns).map((line) => paint(VERDICT_TONES[report.state], line)),
     ...noWorker.map((line) => paint('warning', line)),
-    ...report.reasons.flatMap(({ message }) => hangingIndent('  ', escapeControls(message), columns)),
   ].join('\n');
 }
+
+/** Each row of `attention`: what is the matter and, indented, what to do about it. */
+export function describeAttention(attention: StatusReport['attention'], { columns, paint }: Terminal): string {
+  return attention
+    .flatMap(({ what, summary, what_to_do }) => [
+      ...hangingIndent('! ', escapeControls(summary), columns).map((line) =>
+        paint(BAD.has(what) ? 'bad' : 'warning', line),
+      ),
+      ...hangingIndent('  → ', escapeControls(what_to_do), columns),
+    ])
+    .join('\n');
+}
+
+const BAD = new Set<string>(['stale', 'credentials-refused']);
 
 /** Such as `up to date · 124 leagues · synced 9 s ago`. Wraps only in the first part and before each `·`. */
 function headlineOf({ headline, reasons, freshness }: StatusReport): string {
@@ -61,7 +76,7 @@ function headlineOf({ headline, reasons, freshness }: StatusReport): string {
 
 function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
   const { paused_until: pausedUntil, published } = report;
-  const { live_leagues, removed_leagues, open_rejections, last_success_at: at, age_seconds: age } = report.freshness;
+  const { live_leagues, removed_leagues, last_success_at: at, age_seconds: age } = report.freshness;
   return [
     ['database', report.database],
     ...describeWorker(report.worker, options),
@@ -69,12 +84,8 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
       ? ['last good poll', 'none yet', 'warning']
       : // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.
         ['last good poll', withAge(at, formatAge((age ?? 0) * 1_000), options)],
-    describeFailures(report),
     ['leagues', `${live_leagues} listed, ${removed_leagues} removed`],
     describeHeld(report),
-    open_rejections === 0
-      ? ['open rejections', 'none']
-      : ['open rejections', `${open_rejections}; see the table rejected_leagues`, 'warning'],
     ...describeExpiry(report, options),
     describeLogin(report, options),
     ...(pausedUntil === null
@@ -92,20 +103,6 @@ function describeWorker(worker: LockStatus, options: TextOptions): readonly Row[
   const owner = `process ${holder.pid} on ${holder.host}, started ${formatTime(holder.since, options)}`;
   if (state === 'running') return [['worker', `running: ${owner}`, 'good']];
   return [['worker', `${owner}, by the lock file; only that host can tell whether it still runs`]];
-}
-
-function describeFailures({ freshness, last_poll, reasons }: StatusReport): Row {
-  const { last_success_at, consecutive_failures: failures } = freshness;
-  const since = last_success_at === null ? '' : ' since the last good one';
-  if (failures === 0) return ['failed polls', `none${since}`];
-  // In these cases the verdict at the top already says why the poll failed.
-  const isExplained = last_poll?.error_kind === 'credentials' || reasons.some(concernsPolls);
-  const why = isExplained || last_poll?.error_message == null ? '' : `: ${last_poll.error_message}`;
-  return ['failed polls', `${failures}${since}${why}`, 'bad'];
-}
-
-export function concernsPolls({ reason }: Reason): boolean {
-  return reason === 'stale' || reason === 'no-good-poll';
 }
 
 function describeHeld({ held_removals: held }: StatusReport): Row {
@@ -126,11 +123,11 @@ function describeExpiry(report: StatusReport, options: TextOptions): readonly Ro
   return [['token expires', withAge(at, `expired ${formatAge(-leftMs)}`, options), 'warning']];
 }
 
-/** Shows the error of a failed login only if neither the verdict nor the last poll shows it. */
-function describeLogin({ last_login: login, last_poll }: StatusReport, options: TextOptions): Row {
+/** Shows the error of a failed login only if `attention` does not show it as the error of a poll. */
+function describeLogin({ last_login: login, attention }: StatusReport, options: TextOptions): Row {
   if (login === undefined) return ['last login', 'none yet'];
   const { outcome, error_message } = login;
-  const why = outcome === 'failed' && last_poll?.outcome !== 'failed' ? `: ${error_message}` : '';
+  const why = outcome === 'failed' && !attention.some(({ what }) => what === 'failing') ? `: ${error_message}` : '';
   return ['last login', `${formatTime(login.at, options)}, ${outcome}${why}`, outcome === 'ok' ? 'plain' : 'bad'];
 }
 

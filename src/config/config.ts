@@ -6,7 +6,7 @@ import { parseSchedule, type Schedule } from '../time/cron.ts';
 import { formatDuration, writeDuration } from '../time/duration.ts';
 import { findCredentials, findHeartbeat } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { readPublishPath, type SettingsSource } from './paths.ts';
+import { readPublishPath } from './paths.ts';
 import { chooseProxy, isLoopback } from './proxy.ts';
 import { type ReadSettings, readAll, readSetting, type SettingName, settingsError, type Values } from './settings.ts';
 
@@ -17,8 +17,6 @@ export type Config = ReturnType<typeof readConfig> & { readonly warnings: readon
 
 /** If `format` is undefined, the log is readable text at a terminal and JSON elsewhere. */
 export type LogConfig = ReturnType<typeof loadLogConfig>;
-
-export type StaleSettings = Pick<Config, 'schedule' | 'runTimeoutMs' | 'staleAfterMs'>;
 
 /** Validates the settings and the proxy variables of the environment. Throws a SettingsError with every problem. */
 export function loadConfig(settings: Settings, environment: Environment): Config {
@@ -41,7 +39,11 @@ function readConfig(values: Values, environment: Environment) {
     proxy: () => chooseProxy(read('LEAGUE_SYNC_BASE_URL'), environment),
     credentials: () => findCredentials(values),
     database: () => read('LEAGUE_SYNC_DATABASE'),
-    ...staleReaders(values),
+    schedule: () => readSchedule(values, 'LEAGUE_SYNC_SCHEDULE'),
+    timezone: () => read('LEAGUE_SYNC_TIMEZONE'),
+    runTimeoutMs: () => read('LEAGUE_SYNC_RUN_TIMEOUT'),
+    /** If undefined, the schedule determines when data is stale. */
+    staleAfterMs: () => read('LEAGUE_SYNC_STALE_AFTER'),
     profileSchedule: () => readProfileSchedule(values),
     scope: () => read('LEAGUE_SYNC_STATUS'),
     loginLeewayMs: () => read('LEAGUE_SYNC_LOGIN_LEEWAY'),
@@ -62,25 +64,6 @@ export function loadLogConfig({ values }: Pick<Settings, 'values'>) {
     level: () => readSetting(values, 'LEAGUE_SYNC_LOG_LEVEL'),
     format: () => readSetting(values, 'LEAGUE_SYNC_LOG_FORMAT'),
   });
-}
-
-const staleReaders = (values: Values) => ({
-  schedule: () => readSchedule(values, 'LEAGUE_SYNC_SCHEDULE'),
-  timezone: () => readSetting(values, 'LEAGUE_SYNC_TIMEZONE'),
-  runTimeoutMs: () => readSetting(values, 'LEAGUE_SYNC_RUN_TIMEOUT'),
-  /** If undefined, the schedule determines when data is stale. */
-  staleAfterMs: () => readSetting(values, 'LEAGUE_SYNC_STALE_AFTER'),
-});
-
-/** For commands that need only the database. If any of these settings is invalid, warns and uses all their defaults. */
-export async function loadStaleSettings({ settings, warn }: SettingsSource): Promise<StaleSettings> {
-  try {
-    return readAll(staleReaders(settings().values));
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    for (const problem of error.problems) await warn(problem);
-    return readAll(staleReaders({}));
-  }
 }
 
 function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE'): Schedule {

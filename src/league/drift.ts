@@ -8,6 +8,8 @@ export type Drift = {
   readonly kind: 'unknown-field' | 'wrong-type' | 'missing-field' | 'unexpected-value';
   /** What was found, such as `number for string`; never a value from the service. */
   readonly detail: string;
+  /** A league that shows it, if it concerns a field of a league. */
+  readonly example_league_id?: string | null;
 };
 
 export type DriftLog = ReturnType<typeof createDriftLog>;
@@ -19,8 +21,13 @@ export function createDriftLog() {
   const entries = new Map<string, Drift>();
   const keyOf = (drift: Drift): string => JSON.stringify([drift.field, drift.kind, drift.detail]);
   return {
-    add: (departures: readonly Drift[]): void => {
-      for (const drift of departures) if (entries.size < MAX_ENTRIES) entries.set(keyOf(drift), drift);
+    /** `leagueId` is the league that the departures were found in. */
+    add: (departures: readonly Drift[], leagueId?: string | null): void => {
+      for (const drift of departures) {
+        const key = keyOf(drift);
+        if (entries.size >= MAX_ENTRIES || entries.has(key)) continue;
+        entries.set(key, leagueId === undefined ? drift : { ...drift, example_league_id: leagueId });
+      }
     },
     list: (): readonly Drift[] => [...entries.values()],
     remove: (departures: readonly Drift[]): void => {

@@ -7,6 +7,7 @@ import {
   type JsonText,
   LEAGUE_FIELDS,
   LEAGUE_MEMBERS,
+  LEAGUE_STATUSES,
   type League,
 } from './schemas.ts';
 
@@ -54,6 +55,7 @@ const READER_VERSION = 1;
  * this hash, the element needs no validation. Undefined if a field is unknown, is not as declared, or would be drift.
  */
 export function elementHash(sent: JsonObject): string | undefined {
+  if (!LEAGUE_STATUSES.includes(sent.status)) return undefined;
   const content: JsonValue[] = [READER_VERSION];
   let present = 0;
   for (const { name, type, presence } of LEAGUE_FIELDS) {

@@ -30,6 +30,9 @@ const PLAYER = z.object({
   last_name: z.optional(z.string()),
 });
 
+/** The statuses that the interface names (4.3). A league may have another one, which is drift. */
+export const LEAGUE_STATUSES: readonly unknown[] = ['active', 'inactive'];
+
 /** A league (interface, 2.3). The database columns and the change feed use the same field names. */
 const LEAGUE = z.object({
   league_id: z.string(),

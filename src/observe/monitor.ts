@@ -1,4 +1,4 @@
-import type { Config, StaleSettings } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { DatabaseError, type RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import type { LoginRecord } from '../service/login.ts';
@@ -6,15 +6,16 @@ import type { RetryAfter } from '../service/retry-after.ts';
 import type { Session } from '../service/session.ts';
 import { msUntilExpiry } from '../service/token.ts';
 import { withOwnSnapshot } from '../store/connection.ts';
+import type { Attention } from '../store/queries/attention.ts';
 import type { Freshness } from '../store/queries/overview.ts';
 import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { Listener } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
-import { assess, type HealthInput, STARTING, staleAge, type Verdict } from './verdict.ts';
+import { assess, type HealthInput, STARTING, type Verdict } from './verdict.ts';
 
 /** Settings without secrets. */
-export type PublicSettings = Pick<Config, 'baseUrl' | 'scope' | 'database' | 'profileSchedule'> & StaleSettings;
+export type PublicSettings = Pick<Config, 'baseUrl' | 'scope' | 'database' | 'schedule' | 'profileSchedule'>;
 
 export type MonitorSources = {
   readonly store: Store;
@@ -26,12 +27,15 @@ export type MonitorSources = {
 /** What the worker holds in memory. Timestamps are in ms. */
 export type LiveState = NonNullable<ReturnType<Monitor['liveState']>>;
 
+/** `at` and `staleAt` are by the wall clock, the others by the monotonic clock. */
 type SuccessTime = {
   readonly at: number;
+  readonly staleAt: number;
   readonly monotonicAt: number;
-  /** Calculated on demand, since the next times of a rare schedule take long to find. */
-  staleAfterMs?: number;
+  readonly monotonicStaleAt: number;
 };
+
+type Stored = { readonly freshness: Freshness; readonly attention: readonly Attention[] };
 
 /** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
 export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
@@ -53,7 +57,7 @@ export class Monitor {
   lastLogin: LoginRecord | undefined;
   /** How far (ms) the service's clock was ahead at the last login whose response had a `Date` header. */
   clockSkewMs: number | undefined;
-  private lastCounts: Freshness | undefined;
+  private lastStored: Stored | undefined;
 
   constructor(settings: PublicSettings, clock: Clock) {
     this.settings = settings;
@@ -64,11 +68,11 @@ export class Monitor {
   open(sources: MonitorSources): void {
     const { store } = sources;
     this.sources = sources;
-    const { last_success_at, consecutive_failures } = store.read(store.freshness);
+    const { last_success_at, stale_at, consecutive_failures } = store.read(store.freshness);
     const profileAt = store.read(() => store.runs.lastSuccess('profile', null))?.finished_at;
     this.failures = consecutive_failures;
     if (profileAt) this.lastProfileAt = Date.parse(profileAt);
-    if (last_success_at !== null) this.succeed(Date.parse(last_success_at));
+    if (last_success_at !== null) this.succeed(last_success_at, stale_at);
   }
 
   readonly onEvent: Listener = (event) => {
@@ -77,20 +81,23 @@ export class Monitor {
       this.clockSkewMs = event.login.clockSkewMs ?? this.clockSkewMs;
     }
     if (event.type !== 'runEnded' || event.report.outcome === 'interrupted') return;
-    const { kind, outcome, error, finishedAt } = event.report;
-    const isGood = outcome !== 'failed';
-    const at = finishedAt === undefined ? this.clock.now() : Date.parse(finishedAt);
-    if (kind === 'profile') this.lastProfileAt = isGood ? at : this.lastProfileAt;
+    const { kind, outcome, error, finishedAt, staleAt } = event.report;
+    if (kind === 'profile') this.lastProfileAt = finishedAt === undefined ? this.lastProfileAt : Date.parse(finishedAt);
     else {
       this.lastFailure = error;
-      this.failures = isGood ? 0 : this.failures + 1;
-      if (isGood) this.succeed(at);
+      this.failures = outcome === 'failed' ? this.failures + 1 : 0;
+      if (finishedAt !== undefined) this.succeed(finishedAt, staleAt ?? null);
     }
   };
 
-  private succeed(at: number): void {
-    const ageMs = Math.max(0, this.clock.now() - at);
-    this.success = { at, monotonicAt: this.clock.monotonic() - ageMs };
+  private succeed(finishedAt: string, staleAtText: string | null): void {
+    const [now, monotonic] = [this.clock.now(), this.clock.monotonic()];
+    const at = Date.parse(finishedAt);
+    const staleAt = staleAtText === null ? Number.POSITIVE_INFINITY : Date.parse(staleAtText);
+    // If the clock was set back after the poll, both timestamps lie in the future.
+    const leftMs = staleAt - (at > now && staleAt > at ? at : now);
+    const monotonicAt = monotonic - Math.max(0, now - at);
+    this.success = { at, staleAt, monotonicAt, monotonicStaleAt: monotonic + leftMs };
   }
 
   verdict(): Verdict {
@@ -98,16 +105,19 @@ export class Monitor {
     const error = this.lastFailure;
     // `writeError` reports locked, deleted and replaced files. Other database errors count until the next poll ends.
     const standing = error instanceof DatabaseError && !error.busy && !error.gone ? error : undefined;
-    const { held_removals: held = 0, open_rejections: rejected = 0 } = this.counts() ?? {};
     return assess({
-      success: this.lastSuccess(),
+      attention: this.attention(),
+      staleness: this.staleness(),
       refused: this.refused(),
       databaseFault: this.sources.store.writeError() ?? standing,
-      failures: this.failures,
-      lastError: error,
-      held,
-      rejected,
     });
+  }
+
+  private staleness(): HealthInput['staleness'] {
+    const { success, clock } = this;
+    if (success === undefined) return this.failures === 0 ? 'loading' : 'never';
+    const isStale = clock.now() >= success.staleAt || clock.monotonic() >= success.monotonicStaleAt;
+    return isStale ? this.lastSuccess() : undefined;
   }
 
   /** Ignores a forbidden profile, and ignores an unreadable secret file until a poll fails because of it. */
@@ -119,13 +129,11 @@ export class Monitor {
     return { message: error.message, byService: error.httpStatus !== undefined };
   }
 
-  lastSuccess(): HealthInput['success'] {
+  lastSuccess(): { readonly at: number; readonly ageMs: number } | undefined {
     const { success, clock } = this;
     if (success === undefined) return undefined;
-    success.staleAfterMs ??= staleAge(this.settings, success.at);
     // Data does not get younger if the clock is set back.
-    const ageMs = Math.max(clock.now() - success.at, clock.monotonic() - success.monotonicAt);
-    return { at: success.at, ageMs, staleAfterMs: success.staleAfterMs };
+    return { at: success.at, ageMs: Math.max(clock.now() - success.at, clock.monotonic() - success.monotonicAt) };
   }
 
   consecutiveFailures(): number | undefined {
@@ -160,12 +168,23 @@ export class Monitor {
   }
 
   counts(): Freshness | undefined {
+    return this.stored()?.freshness;
+  }
+
+  /** The rows of the view `attention`; empty until the database is open. */
+  attention(): readonly Attention[] {
+    return this.stored()?.attention ?? [];
+  }
+
+  private stored(): Stored | undefined {
+    const store = this.sources?.store;
     try {
-      this.lastCounts = this.sources?.store.read(this.sources.store.freshness) ?? this.lastCounts;
+      const read = store && (() => ({ freshness: store.freshness(), attention: store.attention() }));
+      this.lastStored = read ? store.read(read) : this.lastStored;
     } catch {
-      // The last known counts remain. If polls fail as well, `verdict` reports their error.
+      // The last known rows remain. If polls fail as well, `verdict` reports their error.
     }
-    return this.lastCounts;
+    return this.lastStored;
   }
 
   /** Opens its own connection. Throws if the worker's files are gone, since another database may be at their path. */

@@ -3,7 +3,7 @@ import { selectOverview } from '../store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import type { Monitor } from './monitor.ts';
 
-/** The body of `/status.json`. Later versions only add fields. Either `stored` or `database.fault` is null. */
+/** The body of `/status.json`. Later versions only add fields. Either `database.fault` is null, or `stored` and `attention` are. */
 export function describeStatus(monitor: Monitor, clock: Clock) {
   const { baseUrl, scope, schedule, profileSchedule } = monitor.settings;
   const { running = null, pausedUntil, token, refusal } = monitor.liveState() ?? {};
@@ -38,10 +38,10 @@ function describeSchedule({ expression, timezone, nextTime }: Monitor['settings'
 function describeStored(monitor: Monitor) {
   const path = monitor.path() ?? monitor.settings.database;
   try {
-    const { freshness, last_runs, last_login = null, held_removals } = monitor.read(selectOverview);
-    return { database: { path, fault: null }, stored: { freshness, last_runs, last_login, held_removals } };
+    const { attention, freshness, last_runs, last_login = null, held_removals } = monitor.read(selectOverview);
+    return { attention, database: { path, fault: null }, stored: { freshness, last_runs, last_login, held_removals } };
   } catch (error) {
-    return { database: { path, fault: toRunError(error).message }, stored: null };
+    return { attention: null, database: { path, fault: toRunError(error).message }, stored: null };
   }
 }
 

@@ -30,7 +30,12 @@ export type TokenSource = Pick<Session, 'token' | 'reportAccepted' | 'discard' |
 
 export type Client = ReturnType<typeof createClient>;
 
-export type FetchOptions = { readonly deadline: Deadline; readonly stats: RequestStats };
+export type FetchOptions = {
+  readonly deadline: Deadline;
+  readonly stats: RequestStats;
+  /** The run that the request belongs to; undefined or null if there is none. */
+  readonly runId?: number | null | undefined;
+};
 
 /** Sends the requests of a logged-in player. A response with `result=fail` is an error (interface, 7). */
 export function createClient(connection: Connection, session: TokenSource) {
@@ -41,13 +46,16 @@ export function createClient(connection: Connection, session: TokenSource) {
   const get = getIfChanged as (request: Omit<ResourceRequest, 'conditions'>) => Promise<FetchResult>;
   return {
     /** Fetches the leagues (interface, 4.3). For the scope `all`, no filter is sent. */
-    fetchLeagues: (scope: Scope, { deadline, stats }: FetchOptions) => get({ ...leagues(scope), deadline, stats }),
+    fetchLeagues: (scope: Scope, { deadline, stats, runId }: FetchOptions) =>
+      get({ ...leagues(scope), deadline, stats, runId }),
     /** Resolves to undefined if validators were sent and the service answers with status 304 (not modified). */
-    fetchLeaguesIfChanged: (scope: Scope, validators: Validators | undefined, { deadline, stats }: FetchOptions) =>
-      getIfChanged({ ...leagues(scope), conditions: conditionalHeaders(validators), deadline, stats }),
+    fetchLeaguesIfChanged: (scope: Scope, validators: Validators | undefined, options: FetchOptions) => {
+      const { deadline, stats, runId } = options;
+      return getIfChanged({ ...leagues(scope), conditions: conditionalHeaders(validators), deadline, stats, runId });
+    },
     /** Fetches the profile (interface, 4.2). */
-    fetchProfile: ({ deadline, stats }: FetchOptions) =>
-      get({ resource: 'profile', path: '/players/v1/players/player/me', deadline, stats }),
+    fetchProfile: ({ deadline, stats, runId }: FetchOptions) =>
+      get({ resource: 'profile', path: '/players/v1/players/player/me', deadline, stats, runId }),
   };
 }
 
@@ -64,14 +72,14 @@ type ResourceRequest = FetchOptions & {
 /** Sends a request. If the token is rejected and `isTrial` is false, gets a new one and sends the request once more. */
 async function authorizedGet(request: ResourceRequest, options: Connection & { readonly session: TokenSource }) {
   const { session } = options;
-  const { resource, deadline } = request;
-  let { token, isTrial } = await session.token(resource, deadline.signal);
+  const { resource, deadline, runId } = request;
+  let { token, isTrial } = await session.token(resource, deadline.signal, runId);
   let response = await send(request, token, options);
   // If the token is rejected, `findRejection` also puts the response's Retry-After into effect: the login must obey it.
   let rejection = findRejection(response, request, options);
   if (rejection !== undefined && !isTrial) {
     session.discard(token);
-    ({ token } = await session.token(resource, deadline.signal));
+    ({ token } = await session.token(resource, deadline.signal, runId));
     response = await send(request, token, options);
     rejection = findRejection(response, request, options);
   }

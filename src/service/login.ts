@@ -15,12 +15,17 @@ export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
 export type LoginRecord = Partial<Pick<Token, 'expiresAt' | 'clockSkewMs'>> & {
   readonly at: number;
   readonly reason: LoginReason;
+  /** The run that asked for the login first; null if none did. */
+  readonly runId: number | null;
   readonly outcome: 'ok' | 'refused' | 'failed';
   readonly expiredOnArrival?: boolean;
   /** Undefined after a success, or if the worker was stopped. */
   readonly error?: RunError | undefined;
   readonly errorMessage?: string;
 };
+
+/** `runId` is called when the login ends: a run may have asked for it meanwhile. */
+type LoginCause = Pick<LoginRecord, 'reason'> & { readonly runId: () => LoginRecord['runId'] };
 
 export type LogIn = ReturnType<typeof createLogIn>;
 
@@ -30,26 +35,28 @@ export type LogIn = ReturnType<typeof createLogIn>;
  * `Retry-After` prevented.
  */
 export function createLogIn(connection: Connection, onLogin: (login: LoginRecord) => void) {
-  return async (reason: LoginReason, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
-    const login = { at: connection.clock.now(), reason };
+  return async ({ reason, runId }: LoginCause, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
+    const at = connection.clock.now();
+    const record = (result: Omit<LoginRecord, 'at' | 'reason' | 'runId'>): void =>
+      onLogin({ at, reason, runId: runId(), ...result });
     try {
       const token = await requestToken(credentials, signal, connection);
       const { expiresAt, clockSkewMs } = token;
-      onLogin({ ...login, outcome: 'ok', expiresAt, clockSkewMs, expiredOnArrival: hasExpiredOnArrival(token) });
+      record({ outcome: 'ok', expiresAt, clockSkewMs, expiredOnArrival: hasExpiredOnArrival(token) });
       return token;
     } catch (error) {
       if (error instanceof RetryAfterError) throw error;
       if (signal.aborted) {
         const why = signal.reason instanceof Error ? ` ${signal.reason.message}` : '';
         const cause = signal.reason instanceof RunError ? signal.reason : undefined;
-        onLogin({ ...login, outcome: 'failed', error: cause, errorMessage: `The login was interrupted.${why}` });
+        record({ outcome: 'failed', error: cause, errorMessage: `The login was interrupted.${why}` });
         throw error;
       }
       const failure = toRunError(error);
       // A CredentialsError without a status means that a secret was unreadable and nothing was sent.
       const isRefused = failure instanceof CredentialsError && failure.httpStatus !== undefined;
       const outcome = isRefused ? 'refused' : 'failed';
-      onLogin({ ...login, outcome, error: failure, errorMessage: failure.message });
+      record({ outcome, error: failure, errorMessage: failure.message });
       throw failure;
     }
   };

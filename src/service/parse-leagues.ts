@@ -3,7 +3,7 @@ import { ContractError } from '../errors.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
 import { canonicalJson, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_DEPTH } from '../league/json.ts';
 import { contentHash, elementHash } from '../league/league-json.ts';
-import { type JsonText, LEAGUE_FIELDS, LEAGUES_RESPONSE, type League } from '../league/schemas.ts';
+import { type JsonText, LEAGUE_FIELDS, LEAGUE_STATUSES, LEAGUES_RESPONSE, type League } from '../league/schemas.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
 import { type Problem, readFields, readText, unknownFields } from './coerce.ts';
 
@@ -79,10 +79,11 @@ export async function parseLeagues(body: JsonObject, scope: Scope, options: Opti
   rejections.sort((a, b) => a.position - b.position);
   assertMostlyValid(rejected + conflicts.length, received, rejections);
   const distinct = [...Map.groupBy(rejections, ({ raw }) => raw).values()].flatMap((same) => same.slice(0, 1));
-  // A StoredElement has the same status as its row, which is in scope.
-  const isOutOfScope = (one: ReceivedLeague): boolean => !(one instanceof StoredElement) && one.league.status !== scope;
-  if (scope !== 'all' && leagues.values().some(isOutOfScope))
-    drift.add([{ field: 'leagues[].status', kind: 'unexpected-value', detail: `not ${scope}, which was asked for` }]);
+  if (scope !== 'all') {
+    // A StoredElement has the same status as its row, which is in scope.
+    const other = leagues.values().find((one) => !(one instanceof StoredElement) && one.league.status !== scope);
+    if (other !== undefined) drift.add([unexpectedStatus(`not ${scope}, which was asked for`)], other.leagueId);
+  }
   const duplicates = received - leagues.size - distinct.length;
   return { received, leagues, rejections: distinct, duplicates, drift: drift.list() };
 }
@@ -102,12 +103,18 @@ function readElement(sent: JsonValue, position: number, stored: ReadonlyMap<stri
   }
   if (!isObject(sent)) return reject(sent, position, [{ path: '', message: 'is not an object' }]);
   const { values, problems, drift } = readFields(LEAGUE_FIELDS, sent, 'leagues[].');
-  driftLog.add(drift);
+  driftLog.add(drift, readableId(sent));
+  if (values.status !== null && !LEAGUE_STATUSES.includes(values.status))
+    driftLog.add([unexpectedStatus('neither active nor inactive')], readableId(sent));
   if (values.league_id === '') problems.unshift({ path: 'league_id', message: 'is empty' });
   if (problems.length > 0) return reject(sent, position, problems);
   // The cast is safe: if there are no problems, each value has its column's type, or is null if it may be missing.
   const league = values as League;
   return { leagueId: league.league_id, league, hash: hash ?? contentHash(league), position };
+}
+
+function unexpectedStatus(detail: string): Drift {
+  return { field: 'leagues[].status', kind: 'unexpected-value', detail };
 }
 
 /** An element whose content equals that of its stored league, as is usual. `league` is parsed on each access. */

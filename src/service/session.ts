@@ -33,6 +33,8 @@ export class Session {
   private readonly rejected = new Map<Resource, Token>();
   private cached: Token | undefined;
   private pendingLogin: Promise<Token> | undefined;
+  /** The run that first asked for the login in progress; null if none did. */
+  private askedBy: number | null = null;
   private nextReason: LoginReason;
   /** The number of consecutive logins whose token had expired on arrival. */
   private expiredOnArrival = 0;
@@ -56,14 +58,15 @@ export class Session {
   /**
    * Resolves to a token that the resource has not rejected; logs in if there is none (single flight). If `isTrial` is
    * true, the resource rejected a fresh token earlier, so another login would not help. Rejects with a CredentialsError
-   * during the backoff after a CredentialsError, otherwise with the error of the login or the signal's reason.
+   * during the backoff after a CredentialsError, otherwise with the error of the login or the signal's reason. The
+   * login is recorded with `runId`, unless another run asked for it before.
    */
-  async token(resource: Resource, signal: AbortSignal): Promise<{ readonly token: Token; readonly isTrial: boolean }> {
+  async token(resource: Resource, signal: AbortSignal, runId?: number | null) {
     signal.throwIfAborted();
     const blockedBy = this.blockedBy(resource);
     if (blockedBy !== undefined) throw blockedBy;
     if (this.isRejected(resource)) this.nextReason = 'rejected-token';
-    const token = this.usableToken(resource) ?? (await unlessAborted(this.logIn(), signal));
+    const token = this.usableToken(resource) ?? (await unlessAborted(this.logIn(runId), signal));
     return { token, isTrial: this.rejected.has(resource) };
   }
 
@@ -130,7 +133,8 @@ export class Session {
     return this.isRejected(resource) ? undefined : this.cached;
   }
 
-  private logIn(): Promise<Token> {
+  private logIn(runId: number | null = null): Promise<Token> {
+    this.askedBy = this.pendingLogin === undefined ? runId : (this.askedBy ?? runId);
     this.pendingLogin ??= this.startLogin().finally(() => {
       this.pendingLogin = undefined;
       this.wake();
@@ -142,7 +146,11 @@ export class Session {
     const { clock, logIn, loginTimeoutMs, signal } = this.options;
     using deadline = startDeadline(clock, loginTimeoutMs, signal);
     try {
-      this.cached = await logIn(this.nextReason, { read: () => this.readCredentials() }, deadline.signal);
+      this.cached = await logIn(
+        { reason: this.nextReason, runId: () => this.askedBy },
+        { read: () => this.readCredentials() },
+        deadline.signal,
+      );
     } catch (error) {
       if (error instanceof CredentialsError) this.credentialBackoff.fail('login', error);
       else this.renewalBackoff.fail(error instanceof RunError ? (error.notBefore ?? 0) - clock.now() : 0);

@@ -26,7 +26,7 @@ const SINCE = `  first_seen_at instant: When it was first stored.
 
 /** The most useful tables come first. */
 export const TABLES = `
-leagues: One row for every league ever seen, as it was when last listed. Removed leagues keep their row, with removed_at set. Rows are never deleted.
+leagues: One row for every league ever seen, as it was when last listed. Removed leagues keep their row, with removed_at set. Rows are never deleted: DELETE is rejected.
 ${LEAGUE_COLUMNS}
 ${SINCE}
   removed_at instant?: When it was found missing from the list. NULL while it is listed.
@@ -70,6 +70,7 @@ runs: One row for every poll, successful or not, written when it starts. Rows ar
   not_before instant?: The service asked for no requests before this time (Retry-After).
   fingerprint text?: Internal: identifies the service and account.
   program_version text?: Version of league-sync.
+  stale_at instant?: When the leagues become stale unless another poll succeeds, by the settings at the time of this poll. NULL for profiles and unless the poll succeeded.
 
 logins: One row for every login, including retries; never a token. Rows are deleted after LEAGUE_SYNC_RUN_RETENTION.
   id integer: Number of the login; never reused.
@@ -81,6 +82,7 @@ logins: One row for every login, including retries; never a token. Rows are dele
   error_message text?: Why the login was refused or failed.
   not_before instant?: The service asked for no requests before this time (Retry-After).
   fingerprint text?: Internal: identifies the service and account.
+  run_id integer?: The run that asked for the login first (runs.id). NULL if none did, such as when the token was about to expire.
 
 players: The logged-in player, by the latest profile. One row for each player that ever logged in.
   player_id text: Identifier of the player.
@@ -114,6 +116,7 @@ held_removals: Leagues that are missing from the list, but whose removal is held
   held_since instant: When it was first held.
   accepted_at instant?: When the removal was accepted; the next poll applies it. NULL while it is held.
   guard_since instant?: Internal: since when removals had been held without interruption, also of other leagues. NULL if it is held_since.
+  reason text?: Why it was held first: empty-list; unreadable-elements (elements without a readable league_id could be any of the missing leagues); limit (too many would be removed at once). NULL if version 0.1.0 held it.
 
 drift: Where the service deviates from its interface. One row for each field, kind and detail; never a value.
   field text: leagues[].name for a field of a league; leagues.name, login.name, player.name for one of a response.
@@ -121,6 +124,7 @@ drift: Where the service deviates from its interface. One row for each field, ki
   detail text: Types, such as “number for string”.
   first_run_id integer: The run that found it first (runs.id).
   first_seen_at instant: When it was first found.
+  example_league_id text?: A league that showed it (leagues.league_id). NULL for a field of a response or player, if the league_id was unreadable, or if version 0.1.0 found it.
 
 data_dictionary: This description: one row for each table and view (position 0) and each of their columns.
   object text: Name of the table or view.
@@ -136,12 +140,35 @@ schema_migrations: The schema migrations that were applied to this database.
   name text: Its name.
   sha256 text: SHA-256 of its text, in hexadecimal.
   applied_at instant: When it was applied.
+
+database_identity: One row: the id of this database.
+  id text: Random id, made with the database and kept by its copies.
 `;
 
 export const VIEWS = `
+about: What this file is, where to begin, and the SQL for the most common questions.
+  topic text: about, begin with, or ask.
+  subject text: What the answer is about: for begin with, a table or view; for ask, a question.
+  answer text?: A sentence; for ask, an SQL statement.
+
+attention: One row for each thing that somebody should look at; none if all is well. status, check, the status page and /status.json show these rows.
+  since instant?: Since when. NULL for stale if no poll was ever started.
+  what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last 7 days), interrupted (the last run of its kind was cut short).
+  count integer?: How many: failed polls since the last good one, removals held and not accepted, open rejections, new rows of drift. NULL for the others.
+  summary text: What is the matter, in a sentence, with the words of the service if there are any.
+  what_to_do text: What to do about it, with the command if there is one.
+
 active_leagues: The listed leagues with status active, by priority.
 ${LEAGUE_COLUMNS}
 ${SINCE}
+  held boolean: 1 if the service no longer sends the league, but its removal is held (held_leagues).
+
+held_leagues: One row for each removal that is held back, including accepted ones that the next poll applies.
+  league_id text: The league (leagues.league_id).
+  league_name text?: Its name.
+  held_since instant: When its removal was first held.
+  accepted_at instant?: When the removal was accepted. NULL while it is not.
+  reason text?: Why it was held first: empty-list, unreadable-elements or limit. NULL if version 0.1.0 held it.
 
 league_versions: Every version of every league. The state at a time: WHERE valid_from <= time AND (valid_to IS NULL OR valid_to > time).
 ${LEAGUE_COLUMNS}
@@ -159,6 +186,7 @@ league_field_changes: One row for each field that changed, for changes of kind c
   field text: Name of the field; extra counts as one field.
   old_value any?: Its value before, as in its column.
   new_value any?: Its value after.
+  kind text: changed or restored.
 
 freshness: One row: how fresh the leagues are, and whether something needs attention.
   last_success_at instant?: When the last successful poll of the leagues ended. NULL before the first.
@@ -169,4 +197,5 @@ freshness: One row: how fresh the leagues are, and whether something needs atten
   removed_leagues integer: Removed leagues.
   held_removals integer: Removals held back.
   open_rejections integer: Elements that the service still sends but that cannot be stored.
+  stale_at instant?: When the leagues become stale unless another poll succeeds; stale if it has passed. NULL before the first success.
 `;

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { withReader } from './connection.ts';
 import { toDatabaseError } from './database-error.ts';
 import { isRegularFile, readHeader, sizeOf } from './database-file.ts';
-import { assertSchemaKnown, pendingUpgrade, readMigrations } from './migrate.ts';
+import { assertSchemaKnown, pendingUpgrade, readMigrations, schemaVersion } from './migrate.ts';
+import { prepareAttention } from './queries/attention.ts';
 import { prepareFreshness } from './queries/overview.ts';
 
 export type Inspection = ReturnType<typeof inspectDatabase>;
@@ -29,14 +30,17 @@ export function inspectDatabase(path: string, migrations: string) {
     const result = String(db.pragma('quick_check(1)', { simple: true }));
     if (result !== 'ok') throw toDatabaseError(Object.assign(new Error(result), { code: 'SQLITE_CORRUPT' }), path);
     const upgrade = pendingUpgrade(db, known, path);
+    const isCurrent = schemaVersion(db) === known.length;
     const walBytes = sizeOf(`${path}-wal`);
     return {
       bytes: sizeOf(path) + walBytes,
       walBytes,
-      schema: upgrade?.from ?? known.length,
+      schema: schemaVersion(db),
+      isCurrent,
       /** The upgrade that the next start of the worker makes; undefined if there is none. */
       upgrade,
-      freshness: upgrade === undefined ? prepareFreshness(db)() : undefined,
+      freshness: isCurrent ? prepareFreshness(db)() : undefined,
+      attention: isCurrent ? prepareAttention(db)() : [],
     };
   });
 }

@@ -56,9 +56,20 @@ export function migrate(db: Database.Database, migrations: Migrations, at: strin
 }
 
 /** The number of migrations applied; 0 for a file that is not ours yet. */
-function schemaVersion(db: Database.Database): number {
+export function schemaVersion(db: Database.Database): number {
   if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) return 0;
   return Number(db.pragma('user_version', { simple: true }));
+}
+
+/** Throws a DatabaseError if another program version wrote the database and it has another schema. */
+export function assertSchemaCurrent(db: Database.Database, migrations: Migrations, path: string): void {
+  assertSchemaKnown(db, migrations, path);
+  const version = schemaVersion(db);
+  if (version === migrations.length) return;
+  throw new DatabaseError(
+    `The database ${path} has schema ${version}, of an older version of league-sync; this one needs schema ${migrations.length}.`,
+    { fix: 'upgrade it by starting league-sync run or league-sync sync, which keep a copy of the old database' },
+  );
 }
 
 /** Throws a DatabaseError if a newer program version, or one with other migrations, wrote the database. */

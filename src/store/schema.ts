@@ -87,11 +87,13 @@ export const runs = sqliteTable(
     not_before: text(),
     fingerprint: text(),
     program_version: text(),
+    stale_at: text(),
   },
   (table) => [
     index('runs_with_changes')
       .on(table.finished_at, table.added, table.changed, table.restored, table.removed)
       .where(sql`kind = 'leagues' AND added + changed + restored + removed > 0`),
+    index('runs_of_profile').on(table.id).where(sql`kind = 'profile'`),
   ],
 );
 
@@ -105,6 +107,7 @@ export const logins = sqliteTable('logins', {
   error_message: text(),
   not_before: text(),
   fingerprint: text(),
+  run_id: integer(),
 });
 
 export const players = sqliteTable('players', {
@@ -145,6 +148,7 @@ export const heldRemovals = sqliteTable('held_removals', {
   held_since: text().notNull(),
   accepted_at: text(),
   guard_since: text(),
+  reason: text({ enum: ['empty-list', 'unreadable-elements', 'limit'] }),
 });
 
 export const drift = sqliteTable(
@@ -155,6 +159,7 @@ export const drift = sqliteTable(
     detail: text().notNull(),
     first_run_id: integer().notNull(),
     first_seen_at: text().notNull(),
+    example_league_id: text(),
   },
   (table) => [primaryKey({ columns: [table.field, table.kind, table.detail] })],
 );
@@ -179,3 +184,5 @@ export const migrations = sqliteTable('schema_migrations', {
   sha256: text().notNull(),
   applied_at: text().notNull(),
 });
+
+export const databaseIdentity = sqliteTable('database_identity', { id: text().primaryKey() });

@@ -11,6 +11,7 @@ import { createFileGuard, type FileGuard } from './database-file.ts';
 import { removeDemoMark } from './demo-mark.ts';
 import type { Lock } from './lock.ts';
 import { assertSchemaKnown, migrate, pendingUpgrade, readMigrations, type Upgrade } from './migrate.ts';
+import { prepareAttention } from './queries/attention.ts';
 import { prepareFreshness } from './queries/overview.ts';
 import { createHoldRows } from './tables/held-removals.ts';
 import { createLeagueRows } from './tables/leagues.ts';
@@ -105,6 +106,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     holds: createHoldRows(db),
     drift: createDriftRows(db),
     freshness: prepareFreshness(client),
+    attention: prepareAttention(client),
     removeDemoMark: () => removeDemoMark(client),
     /** How many rows this store has inserted, updated and deleted so far. */
     rowsWritten: () => Number(rowsWritten.get()),

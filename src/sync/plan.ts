@@ -3,7 +3,7 @@ import { changedMembersJson } from '../league/league-json.ts';
 import type { JsonText, League } from '../league/schemas.ts';
 import type { LeagueList, ReceivedLeague } from '../service/parse-leagues.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
-import type { Hold } from '../store/tables/held-removals.ts';
+import type { Hold, HoldReason } from '../store/tables/held-removals.ts';
 import type { LeagueIndex } from '../store/tables/leagues.ts';
 
 /** Everything that a poll of the leagues would write, except drift and the run's own row. */
@@ -35,6 +35,7 @@ export function planPoll(
     removed: removals.removed.length,
     held: removals.held.length,
   };
+  const holdReason = removals.held.length === 0 ? undefined : findHoldReason(list);
   const wrote = counts.added + counts.changed + counts.restored + counts.removed > 0;
   const outcome: 'changed' | 'unchanged' | 'held' = counts.held > 0 ? 'held' : wrote ? 'changed' : 'unchanged';
   return {
@@ -42,7 +43,8 @@ export function planPoll(
     counts,
     changes,
     removals,
-    heldBecause: removals.held.length === 0 ? undefined : explainHold(list, limit),
+    holdReason,
+    heldBecause: holdReason && explainHold(holdReason, limit),
     /** The leagues whose hold begins or ends, and when removals began to be held (undefined if none are held yet). */
     holds: { ...planHolds(held, removals, list), guardSince },
     rejections: list.rejections,
@@ -150,10 +152,15 @@ export function decideRemovals(
   return { removed: missing, held: [] };
 }
 
-function explainHold(list: LeagueList, limit: number): string {
-  const hasUnreadable = list.rejections.some(({ leagueId }) => leagueId === null);
-  if (hasUnreadable) return 'elements without a readable league_id could be any of the missing leagues';
-  if (list.received === 0) return 'the list is empty';
+function findHoldReason(list: LeagueList): HoldReason {
+  if (list.received === 0) return 'empty-list';
+  return list.rejections.some(({ leagueId }) => leagueId === null) ? 'unreadable-elements' : 'limit';
+}
+
+function explainHold(reason: HoldReason, limit: number): string {
+  if (reason === 'empty-list') return 'the list is empty';
+  if (reason === 'unreadable-elements')
+    return 'elements without a readable league_id could be any of the missing leagues';
   const share = Number((limit * 100).toFixed(6));
   return `more than ${ALWAYS_ALLOWED} leagues, and more than ${share}% of those listed, would be removed at once`;
 }

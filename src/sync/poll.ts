@@ -70,7 +70,7 @@ function findValidators({ store, scope, fingerprint, programVersion, clock }: Ru
 
 /** Must be called in the transaction in which the plan was made. */
 function commit({ store, scope }: RunDeps, plan: Plan, stamp: RunStamp): ApplyResult {
-  const { outcome, counts, heldBecause, holds } = plan;
+  const { outcome, counts, holdReason, heldBecause, holds } = plan;
   writeChanges(store, plan.changes, stamp);
   for (const leagueId of plan.removals.removed) {
     const before = leagueJson(store.leagues.load(leagueId));
@@ -78,7 +78,7 @@ function commit({ store, scope }: RunDeps, plan: Plan, stamp: RunStamp): ApplyRe
     store.leagues.append({ ...stamp, leagueId, kind: 'removed', before, after: null });
   }
   store.holds.release(holds.ended);
-  store.holds.hold(holds.begun, stamp, holds.guardSince);
+  store.holds.hold(holds.begun, stamp, holdReason, holds.guardSince);
   const newRejections = store.rejections.update(plan.rejections, scope, stamp);
   return { outcome, counts, heldBecause, newRejections };
 }

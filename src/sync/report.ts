@@ -31,6 +31,8 @@ export type RunReport = {
   readonly durationMs: number;
   /** The timestamp of the run's writes; undefined if the run did not succeed. */
   readonly finishedAt?: string;
+  /** When the leagues become stale; undefined for profiles and if the run did not succeed. */
+  readonly staleAt?: string;
   readonly attempts: number;
   readonly httpStatus: number | undefined;
   readonly counts: RunCounts;

@@ -22,6 +22,8 @@ export type RunDeps = Pick<Config, 'scope' | 'removalLimit' | 'runTimeoutMs'> & 
   readonly programVersion: string;
   readonly scrub: (text: string) => string;
   readonly emit: Listener;
+  /** When the leagues of a poll that succeeds now (ms) become stale. */
+  readonly staleAt: (now: number) => string;
 };
 
 export type ApplyResult = {
@@ -41,7 +43,8 @@ export class Run implements Disposable {
   private readonly trigger: Trigger;
   private readonly stop: AbortSignal;
   private readonly startedMonotonic: number;
-  private id: number | null = null;
+  /** Null until the row of the run is inserted. */
+  runId: number | null = null;
 
   constructor(deps: RunDeps, kind: RunKind, trigger: Trigger, stop: AbortSignal) {
     this.deps = deps;
@@ -69,7 +72,7 @@ export class Run implements Disposable {
       program_version: programVersion,
       not_before: this.notBefore(),
     };
-    this.id = await store.write(() => store.runs.start(row), this.deadline.signal);
+    this.runId = await store.write(() => store.runs.start(row), this.deadline.signal);
   }
 
   beforeDeadline<T>(work: Promise<T>): Promise<T> {
@@ -79,8 +82,10 @@ export class Run implements Disposable {
   /** In one transaction, calls `apply`, stores new drift and completes the row. */
   async finish(meta: Partial<FetchResult>, apply: (stamp: RunStamp) => ApplyResult): Promise<RunReport> {
     const { store, drift, clock } = this.deps;
-    const runId = this.id;
+    const { runId } = this;
     if (runId === null) throw new Error('the run was not begun');
+    // Calculated outside of the transaction, since the next times of a rare schedule take long to find.
+    const stale_at = this.kind === 'leagues' ? this.deps.staleAt(clock.now()) : null;
     let departures: readonly Drift[] = [];
     const result = await store.write(() => {
       const at = store.nextTimestamp(clock.now());
@@ -98,8 +103,10 @@ export class Run implements Disposable {
         service_timestamp: meta.timestamp ?? null,
         etag: meta.etag ?? null,
         last_modified: meta.lastModified ?? null,
+        stale_at,
       });
-      return { outcome, counts, heldBecause, newFindings, wrote, finishedAt: at } satisfies Partial<RunReport>;
+      const timestamps = { finishedAt: at, ...(stale_at && { staleAt: stale_at }) };
+      return { outcome, counts, heldBecause, newFindings, wrote, ...timestamps } satisfies Partial<RunReport>;
     }, this.deadline.signal);
     drift.remove(departures);
     return this.report(result);
@@ -109,7 +116,7 @@ export class Run implements Disposable {
   async fail(error: unknown): Promise<RunReport> {
     const stopped = this.stop.aborted && error === this.stop.reason;
     const failure = stopped ? undefined : toRunError(error);
-    const unrecorded = this.id === null ? undefined : await this.recordFailure(this.id, failure);
+    const unrecorded = this.runId === null ? undefined : await this.recordFailure(this.runId, failure);
     return this.report({ outcome: stopped ? 'interrupted' : 'failed' }, failure ?? unrecorded);
   }
 
@@ -156,7 +163,7 @@ export class Run implements Disposable {
     // Without this, a service that always sends `Retry-After: 1` would cause a catch-up every second.
     const mayPostpone = this.trigger !== 'catch-up' || leftMs >= this.deadline.at - clock.monotonic();
     const report = {
-      runId: this.id,
+      runId: this.runId,
       kind: this.kind,
       trigger: this.trigger,
       durationMs: clock.monotonic() - this.startedMonotonic,

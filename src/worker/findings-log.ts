@@ -17,7 +17,9 @@ export function logNewFindings(log: Log, report: RunReport, scrub: (text: string
     log.warn({ run_id: runId, kind, ...fields }, `${kind}: ${count} new ${what}: ${[...texts, ...more].join('; ')}`);
   };
   if (drift.length > 0) {
-    const first = drift.slice(0, MAX_NAMED).map((one) => ({ ...one, field: shorten(one.field) }));
+    const first = drift.slice(0, MAX_NAMED).map(({ example_league_id: id, ...one }) => {
+      return { ...one, field: shorten(one.field), ...(id ? { example_league_id: shorten(id) } : {}) };
+    });
     const texts = first.map((one) => `${one.field} ${one.kind} (${one.detail})`);
     const nouns = ['departure from the interface (drift)', 'departures from the interface (drift)'] as const;
     warn({ new_drift: drift.length, drift: first }, drift.length, nouns, texts);

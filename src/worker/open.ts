@@ -14,6 +14,7 @@ import { acquireLock, type Lock } from '../store/lock.ts';
 import { type CloseResult, openStore, type Store } from '../store/store.ts';
 import type { Listener } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
+import { staleAt } from '../sync/stale-at.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { CopyDatabase } from './copy-process.ts';
 import { Publisher } from './publisher.ts';
@@ -47,7 +48,7 @@ export async function openWorker(config: Config, options: OpenOptions) {
   warnIfOnNetwork(path, log);
   stack.use(await options.onLocked?.());
   const store = stack.use(await openDatabase(path, lock, options));
-  const interrupted = await prepareRows(store, options);
+  const interrupted = await prepareRows(store, config, options);
   // Disposed before the store, which cannot remove its WAL while a copy process reads the database.
   const publisher = stack.use(createPublisher(store, config, options));
   const fingerprint = fingerprintOf(config);
@@ -64,7 +65,8 @@ export async function openWorker(config: Config, options: OpenOptions) {
   const service = stack.use(openService(config, connection, { ...options, onLogin }));
   const { client, drift, secrets, clock, session, retryAfter } = service;
   const { scope, removalLimit, runTimeoutMs } = config;
-  const settings = { scope, removalLimit, runTimeoutMs, fingerprint, programVersion: findPackage().version };
+  const limits = { scope, removalLimit, runTimeoutMs, staleAt: (now: number) => staleAt(config, now) };
+  const settings = { ...limits, fingerprint, programVersion: findPackage().version };
   const pausedUntil = retryAfter.until;
   const deps: RunDeps = { store, client, drift, clock, ...settings, scrub: secrets.scrub, pausedUntil, emit };
   const opened = stack.move();
@@ -128,7 +130,7 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
       );
   };
   return {
-    recordLogin: ({ at, outcome, reason, expiresAt, clockSkewMs, errorMessage, error }: LoginRecord): void => {
+    recordLogin: ({ at, outcome, reason, runId, expiresAt, clockSkewMs, errorMessage, error }: LoginRecord): void => {
       const row = {
         at: formatTimestamp(at),
         outcome,
@@ -138,6 +140,7 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
         error_message: errorMessage ?? null,
         not_before: error?.notBefore === undefined ? null : formatTimestamp(error.notBefore),
         fingerprint,
+        run_id: runId,
       };
       write(`a login (${reason}, ${outcome})`, () => store.logins.add(row));
     },
@@ -148,12 +151,18 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
   };
 }
 
-/** Removes the demo mark unless `isDemo`. Marks unfinished runs as `interrupted` and resolves to their number. */
-function prepareRows(store: Store, { signal, isDemo = false }: OpenOptions): Promise<number> {
+/**
+ * Removes the demo mark unless `isDemo`, and adds `stale_at` to a last good poll of version 0.1.0. Marks unfinished runs
+ * as `interrupted` and resolves to their number.
+ */
+function prepareRows(store: Store, config: Config, { signal, isDemo = false }: OpenOptions): Promise<number> {
   const foundAt = formatTimestamp(systemClock.now());
   const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
+    const last = store.runs.lastApplied();
+    if (last?.finished_at && last.stale_at === null)
+      store.runs.finish(last.id, { ...last, stale_at: staleAt(config, Date.parse(last.finished_at)) });
     return store.runs.interruptRunning(message);
   }, signal);
 }

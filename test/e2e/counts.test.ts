@@ -23,7 +23,7 @@ it('every view counts the same rejections and held removals, also what another p
       ['status.json', served.stored.freshness.open_rejections, served.stored.freshness.held_removals],
       ['metrics', metric('rejected_leagues'), metric('held_removals')],
       ['headline', first(/<h1>.* (\d+) list elements? cannot be stored/), first(/<h1>.*?(\d+) removals? /)],
-      ['links', first(/>(\d+) elements? rejected</), first(/>(\d+) removals? held</)],
+      ['attention', first(/(\d+) list elements? cannot be stored[,:]/), first(/The removal of (\d+) leagues? is held/)],
       ['sections', first(/(\d+) elements? of the last list/), first(/<\/span> (\d+) removals?</)],
     ];
   };

@@ -33,7 +33,7 @@ const REFUSED = [
   ';PRAGMA user_version=7',
   '/**/;PRAGMA user_version=7',
   "INSERT INTO leagues (league_id) VALUES ('x')",
-  "REPLACE INTO drift VALUES ('a', 'unknown-field', 'c', 1, '2026-11-20T12:00:00.000Z')",
+  "REPLACE INTO drift VALUES ('a', 'unknown-field', 'c', 1, '2026-11-20T12:00:00.000Z', NULL)",
   'UPDATE leagues SET priority = 0 RETURNING *',
   'DELETE FROM runs',
   'WITH gone AS (SELECT 1) DELETE FROM runs RETURNING *',

@@ -60,17 +60,19 @@ describe('status', () => {
     expect(stdout).toMatch(/^1 +leagues +manual +2.*Z {2}2 h ago +changed +124 received, 124 added$/m);
   });
 
-  it('counts the polls that failed, and says why the last one did', async () => {
+  it('shows the rows of the view attention, and what to do about each', async () => {
     const bench = await setUp();
     await bench.run(['sync']);
-    expect((await bench.run(['status'])).stdout).toMatch(/^failed polls +none since the last good one$/m);
+    expect((await bench.run(['status'])).stdout).not.toContain('!');
     bench.simulator.setFault('not-json', true);
     expect((await bench.run(['sync'])).code).toBe(1);
-    expect((await bench.run(['status'])).stdout).toMatch(/^failed polls +1 since the last good one: The response .+$/m);
     expect((await bench.run(['sync'])).code).toBe(1);
     const { stdout } = await bench.run(['status']);
     expect(stdout).toMatch(/^● up to date, but the last 2 polls failed · 124 leagues · synced .+$/m);
-    expect(stdout).toMatch(/^failed polls +2 since the last good one: The response to GET .+$/m);
+    const rows = bench.rows('SELECT * FROM attention');
+    expect(rows).toMatchObject([{ what: 'failing', count: 2 }]);
+    for (const { summary, what_to_do } of rows) expect(stdout).toContain(`\n! ${summary}\n  → ${what_to_do}\n`);
+    expect(JSON.parse((await bench.run(['status', '--json'])).stdout).attention).toEqual(rows);
   });
 
   it('shows the end of a pending Retry-After', async () => {
@@ -125,7 +127,7 @@ describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
       expect(lines.length).toBeGreaterThan(10);
     }
     const text = stripVTControlCharacters(await show(bench, 'status', columns));
-    expect(text).toMatch(/^● no poll has succeeded yet\n/);
+    expect(text).toMatch(/^● stale: no poll has succeeded yet\n/);
     expect(text).toMatch(/leagues .*failed +failed for.*…/);
     expect(text.replace(/\s+/g, ' ')).toContain(message);
   });

@@ -5,6 +5,7 @@ import { checkFile } from '../../src/check/database.ts';
 import { findPackage } from '../../src/package.ts';
 import { picture } from '../support/copy-process.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
+import { PRESENT_SCHEMA } from '../support/later-version.ts';
 import { startScriptedService } from '../support/scripted-service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
@@ -31,10 +32,10 @@ it('a database of an older schema is a warning that says what the next start doe
 
   const { result, state } = checkFile(bench.path, migrations);
 
-  expect(state).toBe('readable');
+  expect(state).toBe('outdated');
   expect(result).toMatchObject({ name: 'database', result: 'warn' });
-  expect(result.message).toContain('schema 1, and this version has schema 2');
-  expect(result.message).toContain(`keeps a copy at ${bench.path}.schema-1`);
+  expect(result.message).toContain(`schema ${PRESENT_SCHEMA}, and this version has schema ${PRESENT_SCHEMA + 1}`);
+  expect(result.message).toContain(`keeps a copy at ${bench.path}.schema-${PRESENT_SCHEMA}`);
   expect(result.fix).toBe('start the worker, which upgrades it');
   expect(picture(folder.path)).toEqual(before);
 });

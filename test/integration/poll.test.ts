@@ -480,6 +480,7 @@ describe('the views', () => {
         removed_leagues: 1,
         held_removals: 0,
         open_rejections: 1,
+        stale_at: expect.stringMatching(/^\d{4}-.*Z$/),
       },
     ]);
     expect(Number(freshness()[0]?.age_seconds)).toBeLessThan(30);

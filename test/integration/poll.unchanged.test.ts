@@ -45,7 +45,8 @@ describe('leagues that did not change', () => {
 
   it('are added if another tool has deleted their rows, before the poll or in the midst of it', async () => {
     await withLeagues(async (bench) => {
-      const forget = () => execute(bench.path, "DELETE FROM leagues WHERE league_id = 'l1'");
+      const forget = () =>
+        execute(bench.path, "DROP TRIGGER IF EXISTS leagues_no_delete; DELETE FROM leagues WHERE league_id = 'l1'");
       forget();
       expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 2 } });
       // Called between reading the stored leagues and the transaction.

@@ -128,6 +128,7 @@ describe('the guard', () => {
       held_since: bench.rows('SELECT finished_at FROM runs WHERE id = 2')[0]?.finished_at,
       accepted_at: null,
       guard_since: null,
+      reason: 'limit',
     });
     expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({ outcome: 'held', counts: { held: 6 } });
     expect(bench.rows('SELECT * FROM held_removals ORDER BY held_since, league_id')).toEqual(held);

@@ -6,7 +6,15 @@ import { type Folder, makeFolder } from '../support/folder.ts';
 import { openTestStore } from '../support/store.ts';
 
 const INSTANT = '2026-11-20T12:00:00.000Z';
-const VIEWS = ['active_leagues', 'freshness', 'league_field_changes', 'league_versions'];
+const VIEWS = [
+  'about',
+  'active_leagues',
+  'attention',
+  'freshness',
+  'held_leagues',
+  'league_field_changes',
+  'league_versions',
+];
 const FIELDS = `league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type,
   active_year, external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
   create_datetime, last_update_datetime`.split(/,\s*/);
@@ -34,7 +42,7 @@ const SAMPLE = `
   INSERT INTO rejected_leagues (first_run_id, position, problems, raw, first_seen_at, raw_hash, scope)
     VALUES (1, 0, '[]', '1', '${INSTANT}', 'h', 'all');
   INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at) VALUES ('a', 1, '${INSTANT}', NULL);
-  INSERT INTO drift VALUES ('leagues[].x', 'unknown-field', 'string', 1, '${INSTANT}');`;
+  INSERT INTO drift VALUES ('leagues[].x', 'unknown-field', 'string', 1, '${INSTANT}', 'a');`;
 
 /** How SQLite responds to a statement of an outside tool, which is rolled back in any case. */
 function attempt(sql: string): string {
@@ -115,23 +123,25 @@ describe('the migrated schema', () => {
       'runs',
       `id kind trigger scope started_at finished_at outcome attempts http_status body_bytes received added changed
        unchanged restored rejected duplicates removed held error_kind error_message service_message service_timestamp
-       etag last_modified not_before fingerprint program_version`,
+       etag last_modified not_before stale_at fingerprint program_version`,
     ],
-    ['logins', 'id at outcome reason expires_at clock_skew_ms error_message not_before fingerprint'],
+    ['logins', 'id at outcome reason expires_at clock_skew_ms error_message not_before fingerprint run_id'],
     [
       'players',
       'player_id username email type verified profile_pic first_name last_name premium_items extra first_seen_at changed_at',
     ],
     ['rejected_leagues', 'id first_run_id league_id position problems raw first_seen_at resolved_at raw_hash scope'],
-    ['held_removals', 'league_id first_run_id held_since accepted_at guard_since'],
-    ['drift', 'field kind detail first_run_id first_seen_at'],
+    ['held_removals', 'league_id first_run_id held_since accepted_at guard_since reason'],
+    ['held_leagues', 'league_id league_name held_since accepted_at reason'],
+    ['attention', 'since what count summary what_to_do'],
+    ['drift', 'field kind detail first_run_id first_seen_at example_league_id'],
     ['league_versions', `${FIELDS.join(' ')} extra valid_from valid_to`],
-    ['league_field_changes', 'at league_id league_name field old_value new_value'],
+    ['league_field_changes', 'at league_id league_name field old_value new_value kind'],
     [
       'freshness',
-      'last_success_at age_seconds last_outcome consecutive_failures live_leagues removed_leagues held_removals open_rejections',
+      'last_success_at age_seconds last_outcome consecutive_failures live_leagues removed_leagues held_removals open_rejections stale_at',
     ],
-    ['active_leagues', `${FIELDS.join(' ')} extra`],
+    ['active_leagues', `${FIELDS.join(' ')} extra held`],
   ])('has in %s the columns that the contract publishes', (table, names) => {
     expect(columnsOf(table)).toEqual(expect.arrayContaining(names.split(/\s+/)));
   });

@@ -1,14 +1,21 @@
 import { CredentialsError, type DatabaseError } from '../../src/errors.ts';
 import type { MonitorSources } from '../../src/observe/monitor.ts';
 import type { Resource } from '../../src/service/backoff.ts';
+import type { Attention } from '../../src/store/queries/attention.ts';
 import type { Freshness } from '../../src/store/queries/overview.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
+
+/** How long data is fresh by default, in ms. */
+export const STALE_AFTER = 17 * 60_000;
 
 type Known = {
   /** When (ms) the leagues, and the profile, were last brought up to date. */
   readonly lastSuccessAt?: number | undefined;
   readonly lastProfileAt?: number | undefined;
+  /** By default, 17 min after the last success. */
+  readonly staleAt?: number;
   readonly consecutiveFailures?: number;
+  readonly attention?: () => readonly Attention[];
   readonly counts?: Partial<Freshness>;
   readonly path?: string;
   readonly fault?: () => DatabaseError | undefined;
@@ -28,6 +35,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
     removed_leagues: 0,
     held_removals: 0,
     open_rejections: 0,
+    stale_at: lastSuccessAt === undefined ? null : formatTimestamp(known.staleAt ?? lastSuccessAt + STALE_AFTER),
     ...known.counts,
   };
   const token = {
@@ -42,6 +50,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
       path,
       read: <T>(work: () => T): T => work(),
       freshness: () => freshness,
+      attention: () => known.attention?.() ?? [],
       writeError: () => fault?.(),
       runs: {
         lastSuccess: () => ({ finished_at: lastProfileAt === undefined ? null : formatTimestamp(lastProfileAt) }),

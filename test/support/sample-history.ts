@@ -94,6 +94,7 @@ function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSig
     removalLimit: 0.2,
     runTimeoutMs: HOUR_MS / 30,
     pausedUntil: () => 0,
+    staleAt: (now) => formatTimestamp(now + HOUR_MS),
     emit: () => undefined,
     ...IDENTITY,
   };

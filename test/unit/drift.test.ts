@@ -12,3 +12,15 @@ it('the drift log keeps each departure once, and a thousand at most', () => {
   log.remove([drift('a')]);
   expect(log.list()).toHaveLength(999);
 });
+
+it('the drift log keeps the first league that shows a departure', () => {
+  const log = createDriftLog();
+  log.add([drift('a')], 'l1');
+  log.add([drift('a'), drift('b')], 'l2');
+  log.add([drift('c')]);
+  expect(log.list()).toEqual([
+    { ...drift('a'), example_league_id: 'l1' },
+    { ...drift('b'), example_league_id: 'l2' },
+    drift('c'),
+  ]);
+});

@@ -20,7 +20,7 @@ async function logInAt(wallAt: number) {
   const transport = async () => createAnswer(body, { headers: { date: new Date(NOON).toUTCString() } });
   const connection = connect(transport, {}, { clock, random: () => 0 });
   const logIn = createLogIn(connection, (login) => recorded.push(login));
-  const token = await logIn('manual', credentials, new AbortController().signal);
+  const token = await logIn({ reason: 'manual', runId: () => null }, credentials, new AbortController().signal);
   return { recorded: recorded[0]?.clockSkewMs, token };
 }
 

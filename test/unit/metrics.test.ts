@@ -3,6 +3,7 @@ import { TransportError } from '../../src/errors.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { Monitor } from '../../src/observe/monitor.ts';
 import { NO_COUNTS, type RunReport, type WorkerEvent } from '../../src/sync/report.ts';
+import { formatTimestamp } from '../../src/time/clock.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock } from '../support/clock.ts';
 import { makeMonitorSources } from '../support/monitor-sources.ts';
@@ -20,8 +21,6 @@ function createStage() {
       database: 'leagues.db',
       schedule: parseSchedule('*/5 * * * *', 'UTC'),
       profileSchedule: 'off',
-      runTimeoutMs: 120_000,
-      staleAfterMs: 900_000,
     },
     clock,
   );
@@ -78,8 +77,8 @@ describe('the metrics', () => {
 
   it('keep the skew of the last login, even if the next one fails', async () => {
     const { note, read } = createStage();
-    note({ type: 'login', login: { at: 0, reason: 'start', outcome: 'ok', clockSkewMs: -2_500 } });
-    note({ type: 'login', login: { at: 1, reason: 'due', outcome: 'failed' } });
+    note({ type: 'login', login: { at: 0, reason: 'start', runId: 1, outcome: 'ok', clockSkewMs: -2_500 } });
+    note({ type: 'login', login: { at: 1, reason: 'due', runId: null, outcome: 'failed' } });
     const found = await read();
     expect(found.value('league_sync_clock_skew_seconds')).toBe(-2.5);
     expect(found.value('league_sync_logins_total', { outcome: 'failed' })).toBe(1);
@@ -107,9 +106,10 @@ describe('the metrics', () => {
     open({ lastSuccessAt: 5_000, lastProfileAt: 6_000 });
     expect([await success('leagues'), await success('profile')]).toEqual([5, 6]);
     note(ended(reportOf('profile', 'failed')));
-    note(ended(reportOf('leagues', 'unchanged')));
+    const finishedAt = formatTimestamp(clock.now());
+    note(ended(reportOf('leagues', 'unchanged', { finishedAt })));
     expect([await success('leagues'), await success('profile')]).toEqual([clock.now() / 1_000, 6]);
-    note(ended(reportOf('profile', 'unchanged')));
+    note(ended(reportOf('profile', 'unchanged', { finishedAt })));
     expect(await success('profile')).toBe(clock.now() / 1_000);
   });
 

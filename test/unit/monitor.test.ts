@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
 import { Monitor } from '../../src/observe/monitor.ts';
+import type { Resource } from '../../src/service/backoff.ts';
+import type { Attention } from '../../src/store/queries/attention.ts';
 import type { RunReport } from '../../src/sync/report.ts';
+import { formatTimestamp } from '../../src/time/clock.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
-import { makeMonitorSources } from '../support/monitor-sources.ts';
-import { ended, makeReport as reportOf } from '../support/run-report.ts';
+import { makeMonitorSources, STALE_AFTER } from '../support/monitor-sources.ts';
+import { ended, makeReport } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const STALE_AFTER = 17 * MINUTE;
 
 function createStage() {
   const clock = createTestClock();
   let refused: { readonly message: string } | undefined;
   let fault: DatabaseError | undefined;
+  let rows: readonly Attention[] = [];
   const monitor = new Monitor(
     {
       baseUrl: 'http://127.0.0.1:1',
@@ -22,8 +25,6 @@ function createStage() {
       database: 'leagues.db',
       schedule: parseSchedule('*/5 * * * *', 'UTC'),
       profileSchedule: 'off',
-      runTimeoutMs: 2 * MINUTE,
-      staleAfterMs: STALE_AFTER,
     },
     clock,
   );
@@ -35,6 +36,7 @@ function createStage() {
           consecutiveFailures,
           refusal: () => refused,
           fault: () => fault,
+          attention: () => rows,
         }),
       ),
     noteRun: (report: RunReport): void => monitor.onEvent(ended(report)),
@@ -46,13 +48,23 @@ function createStage() {
   const harm = (error: DatabaseError | undefined): void => {
     fault = error;
   };
+  const show = (...shown: readonly Attention[]): void => {
+    rows = shown;
+  };
+  /** The report of a poll that succeeds now, or fails with this error. */
+  const reportOf = (more: Partial<RunReport> = {}): RunReport => {
+    const now = clock.now();
+    const timestamps = { finishedAt: formatTimestamp(now), staleAt: formatTimestamp(now + STALE_AFTER) };
+    const isGood = more.error === undefined && more.outcome !== 'interrupted';
+    return makeReport({ ...(isGood ? timestamps : {}), ...more });
+  };
   const reasons = () => health.verdict().reasons.map(({ reason }) => reason);
-  return { clock, health, reasons, refuse, harm };
+  return { clock, monitor, health, reasons, refuse, harm, show, reportOf };
 }
 
 describe('the health', () => {
   it('is `starting` until the database is open, then `no-good-poll`', () => {
-    const { health, reasons } = createStage();
+    const { health, reasons, reportOf } = createStage();
     expect(health.verdict()).toMatchObject({ ready: false, reasons: [{ reason: 'starting' }] });
     health.open(undefined, 0);
     expect(reasons()).toEqual(['no-good-poll']);
@@ -65,29 +77,27 @@ describe('the health', () => {
   });
 
   it.each(['changed', 'unchanged', 'held'] as const)('takes a poll for good that is %s', (outcome) => {
-    const { health } = createStage();
+    const { health, reportOf } = createStage();
     health.open(undefined, 0);
     health.noteRun(reportOf({ outcome }));
     expect(health.verdict().ready).toBe(true);
   });
 
   it.each<readonly [string, (stage: ReturnType<typeof createStage>) => void]>([
-    ['of this process', ({ health }) => health.noteRun(reportOf())],
+    ['of this process', ({ health, reportOf }) => health.noteRun(reportOf())],
     ['of the one before', ({ clock, health }) => health.open(clock.now(), 0)],
   ])('is stale to the millisecond after the last good poll %s, and fresh with the next one', async (_, succeed) => {
     const stage = createStage();
-    const { clock, health, reasons } = stage;
+    const { clock, health, reasons, reportOf } = stage;
     health.open(undefined, 0);
     succeed(stage);
     await clock.advance(STALE_AFTER - 1);
     expect(reasons()).toEqual([]);
     await clock.advance(1);
-    expect(health.verdict().reasons).toEqual([
-      {
-        reason: 'stale',
-        message: 'The last good poll was at 2026-11-20T12:00:00.000Z, 17 min ago; data counts as stale after 17 min.',
-      },
-    ]);
+    expect(health.verdict()).toMatchObject({
+      headline: 'Stale: the last good poll was 17 min ago',
+      reasons: [{ reason: 'stale', message: 'No poll of the leagues has succeeded in time.' }],
+    });
     health.noteRun(reportOf());
     expect(reasons()).toEqual([]);
   });
@@ -122,7 +132,7 @@ describe('the health', () => {
   });
 
   it('is stale if the clock is set ahead, or the machine was suspended, until the next good poll', () => {
-    const { clock, health, reasons } = createStage();
+    const { clock, health, reasons, reportOf } = createStage();
     health.open(undefined, 0);
     health.noteRun(reportOf());
     clock.step(STALE_AFTER);
@@ -132,7 +142,7 @@ describe('the health', () => {
   });
 
   it('names the database while the last poll failed for it, and no longer', () => {
-    const { health } = createStage();
+    const { health, reportOf } = createStage();
     health.open(undefined, 0);
     health.noteRun(reportOf());
     health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
@@ -148,7 +158,7 @@ describe('the health', () => {
       new DatabaseError('It is locked.', { busy: true, condition: 'is in use by another program' }),
     ],
   ])('says that the database %s while it is, be there a poll or not', (what, error) => {
-    const { health, harm } = createStage();
+    const { health, harm, reportOf } = createStage();
     health.open(undefined, 0);
     health.noteRun(reportOf());
     harm(error);
@@ -159,11 +169,11 @@ describe('the health', () => {
     });
     health.noteRun(reportOf({ error }));
     harm(undefined);
-    expect(health.verdict()).toMatchObject({ state: 'warning', headline: 'Up to date, but the last poll failed' });
+    expect(health.verdict().ready).toBe(true);
   });
 
   it('names rejected credentials at once, even if no poll has asked for a token', () => {
-    const { health, reasons, refuse } = createStage();
+    const { health, reasons, refuse, reportOf } = createStage();
     health.open(undefined, 0);
     health.noteRun(reportOf());
     refuse('The service refused the login.');
@@ -177,68 +187,23 @@ describe('the health', () => {
   });
 
   it('names every reason', async () => {
-    const { clock, health, reasons, refuse } = createStage();
+    const { clock, health, reasons, refuse, reportOf } = createStage();
     health.open(clock.now(), 0);
     await clock.advance(HOUR);
     refuse('The service refused the login.');
     health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
     expect(reasons()).toEqual(['database', 'credentials-refused', 'stale']);
   });
-});
-
-describe('the monitor', () => {
-  type Watched = { readonly resource?: 'leagues' | 'profile'; readonly pollAgeMs?: number };
-
-  function createWatched(staleAfterMs: number | undefined, { resource, pollAgeMs = 0 }: Watched = {}) {
-    const clock = createTestClock();
-    const begunAt = clock.now();
-    const nextTimes = (count: number) => Array.from({ length: count }, (_, index) => clock.now() + (index + 1) * HOUR);
-    const schedule = {
-      expression: '',
-      timezone: 'UTC',
-      nextTime: () => nextTimes(1)[0] ?? 0,
-      nextTimes,
-      // Scheduled times were more frequent before the start.
-      nthTimeAfter: (at: number, count: number) => at + count * (pollAgeMs > 0 && at >= begunAt ? 24 * HOUR : HOUR),
-    };
-    const monitor = new Monitor(
-      {
-        baseUrl: 'http://127.0.0.1:1',
-        scope: 'all',
-        database: 'leagues.db',
-        schedule,
-        profileSchedule: 'off',
-        runTimeoutMs: 2 * MINUTE,
-        staleAfterMs,
-      },
-      clock,
-    );
-    const refusal = () => resource && { message: 'forbidden', resource };
-    monitor.open(makeMonitorSources({ refusal, lastSuccessAt: clock.now() - pollAgeMs }));
-    return { clock, reasons: () => monitor.verdict().reasons.map(({ reason }) => reason) };
-  }
-
-  it.each([
-    ['the third scheduled time plus the run timeout', undefined, 3 * HOUR + 2 * MINUTE],
-    ['LEAGUE_SYNC_STALE_AFTER, where it is set,', 10 * MINUTE, 10 * MINUTE],
-  ])('holds data for stale after %s to the millisecond', async (_, setting, staleAfterMs) => {
-    const { clock, reasons } = createWatched(setting);
-    await clock.advance(staleAfterMs - 1);
-    expect(reasons()).toEqual([]);
-    await clock.advance(1);
-    expect(reasons()).toEqual(['stale']);
-  });
-
-  it('counts scheduled times from the last successful poll, and not from the start that finds it', async () => {
-    const { clock, reasons } = createWatched(undefined, { pollAgeMs: 2 * HOUR });
-    await clock.advance(HOUR + 2 * MINUTE - 1);
-    expect(reasons()).toEqual([]);
-    await clock.advance(1);
-    expect(reasons()).toEqual(['stale']);
-  });
 
   it('is ready though the profile is forbidden, but not if the leagues are', () => {
-    expect(createWatched(HOUR, { resource: 'profile' }).reasons()).toEqual([]);
-    expect(createWatched(HOUR, { resource: 'leagues' }).reasons()).toEqual(['credentials-refused']);
+    const { clock, monitor } = createStage();
+    const reasonsIf = (resource: Resource) => {
+      monitor.open(
+        makeMonitorSources({ refusal: () => ({ message: 'forbidden', resource }), lastSuccessAt: clock.now() }),
+      );
+      return monitor.verdict().reasons.map(({ reason }) => reason);
+    };
+    expect(reasonsIf('profile')).toEqual([]);
+    expect(reasonsIf('leagues')).toEqual(['credentials-refused']);
   });
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../src/league/json.ts';
 import { LEAGUE_FIELDS } from '../../src/league/schemas.ts';
-import { parseAnswer, parseElements } from '../support/league-lists.ts';
+import { parseLeagues } from '../../src/service/parse-leagues.ts';
+import { bodyOf, parseAnswer, parseElements } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
 
 const text = readFileSync(new URL('../../src/simulator/leagues.json', import.meta.url), 'utf8');
@@ -76,8 +77,26 @@ describe('a list of leagues', () => {
     const list = await parseElements([makeLeague('l1', { status: 'inactive' })], 'active');
     expect(list.leagues.get('l1')?.league.status).toBe('inactive');
     expect(list.drift).toEqual([
-      { field: 'leagues[].status', kind: 'unexpected-value', detail: 'not active, which was asked for' },
+      {
+        field: 'leagues[].status',
+        kind: 'unexpected-value',
+        detail: 'not active, which was asked for',
+        example_league_id: 'l1',
+      },
     ]);
+  });
+
+  it.each(['archived', 'Active', ''])('may contain a league with the status "%s", which is drift', async (status) => {
+    const [known, other] = [makeLeague('l1'), makeLeague('l2', { status })];
+    const departure = { field: 'leagues[].status', kind: 'unexpected-value', detail: 'neither active nor inactive' };
+    const first = await parseElements([known, other]);
+    expect(first.leagues.get('l2')?.league.status).toBe(status);
+    expect(first.drift).toEqual([{ ...departure, example_league_id: 'l2' }]);
+    // A stored league with this status is drift as well, since an earlier version stored such leagues without it.
+    const stored = new Map([...first.leagues].map(([id, { hash }]) => [id, hash]));
+    const again = await parseLeagues(bodyOf(JSON.stringify({ leagues: [known, other] })), 'all', { stored });
+    expect(again.drift).toContainEqual({ ...departure, example_league_id: 'l2' });
+    expect(again.leagues.get('l2')?.hash).toBe(stored.get('l2'));
   });
 
   it.each([
@@ -119,7 +138,8 @@ describe('an element', () => {
   it.each(['create_datetime', 'last_update_datetime'])('without %s is stored, with drift', async (name) => {
     const { leagues, drift } = await parseElements([makeLeague('l1', { [name]: undefined })]);
     expect(leagues.get('l1')?.league).toMatchObject({ [name]: null });
-    expect(drift).toEqual([{ field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' }]);
+    const departure = { field: `leagues[].${name}`, kind: 'missing-field', detail: 'absent for any' };
+    expect(drift).toEqual([{ ...departure, example_league_id: 'l1' }]);
   });
 
   it('with null in every optional field is the same as one without them', async () => {

@@ -34,15 +34,18 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
   const begun = clock.monotonic();
   const stop = new AbortController();
   const logins: { reason: LoginReason; at: number }[] = [];
+  /** The runs that the logins were recorded with. */
+  const loginRuns: (number | null)[] = [];
   const pair = { username: 'player', password: 'old' };
   let failing = fails;
-  const logIn: LogIn = async (reason, credentials, signal): Promise<Token> => {
+  const logIn: LogIn = async ({ reason, runId }, credentials, signal): Promise<Token> => {
     credentials.read();
     logins.push({ reason, at: clock.monotonic() - begun });
     const number = logins.length;
     if (number > MOST_LOGINS) stop.abort(new StoppedError());
     const sentAt = { wall: clock.now(), monotonic: clock.monotonic() };
     if (loginTakesMs > 0) await clock.sleep(loginTakesMs, signal);
+    loginRuns.push(runId());
     const error = failing(number);
     if (error !== undefined) throw error;
     return {
@@ -68,7 +71,9 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
   return {
     session,
     clock,
+    signal,
     logins,
+    loginRuns,
     moments: () => logins.map(({ at }) => at),
     use: async (resource: Resource = 'leagues') => (await session.token(resource, signal)).token.accessToken,
     replace: async (resource: Resource, token: Token) => {
@@ -94,6 +99,20 @@ describe('a session', () => {
     await clock.advance(30 * MINUTE);
     expect(await use()).toBe('token-1');
     expect(logins).toEqual([{ reason: 'start', at: 0 }]);
+  });
+
+  it('records a login with the run that asked for it first, if any did', async () => {
+    const { session, keep, clock, loginRuns, stop, signal } = createStage({ loginTakesMs: 5 * SECOND });
+    const keeping = keep();
+    const asked = Promise.all([7, 8].map((runId) => session.token('leagues', signal, runId)));
+    await clock.advance(10 * SECOND);
+    await asked;
+    await clock.advance(2 * HOUR);
+    stop();
+    await keeping;
+    // No run asks for the renewals.
+    expect(new Set(loginRuns.slice(1))).toEqual(new Set([null]));
+    expect(loginRuns[0]).toBe(7);
   });
 
   it('makes one login for concurrent requests', async () => {

@@ -1,74 +1,73 @@
 import { describe, expect, it } from 'vitest';
 import { assess, type HealthInput } from '../../src/observe/verdict.ts';
+import type { Attention } from '../../src/store/queries/attention.ts';
 
-const MINUTE = 60_000;
-const SUCCESS = { at: Date.parse('2026-11-20T12:00:00Z'), ageMs: 20_000, staleAfterMs: 17 * MINUTE };
-const OLD = { ...SUCCESS, ageMs: 43 * MINUTE };
+const OLD = { ageMs: 43 * 60_000 };
+const NO = { message: 'no', byService: true };
 
-function situationOf(more: Partial<HealthInput>): HealthInput {
-  return {
-    success: SUCCESS,
-    refused: undefined,
-    databaseFault: undefined,
-    failures: 0,
-    lastError: undefined,
-    held: 0,
-    rejected: 0,
-    ...more,
-  };
+function row(what: Attention['what'], count: number | null = null): Attention {
+  return { since: null, what, count, summary: `About ${what}.`, what_to_do: '' };
 }
 
-const NO = { message: 'no', byService: true };
+function inputOf({ attention = [], staleness, ...more }: Partial<HealthInput>): HealthInput {
+  return { attention, staleness, ...more };
+}
 
 describe('the verdict', () => {
   it.each<readonly [Partial<HealthInput>, string, string, readonly string[]]>([
     [{}, 'good', 'Up to date', []],
-    [{ held: 44 }, 'warning', 'Up to date, but 44 removals are held', []],
-    [{ rejected: 1 }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
+    [{ attention: [row('held-removals', 44)] }, 'warning', 'Up to date, but 44 removals are held', []],
+    [{ attention: [row('rejected-leagues', 1)] }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
+    [{ attention: [row('failing', 1)] }, 'warning', 'Up to date, but the last poll failed', []],
+    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the service departs from its interface', []],
+    [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but a poll was interrupted', []],
+    [{ attention: [row('credentials-refused')] }, 'warning', 'Up to date, but the service refuses the credentials', []],
     [
-      { failures: 1, lastError: { kind: 'status', message: 'down' } },
-      'warning',
-      'Up to date, but the last poll failed',
-      [],
-    ],
-    [
-      { failures: 2, held: 1, rejected: 3 },
+      { attention: [row('failing', 2), row('held-removals', 1), row('rejected-leagues', 3)] },
       'warning',
       'Up to date, but the last 2 polls failed, 1 removal is held and 3 list elements cannot be stored',
       [],
     ],
-    [{ success: undefined }, 'loading', 'Loading the leagues for the first time', ['no-good-poll']],
-    [{ success: undefined, failures: 1 }, 'bad', 'No poll has succeeded yet', ['no-good-poll']],
-    [{ success: OLD, held: 44 }, 'bad', 'Stale: the last good poll was 43 min ago', ['stale']],
+    // The worker knows better whether the data is stale if the clock was set.
+    [{ attention: [row('stale')] }, 'good', 'Up to date', []],
+    [
+      { staleness: 'loading', attention: [row('stale')] },
+      'loading',
+      'Loading the leagues for the first time',
+      ['no-good-poll'],
+    ],
+    [
+      { staleness: 'never', attention: [row('stale'), row('failing', 1)] },
+      'bad',
+      'Stale: no poll has succeeded yet',
+      ['no-good-poll'],
+    ],
+    [
+      { staleness: OLD, attention: [row('stale'), row('held-removals', 44)] },
+      'bad',
+      'Stale: the last good poll was 43 min ago',
+      ['stale'],
+    ],
     [{ refused: NO }, 'bad', 'The service refuses the credentials', ['credentials-refused']],
     [{ refused: { ...NO, byService: false } }, 'bad', 'The credentials cannot be read', ['credentials-refused']],
     [{ databaseFault: { message: 'odd', condition: undefined } }, 'bad', 'The database cannot be used', ['database']],
     [
-      { databaseFault: { message: 'gone', condition: 'is gone' }, refused: NO, success: OLD },
+      { databaseFault: { message: 'gone', condition: 'is gone' }, refused: NO, staleness: OLD },
       'bad',
       'The database is gone',
       ['database', 'credentials-refused', 'stale'],
     ],
   ])('on %j is %s: %s', (more, state, headline, reasons) => {
-    const verdict = assess(situationOf(more));
+    const verdict = assess(inputOf(more));
     expect(verdict).toMatchObject({ state, headline, ready: reasons.length === 0 });
     expect(verdict.reasons.map(({ reason }) => reason)).toEqual(reasons);
   });
 
-  it('names the last failure as the cause, unless that is a reason of its own', () => {
+  it('names the last failure as the cause, unless another reason does', () => {
+    const attention = [row('stale'), row('failing', 3)];
     const messages = (more: Partial<HealthInput>) =>
-      assess(situationOf({ success: OLD, failures: 1, ...more })).reasons.map(({ message }) => message);
-    expect(messages({ lastError: { kind: 'status', message: 'The service is down.' } })[0]).toMatch(
-      / The last poll failed: The service is down\.$/,
-    );
-    expect(
-      messages({
-        lastError: { kind: 'database', message: 'The disk is full. It was tried twice.' },
-        databaseFault: { message: 'The disk is full.', condition: undefined },
-      }),
-    ).toEqual([
-      'The disk is full.',
-      'The last good poll was at 2026-11-20T12:00:00.000Z, 43 min ago; data counts as stale after 17 min.',
-    ]);
+      assess(inputOf({ staleness: OLD, attention, ...more })).reasons.map(({ message }) => message);
+    expect(messages({})).toEqual(['About stale. About failing.']);
+    expect(messages({ refused: NO })).toEqual(['no', 'About stale.']);
   });
 });

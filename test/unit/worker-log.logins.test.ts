@@ -16,10 +16,10 @@ function createStage() {
   const note = createLoginLog(log, clock);
   const granted = (more: Partial<LoginRecord> = {}): void => {
     const expiresAt = Date.parse(EXPIRES);
-    note({ at: clock.now(), reason: 'due', outcome: 'ok', expiresAt, clockSkewMs: 12, ...more });
+    note({ at: clock.now(), reason: 'due', runId: null, outcome: 'ok', expiresAt, clockSkewMs: 12, ...more });
   };
   const failed = (error: RunError = DOWN, outcome: LoginRecord['outcome'] = 'failed'): void =>
-    note({ at: clock.now(), reason: 'due', outcome, error, errorMessage: error.message });
+    note({ at: clock.now(), reason: 'due', runId: null, outcome, error, errorMessage: error.message });
   return { clock, lines, granted, failed, note };
 }
 
@@ -67,7 +67,7 @@ describe('the log of the logins', () => {
 
   it('logs an aborted login only at debug level', () => {
     const { lines, note } = createStage();
-    note({ at: 0, reason: 'start', outcome: 'failed', errorMessage: 'The login was interrupted.' });
+    note({ at: 0, reason: 'start', runId: 1, outcome: 'failed', errorMessage: 'The login was interrupted.' });
     expect(wordsOf(lines)).toEqual(['debug login failed (start): The login was interrupted.']);
   });
 

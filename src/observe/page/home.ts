@@ -6,6 +6,7 @@ import { createFacetCounter, listLeagues } from '../../store/queries/leagues.ts'
 import { selectRuns } from '../../store/queries/overview.ts';
 import { type HeldRemoval, selectHeldRemovals } from '../../store/tables/held-removals.ts';
 import type { LiveState, Monitor, Read } from '../monitor.ts';
+import type { Reason } from '../verdict.ts';
 import { firstDayShown, renderChangeList, renderYear } from './changes.ts';
 import { bdi, count, countOf, type Html, linkToLeague, relativeTime, timeOfDay } from './html.ts';
 import { PAGE_SIZE, renderLeagues } from './leagues.ts';
@@ -76,8 +77,7 @@ function renderState(monitor: Monitor, now: number): Html {
 <img class="icon" src="${iconPath(state)}" alt="" width="44" height="44">
 <div><h1>${headline}</h1>
 <p class="facts">${renderFacts(monitor, now)}</p>
-${explain(monitor).map((text) => html`<p class="why">${text}</p>`)}
-${linkIssues(monitor)}</div>
+${renderAttention(monitor)}</div>
 </div>`;
 }
 
@@ -100,22 +100,14 @@ function renderNextPoll(monitor: Monitor, now: number): Html {
   return html`next poll ${until(monitor.settings.schedule.nextTime())}`;
 }
 
-function explain(monitor: Monitor): readonly string[] {
-  const { ready, reasons } = monitor.verdict();
-  const failures = monitor.consecutiveFailures() ?? 0;
-  const cause = monitor.lastFailure?.message;
-  if (ready && failures > 0) {
-    const which = failures === 1 ? 'The last poll failed' : `The last ${count(failures)} polls failed`;
-    return [cause === undefined ? `${which}.` : `${which}: ${cause}`];
-  }
-  // Until the first poll has ended, the missing data needs no explanation.
-  return reasons.filter(({ reason }) => reason !== 'no-good-poll' || failures > 0).map(({ message }) => message);
-}
-
-function linkIssues(monitor: Monitor): Html | '' {
-  const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
-  if (held + rejected === 0) return '';
-  return html`<p>Needs attention: ${held > 0 && html`<a href="#held-title">${countOf(held, 'removal')} held</a>`}${held > 0 && rejected > 0 && ' · '}${rejected > 0 && html`<a href="#rejected-title">${countOf(rejected, 'element')} rejected</a>`}</p>`;
+/** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
+function renderAttention(monitor: Monitor): Html {
+  const rows = monitor.attention();
+  const isStored = ({ reason }: Reason): boolean =>
+    reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
+  const others = monitor.verdict().reasons.filter((reason) => !isStored(reason));
+  return html`${others.map(({ message }) => html`<p class="why">${message}</p>`)}
+${rows.length > 0 ? html`<ul class="attention">${rows.map(({ summary, what_to_do }) => html`<li>${bdi(summary)} <span class="muted">${what_to_do}</span></li>`)}</ul>` : ''}`;
 }
 
 function renderTiles(monitor: Monitor, now: number): Html {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
+import type { Attention } from '../../store/queries/attention.ts';
 import { formatAge } from '../../time/duration.ts';
 import type { Monitor } from '../monitor.ts';
 import type { Response, Routes } from '../server.ts';
@@ -67,15 +68,21 @@ ${main}
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };
 }
 
+function describeFirst({ what, count: number }: Attention): string {
+  const texts: Partial<Record<Attention['what'], string>> = {
+    failing: `${countOf(number ?? 1, 'poll')} failed`,
+    'held-removals': `${count(number ?? 1)} held`,
+    'rejected-leagues': `${count(number ?? 1)} rejected`,
+  };
+  return texts[what] ?? what.replaceAll('-', ' ');
+}
+
 /** The title of the home page, such as `133 leagues`, `44 held` or `43 min old`. */
 export function tabTitle(monitor: Monitor): string {
   const { ready, state, headline, reasons } = monitor.verdict();
-  const { held_removals: held = 0, open_rejections: rejected = 0, live_leagues: live = 0 } = monitor.counts() ?? {};
-  const failures = monitor.consecutiveFailures() ?? 0;
   if (ready) {
-    if (failures > 0) return `${countOf(failures, 'poll')} failed`;
-    if (held > 0) return `${count(held)} held`;
-    return rejected > 0 ? `${count(rejected)} rejected` : countOf(live, 'league');
+    const [first] = monitor.attention();
+    return first === undefined ? countOf(monitor.counts()?.live_leagues ?? 0, 'league') : describeFirst(first);
   }
   const worst = reasons[0]?.reason ?? 'starting';
   if (state === 'loading' && worst !== 'starting') return 'loading';

@@ -1,12 +1,13 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, ne, notInArray, type SQL } from 'drizzle-orm';
+import { desc, eq, type SQL } from 'drizzle-orm';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { withReader } from '../connection.ts';
-import { assertSchemaKnown, readMigrations } from '../migrate.ts';
+import { assertSchemaCurrent, readMigrations } from '../migrate.ts';
 import { logins, runs } from '../schema.ts';
 import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
 import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
+import { prepareAttention } from './attention.ts';
 
 export type Freshness = {
   readonly last_success_at: string | null;
@@ -17,6 +18,7 @@ export type Freshness = {
   readonly removed_leagues: number;
   readonly held_removals: number;
   readonly open_rejections: number;
+  readonly stale_at: string | null;
 };
 
 export function prepareFreshness(client: Database.Database): () => Freshness {
@@ -36,11 +38,9 @@ export function selectOverview(client: Database.Database) {
   const granted = selectLogin(db, eq(logins.outcome, 'ok'));
   return {
     freshness: prepareFreshness(client)(),
+    attention: prepareAttention(client)(),
     last_runs: selectRuns(client, 10),
-    last_poll: selectLastPoll(db),
     last_login: summarize(selectLogin(db)),
-    /** The last login that the service granted or refused. */
-    last_answered_login: summarize(selectLogin(db, ne(logins.outcome, 'failed'))),
     /** When the token of the last granted login expires, by the service's clock. */
     token_expires_at: granted?.expires_at ?? null,
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
@@ -68,11 +68,6 @@ export function selectRuns(client: Database.Database, limit: number, only?: RunK
     .all();
 }
 
-function selectLastPoll(db: BetterSQLite3Database) {
-  const hasEnded = and(eq(kind, 'leagues'), notInArray(outcome, ['running', 'interrupted']));
-  return db.select(RESULT).from(runs).where(hasEnded).orderBy(desc(id)).limit(1).get();
-}
-
 function selectLogin(db: BetterSQLite3Database, isWanted?: SQL) {
   return db.select().from(logins).where(isWanted).orderBy(desc(logins.id)).limit(1).get();
 }
@@ -90,7 +85,7 @@ export type Snapshot = {
 /** Reads in one transaction. Throws a DatabaseError, for example if a newer program version wrote the database. */
 export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
   return withReader(path, (client) => {
-    assertSchemaKnown(client, readMigrations(migrations), path);
+    assertSchemaCurrent(client, readMigrations(migrations), path);
     const snapshot = { leagues: createLeagueRows(client), holds: createHoldRows(drizzle({ client })) };
     return client.transaction(() => read(snapshot))();
   });

@@ -4,7 +4,7 @@ import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3'
 import { type Clock, formatTimestamp } from '../../time/clock.ts';
 import { createRetryWhileBusy } from '../busy.ts';
 import { withReader, withSecondWriter } from '../connection.ts';
-import { assertSchemaKnown, readMigrations } from '../migrate.ts';
+import { assertSchemaCurrent, readMigrations } from '../migrate.ts';
 import { heldRemovals, leagues } from '../schema.ts';
 import type { RunStamp } from './runs.ts';
 
@@ -13,6 +13,9 @@ export type Hold = {
   readonly guardSince: string;
   readonly accepted: boolean;
 };
+
+/** Why removals are held; the first that applies. */
+export type HoldReason = NonNullable<typeof heldRemovals.$inferSelect.reason>;
 
 export function createHoldRows(db: BetterSQLite3Database) {
   const selectAll = db.select().from(heldRemovals).prepare();
@@ -24,9 +27,9 @@ export function createHoldRows(db: BetterSQLite3Database) {
           return [league_id, { guardSince: guard_since ?? held_since, accepted: accepted_at !== null }];
         }),
       ),
-    hold: (leagueIds: readonly string[], { runId, at }: RunStamp, guardSince?: string): void => {
+    hold: (leagueIds: readonly string[], { runId, at }: RunStamp, reason?: HoldReason, guardSince?: string): void => {
       for (const league_id of leagueIds) {
-        const row = { league_id, first_run_id: runId, held_since: at, guard_since: guardSince };
+        const row = { league_id, first_run_id: runId, held_since: at, guard_since: guardSince, reason };
         db.insert(heldRemovals).values(row).onConflictDoNothing().run();
       }
     },
@@ -40,11 +43,11 @@ export type HeldRemoval = ReturnType<typeof selectHeldRemovals>[number];
 
 /** The held removals, including accepted ones. Truncates names and sports, which may have any length. */
 export function selectHeldRemovals(client: Database.Database) {
-  const { league_id, first_run_id, held_since, accepted_at } = heldRemovals;
+  const { league_id, first_run_id, held_since, accepted_at, reason } = heldRemovals;
   const league_name = sql<string | null>`substr(${leagues.league_name}, 1, 200)`;
   const sport = sql<string | null>`substr(${leagues.sport}, 1, 200)`;
   return drizzle({ client })
-    .select({ league_id, league_name, sport, first_run_id, held_since, accepted_at })
+    .select({ league_id, league_name, sport, first_run_id, held_since, accepted_at, reason })
     .from(heldRemovals)
     .leftJoin(leagues, eq(leagues.league_id, heldRemovals.league_id))
     .orderBy(held_since, league_name, league_id)
@@ -54,7 +57,7 @@ export function selectHeldRemovals(client: Database.Database) {
 /** Throws a DatabaseError, for example if a program version with a newer schema wrote the database. */
 export function readHeldRemovals(path: string, migrations: string): readonly HeldRemoval[] {
   return withReader(path, (client) => {
-    assertSchemaKnown(client, readMigrations(migrations), path);
+    assertSchemaCurrent(client, readMigrations(migrations), path);
     return selectHeldRemovals(client);
   });
 }

@@ -71,20 +71,27 @@ function prepareNewest(db: BetterSQLite3Database, ...conditions: readonly SQL[])
     .prepare();
 }
 
+/** Only columns that every schema version has, so that `check` can read a database before its upgrade. */
+const RETRY_AFTER = { not_before: runs.not_before, asked_at: runs.started_at };
+const LOGIN_RETRY_AFTER = { not_before: logins.not_before, asked_at: logins.at };
+
 /**
  * The Retry-After of the newest run, or of the newest login if there is no run. If `fingerprint` is given, only rows
  * with that fingerprint count. The newest row is found by its id, not its timestamp: the clock may have been set back.
  */
 export function selectLastRetryAfter(db: BetterSQLite3Database, fingerprint?: string) {
-  const run = prepareNewest(db, ...(fingerprint === undefined ? [] : [eq(runs.fingerprint, fingerprint)])).get();
-  if (run !== undefined) return toRetryAfter(run.not_before, run.started_at);
-  const isOfService = fingerprint === undefined ? undefined : eq(logins.fingerprint, fingerprint);
-  const login = db.select().from(logins).where(isOfService).orderBy(desc(logins.id)).limit(1).get();
-  return login && toRetryAfter(login.not_before, login.at);
-}
-
-function toRetryAfter(until: string | null, askedAt: string) {
-  return until === null ? undefined : { until, askedAt };
+  const isOfService = (column: typeof runs.fingerprint | typeof logins.fingerprint) =>
+    fingerprint === undefined ? undefined : eq(column, fingerprint);
+  const last =
+    db.select(RETRY_AFTER).from(runs).where(isOfService(runs.fingerprint)).orderBy(desc(runs.id)).limit(1).get() ??
+    db
+      .select(LOGIN_RETRY_AFTER)
+      .from(logins)
+      .where(isOfService(logins.fingerprint))
+      .orderBy(desc(logins.id))
+      .limit(1)
+      .get();
+  return last && (last.not_before === null ? undefined : { until: last.not_before, askedAt: last.asked_at });
 }
 
 /**
@@ -100,6 +107,7 @@ function pruneRuns(db: BetterSQLite3Database, before: string, now: string): numb
       AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
       AND id NOT IN (SELECT first_run_id FROM held_removals)
       AND id NOT IN (SELECT first_run_id FROM drift)
+      AND id NOT IN (SELECT run_id FROM logins WHERE run_id IS NOT NULL)
       AND id NOT IN (SELECT max(id) FROM runs)
       AND id NOT IN (
         SELECT max(id) FROM runs WHERE outcome IN ('changed', 'unchanged', 'held') GROUP BY kind, scope)`).changes;

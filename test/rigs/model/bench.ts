@@ -8,6 +8,7 @@ import type { Client, FetchResult } from '../../../src/service/client.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { pollLeagues } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
+import { formatTimestamp } from '../../../src/time/clock.ts';
 import { createTestClock } from '../../support/clock.ts';
 import type { Row } from '../../support/database.ts';
 import { bodyOf } from '../../support/league-lists.ts';
@@ -98,6 +99,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
 const CONSTANT = {
   runTimeoutMs: 600_000,
   pausedUntil: () => 0,
+  staleAt: (now: number) => formatTimestamp(now + 600_000),
   fingerprint: 'model',
   programVersion: '0.0.0',
   emit: () => undefined,

@@ -27,11 +27,16 @@ export function expectTables({ rows }: ModelBench, model: Model): void {
     heldSince: row.held_since,
     acceptedAt: row.accepted_at,
     guardSince: row.guard_since,
+    reason: row.reason,
   }));
   expectSame(holds, model.holds, 'held_removals');
   expectRejections(rows('SELECT * FROM rejected_leagues'), model);
   const drift = rows('SELECT * FROM drift').map(
-    (row) => [driftKey(String(row.field), String(row.kind), String(row.detail)), firstSeen(row)] as const,
+    (row) =>
+      [
+        driftKey(String(row.field), String(row.kind), String(row.detail)),
+        { ...firstSeen(row), exampleLeagueId: row.example_league_id },
+      ] as const,
   );
   expectSame(new Map(drift), model.drift, 'drift');
 }
@@ -56,10 +61,12 @@ function expectRejections(found: readonly Row[], model: Model): void {
 }
 
 /** Compares the view `active_leagues`. */
-export function expectActive({ rows }: ModelBench, { leagues }: Model): void {
+export function expectActive({ rows }: ModelBench, { leagues, holds }: Model): void {
   const active = [...leagues].filter(([, { cells, removedAt }]) => removedAt === null && cells.status === 'active');
-  const found = rows('SELECT league_id, priority FROM active_leagues');
+  const found = rows('SELECT league_id, priority, held FROM active_leagues');
   expectSame(new Set(found.map((row) => row.league_id)), new Set(active.map(([id]) => id)), 'active_leagues');
+  const held = found.filter((row) => row.held === 1n).map((row) => String(row.league_id));
+  expectSame(new Set(held), new Set(active.map(([id]) => id).filter((id) => holds.has(id))), 'held in active_leagues');
   const priorities = found.map((row) => Number(row.priority));
   expectSame(
     priorities,
@@ -98,7 +105,7 @@ export function expectFreshness({ rows }: ModelBench, model: Model, runs: readon
   const lastGood = runs.findLastIndex(({ outcome }) => GOOD.includes(outcome));
   const failures = runs.slice(lastGood + 1).filter(({ outcome }) => outcome === 'failed');
   const removed = [...model.leagues.values()].filter(({ removedAt }) => removedAt !== null).length;
-  const { age_seconds: _, ...found } = rows('SELECT * FROM freshness')[0] ?? {};
+  const { age_seconds: _, stale_at: __, ...found } = rows('SELECT * FROM freshness')[0] ?? {};
   const expected = {
     last_success_at: runs[lastGood]?.at ?? null,
     last_outcome: runs.at(-1)?.outcome ?? null,
@@ -109,4 +116,23 @@ export function expectFreshness({ rows }: ModelBench, model: Model, runs: readon
     open_rejections: BigInt([...model.rejections.values()].filter(({ resolvedAt }) => resolvedAt === null).length),
   };
   expectSame(found, expected, 'freshness');
+}
+
+/** Compares the view `attention`, except the rows that depend on the real clock. */
+export function expectAttention({ rows }: ModelBench, model: Model, runs: readonly ModelRun[]): void {
+  const found = rows("SELECT what, coalesce(count, 1) AS count FROM attention WHERE what NOT IN ('stale', 'drift')");
+  const lastGood = runs.findLastIndex(({ outcome }) => GOOD.includes(outcome));
+  const waiting = [...model.holds.values()].filter(({ acceptedAt }) => acceptedAt === null);
+  const open = [...model.rejections.values()].filter(({ resolvedAt }) => resolvedAt === null);
+  const expected = [
+    ['failing', runs.slice(lastGood + 1).filter(({ outcome }) => outcome === 'failed').length],
+    ['held-removals', waiting.length],
+    ['rejected-leagues', open.length],
+    ['interrupted', runs.at(-1)?.outcome === 'interrupted' ? 1 : 0],
+  ] as const;
+  expectSame(
+    found.map(({ what, count }) => [what, Number(count)]),
+    expected.filter(([, count]) => count > 0),
+    'attention',
+  );
 }

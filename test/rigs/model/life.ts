@@ -1,5 +1,13 @@
 import type { ModelBench } from './bench.ts';
-import { dumpApplied, expectActive, expectFreshness, expectRuns, expectTables, type ModelRun } from './check.ts';
+import {
+  dumpApplied,
+  expectActive,
+  expectAttention,
+  expectFreshness,
+  expectRuns,
+  expectTables,
+  type ModelRun,
+} from './check.ts';
 import { createFold, expectFeed, expectWholeFeed, type Fold } from './feed.ts';
 import { type ModelList, readAnswer } from './list.ts';
 import { applyPoll, shareAtStake } from './model.ts';
@@ -39,6 +47,7 @@ export async function playSteps(bench: ModelBench, steps: readonly Step[], witne
   expectFieldChanges(bench, life.changes);
   expectFreshness(bench, life.model, life.runs);
   expectActive(bench, life.model);
+  expectAttention(bench, life.model, life.runs);
 }
 
 /** Accepts some of the held removals like `accept-removals`. */

@@ -18,7 +18,8 @@ export type ModelList = {
   readonly rejections: readonly ModelRejection[];
   readonly duplicates: number;
   /** Texts of field, kind and detail. */
-  readonly drift: ReadonlySet<string>;
+  /** For each departure, the first league that shows it; null if none does. */
+  readonly drift: ReadonlyMap<string, string | null>;
 };
 
 type Element = {
@@ -51,10 +52,12 @@ export function readAnswer(text: string, scope: Scope): ModelList | undefined {
     else leagues.set(id, cells);
   }
   if (rejections.length > sent.length / 2) return undefined;
-  const drift = new Set([...unknownFields(answer), ...elements.flatMap((element) => element.drift)]);
-  for (const { status } of leagues.values()) {
+  const drift = new Map<string, string | null>(unknownFields(answer).map((key) => [key, null]));
+  const note = (key: string, leagueId: string | null) => drift.has(key) || drift.set(key, leagueId);
+  for (const { id, drift: departures } of elements) for (const key of departures) note(key, id);
+  for (const [id, { status }] of leagues) {
     if (scope === 'all' || status === scope) continue;
-    drift.add(driftKey('leagues[].status', 'unexpected-value', `not ${scope}, which was asked for`));
+    note(driftKey('leagues[].status', 'unexpected-value', `not ${scope}, which was asked for`), id);
   }
   const different = rejections.filter(({ raw }, index) => rejections.findIndex((one) => one.raw === raw) === index);
   duplicates += rejections.length - different.length;
@@ -93,6 +96,8 @@ function readElement(sent: Written): Element {
     if (spare !== undefined) extra.set(name, spare);
     if (unusable) paths.add(name);
   }
+  if (typeof cells.status === 'string' && !['active', 'inactive'].includes(cells.status))
+    drift.push(driftKey('leagues[].status', 'unexpected-value', 'neither active nor inactive'));
   for (const [name, value] of sent) {
     if (Object.hasOwn(DECLARED, name)) continue;
     extra.set(name, value);

@@ -26,8 +26,9 @@ export function applyPoll(model: Model, list: ModelList, poll: ModelPoll): Model
   endListings(model, [...listed, ...gone]);
   settleHolds(model, list, held, poll);
   settleRejections(model, list, poll);
-  for (const key of list.drift) {
-    if (!model.drift.has(key)) model.drift.set(key, { firstRunId: poll.runId, firstSeenAt: poll.at });
+  for (const [key, exampleLeagueId] of list.drift) {
+    const row = { firstRunId: poll.runId, firstSeenAt: poll.at, exampleLeagueId };
+    if (!model.drift.has(key)) model.drift.set(key, row);
   }
   const changes = [...listed.filter((change) => change !== undefined), ...gone];
   const countKind = (kind: ModelChange['kind']): number => changes.filter((change) => change.kind === kind).length;
@@ -146,8 +147,11 @@ function settleHolds(
   for (const leagueId of [...holds.keys()]) {
     if (listed.has(leagueId) || leagues.get(leagueId)?.removedAt !== null) holds.delete(leagueId);
   }
+  const isComplete = list.rejections.every(({ leagueId }) => leagueId !== null);
+  const reason = list.received === 0 ? 'empty-list' : isComplete ? 'limit' : 'unreadable-elements';
   for (const leagueId of held) {
-    if (!holds.has(leagueId)) holds.set(leagueId, { firstRunId: runId, heldSince: at, acceptedAt: null, guardSince });
+    const hold = { firstRunId: runId, heldSince: at, acceptedAt: null, guardSince, reason };
+    if (!holds.has(leagueId)) holds.set(leagueId, hold);
   }
 }
 

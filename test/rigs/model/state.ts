@@ -13,6 +13,7 @@ export type ModelHold = {
   readonly acceptedAt: string | null;
   /** Since when the guard had been holding other removals; null if this one was the first. */
   readonly guardSince: string | null;
+  readonly reason: string;
 };
 export type ModelRejectionRow = {
   readonly leagueId: string | null;
@@ -22,7 +23,11 @@ export type ModelRejectionRow = {
   readonly resolvedAt: string | null;
   readonly scope: Scope;
 };
-export type ModelDrift = { readonly firstRunId: bigint; readonly firstSeenAt: string };
+export type ModelDrift = {
+  readonly firstRunId: bigint;
+  readonly firstSeenAt: string;
+  readonly exampleLeagueId: string | null;
+};
 export type ModelChange = {
   readonly leagueId: string;
   readonly kind: 'added' | 'changed' | 'removed' | 'restored';

@@ -7,6 +7,7 @@ import { remainingMs } from '../../../src/service/retry-after.ts';
 import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import type { RunDeps } from '../../../src/sync/run.ts';
+import { formatTimestamp } from '../../../src/time/clock.ts';
 import { createLoginRecorder } from '../../../src/worker/open.ts';
 import { RunQueue } from '../../../src/worker/run-queue.ts';
 import { runScheduler, type ScheduledJob } from '../../../src/worker/scheduler.ts';
@@ -83,6 +84,7 @@ export async function startWorker(
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: retryAfter.until,
+    staleAt: (now) => formatTimestamp(now + RUN_TIMEOUT_MS),
     fingerprint: FINGERPRINT,
     programVersion: FINGERPRINT,
   };

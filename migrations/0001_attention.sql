@@ -1,0 +1,234 @@
+-- Generated from src/store/schema.ts, then edited by hand: checks, views, triggers. Never edited after release.
+-- The views must work in SQLite 3.38 and newer: no HAVING without GROUP BY, no concat_ws, no ORDER BY in aggregates.
+-- GROUP BY NULL makes no row if there is nothing to count.
+ALTER TABLE `runs` ADD `stale_at` TEXT CHECK (stale_at GLOB '????-??-??T??:??:??.???Z');
+--> statement-breakpoint
+ALTER TABLE `logins` ADD `run_id` INTEGER;
+--> statement-breakpoint
+ALTER TABLE `held_removals` ADD `reason` TEXT CHECK (reason IN ('empty-list', 'unreadable-elements', 'limit'));
+--> statement-breakpoint
+ALTER TABLE `drift` ADD `example_league_id` TEXT;
+--> statement-breakpoint
+-- Finds the last run of the profile among the many of the leagues.
+CREATE INDEX `runs_of_profile` ON `runs` (`id`) WHERE kind = 'profile';
+--> statement-breakpoint
+CREATE TABLE `database_identity` (
+	`id` TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 32)
+) STRICT;
+--> statement-breakpoint
+INSERT INTO `database_identity` VALUES (lower(hex(randomblob(16))));
+--> statement-breakpoint
+CREATE TRIGGER `leagues_no_delete` BEFORE DELETE ON `leagues`
+BEGIN SELECT RAISE(ABORT, 'leagues keeps every league: a removed one has removed_at'); END;
+--> statement-breakpoint
+DROP VIEW `active_leagues`;
+--> statement-breakpoint
+CREATE VIEW `active_leagues` AS
+SELECT league_id, league_name, sport, league_image, priority, status, sport_db_id, active_season_type, active_year,
+	external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
+	create_datetime, last_update_datetime, extra, first_seen_at, changed_at,
+	EXISTS (SELECT 1 FROM held_removals WHERE held_removals.league_id = leagues.league_id) AS held
+FROM leagues
+WHERE removed_at IS NULL AND status = 'active'
+ORDER BY priority, league_name, league_id;
+--> statement-breakpoint
+DROP VIEW `league_field_changes`;
+--> statement-breakpoint
+CREATE VIEW `league_field_changes` AS
+SELECT change.seq, change.run_id, change.at, change.league_id,
+	change.after ->> '$.league_name' AS league_name,
+	field.key AS field,
+	CASE WHEN field.key IN ('default_markets', 'extra')
+		THEN nullif(change.before -> field.fullkey, 'null') ELSE field.value END AS old_value,
+	CASE WHEN field.key IN ('default_markets', 'extra')
+		THEN nullif(change.after -> field.fullkey, 'null') ELSE change.after ->> field.fullkey END AS new_value,
+	change.kind
+FROM league_changes AS change, json_each(change.before) AS field
+WHERE change.kind IN ('changed', 'restored');
+--> statement-breakpoint
+CREATE VIEW `held_leagues` AS
+SELECT held_removals.league_id, leagues.league_name, held_removals.held_since, held_removals.accepted_at,
+	held_removals.reason
+FROM held_removals LEFT JOIN leagues ON leagues.league_id = held_removals.league_id
+ORDER BY held_removals.held_since, leagues.league_name, held_removals.league_id;
+--> statement-breakpoint
+DROP VIEW `freshness`;
+--> statement-breakpoint
+CREATE VIEW `freshness` AS
+WITH success AS (
+	-- An end that lies in the future is kept up by the order of instants, after the clock was set back.
+	SELECT id, finished_at, iif(unixepoch(finished_at) > unixepoch('now'), started_at, finished_at) AS at, stale_at
+	FROM runs
+	WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
+	ORDER BY id DESC LIMIT 1
+)
+SELECT
+	(SELECT finished_at FROM success) AS last_success_at,
+	(SELECT max(0, unixepoch('now') - unixepoch(at)) FROM success) AS age_seconds,
+	(SELECT outcome FROM runs WHERE kind = 'leagues' AND outcome <> 'running' ORDER BY id DESC LIMIT 1) AS last_outcome,
+	(SELECT count(*) FROM runs WHERE kind = 'leagues' AND outcome = 'failed'
+		AND id > coalesce((SELECT id FROM success), 0)) AS consecutive_failures,
+	-- Both counts are in an index: where leagues are many, reading their rows takes a hundred times as long.
+	(SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL) AS live_leagues,
+	(SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL) AS removed_leagues,
+	(SELECT count(*) FROM held_removals) AS held_removals,
+	(SELECT count(*) FROM rejected_leagues WHERE resolved_at IS NULL) AS open_rejections,
+	(SELECT stale_at FROM success) AS stale_at;
+--> statement-breakpoint
+CREATE VIEW `attention` AS
+WITH
+	success AS (
+		SELECT id, finished_at, stale_at FROM runs
+		WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
+		ORDER BY id DESC LIMIT 1
+	),
+	last_poll AS (
+		SELECT outcome, error_message, not_before FROM runs
+		WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted')
+		ORDER BY id DESC LIMIT 1
+	),
+	failed AS (
+		SELECT count(*) AS polls, min(started_at) AS since FROM runs
+		WHERE kind = 'leagues' AND outcome = 'failed' AND id > coalesce((SELECT id FROM success), 0)
+	),
+	last_login AS (SELECT outcome, error_message FROM logins ORDER BY id DESC LIMIT 1),
+	held AS (
+		SELECT row_number() OVER (ORDER BY held_since, league_name, league_id) AS place, *
+		FROM held_leagues WHERE accepted_at IS NULL
+	),
+	rejected AS (SELECT * FROM rejected_leagues WHERE resolved_at IS NULL),
+	new_drift AS (
+		SELECT row_number() OVER (ORDER BY first_seen_at, field, kind, detail) AS place, *
+		FROM drift WHERE first_seen_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-7 days')
+	),
+	last_runs AS (
+		SELECT * FROM (SELECT * FROM runs WHERE kind = 'leagues' ORDER BY id DESC LIMIT 1)
+		UNION ALL
+		SELECT * FROM (SELECT * FROM runs WHERE kind = 'profile' ORDER BY id DESC LIMIT 1)
+	)
+SELECT
+	(SELECT started_at FROM runs WHERE kind = 'leagues' ORDER BY id LIMIT 1) AS since,
+	'stale' AS what,
+	NULL AS count,
+	'No poll of the leagues has succeeded yet.' AS summary,
+	'Start the worker if none runs: league-sync run. If one runs, league-sync check names the cause and the fix.'
+		AS what_to_do
+WHERE NOT EXISTS (SELECT 1 FROM success)
+UNION ALL
+SELECT stale_at, 'stale', NULL,
+	'The leagues are stale: the last good poll ended at ' || replace(substr(finished_at, 1, 19), 'T', ' ') || ' UTC.',
+	'Start the worker if none runs: league-sync run. If one runs, league-sync check names the cause and the fix.'
+FROM success WHERE stale_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+UNION ALL
+SELECT since, 'failing', polls,
+	iif(polls > 1, 'The last ' || polls || ' polls', 'The last poll') || ' of the leagues failed: '
+		|| coalesce(error_message, 'the reason is not known.'),
+	iif(not_before > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
+		'Wait: the service asked for no requests before ' || replace(substr(not_before, 1, 19), 'T', ' ')
+			|| ' UTC (Retry-After). The worker polls then.',
+		'The worker polls again on schedule. If polls keep failing, league-sync check names the cause and the fix.')
+FROM failed, last_poll WHERE outcome = 'failed'
+UNION ALL
+SELECT (SELECT at FROM logins
+		WHERE id > coalesce((SELECT id FROM logins WHERE outcome <> 'refused' ORDER BY id DESC LIMIT 1), 0)
+		ORDER BY id LIMIT 1),
+	'credentials-refused', NULL, coalesce(error_message, 'The service refused the login.'),
+	'Correct LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD. A worker notices changed secret files by itself; restart it'
+		|| ' after other changes. league-sync check tests the login.'
+FROM last_login WHERE outcome = 'refused'
+UNION ALL
+SELECT min(held_since), 'held-removals', count(*),
+	iif(count(*) = 1, 'The removal of 1 league is held', 'The removal of ' || count(*) || ' leagues is held')
+		|| CASE min(iif(place = 1, reason, NULL))
+			WHEN 'empty-list' THEN ', because the list was empty'
+			WHEN 'unreadable-elements' THEN
+				', because list elements without a readable league_id could be any of the missing leagues'
+			WHEN 'limit' THEN ', because too many leagues were missing at once'
+			ELSE '' END
+		|| ': ' || group_concat(substr(coalesce(league_name, league_id), 1, 60), ', ') FILTER (WHERE place <= 3)
+		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
+	iif(EXISTS (SELECT 1 FROM rejected WHERE league_id IS NULL),
+		'Tell the operator of the service that list elements have no readable league_id: until that is fixed, no removal'
+			|| ' is applied, not even an accepted one.',
+		'If these leagues are really gone, run league-sync accept-removals. If not, tell the operator of the service: a'
+			|| ' league that is listed again is kept.')
+FROM held GROUP BY NULL
+UNION ALL
+SELECT min(first_seen_at), 'rejected-leagues', count(*),
+	iif(count(*) = 1, '1 list element cannot be stored: ', count(*) || ' list elements cannot be stored, such as ')
+		|| (SELECT 'leagues[' || position || ']'
+				|| coalesce(' (league_id ' || substr(league_id, 1, 60) || ')', '')
+				|| coalesce(' ' || nullif(problems ->> '$[0].path', ''), '')
+				|| ' ' || substr(problems ->> '$[0].message', 1, 200)
+			FROM rejected ORDER BY id LIMIT 1) || '.',
+	'Tell the operator of the service. Until it is fixed, the stored rows of these leagues stay as they are.'
+		|| ' The elements are in the table rejected_leagues.'
+FROM rejected GROUP BY NULL
+UNION ALL
+SELECT min(first_seen_at), 'drift', count(*),
+	'In the last 7 days, the service began to depart from its interface: '
+		|| group_concat(field || ' ' || kind || ' (' || detail || ')', ', ') FILTER (WHERE place <= 3)
+		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
+	'Check whether the programs that read these fields can cope. The values are stored where possible; the table drift'
+		|| ' has all departures, each with a league that shows it.'
+FROM new_drift GROUP BY NULL
+UNION ALL
+SELECT started_at, 'interrupted', NULL,
+	'The last poll of the ' || kind || ' was interrupted: ' || coalesce(error_message, 'the reason is not known.'),
+	'Start the worker if none runs: league-sync run. Its next poll makes up for this one.'
+FROM last_runs WHERE outcome = 'interrupted';
+--> statement-breakpoint
+CREATE VIEW `about` AS
+SELECT 'about' AS topic, 'this file' AS subject,
+	'The leagues of a sports service, and the history of their changes. league-sync polls the service and keeps this file'
+		|| ' up to date; other programs only read it.' AS answer
+UNION ALL SELECT 'about', 'state now', coalesce(
+	(SELECT group_concat(summary, ' ') FROM attention),
+	(SELECT 'Up to date: ' || live_leagues || ' leagues listed, last good poll ' || last_success_at || '.' FROM freshness))
+UNION ALL SELECT 'about', 'instants', 'UTC text such as 2026-11-20T12:00:00.000Z, which sorts by time.'
+UNION ALL SELECT 'about', 'id of this database', id FROM database_identity
+UNION ALL SELECT 'about', 'written by', 'league-sync' || coalesce((SELECT ' ' || program_version FROM runs ORDER BY id DESC LIMIT 1), '')
+UNION ALL SELECT 'begin with', column1, (SELECT description FROM data_dictionary WHERE object = column1 AND position = 0)
+	FROM (VALUES ('attention'), ('freshness'), ('active_leagues'), ('leagues'), ('league_changes'), ('league_versions'),
+		('league_field_changes'), ('held_leagues'), ('runs'), ('data_dictionary'))
+UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
+	('What needs somebody, and which command helps?', 'SELECT * FROM attention'),
+	('How fresh is the data, and is it stale?',
+		'SELECT *, stale_at <= strftime(''%Y-%m-%dT%H:%M:%fZ'', ''now'') AS is_stale FROM freshness'),
+	('How many leagues are listed and active, and how many of these are no longer sent?',
+		'SELECT count(*) AS active, sum(held) AS no_longer_sent FROM active_leagues'),
+	('Which earlier values did a league have, and when?',
+		'SELECT at, field, old_value, new_value FROM league_field_changes WHERE league_id = ''ID'' ORDER BY seq'),
+	('Which leagues left, and when?', 'SELECT league_id, league_name, removed_at FROM leagues WHERE removed_at IS NOT NULL'),
+	('Which leagues came back, and what is different since?',
+		'SELECT seq, at, league_id, after ->> ''$.league_name'' AS league_name, before AS old_values, after'
+			|| ' FROM league_changes WHERE kind = ''restored'' ORDER BY seq'),
+	('What was the list at an instant?',
+		'SELECT * FROM league_versions WHERE valid_from <= ''2026-11-20T12:00:00.000Z'''
+			|| ' AND (valid_to IS NULL OR valid_to > ''2026-11-20T12:00:00.000Z'')'),
+	('What was the value of a field at an instant?',
+		'SELECT status FROM league_versions WHERE league_id = ''ID'' AND valid_from <= ''2026-11-20T12:00:00.000Z'''
+			|| ' ORDER BY valid_from DESC LIMIT 1'),
+	('Which leagues joined last?',
+		'SELECT at, league_id, after ->> ''$.league_name'' AS league_name FROM league_changes WHERE kind = ''added'''
+			|| ' ORDER BY seq DESC LIMIT 10'),
+	('How often did each league change?',
+		'SELECT league_id, count(*) AS changes FROM league_changes WHERE kind = ''changed'' GROUP BY 1 ORDER BY 2 DESC'),
+	('What changed in one poll?', 'SELECT * FROM league_changes WHERE run_id = 1 ORDER BY seq'),
+	('What is new after a cursor?', 'SELECT * FROM league_changes WHERE seq > 0 ORDER BY seq LIMIT 100'),
+	('What could not be stored, why, and since when?',
+		'SELECT league_id, problems, first_seen_at, raw FROM rejected_leagues WHERE resolved_at IS NULL'),
+	('What departs from the interface, since when, and which league shows it?',
+		'SELECT field, kind, detail, first_seen_at, example_league_id FROM drift ORDER BY first_seen_at'),
+	('Which removals are held, why, and what to do?',
+		'SELECT *, (SELECT what_to_do FROM attention WHERE what = ''held-removals'') AS what_to_do FROM held_leagues'),
+	('Which polls ran last?', 'SELECT * FROM runs ORDER BY id DESC LIMIT 10'),
+	('Which polls failed, and what did the service say?',
+		'SELECT id, started_at, kind, error_kind, error_message, service_message FROM runs WHERE outcome = ''failed'''
+			|| ' ORDER BY id DESC LIMIT 10'),
+	('Which polls did a crash or a stop cut short?',
+		'SELECT id, kind, started_at, error_message FROM runs WHERE outcome = ''interrupted'' ORDER BY id DESC'),
+	('Which logins were refused, and for which run?',
+		'SELECT at, run_id, error_message FROM logins WHERE outcome = ''refused'' ORDER BY id DESC'),
+	('Whose account is it?', 'SELECT player_id, username, first_name, last_name FROM players'),
+	('What does a table or column mean?', 'SELECT * FROM data_dictionary WHERE object = ''leagues'' ORDER BY position'));

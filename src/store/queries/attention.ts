@@ -1,0 +1,22 @@
+import type Database from 'better-sqlite3';
+
+/** A row of the view `attention`: something that somebody should look at. */
+export type Attention = {
+  readonly since: string | null;
+  readonly what:
+    | 'stale'
+    | 'failing'
+    | 'credentials-refused'
+    | 'held-removals'
+    | 'rejected-leagues'
+    | 'drift'
+    | 'interrupted';
+  readonly count: number | null;
+  readonly summary: string;
+  readonly what_to_do: string;
+};
+
+export function prepareAttention(client: Database.Database): () => readonly Attention[] {
+  const select = client.prepare<[], Attention>('SELECT * FROM attention');
+  return () => select.all();
+}
