@@ -5,7 +5,7 @@ const LEAGUE_COLUMNS = `  league_id text: Unique identifier of the league. Keeps
   sport text: Sport type, such as basketball.
   league_image text: URL of the logo.
   priority number: Display priority: an integer or a real number, as sent.
-  status text: Current status. The service can filter by active and inactive.
+  status text: Current status: active or inactive. Any other value is stored as well, and is drift.
   sport_db_id text?: Identifier in an external sports database.
   active_season_type text?: Currently active season type, such as regular or playoffs.
   active_year text?: Currently active year.
@@ -26,7 +26,7 @@ const SINCE = `  first_seen_at instant: When it was first stored.
 
 /** The most useful tables come first. */
 export const TABLES = `
-leagues: One row for every league ever seen, as it was when last listed. Removed leagues keep their row, with removed_at set. Rows are never deleted: DELETE is rejected.
+leagues: One row for every league ever seen, as it was when last listed. Removed leagues keep their row, with removed_at set. Rows are never deleted: deletes are rejected.
 ${LEAGUE_COLUMNS}
 ${SINCE}
   removed_at instant?: When it was found missing from the list. NULL while it is listed.
@@ -70,7 +70,7 @@ runs: One row for every poll, successful or not, written when it starts. Rows ar
   not_before instant?: The service asked for no requests before this time (Retry-After).
   fingerprint text?: Internal: identifies the service and account.
   program_version text?: Version of league-sync.
-  stale_at instant?: When the leagues become stale unless another poll succeeds, by the settings at the time of this poll. NULL for profiles and unless the poll succeeded.
+  stale_at instant?: When the leagues become stale unless another poll succeeds, by the settings at the time of this poll. NULL for profiles, and unless the poll succeeded.
 
 logins: One row for every login, including retries; never a token. Rows are deleted after LEAGUE_SYNC_RUN_RETENTION.
   id integer: Number of the login; never reused.
@@ -118,10 +118,10 @@ held_removals: Leagues that are missing from the list, but whose removal is held
   guard_since instant?: Internal: since when removals had been held without interruption, also of other leagues. NULL if it is held_since.
   reason text?: Why it was held first: empty-list; unreadable-elements (elements without a readable league_id could be any of the missing leagues); limit (too many would be removed at once). NULL if version 0.1.0 held it.
 
-drift: Where the service deviates from its interface. One row for each field, kind and detail; never a value.
+drift: Where the service departs from its interface. One row for each field, kind and detail; never a value.
   field text: leagues[].name for a field of a league; leagues.name, login.name, player.name for one of a response.
   kind text: unknown-field, wrong-type, missing-field or unexpected-value.
-  detail text: Types, such as “number for string”.
+  detail text: What was found, such as “number for string” or “neither active nor inactive”.
   first_run_id integer: The run that found it first (runs.id).
   first_seen_at instant: When it was first found.
   example_league_id text?: A league that showed it (leagues.league_id). NULL for a field of a response or player, if the league_id was unreadable, or if version 0.1.0 found it.
@@ -142,7 +142,7 @@ schema_migrations: The schema migrations that were applied to this database.
   applied_at instant: When it was applied.
 
 database_identity: One row: the id of this database.
-  id text: Random id, made with the database and kept by its copies.
+  id text: Random id, made with the database (or by its upgrade from version 0.1.0) and kept by its copies.
 `;
 
 export const VIEWS = `
@@ -188,7 +188,7 @@ league_field_changes: One row for each field that changed, for changes of kind c
   new_value any?: Its value after.
   kind text: changed or restored.
 
-freshness: One row: how fresh the leagues are, and whether something needs attention.
+freshness: One row: how fresh the leagues are, when they become stale, and how many there are. attention says what to do.
   last_success_at instant?: When the last successful poll of the leagues ended. NULL before the first.
   age_seconds integer?: Seconds since then, by the reader’s clock.
   last_outcome text?: Outcome of the last finished poll of the leagues.
