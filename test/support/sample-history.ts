@@ -13,6 +13,7 @@ import { openTestStore } from './store.ts';
 
 const HOUR_MS = 3_600_000;
 const POLL_EVERY_MS = 4 * HOUR_MS;
+const RUN_TIMEOUT_MS = HOUR_MS / 30;
 const PROFILE_HOUR = 12;
 /** The turns of the event loop that a poll takes between two clock steps. */
 const TURNS = 20;
@@ -92,9 +93,9 @@ function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSig
     clock,
     scope: 'all',
     removalLimit: 0.2,
-    runTimeoutMs: HOUR_MS / 30,
+    runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: () => 0,
-    staleAt: (now) => formatTimestamp(now + HOUR_MS),
+    staleAt: (now) => formatTimestamp(nextTime(now) + 2 * POLL_EVERY_MS + RUN_TIMEOUT_MS),
     emit: () => undefined,
     ...IDENTITY,
   };
