@@ -83,7 +83,7 @@ WITH
 		ORDER BY id DESC LIMIT 1
 	),
 	last_poll AS (
-		SELECT outcome, error_message, not_before FROM runs
+		SELECT outcome, error_kind, error_message, not_before FROM runs
 		WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted')
 		ORDER BY id DESC LIMIT 1
 	),
@@ -122,19 +122,24 @@ FROM success WHERE stale_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
 UNION ALL
 SELECT since, 'failing', polls,
 	iif(polls > 1, 'The last ' || polls || ' polls', 'The last poll') || ' of the leagues failed: '
-		|| coalesce(error_message, 'the reason is not known.'),
+		|| CASE
+			WHEN error_kind = 'credentials' AND (SELECT outcome FROM last_login) = 'refused'
+				THEN 'the service refuses the credentials.'
+			ELSE coalesce(error_message, 'the reason is not known.') END,
 	iif(not_before > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
 		'Wait: the service asked for no requests before ' || replace(substr(not_before, 1, 19), 'T', ' ')
 			|| ' UTC (Retry-After). The worker polls then.',
-		'The worker polls again on schedule. If polls keep failing, league-sync check names the cause and the fix.')
+		iif(error_kind = 'credentials',
+			'The worker tries again after growing pauses of up to an hour, and at once after SIGHUP.',
+			'The worker polls again on schedule. If polls keep failing, league-sync check names the cause and the fix.'))
 FROM failed, last_poll WHERE outcome = 'failed'
 UNION ALL
 SELECT (SELECT at FROM logins
 		WHERE id > coalesce((SELECT id FROM logins WHERE outcome <> 'refused' ORDER BY id DESC LIMIT 1), 0)
 		ORDER BY id LIMIT 1),
 	'credentials-refused', NULL, coalesce(error_message, 'The service refused the login.'),
-	'Correct LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD. A worker notices changed secret files by itself; restart it'
-		|| ' after other changes. league-sync check tests the login.'
+	'Correct LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD; if they are right, ask for API access to be enabled. A worker'
+		|| ' notices changed secret files by itself; restart it after other changes. league-sync check tests the login.'
 FROM last_login WHERE outcome = 'refused'
 UNION ALL
 SELECT min(held_since), 'held-removals', count(*),
@@ -155,9 +160,9 @@ SELECT min(held_since), 'held-removals', count(*),
 FROM held GROUP BY NULL
 UNION ALL
 SELECT min(first_seen_at), 'rejected-leagues', count(*),
-	iif(count(*) = 1, '1 list element cannot be stored: ', count(*) || ' list elements cannot be stored, such as ')
+	iif(count(*) = 1, '1 list element cannot be stored, ', count(*) || ' list elements cannot be stored, such as ')
 		|| (SELECT 'leagues[' || position || ']'
-				|| coalesce(' (league_id ' || substr(league_id, 1, 60) || ')', '')
+				|| coalesce(' (league_id ' || substr(league_id, 1, 60) || ')', '') || ':'
 				|| coalesce(' ' || nullif(problems ->> '$[0].path', ''), '')
 				|| ' ' || substr(problems ->> '$[0].message', 1, 200)
 			FROM rejected ORDER BY id LIMIT 1) || '.',
@@ -170,11 +175,11 @@ SELECT min(first_seen_at), 'drift', count(*),
 		|| group_concat(field || ' ' || kind || ' (' || detail || ')', ', ') FILTER (WHERE place <= 3)
 		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
 	'Check whether the programs that read these fields can cope. The values are stored where possible; the table drift'
-		|| ' has all departures, each with a league that shows it.'
+		|| ' has all departures and, where one is known, a league that shows it.'
 FROM new_drift GROUP BY NULL
 UNION ALL
 SELECT started_at, 'interrupted', NULL,
-	'The last poll of the ' || kind || ' was interrupted: ' || coalesce(error_message, 'the reason is not known.'),
+	'The last poll of the ' || kind || ' did not finish. ' || coalesce(error_message, ''),
 	'Start the worker if none runs: league-sync run. Its next poll makes up for this one.'
 FROM last_runs WHERE outcome = 'interrupted';
 --> statement-breakpoint
@@ -192,7 +197,7 @@ UNION ALL SELECT 'begin with', column1, (SELECT description FROM data_dictionary
 	FROM (VALUES ('attention'), ('freshness'), ('active_leagues'), ('leagues'), ('league_changes'), ('league_versions'),
 		('league_field_changes'), ('held_leagues'), ('runs'), ('data_dictionary'))
 UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
-	('What needs somebody, and which command helps?', 'SELECT * FROM attention'),
+	('What needs attention, and what can be done about it?', 'SELECT * FROM attention'),
 	('How fresh is the data, and is it stale?',
 		'SELECT *, stale_at <= strftime(''%Y-%m-%dT%H:%M:%fZ'', ''now'') AS is_stale FROM freshness'),
 	('How many leagues are listed and active, and how many of these are no longer sent?',
@@ -226,7 +231,7 @@ UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
 	('Which polls failed, and what did the service say?',
 		'SELECT id, started_at, kind, error_kind, error_message, service_message FROM runs WHERE outcome = ''failed'''
 			|| ' ORDER BY id DESC LIMIT 10'),
-	('Which polls did a crash or a stop cut short?',
+	('Which polls were cut short by a crash or a stop?',
 		'SELECT id, kind, started_at, error_message FROM runs WHERE outcome = ''interrupted'' ORDER BY id DESC'),
 	('Which logins were refused, and for which run?',
 		'SELECT at, run_id, error_message FROM logins WHERE outcome = ''refused'' ORDER BY id DESC'),

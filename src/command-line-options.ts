@@ -77,7 +77,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   const loadStatus = async () => (await import('./commands/status.ts')).status;
   program
     .command('status')
-    .description('show whether the data is up to date, the number of leagues, the last runs, and removals held back')
+    .description('show whether the data is up to date, what needs attention, the number of leagues, and the last runs')
     .option('--json', 'print one JSON object')
     .option('--fail-if-stale', 'exit 1 if the data is stale or no poll has succeeded yet')
     .addOption(probeOption.conflicts(['json', 'failIfStale', 'database']))
@@ -112,7 +112,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
 }
 
 const databaseOption = (): Option =>
-  new Option('--database <file>', 'the database, rather than that of LEAGUE_SYNC_DATABASE').argParser(readPath);
+  new Option('--database <file>', 'use this database instead of LEAGUE_SYNC_DATABASE').argParser(readPath);
 
 function addCopyCommands(program: Program, execute: Execute): void {
   program

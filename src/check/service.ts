@@ -54,6 +54,8 @@ async function* checkResponses(config: Config, database: DatabaseTarget, stop: A
   const { result, list } = await checkLeagues(client, config);
   yield result;
   yield describeDrift(client.drift.list());
+  if (list !== undefined && database.state === 'outdated')
+    yield skipped('the next poll, because the database has an older schema', 'start the worker, which upgrades it');
   if (list === undefined || database.state !== 'readable') return;
   try {
     const { migrations } = findPackage();

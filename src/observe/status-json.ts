@@ -3,7 +3,7 @@ import { selectOverview } from '../store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import type { Monitor } from './monitor.ts';
 
-/** The body of `/status.json`. Later versions only add fields. Either `database.fault` is null, or `stored` and `attention` are. */
+/** The body of `/status.json`. Later versions only add fields. Either `database.fault` is null, or both `stored` and `attention` are. */
 export function describeStatus(monitor: Monitor, clock: Clock) {
   const { baseUrl, scope, schedule, profileSchedule } = monitor.settings;
   const { running = null, pausedUntil, token, refusal } = monitor.liveState() ?? {};

@@ -87,6 +87,6 @@ const WARNINGS: Readonly<Record<Attention['what'], (count: number) => string>> =
   'held-removals': (count) => (count === 1 ? '1 removal is held' : `${count} removals are held`),
   'rejected-leagues': (count) =>
     count === 1 ? '1 list element cannot be stored' : `${count} list elements cannot be stored`,
-  drift: () => 'the service departs from its interface',
-  interrupted: () => 'a poll was interrupted',
+  drift: () => 'the service began to depart from its interface',
+  interrupted: () => 'the last poll did not finish',
 };

@@ -67,8 +67,8 @@ export function assertSchemaCurrent(db: Database.Database, migrations: Migration
   const version = schemaVersion(db);
   if (version === migrations.length) return;
   throw new DatabaseError(
-    `The database ${path} has schema ${version}, of an older version of league-sync; this one needs schema ${migrations.length}.`,
-    { fix: 'upgrade it by starting league-sync run or league-sync sync, which keep a copy of the old database' },
+    `The database ${path} has schema ${version}, of an older version of league-sync; this version needs schema ${migrations.length}.`,
+    { fix: 'start league-sync run or league-sync sync, which upgrades it and keeps a copy of the old database' },
   );
 }
 
@@ -78,7 +78,7 @@ export function assertSchemaKnown(db: Database.Database, migrations: Migrations,
   if (version > migrations.length) {
     throw new DatabaseError(
       `The database ${path} was written by a newer version of league-sync (schema ${version}, this one knows ${migrations.length}).`,
-      { fix: 'use that version' },
+      { fix: 'use that version, or go back to the copy that the upgrade made beside the database' },
     );
   }
   if (version === 0) return;

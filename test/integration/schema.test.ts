@@ -172,6 +172,7 @@ const INSTANTS = [
   ['runs', 'started_at'],
   ['runs', 'finished_at'],
   ['runs', 'not_before'],
+  ['runs', 'stale_at'],
   ['logins', 'at'],
   ['logins', 'expires_at'],
   ['logins', 'not_before'],
@@ -253,6 +254,10 @@ describe('an outside tool', () => {
     'INSERT OR REPLACE INTO league_changes SELECT * FROM league_changes',
     'INSERT OR IGNORE INTO league_changes SELECT * FROM league_changes',
   ])('cannot rewrite the feed: %s', (sql) => {
+    expect(attempt(sql)).toBe('SQLITE_CONSTRAINT_TRIGGER');
+  });
+
+  it.each(['DELETE FROM leagues', "DELETE FROM leagues WHERE league_id = 'a'"])('cannot delete leagues: %s', (sql) => {
     expect(attempt(sql)).toBe('SQLITE_CONSTRAINT_TRIGGER');
   });
 });

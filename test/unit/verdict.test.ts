@@ -19,8 +19,8 @@ describe('the verdict', () => {
     [{ attention: [row('held-removals', 44)] }, 'warning', 'Up to date, but 44 removals are held', []],
     [{ attention: [row('rejected-leagues', 1)] }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
     [{ attention: [row('failing', 1)] }, 'warning', 'Up to date, but the last poll failed', []],
-    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the service departs from its interface', []],
-    [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but a poll was interrupted', []],
+    [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the service began to depart from its interface', []],
+    [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but the last poll did not finish', []],
     [{ attention: [row('credentials-refused')] }, 'warning', 'Up to date, but the service refuses the credentials', []],
     [
       { attention: [row('failing', 2), row('held-removals', 1), row('rejected-leagues', 3)] },

@@ -99,7 +99,12 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   },
   'a newer schema': {
     harm: harm.alter('PRAGMA user_version = 99'),
-    refused: [[[...WORKING, ...BESIDE, 'sync --dry-run'], /by a newer version of league-sync .*; use that version\.$/]],
+    refused: [
+      [
+        [...WORKING, ...BESIDE, 'sync --dry-run'],
+        /by a newer version of league-sync .*; use that version, or go back to the copy .*\.$/,
+      ],
+    ],
     served: READING,
   },
   'a damaged lock file': {

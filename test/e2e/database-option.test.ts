@@ -1,0 +1,60 @@
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { setUp, setUpFor } from '../support/bench.ts';
+import { picture } from '../support/copy-process.ts';
+import { readRows } from '../support/database.ts';
+
+const COMMANDS = ['status', 'changes', 'query SELECT(1)', 'accept-removals', 'backup copy.db'];
+const OLD = resolve(import.meta.dirname, '../fixtures/schema-1.db');
+const NOWHERE = 'http://127.0.0.1:9';
+
+describe('--database', () => {
+  it.each(COMMANDS)('makes %s use this database, and needs no settings', async (command) => {
+    const bench = await setUp();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const settings = { LEAGUE_SYNC_DATABASE: 'nowhere/leagues.db', LEAGUE_SYNC_SCHEDULE: 'often' };
+    const { code, stderr } = await bench.run([...command.split(' '), '--database', bench.database], settings);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect((await bench.run(command.split(' '), settings)).code).toBe(74);
+    expect(existsSync(join(bench.folder, 'nowhere'))).toBe(false);
+  });
+
+  it.each(['', ' '])('with the path "%s" is wrong usage', async (path) => {
+    const bench = setUpFor(NOWHERE);
+    const { code, stderr } = await bench.run(['status', '--database', path]);
+    expect(code).toBe(64);
+    expect(stderr).toContain('Write the path of a file.');
+  });
+
+  it('with a path where there is nothing makes no database', async () => {
+    const bench = setUpFor(NOWHERE);
+    const { code, stderr } = await bench.run(['query', 'SELECT 1', '--database', 'nothing.db']);
+    expect(code).toBe(74);
+    expect(stderr).toContain('There is no database at nothing.db');
+    expect(existsSync(join(bench.folder, 'nothing.db'))).toBe(false);
+  });
+});
+
+describe('a database of an older schema', () => {
+  it.each(COMMANDS)('is refused by %s, which names the commands that upgrade it', async (command) => {
+    const bench = setUpFor(NOWHERE);
+    const path = join(bench.folder, 'old.db');
+    copyFileSync(OLD, path);
+    const before = picture(bench.folder);
+    const { code, stderr } = await bench.run([...command.split(' '), '--database', path]);
+    expect(code).toBe(74);
+    expect(stderr).toContain('start league-sync run or league-sync sync, which upgrades it');
+    expect(picture(bench.folder)).toEqual(before);
+  });
+
+  it('is upgraded by sync, after which it answers', async () => {
+    const bench = await setUp();
+    mkdirSync(dirname(bench.database));
+    copyFileSync(OLD, bench.database);
+    expect((await bench.run(['status'])).code).toBe(74);
+    expect([0, 3]).toContain((await bench.run(['sync'])).code);
+    expect((await bench.run(['status'])).code).toBe(0);
+    expect(readRows(`${bench.database}.schema-1`, 'PRAGMA user_version')).toEqual([{ user_version: 1 }]);
+  });
+});

@@ -1,0 +1,267 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import initSqlJs from 'sql.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { execute, type Row, readRows } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
+import { openTestStore } from '../support/store.ts';
+
+const AT = '2026-11-20T12:00:00.000Z';
+const LATER = '2026-11-20T12:05:00.000Z';
+const FAR = '9999-01-01T00:00:00.000Z';
+const GOOD_UNTIL = (
+  staleAt: string,
+) => `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, stale_at)
+  VALUES ('leagues', 'schedule', 'all', '${AT}', '${AT}', 'unchanged', '${staleAt}');`;
+const GOOD = GOOD_UNTIL(FAR);
+
+type Failure = { readonly kind?: string; readonly message?: string; readonly notBefore?: string };
+
+function failed(at: string, { kind = 'status', message = 'It is down.', notBefore }: Failure = {}): string {
+  const until = notBefore === undefined ? 'NULL' : `'${notBefore}'`;
+  return `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, error_kind, error_message, not_before)
+    VALUES ('leagues', 'schedule', 'all', '${at}', '${at}', 'failed', '${kind}', '${message}', ${until});`;
+}
+
+function run(kind: 'leagues' | 'profile', outcome: string): string {
+  return `INSERT INTO runs (kind, trigger, scope, started_at, outcome, error_message)
+    VALUES ('${kind}', 'schedule', ${kind === 'leagues' ? "'all'" : 'NULL'}, '${LATER}', '${outcome}', 'It was killed.');`;
+}
+
+function login(outcome: string, at: string): string {
+  const message = outcome === 'ok' ? 'NULL' : "'The service refused the login (status 401).'";
+  return `INSERT INTO logins (at, outcome, reason, error_message) VALUES ('${at}', '${outcome}', 'due', ${message});`;
+}
+
+function held(leagueId: string, reason: string, acceptedAt = 'NULL'): string {
+  return `INSERT INTO leagues (league_id, league_name, sport, league_image, priority, status, first_seen_at, changed_at, content_hash)
+      VALUES ('${leagueId}', 'League ${leagueId}', 's', 'i', 1, 'active', '${AT}', '${AT}', 'h');
+    INSERT INTO held_removals (league_id, first_run_id, held_since, accepted_at, reason)
+      VALUES ('${leagueId}', 1, '${AT}', ${acceptedAt}, ${reason});`;
+}
+
+function rejected(leagueId: string, position: number, resolvedAt = 'NULL'): string {
+  return `INSERT INTO rejected_leagues (first_run_id, league_id, position, problems, raw, first_seen_at, resolved_at, raw_hash, scope)
+    VALUES (1, ${leagueId}, ${position}, '[{"path":"sport","message":"is missing"}]', '{}', '${AT}', ${resolvedAt}, '${position}', 'all');`;
+}
+
+function drift(field: string, age: string): string {
+  return `INSERT INTO drift (field, kind, detail, first_run_id, first_seen_at)
+    VALUES ('${field}', 'unknown-field', 'string', 1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${age}'));`;
+}
+
+let folder: Folder;
+let path = '';
+
+beforeEach(async () => {
+  folder = makeFolder();
+  path = folder.file('leagues.db');
+  await (await openTestStore(path))[Symbol.asyncDispose]();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+function attentionAfter(...sql: readonly string[]): readonly Row[] {
+  execute(path, sql.join('\n'));
+  return readRows(path, 'SELECT * FROM attention');
+}
+
+describe('attention', () => {
+  it('has no row if all is well', () => {
+    expect(attentionAfter(GOOD, run('profile', 'changed'), login('ok', AT))).toEqual([]);
+    // A poll in progress says nothing yet.
+    expect(attentionAfter(run('leagues', 'running'))).toEqual([]);
+  });
+
+  it('says `stale` if no poll has succeeded', () => {
+    const stale = { what: 'stale', count: null, summary: 'No poll of the leagues has succeeded yet.' };
+    expect(attentionAfter()).toMatchObject([{ ...stale, since: null }]);
+    expect(attentionAfter(run('profile', 'changed'), run('leagues', 'running'))).toMatchObject([
+      { ...stale, since: LATER },
+    ]);
+  });
+
+  it('says `stale` from stale_at on', () => {
+    const [row, ...others] = attentionAfter(GOOD_UNTIL(LATER));
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({
+      since: LATER,
+      what: 'stale',
+      summary: 'The leagues are stale: the last good poll ended at 2026-11-20 12:00:00 UTC.',
+      what_to_do: expect.stringContaining('league-sync run'),
+    });
+    expect(attentionAfter(GOOD)).toEqual([]);
+  });
+
+  it('says `failing` while the last poll that ended has failed, however it was interrupted since', () => {
+    const rows = attentionAfter(
+      GOOD,
+      failed(AT),
+      failed(LATER, { message: 'It says: "no".' }),
+      run('leagues', 'running'),
+    );
+    expect(rows).toMatchObject([
+      {
+        since: AT,
+        what: 'failing',
+        count: 2,
+        summary: 'The last 2 polls of the leagues failed: It says: "no".',
+        what_to_do: expect.stringContaining('league-sync check'),
+      },
+    ]);
+    expect(attentionAfter(run('leagues', 'interrupted')).map(({ what }) => what)).toEqual(['failing', 'interrupted']);
+    expect(attentionAfter(GOOD)).toEqual([]);
+  });
+
+  it('says until when the service asked for no requests', () => {
+    const [row] = attentionAfter(GOOD, failed(LATER, { notBefore: FAR }));
+    expect(row?.summary).toBe('The last poll of the leagues failed: It is down.');
+    expect(row?.what_to_do).toBe(
+      'Wait: the service asked for no requests before 9999-01-01 00:00:00 UTC (Retry-After). The worker polls then.',
+    );
+    expect(attentionAfter(failed(LATER, { notBefore: LATER }))[0]?.what_to_do).not.toContain('Wait');
+  });
+
+  it('says `credentials-refused` while the newest login was refused', () => {
+    const refusal = { what: 'credentials-refused', summary: 'The service refused the login (status 401).' };
+    expect(attentionAfter(GOOD, login('ok', AT), login('refused', AT), login('refused', LATER))).toMatchObject([
+      { ...refusal, since: AT },
+    ]);
+    expect(attentionAfter(failed(LATER, { kind: 'credentials' }))).toMatchObject([
+      { what: 'failing', summary: 'The last poll of the leagues failed: the service refuses the credentials.' },
+      refusal,
+    ]);
+    expect(attentionAfter(GOOD, login('failed', LATER))).toEqual([]);
+  });
+
+  it.each([
+    ["'empty-list'", 'because the list was empty'],
+    ["'limit'", 'because too many leagues were missing at once'],
+    ["'unreadable-elements'", 'because list elements without a readable league_id could be any of the missing leagues'],
+  ])('says why removals are held (%s)', (reason, why) => {
+    const rows = attentionAfter(
+      GOOD,
+      ...['a', 'b', 'c', 'd'].map((id) => held(id, reason)),
+      held('e', reason, `'${AT}'`),
+    );
+    expect(rows).toMatchObject([
+      {
+        since: AT,
+        what: 'held-removals',
+        count: 4,
+        summary: `The removal of 4 leagues is held, ${why}: League a, League b, League c and 1 more.`,
+        what_to_do: expect.stringContaining('league-sync accept-removals'),
+      },
+    ]);
+    expect(readRows(path, 'SELECT * FROM held_leagues WHERE accepted_at IS NOT NULL')).toEqual([
+      { league_id: 'e', league_name: 'League e', held_since: AT, accepted_at: AT, reason: reason.replaceAll("'", '') },
+    ]);
+    expect(readRows(path, 'SELECT sum(held) AS held FROM active_leagues')).toEqual([{ held: 5 }]);
+    expect(attentionAfter(`UPDATE held_removals SET accepted_at = '${AT}'`)).toEqual([]);
+  });
+
+  it('does not ask to accept removals that accepting would not apply', () => {
+    const rows = attentionAfter(GOOD, held('a', 'NULL'), rejected('NULL', 7));
+    expect(rows.map(({ what, count, summary }) => [what, count, summary])).toEqual([
+      ['held-removals', 1, 'The removal of 1 league is held: League a.'],
+      ['rejected-leagues', 1, '1 list element cannot be stored, leagues[7]: sport is missing.'],
+    ]);
+    expect(rows[0]?.what_to_do).toContain('not even an accepted one');
+    expect(rows[0]?.what_to_do).not.toContain('accept-removals');
+  });
+
+  it('counts only open rejections', () => {
+    expect(attentionAfter(GOOD, rejected("'x'", 1, `'${AT}'`))).toEqual([]);
+    expect(attentionAfter(rejected("'y'", 2), rejected("'z'", 3))).toMatchObject([
+      {
+        since: AT,
+        what: 'rejected-leagues',
+        count: 2,
+        summary: '2 list elements cannot be stored, such as leagues[2] (league_id y): sport is missing.',
+      },
+    ]);
+  });
+
+  it('names the drift that began in the last 7 days', () => {
+    expect(attentionAfter(GOOD, drift('leagues[].old', '-8 days'))).toEqual([]);
+    const fields = ['a', 'b', 'c', 'd'].map((name) => drift(`leagues[].${name}`, '-6 days'));
+    expect(attentionAfter(...fields)).toMatchObject([
+      {
+        what: 'drift',
+        count: 4,
+        summary: expect.stringMatching(/: leagues\[\]\.a unknown-field \(string\), .*leagues\[\]\.c .* and 1 more\.$/),
+      },
+    ]);
+  });
+
+  it.each(['leagues', 'profile'] as const)('says that the last run of the %s was interrupted', (kind) => {
+    const summary = `The last poll of the ${kind} did not finish. It was killed.`;
+    expect(attentionAfter(GOOD, run(kind, 'interrupted'))).toMatchObject([
+      { since: LATER, what: 'interrupted', summary },
+    ]);
+    expect(attentionAfter(run(kind, 'running'))).toEqual([]);
+  });
+
+  it('has a row for each of the things at once, in the order of the documents', () => {
+    const rows = attentionAfter(
+      GOOD_UNTIL(AT),
+      failed(LATER),
+      login('refused', LATER),
+      held('a', "'limit'"),
+      rejected("'x'", 1),
+      drift('leagues[].a', '-1 day'),
+      run('profile', 'interrupted'),
+    );
+    const what = 'stale failing credentials-refused held-removals rejected-leagues drift interrupted'.split(' ');
+    expect(rows.map((row) => row.what)).toEqual(what);
+    for (const { summary, what_to_do } of rows) {
+      expect(summary).toMatch(/^[\dA-Z].*\.$/);
+      expect(what_to_do).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+});
+
+describe('about', () => {
+  it('has a statement for each question that can be run as it is', () => {
+    execute(path, [GOOD, held('a', "'limit'"), rejected("'x'", 1)].join('\n'));
+    const asked = readRows(path, "SELECT subject, answer FROM about WHERE topic = 'ask'");
+    expect(asked.length).toBeGreaterThan(20);
+    for (const { answer } of asked) expect(() => readRows(path, String(answer))).not.toThrow();
+  });
+
+  it('names what needs attention, or that nothing does, and tables and views with their descriptions', () => {
+    const stateNow = () => readRows(path, "SELECT answer FROM about WHERE subject = 'state now'")[0]?.answer;
+    expect(stateNow()).toBe('No poll of the leagues has succeeded yet.');
+    execute(path, GOOD);
+    expect(stateNow()).toBe(`Up to date: 0 leagues listed, last good poll ${AT}.`);
+    const begin = readRows(path, "SELECT subject, answer FROM about WHERE topic = 'begin with'");
+    expect(begin.map(({ subject }) => subject)).toContain('attention');
+    expect(begin.filter(({ answer }) => answer === null)).toEqual([]);
+  });
+});
+
+// The oldest version that the documents promise; the operators -> and ->> came with it.
+it('the views give the same in SQLite 3.38', async () => {
+  const everything = [failed(LATER), login('refused', LATER), held('a', "'limit'"), rejected("'x'", 1)];
+  execute(
+    path,
+    [GOOD_UNTIL(AT), ...everything, drift('leagues[].a', '-1 day'), run('profile', 'interrupted')].join('\n'),
+  );
+  execute(
+    path,
+    `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+      VALUES (1, '${AT}', 'a', 'changed', '{"city":"Ghent","extra":{}}', '{"league_id":"a","city":"Bruges","extra":{"x":1}}')`,
+  );
+  const wasmBinary = readFileSync(createRequire(import.meta.url).resolve('sql.js/dist/sql-wasm.wasm'));
+  const { Database } = await initSqlJs({ wasmBinary });
+  const old = new Database(readFileSync(path));
+  expect(old.exec('SELECT sqlite_version()')[0]?.values).toEqual([['3.38.5']]);
+  const views = readRows(path, "SELECT name FROM sqlite_schema WHERE type = 'view'").map(({ name }) => String(name));
+  expect(views.length).toBeGreaterThan(6);
+  for (const view of views) {
+    const [result] = old.exec(`SELECT * FROM ${view}`);
+    const rows = readRows(path, `SELECT * FROM ${view}`).map(({ age_seconds: _, ...row }) => Object.values(row));
+    const ageAt = result?.columns.indexOf('age_seconds') ?? -1;
+    expect(result?.values.map((values) => values.filter((_, index) => index !== ageAt))).toEqual(rows);
+  }
+  old.close();
+});
