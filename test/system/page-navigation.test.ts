@@ -105,7 +105,7 @@ describe('an operator', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(
       /^Stale: the last good poll was \d+ s ago$/,
     );
-    expect(await page.locator('#state').textContent()).toMatch(/stale after 1 s/);
+    expect(await page.locator('#state').textContent()).toMatch(/The leagues are stale: the last good poll ended at /);
     expect(await page.getByRole('img', { name: /The last 2 polls: 1 failed/ }).count()).toBe(1);
     await page.getByText('Show as a table').click();
     expect(await page.getByRole('table').first().textContent()).toMatch(/failed: /);

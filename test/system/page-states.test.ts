@@ -43,7 +43,7 @@ describe('the page', () => {
       title: '✗ no data yet',
       icon: '/icon-bad.svg',
       look: 'state bad',
-      headline: 'No poll has succeeded yet',
+      headline: 'Stale: no poll has succeeded yet',
     });
     expectQuiet();
   });
