@@ -109,6 +109,7 @@ function questions(league: string): Readonly<Record<string, string>> {
     'next 1,000 changes': `SELECT * FROM league_changes WHERE seq > ${CHANGES / 2} ORDER BY seq LIMIT 1000`,
     'changes of the last day': `SELECT seq, at, league_id, kind FROM league_changes WHERE at >= '${instantOf(CHANGES - 4_320)}'`,
     freshness: 'SELECT * FROM freshness',
+    attention: 'SELECT * FROM attention',
   };
 }
 

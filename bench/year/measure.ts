@@ -63,8 +63,8 @@ function pathsIn(path: string): Readonly<Record<string, string>> {
   };
 }
 
-/** How long `freshness` takes, and each statement of the cookbook. */
-export async function timeStatements(path: string): Promise<{ readonly freshness: number; readonly cookbook: Times }> {
+/** How long the views `freshness` and `attention` take, and each statement of the cookbook. */
+export async function timeStatements(path: string) {
   const db = new Database(path, { readonly: true });
   try {
     const time = (sql: string): Promise<number> => {
@@ -74,7 +74,8 @@ export async function timeStatements(path: string): Promise<{ readonly freshness
     const cookbook: Record<string, number> = {};
     for (const { groups = {} } of readFileSync(COOKBOOK, 'utf8').matchAll(RECIPE))
       cookbook[groups.question ?? ''] = await time(groups.sql ?? '');
-    return { freshness: await time('SELECT * FROM freshness'), cookbook };
+    const [freshness, attention] = [await time('SELECT * FROM freshness'), await time('SELECT * FROM attention')];
+    return { freshness, attention, cookbook };
   } finally {
     db.close();
   }

@@ -35,6 +35,7 @@ export type YearFigures = {
   readonly bytes: { readonly database: number; readonly largestWal: number };
   readonly rows: Readonly<Record<string, number>>;
   readonly freshnessMs: number;
+  readonly attentionMs: number;
   readonly pagesMs: Times;
   readonly cookbookMs: Times;
   /** At the beginning, and after each month. */
@@ -54,8 +55,9 @@ export async function measureYear(path: string, { polls, conditional }: YearOpti
   const bytes = { database: statSync(path).size, largestWal };
   await using worker = await openYearWorker(path, { clock, conditional });
   const pagesMs = await timePages(worker.store, clock);
-  const { freshness: freshnessMs, cookbook: cookbookMs } = await timeStatements(path);
-  return { polls, ...polled, bytes, rows: countRows(path), freshnessMs, pagesMs, cookbookMs };
+  const times = await timeStatements(path);
+  const { freshness: freshnessMs, attention: attentionMs, cookbook: cookbookMs } = times;
+  return { polls, ...polled, bytes, rows: countRows(path), freshnessMs, attentionMs, pagesMs, cookbookMs };
 }
 
 async function pollFor(path: string, options: YearOptions & { readonly clock: HandClock }): Promise<Polled> {
