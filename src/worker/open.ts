@@ -92,11 +92,13 @@ function warnIfOnNetwork(path: string, log: Log): void {
 
 async function openDatabase(path: string, lock: Lock, options: OpenOptions): Promise<Store> {
   const { copy, log, signal: stop } = options;
+  let copyingSince = 0;
   const store = await openStore(path, {
     migrations: findPackage().migrations,
     clock: systemClock,
     stop,
     copyBeforeUpgrade: async (upgrade) => {
+      copyingSince = systemClock.monotonic();
       log.info(upgrade, `the database has an older schema: copying it to ${upgrade.copy} before the upgrade`);
       await copy(path, upgrade.copy, { replace: 'earlier', signal: stop });
     },
@@ -106,9 +108,11 @@ async function openDatabase(path: string, lock: Lock, options: OpenOptions): Pro
     onClosed: options.onClosed ?? (() => undefined),
   });
   const { upgrade } = store;
-  // Logged as a warning, so that the operator notices the copy and can delete it.
-  if (upgrade !== undefined)
-    log.warn(upgrade, `the schema of the database was upgraded; the old database is kept at ${upgrade.copy}`);
+  if (upgrade !== undefined) {
+    const line = { ...upgrade, duration_ms: Math.round(systemClock.monotonic() - copyingSince) };
+    // Logged as a warning, so that the operator notices the copy and can delete it.
+    log.warn(line, `the schema of the database was upgraded; the old database is kept at ${upgrade.copy}`);
+  }
   return store;
 }
 

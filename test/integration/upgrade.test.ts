@@ -304,7 +304,7 @@ function syncBy(program: string, path: string, url: string): Promise<Ended> {
 }
 
 describe('the later version of the program', () => {
-  it('says where the copy is, and this version refuses what it wrote with 74', async () => {
+  it('says where the copy is and how long it took, and this version refuses what it wrote with 74', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
     await using service = await startScriptedService();
@@ -318,6 +318,7 @@ describe('the later version of the program', () => {
       from: PRESENT_SCHEMA,
       to: PRESENT_SCHEMA + 1,
       copy,
+      duration_ms: expect.any(Number),
       msg: expect.stringContaining(copy),
     });
     expect(existsSync(copy)).toBe(true);
