@@ -1,0 +1,196 @@
+import { copyFileSync, readdirSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findPackage } from '../../src/package.ts';
+import { readMigrations } from '../../src/store/migrate.ts';
+import { createCopyProcess } from '../../src/worker/copy-process.ts';
+import { dumpTables, execute, type Row, readRows } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
+import { PROGRAM } from '../support/program.ts';
+import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { type Bench, openBench } from '../support/worker-resources.ts';
+
+const VERSION_0_1_0 = resolve(import.meta.dirname, '../fixtures/schema-1.db');
+const COPY = 'leagues.db.schema-1';
+
+/** The kinds of rows that the stored database lacks. */
+const MORE_ROWS = `
+  UPDATE held_removals SET guard_since = '2026-11-21T08:00:00.000Z';
+  UPDATE held_removals SET accepted_at = '2026-11-22T12:00:00.000Z' WHERE rowid % 2 = 0;
+  UPDATE rejected_leagues SET resolved_at = NULL WHERE id % 2 = 0;
+  INSERT INTO rejected_leagues (first_run_id, league_id, position, problems, raw, first_seen_at, raw_hash, scope)
+    VALUES (9, NULL, 7, '[{"path":"","message":"is not an object"}]', '9007199254740993', '2026-11-22T10:44:43.320Z', 'h', 'active');
+  INSERT INTO drift VALUES
+    ('leagues[].sport', 'missing-field', 'text', 9, '2026-11-22T10:44:43.320Z'),
+    ('message', 'unexpected-value', 'list', 9, '2026-11-22T10:44:43.320Z');
+  INSERT INTO leagues (league_id, league_name, sport, league_image, priority, status, create_datetime, last_update_datetime,
+      extra, first_seen_at, changed_at, removed_at, content_hash)
+    VALUES ('numbers', 'Zahlen · 数', '', '', 9223372036854775807, 'active', 1700000000, 1.5, '{"a":9007199254740993}',
+      '2026-11-22T10:44:38.477Z', '2026-11-22T10:44:43.320Z', '2026-11-22T10:44:43.320Z', 'h');
+  INSERT INTO players (player_id, verified, premium_items, extra, first_seen_at, changed_at)
+    VALUES ('p', 0, '[1]', '{"b":null}', '2026-11-22T10:44:38.477Z', '2026-11-22T10:44:38.477Z');
+  INSERT INTO logins (at, outcome, reason, clock_skew_ms, error_message, not_before, fingerprint) VALUES
+    ('2026-11-22T10:44:46.000Z', 'failed', 'due', NULL, 'The service answered with 503.', '2026-11-22T10:50:00.000Z', 'f'),
+    ('2026-11-22T10:44:47.000Z', 'refused', 'rejected-token', -1, 'Invalid username or password', NULL, NULL);
+  INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, attempts, http_status, error_kind, error_message,
+      service_message, etag, last_modified, not_before, fingerprint, program_version) VALUES
+    ('leagues', 'catch-up', 'inactive', '2026-11-22T10:44:46.000Z', '2026-11-22T10:44:47.000Z', 'failed', 4, 503, 'status',
+      'The service answered with 503.', 'Try later', 'W/"1"', 'Sun, 22 Nov 2026 10:00:00 GMT',
+      '2026-11-22T10:50:00.000Z', 'f', '0.1.0'),
+    ('profile', 'start', NULL, '2026-11-22T10:44:48.000Z', '2026-11-22T10:44:48.500Z', 'interrupted', 1, NULL, NULL,
+      'The worker was stopped.', NULL, NULL, NULL, NULL, 'f', '0.1.0'),
+    ('leagues', 'schedule', 'all', '2026-11-22T10:44:49.000Z', NULL, 'running', 0, NULL, NULL, NULL, NULL, NULL, NULL,
+      NULL, 'f', '0.1.0');`;
+
+/** The columns that version 0.1.0 did not have. */
+const NEW_COLUMNS: Readonly<Record<string, Row>> = {
+  runs: { stale_at: null },
+  logins: { run_id: null },
+  held_removals: { reason: null },
+  drift: { example_league_id: null },
+};
+
+type Dump = ReturnType<typeof dumpTables>;
+
+/** A database of version 0.1.0 in this folder. */
+function placeOld(folder: Folder, sql = ''): string {
+  const path = folder.file('leagues.db');
+  copyFileSync(VERSION_0_1_0, path);
+  execute(path, sql);
+  return path;
+}
+
+/** A worker on the database in this folder, which makes its copy like the built program. */
+function start(folder: Folder, { url }: ScriptedService): Promise<Bench> {
+  const copy = createCopyProcess({
+    program: [process.execPath, PROGRAM],
+    environment: process.env,
+    pid: process.pid,
+  });
+  return openBench({ folder, url, copy, settings: { STALE_AFTER: '1h' } });
+}
+
+function idOf(path: string): unknown {
+  return readRows(path, 'SELECT id FROM database_identity');
+}
+
+/** The rows after the upgrade, of tables that neither the migration nor the program writes for itself. */
+function withNewColumns(before: Dump): Dump {
+  const { data_dictionary, schema_migrations, ...tables } = before;
+  return Object.fromEntries(
+    Object.entries(tables).map(([table, rows]) => [table, rows.map((row) => ({ ...row, ...NEW_COLUMNS[table] }))]),
+  );
+}
+
+/** Replaces rows by their id. */
+function replaceRows(rows: readonly Row[] = [], changes: ReadonlyMap<unknown, Row>): readonly Row[] {
+  return rows.map((row) => ({ ...row, ...changes.get(row.id) }));
+}
+
+describe('a database of version 0.1.0', () => {
+  it('keeps every value of every row', async () => {
+    using folder = makeFolder();
+    const path = placeOld(folder, MORE_ROWS);
+    const before = dumpTables(path);
+    for (const [table, rows] of Object.entries(before)) expect(rows.length, table).toBeGreaterThan(0);
+    await using service = await startScriptedService();
+    await using bench = await start(folder, service);
+    expect(bench.place.interrupted).toBe(1);
+
+    const { data_dictionary, schema_migrations, database_identity, ...after } = dumpTables(path);
+    const expected = withNewColumns(before);
+    const lastGood = expected.runs?.findLast(({ kind, outcome }) => kind === 'leagues' && outcome === 'held');
+    const running = expected.runs?.find(({ outcome }) => outcome === 'running');
+    const goodUntil = new Date(Date.parse(String(lastGood?.finished_at)) + 3_600_000).toISOString();
+    const interrupted = { outcome: 'interrupted', error_message: expect.stringContaining('stopped during this run') };
+    const changes = new Map<unknown, Row>([
+      [lastGood?.id, { stale_at: goodUntil }],
+      [running?.id, interrupted],
+    ]);
+    expect(after).toEqual({ ...expected, runs: replaceRows(expected.runs, changes) });
+    const [, second] = readMigrations(findPackage().migrations);
+    const added = { version: 2n, name: second?.name, sha256: second?.sha256, applied_at: expect.any(String) };
+    expect(schema_migrations).toEqual([...(before.schema_migrations ?? []), added]);
+    expect(data_dictionary).not.toEqual(before.data_dictionary);
+    expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/) }]);
+  });
+
+  it('is kept as it was in the copy', async () => {
+    using folder = makeFolder();
+    const path = placeOld(folder, MORE_ROWS);
+    const contentOf = (file: string) => ({
+      rows: dumpTables(file),
+      schema: readRows(file, 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name'),
+      version: readRows(file, 'PRAGMA user_version'),
+      application: readRows(file, 'PRAGMA application_id'),
+    });
+    const before = contentOf(path);
+    await using service = await startScriptedService();
+    await using _bench = await start(folder, service);
+    expect(contentOf(folder.file(COPY))).toEqual(before);
+    expect(readRows(folder.file(COPY), 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+
+  it('is upgraded once, and keeps the id that it got', async () => {
+    using folder = makeFolder();
+    const path = placeOld(folder);
+    await using service = await startScriptedService();
+    const first = await start(folder, service);
+    expect(first.place.store.upgrade).toEqual({ from: 1, to: 2, copy: folder.file(COPY) });
+    await first[Symbol.asyncDispose]();
+    const before = { tables: dumpTables(path), id: idOf(path), copy: statSync(folder.file(COPY)) };
+    const second = await start(folder, service);
+    expect(second.place.store.upgrade).toBeUndefined();
+    expect(second.log.filter((line) => line.includes('schema'))).toEqual([]);
+    await second[Symbol.asyncDispose]();
+    expect({ tables: dumpTables(path), id: idOf(path), copy: statSync(folder.file(COPY)) }).toEqual(before);
+    expect(readdirSync(folder.path).sort()).toEqual(['leagues.db', COPY]);
+  });
+
+  it('gets another id with each upgrade', async () => {
+    using one = makeFolder();
+    using other = makeFolder();
+    const paths = [one, other].map((folder) => placeOld(folder));
+    await using service = await startScriptedService();
+    for (const folder of [one, other]) await (await start(folder, service))[Symbol.asyncDispose]();
+    const [first, second] = paths.map(idOf);
+    expect(first).not.toEqual(second);
+  });
+
+  it('is written by polls that find nothing new only in runs, after the first has renewed the hashes', async () => {
+    using folder = makeFolder();
+    const path = placeOld(folder, 'DELETE FROM held_removals');
+    await using service = await startScriptedService();
+    service.script('leagues', leaguesAnswer(listOf(path)));
+    await using bench = await start(folder, service);
+    const upgraded = dumpTables(path);
+    expect((await bench.poll()).outcome).toBe('unchanged');
+    const rehashed = dumpTables(path);
+    expect(withoutPoll(rehashed, upgraded)).toEqual(withoutPoll(upgraded, upgraded));
+    expect(rehashed.leagues).not.toEqual(upgraded.leagues);
+
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false });
+    const { runs = [], ...others } = dumpTables(path);
+    expect({ ...others, runs: runs.slice(0, -1) }).toEqual(rehashed);
+  });
+});
+
+/** The list that the service sent last, by the feed. */
+function listOf(path: string): readonly object[] {
+  const newest = 'SELECT max(seq) FROM league_changes GROUP BY league_id';
+  const rows = readRows(path, `SELECT after FROM league_changes WHERE seq IN (${newest}) AND after IS NOT NULL`);
+  return rows.map(({ after }) => {
+    const { extra, ...fields } = JSON.parse(String(after));
+    return { ...fields, ...extra };
+  });
+}
+
+/** The content apart from the hashes, and from the runs and logins that were added to `earlier`. */
+function withoutPoll({ leagues = [], runs = [], logins = [], ...others }: Dump, earlier: Dump): Dump {
+  return {
+    ...others,
+    leagues: leagues.map(({ content_hash, ...league }) => league),
+    runs: runs.slice(0, earlier.runs?.length),
+    logins: logins.slice(0, earlier.logins?.length),
+  };
+}
