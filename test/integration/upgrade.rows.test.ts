@@ -1,5 +1,4 @@
 import { copyFileSync, readdirSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findPackage } from '../../src/package.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
@@ -8,9 +7,9 @@ import { dumpTables, execute, type Row, readRows } from '../support/database.ts'
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PROGRAM } from '../support/program.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { DATABASE_OF_0_1_0, lastListOf } from '../support/version-0.1.0.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
-const VERSION_0_1_0 = resolve(import.meta.dirname, '../fixtures/schema-1.db');
 const COPY = 'leagues.db.schema-1';
 
 /** The kinds of rows that the stored database lacks. */
@@ -55,7 +54,7 @@ type Dump = ReturnType<typeof dumpTables>;
 /** A database of version 0.1.0 in this folder. */
 function placeOld(folder: Folder, sql = ''): string {
   const path = folder.file('leagues.db');
-  copyFileSync(VERSION_0_1_0, path);
+  copyFileSync(DATABASE_OF_0_1_0, path);
   execute(path, sql);
   return path;
 }
@@ -161,7 +160,7 @@ describe('a database of version 0.1.0', () => {
     using folder = makeFolder();
     const path = placeOld(folder, 'DELETE FROM held_removals');
     await using service = await startScriptedService();
-    service.script('leagues', leaguesAnswer(listOf(path)));
+    service.script('leagues', leaguesAnswer(lastListOf(path)));
     await using bench = await start(folder, service);
     const upgraded = dumpTables(path);
     expect((await bench.poll()).outcome).toBe('unchanged');
@@ -174,16 +173,6 @@ describe('a database of version 0.1.0', () => {
     expect({ ...others, runs: runs.slice(0, -1) }).toEqual(rehashed);
   });
 });
-
-/** The list that the service sent last, by the feed. */
-function listOf(path: string): readonly object[] {
-  const newest = 'SELECT max(seq) FROM league_changes GROUP BY league_id';
-  const rows = readRows(path, `SELECT after FROM league_changes WHERE seq IN (${newest}) AND after IS NOT NULL`);
-  return rows.map(({ after }) => {
-    const { extra, ...fields } = JSON.parse(String(after));
-    return { ...fields, ...extra };
-  });
-}
 
 /** The content apart from the hashes, and from the runs and logins that were added to `earlier`. */
 function withoutPoll({ leagues = [], runs = [], logins = [], ...others }: Dump, earlier: Dump): Dump {

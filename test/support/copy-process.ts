@@ -44,7 +44,7 @@ export async function freezeCopy(parent: number, folder: string): Promise<Frozen
   if (pid === undefined) throw new Error('No process has begun to copy.');
   const copier = pid;
   process.kill(copier, 'SIGSTOP');
-  onTestFinished(() => end(copier));
+  onTestFinished(() => killIfAlive(copier));
   // In small steps, so that the copy cannot complete unnoticed if this process wakes late.
   while (written(folder) < UNDER_WAY_BYTES && inTime()) {
     process.kill(copier, 'SIGCONT');
@@ -63,7 +63,7 @@ export async function freezeCopy(parent: number, folder: string): Promise<Frozen
 
 const rest = (): Promise<void> => new Promise((wake) => setTimeout(wake, 3));
 
-function end(pid: number): void {
+export function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

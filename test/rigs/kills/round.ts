@@ -55,11 +55,18 @@ export async function playRound({ seed, leagues, kills, moments, tally }: Round)
   const { ledger, bench, expectNone } = setup;
   expectNone(ledger.judgeFeed(await lookAt(bench.database, 0)), 'at the end');
   tally.polls += ledger.applied().length;
-  await eventually('every copying process has ended', () => !readdirSync('/proc').some((pid) => copiesTo(pid, bench)));
+  await waitForCopiers(bench);
 }
 
-/** Whether that process copies the database of the bench. */
-function copiesTo(pid: string, { database }: Bench): boolean {
+/** Waits for the copying processes of killed workers. */
+export function waitForCopiers({ database }: Bench): Promise<unknown> {
+  return eventually(
+    'every copying process has ended',
+    () => !readdirSync('/proc').some((pid) => copies(pid, database)),
+  );
+}
+
+function copies(pid: string, database: string): boolean {
   try {
     const argv = readFileSync(join('/proc', pid, 'cmdline'), 'latin1').split('\0');
     return argv.includes('copy') && argv.includes(database);
