@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { execute, fingerprint } from '../support/database.ts';
 import { acceptedIn, leagueIds, poll, setUpHeld, waitingIn } from '../support/held-removals.ts';
 import { makeLeagues } from '../support/leagues.ts';
-import { CONTROL_C, CONTROL_D, startAtTerminal } from '../support/terminal.ts';
+import { CONTROL_C, CONTROL_D, needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const HELD = 3;
 const QUESTION = 'Remove these 7 leagues with the next poll? [y/N] ';
@@ -16,7 +16,9 @@ function linesOf(screen: string): readonly string[] {
   return stripVTControlCharacters(screen).trimEnd().split('\r\n');
 }
 
-describe.skipIf(process.platform !== 'linux')('accept-removals at a terminal', { timeout: 60_000 }, () => {
+describe('accept-removals at a terminal', { timeout: 60_000 }, () => {
+  needTerminal();
+
   it.each(['y', ' YES '])('accepts for the answer "%s"', async (answer) => {
     const bench = await setUpHeld();
     const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env: bench.env, columns: 80 });

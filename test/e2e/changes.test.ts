@@ -11,7 +11,7 @@ import { makeLeague } from '../support/leagues.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
 import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
 import { grantLogin, listLeagues, startService } from '../support/service.ts';
-import { startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 /** A database in an otherwise empty working directory. */
@@ -290,7 +290,9 @@ describe('changes', { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('changes at a terminal', { timeout: 60_000 }, () => {
+describe('changes at a terminal', { timeout: 60_000 }, () => {
+  needTerminal();
+
   /** The output as lines. */
   async function look({ path }: Feed, args: string, columns: number): Promise<readonly string[]> {
     const env = { LEAGUE_SYNC_DATABASE: path, TERM: 'xterm' };

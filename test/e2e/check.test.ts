@@ -7,7 +7,7 @@ import { runCheck, told, troubles } from '../support/check-command.ts';
 import { picture } from '../support/copy-process.ts';
 import { dumpTables } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
-import { startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const NAMES = ['settings', 'polls', 'database', 'lock', 'disk', 'listen', 'name', 'connection', 'tls', 'login'].concat([
   'clock',
@@ -125,6 +125,8 @@ describe('check while a worker runs', () => {
 });
 
 describe('check at a terminal', () => {
+  needTerminal();
+
   it.each([
     [{}, true],
     [{ NO_COLOR: '1' }, false],

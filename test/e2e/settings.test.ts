@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
-import { startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const REQUIRED = ['LEAGUE_SYNC_BASE_URL', 'LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD'];
 
@@ -49,8 +49,12 @@ describe('settings', () => {
     writeFileSync(join(cwd, '.env'), 'LEAGUE_SYNC_BASE_URL=\n');
     expect((await runProgram(['sync'], { cwd })).stderr).toMatch(/^To start: write these settings into \.env;/m);
   });
+});
 
-  it('that are missing fit a terminal, with each fix on its own line', async () => {
+describe('settings at a terminal', () => {
+  needTerminal();
+
+  it('that are missing fit its width, with each fix on its own line', async () => {
     const terminal = startAtTerminal('sync', { cwd: makeFolder().path, env: { NO_COLOR: '1' }, columns: 80 });
     expect(await terminal.waitForExit()).toBe(78);
     const lines = terminal.screen().trimEnd().split(/\r?\n/);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
-import { startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const HOUR = 3_600_000;
 const ESCAPE = '\u001b';
@@ -114,7 +114,9 @@ describe('status', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
+describe('at a terminal', () => {
+  needTerminal();
+
   it.each([60, 80, 140])('no line of status or changes is wider than %i characters', async (columns) => {
     const bench = await setUp();
     await bench.run(['sync']);

@@ -6,7 +6,7 @@ import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../supp
 import { dumpTables, fingerprint } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { readLines } from '../support/program.ts';
-import { startAtTerminal } from '../support/terminal.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 /** A service and a database with the same ten leagues. */
 async function setUpInStep(): Promise<SimulatedBench> {
@@ -242,7 +242,9 @@ describe('sync --dry-run', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('at a terminal', () => {
+describe('at a terminal', () => {
+  needTerminal();
+
   /** The output as lines, and the exit code. */
   async function show(bench: SimulatedBench, args: string, columns: number) {
     const terminal = startAtTerminal(args, { cwd: bench.folder, env: { ...bench.env, TERM: 'xterm' }, columns });

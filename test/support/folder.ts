@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchFolder } from './leak.ts';
@@ -28,4 +28,15 @@ export function makeFolder(): Folder {
     },
     [Symbol.dispose]: end,
   };
+}
+
+/** A folder in memory if possible: thousands of rows are written, and these tests are not about the disk. */
+export function fastFolder(): string {
+  const inMemory = '/dev/shm';
+  try {
+    accessSync(inMemory, constants.W_OK);
+    return inMemory;
+  } catch {
+    return tmpdir();
+  }
 }

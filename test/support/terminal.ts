@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { onTestFinished } from 'vitest';
+import { spawn, spawnSync } from 'node:child_process';
+import { beforeEach, onTestFinished } from 'vitest';
 import { watchProgram } from './leak.ts';
 import { type Environment, eventually, PROGRAM } from './program.ts';
 
@@ -20,6 +20,14 @@ export const CONTROL_D = '\u0004';
 
 /** Part of every Debian; Node itself cannot make a terminal. */
 const SCRIPT = 'script';
+
+/** Leaves out the tests of this group, or of this file, if no pseudo-terminal can be made. */
+export function needTerminal(): void {
+  const { status } = spawnSync(SCRIPT, ['-qec', 'true', '/dev/null']);
+  beforeEach(({ skip }) => {
+    if (status !== 0) skip('script cannot make a pseudo-terminal here');
+  });
+}
 
 export type TerminalOptions = {
   readonly cwd: string;

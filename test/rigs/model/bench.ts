@@ -1,5 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StatusError, StoppedError, TransportError } from '../../../src/errors.ts';
@@ -11,12 +10,10 @@ import type { RunReport } from '../../../src/sync/report.ts';
 import { formatTimestamp } from '../../../src/time/clock.ts';
 import { createTestClock } from '../../support/clock.ts';
 import type { Row } from '../../support/database.ts';
+import { fastFolder } from '../../support/folder.ts';
 import { bodyOf } from '../../support/league-lists.ts';
 import { openTestStore } from '../../support/store.ts';
 import type { Step } from './service.ts';
-
-/** In memory if possible, since there are thousands of transactions. */
-const MEMORY = '/dev/shm';
 
 /** Creates databases by copying one that was migrated once. */
 export type BenchMaker = Disposable & { readonly open: () => Promise<ModelBench> };
@@ -34,7 +31,7 @@ export type ModelBench = AsyncDisposable & {
 };
 
 export async function createBenchMaker(): Promise<BenchMaker> {
-  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'league-sync-model-'));
+  const folder = mkdtempSync(join(fastFolder(), 'league-sync-model-'));
   const template = join(folder, 'template.db');
   await (await openAt(template, createTestClock()))[Symbol.asyncDispose]();
   let made = 0;

@@ -1,7 +1,7 @@
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CredentialPair } from '../../../src/config/credentials.ts';
+import { fastFolder } from '../../support/folder.ts';
 import type { Kind } from '../../support/scripted-service.ts';
 import { createRandomSource, createWorld, type World } from './machine.ts';
 import { type CountingService, createCountingService, PASSWORD, type ServiceOptions } from './service.ts';
@@ -59,15 +59,4 @@ export function createSimulation(options: SimulationOptions = {}): Simulation {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** A folder in memory if possible: thousands of rows are written, and these tests are not about the disk. */
-function fastFolder(): string {
-  const inMemory = '/dev/shm';
-  try {
-    accessSync(inMemory, constants.W_OK);
-    return inMemory;
-  } catch {
-    return tmpdir();
-  }
 }
