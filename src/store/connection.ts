@@ -65,7 +65,7 @@ export function withSecondWriter<T>(path: string, write: Read<T>): T {
 
 function openExisting(path: string, options: Database.Options): Database.Database {
   if (!isRegularFile(path)) {
-    const fix = 'check the path, or start the worker, which creates it';
+    const fix = 'check LEAGUE_SYNC_DATABASE or --database, or start the worker, which creates it';
     throw new DatabaseError(`There is no database at ${path}.`, { fix });
   }
   const db = open(path, { ...options, fileMustExist: true });

@@ -64,8 +64,13 @@ export function schemaVersion(db: Database.Database): number {
 /** Throws a DatabaseError if another program version wrote the database and it has another schema. */
 export function assertSchemaCurrent(db: Database.Database, migrations: Migrations, path: string): void {
   assertSchemaKnown(db, migrations, path);
+  assertSchemaNotOlder(db, migrations, path);
+}
+
+/** Throws a DatabaseError if the database must be upgraded. A newer schema can be read: versions only ever add to it. */
+export function assertSchemaNotOlder(db: Database.Database, migrations: Migrations, path: string): void {
   const version = schemaVersion(db);
-  if (version === migrations.length) return;
+  if (version >= migrations.length) return;
   throw new DatabaseError(
     `The database ${path} has schema ${version}, of an older version of league-sync; this version needs schema ${migrations.length}.`,
     { fix: 'start league-sync run or league-sync sync, which upgrades it and keeps a copy of the old database' },

@@ -22,7 +22,10 @@ type Condition = {
 type Refusals = readonly (readonly [readonly CommandName[], RegExp])[];
 
 const BESIDE = ['accept-removals'] as const;
-const NO_DATABASE: Refusals[number] = [[...READING, ...BESIDE], /There is no database at .*; set LEAGUE_SYNC_DATABASE/];
+const NO_DATABASE: Refusals[number] = [
+  [...READING, ...BESIDE],
+  /There is no database at .*; check LEAGUE_SYNC_DATABASE or --database/,
+];
 const WANTS_PERMISSION = /; give this user write permission on the file and its folder\.$/;
 const READ_ONLY = /is on a read-only file system .*; remount it read-write/;
 const MAY_BE_READ = /cannot be read .*; give this user permission to read it/;
