@@ -62,12 +62,12 @@ export function tempPath(target: string): string {
 
 const tempPrefix = (target: string): string => `.${basename(target)}.league-sync-part-`;
 
-/** Removes partial copies that killed processes left. Keeps recently modified ones, which may be in progress. */
-function removeStaleTempFiles(target: string): void {
+/** Removes partial copies that killed processes left. Keeps those modified less than `ageMs` ago. */
+function removeStaleTempFiles(target: string, ageMs: number): void {
   const folder = dirname(target);
   for (const name of readdirSync(folder).filter((found) => found.startsWith(tempPrefix(target)))) {
     const found = statSync(join(folder, name), { throwIfNoEntry: false });
-    if (found !== undefined && found.mtimeMs < Date.now() - STALE_TEMP_MS) rmSync(join(folder, name), { force: true });
+    if (found !== undefined && found.mtimeMs <= Date.now() - ageMs) rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -94,7 +94,8 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
   const replace = (): void => {
     assertReplaceable(target, db.name, replaceable);
     makeFolders(dirname(target));
-    removeStaleTempFiles(target);
+    // A recent one may be in progress, except before an upgrade: the caller holds the worker's lock.
+    removeStaleTempFiles(target, replaceable === 'earlier' ? 0 : STALE_TEMP_MS);
     const at = new Date();
     writeCopy(db, part);
     ifSupported(() => utimesSync(part, at, at));

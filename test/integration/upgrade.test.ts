@@ -138,11 +138,11 @@ describe('a database that holds something', () => {
   it('is copied over the remains of a copy that was cut short', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
-    const remains = tempPath(`${path}.schema-${PRESENT_SCHEMA}`);
+    const [old, recent] = [1, 2].map(() => tempPath(`${path}.schema-${PRESENT_SCHEMA}`));
     const longAgo = new Date('2026-01-01');
-    for (const file of [remains, `${remains}-journal`]) {
+    for (const file of [`${old}`, `${old}-journal`, `${recent}`, `${recent}-journal`]) {
       writeFileSync(file, 'half of a copy');
-      utimesSync(file, longAgo, longAgo);
+      if (file.startsWith(`${old}`)) utimesSync(file, longAgo, longAgo);
     }
     const before = contentOf(path);
     await openAndClose(path, newerMigrations(folder, 'newer'));
