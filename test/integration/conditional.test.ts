@@ -197,6 +197,20 @@ describe('no conditional request is sent', () => {
     );
   });
 
+  it('if the clock was set back since the list was received', async () => {
+    let now = Date.parse('2026-11-20T12:00:00.000Z');
+    await withBench(
+      async ({ service, bench }) => {
+        service.script('leagues', listWith(makeLeagues(2)));
+        await bench.poll();
+        now -= 60_000;
+        await bench.poll();
+        expect(conditionsIn(service)).toEqual(NONE);
+      },
+      { clock: createWallClock(() => now) },
+    );
+  });
+
   it('if it is too long for a header, and never for the profile', async () => {
     await withBench(async ({ service, bench }) => {
       service.script('leagues', listWith(makeLeagues(2), { etag: `"${'x'.repeat(2_000)}"` }));

@@ -66,6 +66,7 @@ describe('a message to the monitoring service', () => {
   });
 
   it.each<[string, Reply, { what: string; passes: boolean }]>([
+    ['status 500', { status: 500 }, { what: 'status 500', passes: true }],
     ['status 503', { status: 503 }, { what: 'status 503', passes: true }],
     ['status 404', { status: 404, body: 'not found' }, { what: 'status 404', passes: false }],
     ['status 429', { status: 429 }, { what: 'status 429', passes: false }],

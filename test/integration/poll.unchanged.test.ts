@@ -57,6 +57,18 @@ describe('leagues that did not change', () => {
     });
   });
 
+  it('do not bring drift back that another tool has deleted', async () => {
+    await withLeagues(async (bench, service) => {
+      service.script('leagues', leaguesAnswer([{ ...LEAGUES[0], motto: 'x' }, ...LEAGUES.slice(1)]));
+      await bench.poll();
+      expect(bench.rows('SELECT field FROM drift')).toEqual([{ field: 'leagues[].motto' }]);
+      execute(bench.path, 'DELETE FROM drift');
+      service.script('leagues', leaguesAnswer(LEAGUES));
+      await bench.poll();
+      expect(bench.rows('SELECT field FROM drift')).toEqual([]);
+    });
+  });
+
   it.each<[string, string, object]>([
     [
       'a copy of its row under another id',

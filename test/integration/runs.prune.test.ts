@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { createRetention } from '../../src/worker/retention.ts';
+import { createTestClock } from '../support/clock.ts';
 import { readRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
+import { createTestLog } from '../support/log-lines.ts';
 import { openTestStore } from '../support/store.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
@@ -106,4 +109,19 @@ describe('pruning', () => {
     expect((await prune([], '', [OLD, OLD, NEW, NEW])).logins).toEqual([3, 4]);
     expect((await prune([], '', [OLD, OLD])).logins).toEqual([2]);
   });
+});
+
+it('the end of the worker waits for the pruning in progress', async () => {
+  using folder = makeFolder();
+  const path = folder.file('leagues.db');
+  await using store = await openTestStore(path);
+  withDatabase(path, (db) => {
+    const login = db.prepare("INSERT INTO logins (at, outcome, reason) VALUES (?, 'ok', 'due')");
+    for (const at of [OLD, NEW]) login.run(at);
+  });
+  const clock = createTestClock();
+  const retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, createTestLog().log);
+  retention.tick();
+  await retention[Symbol.asyncDispose]();
+  expect(readRows(path, 'SELECT at FROM logins')).toEqual([{ at: NEW }]);
 });

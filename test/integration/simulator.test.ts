@@ -326,6 +326,15 @@ describe('the record of requests', () => {
     ]);
     expect(heard).toEqual(simulator.requests);
   });
+
+  it('keeps the newest 10,000 requests', async () => {
+    await using simulator = await startSimulator();
+    const request = (path: number, more = '') => `GET /${path} HTTP/1.1\r\nHost: simulator\r\n${more}\r\n`;
+    const first = Array.from({ length: 10_000 }, (_, index) => request(index)).join('');
+    await sendRaw(simulator, first + request(10_000, 'Connection: close\r\n'));
+    expect(simulator.requests).toHaveLength(10_000);
+    expect([simulator.requests.at(0)?.path, simulator.requests.at(-1)?.path]).toEqual(['/1', '/10000']);
+  });
 });
 
 type FaultCheck = (simulator: Simulator, token: string) => Promise<void>;
@@ -479,6 +488,13 @@ describe('faults', () => {
     expect(faultChecks).toHaveProperty(name);
     simulator.setFault(name, false);
     expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeMixedLeagues(20));
+  });
+
+  it('that revoke tokens do so only when they are switched on', async () => {
+    await using simulator = await startSimulator({ faults: ['revoke-tokens'] });
+    const token = await takeToken(simulator);
+    simulator.setFault('revoke-tokens', false);
+    expect((await get(simulator, PROFILE_PATH, { token })).status).toBe(200);
   });
 
   it('can be on from the start, several at once', async () => {

@@ -21,3 +21,15 @@ it('pages are rendered one at a time, and excess requests get 503', async () => 
   expect(most).toBe(1);
   expect((await ask()).status).toBe(200);
 });
+
+it('a page that fails leaves the queue', async () => {
+  let failures = 0;
+  const respond = createRequestQueue()(async () => {
+    if (failures === 8) return textResponse('drawn');
+    failures += 1;
+    throw new Error('not drawn');
+  });
+  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams() });
+  for (let page = 0; page < 8; page += 1) await expect(ask()).rejects.toThrow('not drawn');
+  expect((await ask()).status).toBe(200);
+});

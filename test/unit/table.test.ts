@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPaint, PLAIN } from '../../src/terminal/style.ts';
 import { formatTable } from '../../src/terminal/table.ts';
-import { truncate, wrap } from '../../src/terminal/text.ts';
+import { formatNotice, truncate, wrap } from '../../src/terminal/text.ts';
 
 const FAMILY = '👨‍👩‍👧';
 
@@ -39,6 +39,10 @@ describe('a table', () => {
 
   it('keeps every column visible, however narrow the terminal is', () => {
     expect(formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: 3 })).toContain('a ver…');
+  });
+
+  it('never widens the column that shrinks first', () => {
+    expect(formatTable(['id', 'some'], [['a', 'b']], PLAIN, 0)).toBe('id  some\na   b');
   });
 
   it('is painted after it was laid out, and not at all without colours', () => {
@@ -80,5 +84,17 @@ describe('wrapped text', () => {
     expect(wrap('a-word-that-is-too-long b', 5)).toEqual(['a-word-that-is-too-long', 'b']);
     expect(wrap('', 5)).toEqual(['']);
     expect(wrap('one two', Number.POSITIVE_INFINITY)).toEqual(['one two']);
+  });
+});
+
+describe('a notice', () => {
+  it.each([
+    ['at a terminal', { ...PLAIN, columns: 80 }],
+    ['without one', undefined],
+  ])('escapes control characters in its message and its fix %s', (_, terminal) => {
+    const text = formatNotice('', { message: 'a\u001b[31m', fix: 'b\u001b[32m' }, terminal);
+    expect(text).toContain('a\\u001b[31m');
+    expect(text).toContain('b\\u001b[32m');
+    expect(text).not.toContain('\u001b');
   });
 });

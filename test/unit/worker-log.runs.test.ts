@@ -140,6 +140,15 @@ describe('the log of the runs', () => {
     expect(held[3]?.msg).toMatch(/; held because so; recovered after 1 failed poll in /);
   });
 
+  it('warns of held removals only once if the profile is polled in between', () => {
+    const { lines, note } = createStage();
+    const held = reportOf({ outcome: 'held', heldBecause: 'so', counts: { ...NO_COUNTS, held: 6 } });
+    note(held);
+    note(reportOf({ kind: 'profile' }));
+    note(held);
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'info', 'info']);
+  });
+
   it('logs a failure of another kind in full, and never calls it the same', () => {
     const { lines, note } = createStage();
     for (let sort = 0; sort < 30; sort += 1) note(reportOf({ error: down(`The service says ${'a'.repeat(sort)}.`) }));
