@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRetention } from '../../src/worker/retention.ts';
 import { createTestClock } from '../support/clock.ts';
-import { readRows, withDatabase } from '../support/database.ts';
+import { holdForWriting, readRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { createTestLog } from '../support/log-lines.ts';
 import { openTestStore } from '../support/store.ts';
@@ -121,7 +121,10 @@ it('the end of the worker waits for the pruning in progress', async () => {
   });
   const clock = createTestClock();
   const retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, createTestLog().log);
+  const writer = holdForWriting(path);
   retention.tick();
+  // Ends after the first attempt to delete rows has failed.
+  setTimeout(() => writer.end(), 50);
   await retention[Symbol.asyncDispose]();
   expect(readRows(path, 'SELECT at FROM logins')).toEqual([{ at: NEW }]);
 });
