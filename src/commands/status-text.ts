@@ -51,7 +51,7 @@ function describeVerdict(report: StatusReport, { columns, paint }: Terminal): st
 }
 
 /** Each row of `attention`: what is the matter and, indented, what to do about it. */
-export function describeAttention(attention: StatusReport['attention'], { columns, paint }: Terminal): string {
+function describeAttention(attention: StatusReport['attention'], { columns, paint }: Terminal): string {
   return attention
     .flatMap(({ what, summary, what_to_do }) => [
       ...hangingIndent('! ', escapeControls(summary), columns).map((line) =>

@@ -58,6 +58,8 @@ export class Monitor {
   /** How far (ms) the service's clock was ahead at the last login whose response had a `Date` header. */
   clockSkewMs: number | undefined;
   private lastStored: Stored | undefined;
+  /** Whether `lastStored` was read in this turn of the event loop. A page asks for it a dozen times. */
+  private isCurrent = false;
 
   constructor(settings: PublicSettings, clock: Clock) {
     this.settings = settings;
@@ -178,9 +180,13 @@ export class Monitor {
 
   private stored(): Stored | undefined {
     const store = this.sources?.store;
+    if (store === undefined || this.isCurrent) return this.lastStored;
+    this.isCurrent = true;
+    setImmediate(() => {
+      this.isCurrent = false;
+    });
     try {
-      const read = store && (() => ({ freshness: store.freshness(), attention: store.attention() }));
-      this.lastStored = read ? store.read(read) : this.lastStored;
+      this.lastStored = store.read(() => ({ freshness: store.freshness(), attention: store.attention() }));
     } catch {
       // The last known rows remain. If polls fail as well, `verdict` reports their error.
     }

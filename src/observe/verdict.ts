@@ -32,7 +32,7 @@ export function assess(input: HealthInput): Verdict {
   const problems = findProblems(input);
   const [worst] = problems;
   if (worst === undefined) {
-    const warnings = input.attention.filter(({ what }) => what !== 'stale').map(WARNING);
+    const warnings = input.attention.filter(({ what }) => what !== 'stale').map(describeWarning);
     if (warnings.length === 0) return { state: 'good', headline: 'Up to date', ready: true, reasons: [] };
     return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };
   }
@@ -63,9 +63,10 @@ function findProblems({ attention, staleness, refused, databaseFault }: HealthIn
   }
   if (staleness === undefined) return problems;
   const summaryOf = (wanted: Attention['what']) => attention.find(({ what }) => what === wanted)?.summary;
+  const stale = summaryOf('stale') ?? 'No poll of the leagues has succeeded in time.';
   // The problems above already say why polls fail.
-  const causes = [problems.length === 0 ? summaryOf('failing') : undefined].filter((cause) => cause !== undefined);
-  const message = [summaryOf('stale') ?? 'No poll of the leagues has succeeded in time.', ...causes].join(' ');
+  const cause = problems.length === 0 ? summaryOf('failing') : undefined;
+  const message = cause === undefined ? stale : `${stale} ${cause}`;
   const reason = typeof staleness === 'string' ? 'no-good-poll' : 'stale';
   return [...problems, { reason, message, headline: describeStaleness(staleness) }];
 }
@@ -78,7 +79,7 @@ function describeStaleness(staleness: NonNullable<HealthInput['staleness']>): st
 
 const LIST = new Intl.ListFormat('en-GB');
 
-const WARNING = ({ what, count }: Attention): string => WARNINGS[what](count ?? 1);
+const describeWarning = ({ what, count }: Attention): string => WARNINGS[what](count ?? 1);
 
 const WARNINGS: Readonly<Record<Attention['what'], (count: number) => string>> = {
   stale: () => 'the data is stale',

@@ -30,7 +30,15 @@ it('every view counts the same rejections and held removals, also what another p
   const names = (await views()).map(([name]) => name);
   expect(await views()).toEqual(names.map((name) => [name, rejected, held]));
   expect(bench.rows('SELECT rejected, held FROM runs ORDER BY id DESC LIMIT 1')).toEqual([{ rejected, held }]);
+  const rows = bench.rows('SELECT * FROM attention');
+  expect(rows.map(({ what }) => what)).toEqual(['held-removals', 'rejected-leagues', 'drift']);
+  expect(JSON.parse(await (await fetch(`${url}/status.json`)).text()).attention).toEqual(rows);
+  const page = await (await fetch(url)).text();
   const { stdout } = await bench.run(['check']);
+  for (const { summary, what_to_do } of rows) {
+    expect(stdout).toContain(`${summary} -> ${what_to_do}`);
+    for (const sentence of [summary, what_to_do]) expect(page).toContain(String(sentence));
+  }
   expect(stdout).toContain(`${rejected} cannot be stored`);
   withDatabase(bench.database, (db) => {
     db.exec(`UPDATE rejected_leagues SET resolved_at = first_seen_at WHERE id > 1;

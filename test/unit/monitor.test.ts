@@ -1,8 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
 import { Monitor } from '../../src/observe/monitor.ts';
 import type { Resource } from '../../src/service/backoff.ts';
-import type { Attention } from '../../src/store/queries/attention.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
@@ -17,7 +17,6 @@ function createStage() {
   const clock = createTestClock();
   let refused: { readonly message: string } | undefined;
   let fault: DatabaseError | undefined;
-  let rows: readonly Attention[] = [];
   const monitor = new Monitor(
     {
       baseUrl: 'http://127.0.0.1:1',
@@ -36,7 +35,6 @@ function createStage() {
           consecutiveFailures,
           refusal: () => refused,
           fault: () => fault,
-          attention: () => rows,
         }),
       ),
     noteRun: (report: RunReport): void => monitor.onEvent(ended(report)),
@@ -48,9 +46,6 @@ function createStage() {
   const harm = (error: DatabaseError | undefined): void => {
     fault = error;
   };
-  const show = (...shown: readonly Attention[]): void => {
-    rows = shown;
-  };
   /** The report of a poll that succeeds now, or fails with this error. */
   const reportOf = (more: Partial<RunReport> = {}): RunReport => {
     const now = clock.now();
@@ -59,7 +54,7 @@ function createStage() {
     return makeReport({ ...(isGood ? timestamps : {}), ...more });
   };
   const reasons = () => health.verdict().reasons.map(({ reason }) => reason);
-  return { clock, monitor, health, reasons, refuse, harm, show, reportOf };
+  return { clock, monitor, health, reasons, refuse, harm, reportOf };
 }
 
 describe('the health', () => {
@@ -193,6 +188,23 @@ describe('the health', () => {
     refuse('The service refused the login.');
     health.noteRun(reportOf({ error: new DatabaseError('The disk is full.') }));
     expect(reasons()).toEqual(['database', 'credentials-refused', 'stale']);
+  });
+
+  it('reads the database once for all that is asked in one turn of the event loop, and anew in the next', async () => {
+    const { monitor } = createStage();
+    let reads = 0;
+    const attention = () => {
+      reads += 1;
+      return [];
+    };
+    monitor.open(makeMonitorSources({ attention }));
+    monitor.verdict();
+    monitor.counts();
+    monitor.attention();
+    expect(reads).toBe(1);
+    await setImmediate();
+    monitor.verdict();
+    expect(reads).toBe(2);
   });
 
   it('is ready though the profile is forbidden, but not if the leagues are', () => {

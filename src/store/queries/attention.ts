@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** A row of the view `attention`: something that somebody should look at. */
+/** A row of the view `attention`. */
 export type Attention = {
   readonly since: string | null;
   readonly what:
