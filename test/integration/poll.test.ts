@@ -339,6 +339,31 @@ describe('the timestamp of a run', () => {
   });
 });
 
+describe('a run', () => {
+  it('says when its data becomes stale, if it is a good poll of the leagues, and which login was made for it', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url, settings: { STALE_AFTER: '10m' } });
+    await pollWith(service, bench, makeLeagues(10));
+    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'held' });
+    await bench.pollProfile();
+    service.script('leagues', { status: 404 });
+    await bench.poll();
+    const runs = bench.rows('SELECT kind, outcome, finished_at, stale_at FROM runs ORDER BY id');
+    const minutes = runs.map(({ finished_at, stale_at }) =>
+      stale_at === null ? null : Math.round((Date.parse(String(stale_at)) - Date.parse(String(finished_at))) / 60_000),
+    );
+    expect(runs.map(({ kind, outcome }, index) => [kind, outcome, minutes[index]])).toEqual([
+      ['leagues', 'changed', 10],
+      ['leagues', 'held', 10],
+      ['profile', 'changed', null],
+      ['leagues', 'failed', null],
+    ]);
+    expect(bench.rows('SELECT stale_at FROM freshness')).toEqual([{ stale_at: runs[1]?.stale_at }]);
+    expect(bench.rows('SELECT outcome, run_id FROM logins')).toEqual([{ outcome: 'ok', run_id: 1 }]);
+  });
+});
+
 describe('a failed poll', () => {
   it('changes nothing but its runs row, and the next one goes on from what was stored', async () => {
     using folder = makeFolder();

@@ -72,8 +72,8 @@ function prepareNewest(db: BetterSQLite3Database, ...conditions: readonly SQL[])
 }
 
 /** Only columns that every schema version has, so that `check` can read a database before its upgrade. */
-const RETRY_AFTER = { not_before: runs.not_before, asked_at: runs.started_at };
-const LOGIN_RETRY_AFTER = { not_before: logins.not_before, asked_at: logins.at };
+const RETRY_AFTER = { until: runs.not_before, askedAt: runs.started_at };
+const LOGIN_RETRY_AFTER = { until: logins.not_before, askedAt: logins.at };
 
 /**
  * The Retry-After of the newest run, or of the newest login if there is no run. If `fingerprint` is given, only rows
@@ -91,7 +91,7 @@ export function selectLastRetryAfter(db: BetterSQLite3Database, fingerprint?: st
       .orderBy(desc(logins.id))
       .limit(1)
       .get();
-  return last && (last.not_before === null ? undefined : { until: last.not_before, askedAt: last.asked_at });
+  return last?.until ? { until: last.until, askedAt: last.askedAt } : undefined;
 }
 
 /**
