@@ -77,6 +77,7 @@ SELECT
 --> statement-breakpoint
 CREATE VIEW `attention` AS
 WITH
+	clock AS (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS now),
 	success AS (
 		SELECT id, finished_at, stale_at FROM runs
 		WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
@@ -96,6 +97,14 @@ WITH
 		SELECT row_number() OVER (ORDER BY held_since, league_name, league_id) AS place, *
 		FROM held_leagues WHERE accepted_at IS NULL
 	),
+	why_held AS (
+		SELECT count(*) AS removals, CASE reason
+			WHEN 'empty-list' THEN 'because the list was empty'
+			WHEN 'unreadable-elements' THEN
+				'because list elements without a readable league_id could be any of the missing leagues'
+			WHEN 'limit' THEN 'because too many leagues were missing at once' END AS why
+		FROM held WHERE reason IS NOT NULL GROUP BY reason ORDER BY min(held_since), reason
+	),
 	rejected AS (SELECT * FROM rejected_leagues WHERE resolved_at IS NULL),
 	new_drift AS (
 		SELECT row_number() OVER (ORDER BY first_seen_at, field, kind, detail) AS place, *
@@ -107,18 +116,15 @@ WITH
 		SELECT * FROM (SELECT * FROM runs WHERE kind = 'profile' ORDER BY id DESC LIMIT 1)
 	)
 SELECT
-	(SELECT started_at FROM runs WHERE kind = 'leagues' ORDER BY id LIMIT 1) AS since,
+	iif(id IS NULL, (SELECT started_at FROM runs WHERE kind = 'leagues' ORDER BY id LIMIT 1), stale_at) AS since,
 	'stale' AS what,
 	NULL AS count,
-	'No poll of the leagues has succeeded yet.' AS summary,
+	coalesce(
+		'The leagues are stale: the last good poll ended at ' || replace(substr(finished_at, 1, 19), 'T', ' ') || ' UTC.',
+		'No poll of the leagues has succeeded yet.') AS summary,
 	'Start the worker if none runs: league-sync run. If one runs, league-sync check names the cause and the fix.'
 		AS what_to_do
-WHERE NOT EXISTS (SELECT 1 FROM success)
-UNION ALL
-SELECT stale_at, 'stale', NULL,
-	'The leagues are stale: the last good poll ended at ' || replace(substr(finished_at, 1, 19), 'T', ' ') || ' UTC.',
-	'Start the worker if none runs: league-sync run. If one runs, league-sync check names the cause and the fix.'
-FROM success WHERE stale_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+FROM clock LEFT JOIN success WHERE id IS NULL OR stale_at <= now
 UNION ALL
 SELECT since, 'failing', polls,
 	iif(polls > 1, 'The last ' || polls || ' polls', 'The last poll') || ' of the leagues failed: '
@@ -126,13 +132,13 @@ SELECT since, 'failing', polls,
 			WHEN error_kind = 'credentials' AND (SELECT outcome FROM last_login) = 'refused'
 				THEN 'the service refuses the credentials.'
 			ELSE coalesce(error_message, 'the reason is not known.') END,
-	iif(not_before > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
+	iif(not_before > now,
 		'Wait: the service asked for no requests before ' || replace(substr(not_before, 1, 19), 'T', ' ')
-			|| ' UTC (Retry-After). The worker polls then.',
+			|| ' UTC (Retry-After). A running worker polls then.',
 		iif(error_kind = 'credentials',
-			'The worker tries again after growing pauses of up to an hour, and at once after SIGHUP.',
-			'The worker polls again on schedule. If polls keep failing, league-sync check names the cause and the fix.'))
-FROM failed, last_poll WHERE outcome = 'failed'
+			'A running worker tries again after growing pauses of up to an hour, and at once after SIGHUP.',
+			'A running worker polls again on schedule. If polls keep failing, league-sync check names the cause and the fix.'))
+FROM clock, failed, last_poll WHERE outcome = 'failed'
 UNION ALL
 SELECT (SELECT at FROM logins
 		WHERE id > coalesce((SELECT id FROM logins WHERE outcome <> 'refused' ORDER BY id DESC LIMIT 1), 0)
@@ -144,17 +150,12 @@ FROM last_login WHERE outcome = 'refused'
 UNION ALL
 SELECT min(held_since), 'held-removals', count(*),
 	iif(count(*) = 1, 'The removal of 1 league is held', 'The removal of ' || count(*) || ' leagues is held')
-		|| CASE min(iif(place = 1, reason, NULL))
-			WHEN 'empty-list' THEN ', because the list was empty'
-			WHEN 'unreadable-elements' THEN
-				', because list elements without a readable league_id could be any of the missing leagues'
-			WHEN 'limit' THEN ', because too many leagues were missing at once'
-			ELSE '' END
+		|| coalesce((SELECT ', ' || iif(count(*) = 1, min(why), group_concat(removals || ' ' || why, ', ')) FROM why_held), '')
 		|| ': ' || group_concat(substr(coalesce(league_name, league_id), 1, 60), ', ') FILTER (WHERE place <= 3)
 		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
 	iif(EXISTS (SELECT 1 FROM rejected WHERE league_id IS NULL),
-		'Tell the operator of the service that list elements have no readable league_id: until that is fixed, no removal'
-			|| ' is applied, not even an accepted one.',
+		'No removal is applied while the list has elements without a readable league_id, not even an accepted one: tell the'
+			|| ' operator of the service. If the leagues are then really gone, run league-sync accept-removals.',
 		'If these leagues are really gone, run league-sync accept-removals. If not, tell the operator of the service: a'
 			|| ' league that is listed again is kept.')
 FROM held GROUP BY NULL
@@ -187,10 +188,12 @@ CREATE VIEW `about` AS
 SELECT 'about' AS topic, 'this file' AS subject,
 	'The leagues of a sports service, and the history of their changes. league-sync polls the service and keeps this file'
 		|| ' up to date; other programs only read it.' AS answer
-UNION ALL SELECT 'about', 'state now', coalesce(
-	(SELECT group_concat(summary, ' ') FROM attention),
-	(SELECT 'Up to date: ' || live_leagues || ' leagues listed, last good poll ' || last_success_at || '.' FROM freshness))
-UNION ALL SELECT 'about', 'instants', 'UTC text such as 2026-11-20T12:00:00.000Z, which sorts by time.'
+UNION ALL SELECT 'about', 'state now',
+	'Up to date: ' || live_leagues || ' leagues listed, last good poll ' || last_success_at || '.'
+	FROM freshness WHERE NOT EXISTS (SELECT 1 FROM attention)
+UNION ALL SELECT 'about', 'needs attention', summary FROM attention
+UNION ALL SELECT 'about', 'instants', 'UTC text such as 2026-11-20T12:00:00.000Z. Always write the milliseconds: as text,'
+	|| ' 12:00:00Z comes after 12:00:00.500Z.'
 UNION ALL SELECT 'about', 'id of this database', id FROM database_identity
 UNION ALL SELECT 'about', 'written by', 'league-sync' || coalesce((SELECT ' ' || program_version FROM runs ORDER BY id DESC LIMIT 1), '')
 UNION ALL SELECT 'begin with', column1, (SELECT description FROM data_dictionary WHERE object = column1 AND position = 0)
@@ -204,22 +207,31 @@ UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
 		'SELECT count(*) AS active, sum(held) AS no_longer_sent FROM active_leagues'),
 	('Which earlier values did a league have, and when?',
 		'SELECT at, field, old_value, new_value FROM league_field_changes WHERE league_id = ''ID'' ORDER BY seq'),
-	('Which leagues left, and when?', 'SELECT league_id, league_name, removed_at FROM leagues WHERE removed_at IS NOT NULL'),
-	('Which leagues came back, and what is different since?',
-		'SELECT seq, at, league_id, after ->> ''$.league_name'' AS league_name, before AS old_values, after'
-			|| ' FROM league_changes WHERE kind = ''restored'' ORDER BY seq'),
+	('Which leagues left, which came back, and what is different since?',
+		'SELECT change.at, change.kind, change.league_id, coalesce(change.after, change.before) ->> ''$.league_name'''
+			|| ' AS league_name, field, old_value, new_value FROM league_changes AS change'
+			|| ' LEFT JOIN league_field_changes AS field ON field.seq = change.seq'
+			|| ' WHERE change.kind IN (''removed'', ''restored'') ORDER BY change.seq'),
+	('Which leagues are gone now, and since when?',
+		'SELECT league_id, league_name, removed_at FROM leagues WHERE removed_at IS NOT NULL ORDER BY removed_at'),
 	('What was the list at an instant?',
 		'SELECT * FROM league_versions WHERE valid_from <= ''2026-11-20T12:00:00.000Z'''
 			|| ' AND (valid_to IS NULL OR valid_to > ''2026-11-20T12:00:00.000Z'')'),
 	('What was the value of a field at an instant?',
 		'SELECT status FROM league_versions WHERE league_id = ''ID'' AND valid_from <= ''2026-11-20T12:00:00.000Z'''
-			|| ' ORDER BY valid_from DESC LIMIT 1'),
+			|| ' AND (valid_to IS NULL OR valid_to > ''2026-11-20T12:00:00.000Z'')'),
 	('Which leagues joined last?',
 		'SELECT at, league_id, after ->> ''$.league_name'' AS league_name FROM league_changes WHERE kind = ''added'''
 			|| ' ORDER BY seq DESC LIMIT 10'),
 	('How often did each league change?',
-		'SELECT league_id, count(*) AS changes FROM league_changes WHERE kind = ''changed'' GROUP BY 1 ORDER BY 2 DESC'),
-	('What changed in one poll?', 'SELECT * FROM league_changes WHERE run_id = 1 ORDER BY seq'),
+		'SELECT league_id, league_name, sum(kind = ''changed'') AS changed, sum(kind = ''removed'') AS removed,'
+			|| ' sum(kind = ''restored'') AS restored FROM league_changes JOIN leagues USING (league_id)'
+			|| ' GROUP BY league_id ORDER BY changed DESC'),
+	('What changed in one poll?',
+		'SELECT change.kind, change.league_id, coalesce(change.after, change.before) ->> ''$.league_name'' AS league_name,'
+			|| ' field, old_value, new_value FROM league_changes AS change'
+			|| ' LEFT JOIN league_field_changes AS field ON field.seq = change.seq'
+			|| ' WHERE change.run_id = 1 ORDER BY change.seq'),
 	('What is new after a cursor?', 'SELECT * FROM league_changes WHERE seq > 0 ORDER BY seq LIMIT 100'),
 	('What could not be stored, why, and since when?',
 		'SELECT league_id, problems, first_seen_at, raw FROM rejected_leagues WHERE resolved_at IS NULL'),
@@ -235,5 +247,5 @@ UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
 		'SELECT id, kind, started_at, error_message FROM runs WHERE outcome = ''interrupted'' ORDER BY id DESC'),
 	('Which logins were refused, and for which run?',
 		'SELECT at, run_id, error_message FROM logins WHERE outcome = ''refused'' ORDER BY id DESC'),
-	('Whose account is it?', 'SELECT player_id, username, first_name, last_name FROM players'),
+	('Whose account is it?', 'SELECT player_id, username, first_name, last_name, changed_at FROM players ORDER BY changed_at DESC'),
 	('What does a table or column mean?', 'SELECT * FROM data_dictionary WHERE object = ''leagues'' ORDER BY position'));

@@ -105,7 +105,7 @@ rejected_leagues: Elements of the list that could not be stored. Repeats of an e
   position integer: Its position in the list when first found, from 0.
   problems json: List of {path, message}: what is wrong, and where.
   raw json: The element as sent.
-  first_seen_at instant: When it was first found.
+  first_seen_at instant: When it was first found. The list may have been without it at times since then.
   resolved_at instant?: When the list no longer contained it. NULL while the service still sends it.
   raw_hash text: Internal: hash that identifies the element.
   scope text: Internal: scope of the poll that found it last; a narrower one cannot resolve it.
@@ -116,15 +116,15 @@ held_removals: Leagues that are missing from the list, but whose removal is held
   held_since instant: When it was first held.
   accepted_at instant?: When the removal was accepted; the next poll applies it. NULL while it is held.
   guard_since instant?: Internal: since when removals had been held without interruption, also of other leagues. NULL if it is held_since.
-  reason text?: Why it was held first: empty-list; unreadable-elements (elements without a readable league_id could be any of the missing leagues); limit (too many would be removed at once). NULL if version 0.1.0 held it.
+  reason text?: Why it was held first: empty-list; unreadable-elements (elements without a readable league_id could be any of the missing leagues); limit (too many would be removed at once). NULL if it was held before the database had schema 2.
 
-drift: Where the service departs from its interface. One row for each field, kind and detail; never a value.
+drift: Where the service departs, or departed, from its interface. One row for each field, kind and detail; never a value. What a rejected element lacks is only in rejected_leagues.
   field text: leagues[].name for a field of a league; leagues.name, login.name, player.name for one of a response.
   kind text: unknown-field, wrong-type, missing-field or unexpected-value.
   detail text: What was found, such as “number for string” or “neither active nor inactive”.
   first_run_id integer: The run that found it first (runs.id).
   first_seen_at instant: When it was first found.
-  example_league_id text?: A league that showed it (leagues.league_id). NULL for a field of a response or player, if the league_id was unreadable, or if version 0.1.0 found it.
+  example_league_id text?: A league that showed it (leagues.league_id). NULL for a field of a response or player, if the league_id was unreadable, or if it was found before the database had schema 2.
 
 data_dictionary: This description: one row for each table and view (position 0) and each of their columns.
   object text: Name of the table or view.
@@ -142,7 +142,7 @@ schema_migrations: The schema migrations that were applied to this database.
   applied_at instant: When it was applied.
 
 database_identity: One row: the id of this database.
-  id text: Random id, made with the database (or by its upgrade from version 0.1.0) and kept by its copies.
+  id text: Random id, made with the database (or by its upgrade to schema 2) and kept by its copies.
 `;
 
 export const VIEWS = `
@@ -151,7 +151,7 @@ about: What this file is, where to begin, and the SQL for the most common questi
   subject text: What the answer is about: for begin with, a table or view; for ask, a question.
   answer text?: A sentence; for ask, an SQL statement.
 
-attention: One row for each thing that somebody should look at; none if all is well. status, check, the status page and /status.json show these rows.
+attention: One row for each thing that needs attention; none if all is well. status, check, the status page and /status.json show these rows.
   since instant?: Since when. NULL for stale if no poll was ever started.
   what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last 7 days), interrupted (the last run of its kind was cut short).
   count integer?: How many: failed polls since the last good one, removals held and not accepted, open rejections, new rows of drift. NULL for the others.
@@ -168,9 +168,9 @@ held_leagues: One row for each removal that is held back, including accepted one
   league_name text?: Its name.
   held_since instant: When its removal was first held.
   accepted_at instant?: When the removal was accepted. NULL while it is not.
-  reason text?: Why it was held first: empty-list, unreadable-elements or limit. NULL if version 0.1.0 held it.
+  reason text?: Why it was held first: empty-list, unreadable-elements or limit. NULL if it was held before the database had schema 2.
 
-league_versions: Every version of every league. The state at a time: WHERE valid_from <= time AND (valid_to IS NULL OR valid_to > time).
+league_versions: Every version of every league. The state at a time: WHERE valid_from <= time AND (valid_to IS NULL OR valid_to > time), with the milliseconds in time.
 ${LEAGUE_COLUMNS}
   valid_from instant: When this version was stored.
   valid_to instant?: When the next one was stored, or the league was removed. NULL while current.

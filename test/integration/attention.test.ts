@@ -116,7 +116,7 @@ describe('attention', () => {
     const [row] = attentionAfter(GOOD, failed(LATER, { notBefore: FAR }));
     expect(row?.summary).toBe('The last poll of the leagues failed: It is down.');
     expect(row?.what_to_do).toBe(
-      'Wait: the service asked for no requests before 9999-01-01 00:00:00 UTC (Retry-After). The worker polls then.',
+      'Wait: the service asked for no requests before 9999-01-01 00:00:00 UTC (Retry-After). A running worker polls then.',
     );
     expect(attentionAfter(failed(LATER, { notBefore: LATER }))[0]?.what_to_do).not.toContain('Wait');
   });
@@ -159,14 +159,29 @@ describe('attention', () => {
     expect(attentionAfter(`UPDATE held_removals SET accepted_at = '${AT}'`)).toEqual([]);
   });
 
-  it('does not ask to accept removals that accepting would not apply', () => {
+  it('counts the removals by reason if the reasons differ', () => {
+    const [row] = attentionAfter(
+      GOOD,
+      held('a', "'limit'"),
+      held('b', "'empty-list'"),
+      held('c', "'limit'"),
+      held('d', 'NULL'),
+    );
+    const [limit, empty] = ['2 because too many leagues were missing at once', '1 because the list was empty'];
+    expect(row?.summary).toBe(
+      `The removal of 4 leagues is held, ${empty}, ${limit}: League a, League b, League c and 1 more.`,
+    );
+  });
+
+  it('does not ask to accept removals before accepting has an effect', () => {
     const rows = attentionAfter(GOOD, held('a', 'NULL'), rejected('NULL', 7));
     expect(rows.map(({ what, count, summary }) => [what, count, summary])).toEqual([
       ['held-removals', 1, 'The removal of 1 league is held: League a.'],
       ['rejected-leagues', 1, '1 list element cannot be stored, leagues[7]: sport is missing.'],
     ]);
-    expect(rows[0]?.what_to_do).toContain('not even an accepted one');
-    expect(rows[0]?.what_to_do).not.toContain('accept-removals');
+    expect(rows[0]?.what_to_do).toMatch(
+      /^No removal is applied while .* not even an accepted one: .*\. If the leagues are then really gone, run .* accept-removals\.$/,
+    );
   });
 
   it('counts only open rejections', () => {
@@ -221,6 +236,42 @@ describe('attention', () => {
 });
 
 describe('about', () => {
+  /** Runs the statement for a question, with these words in place of its examples. */
+  function ask(question: string, ...words: readonly (readonly [example: string, word: string])[]): readonly Row[] {
+    const [row] = readRows(path, `SELECT answer FROM about WHERE subject = '${question}'`);
+    return readRows(
+      path,
+      words.reduce((sql, [example, word]) => sql.replaceAll(example, word), String(row?.answer)),
+    );
+  }
+
+  it('knows who left and who came back, with what is different, and no value of a league that was gone', () => {
+    const change = (at: string, kind: string, before: string, after: string) =>
+      `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+        VALUES (1, '${at}', 'a', '${kind}', ${before}, ${after});`;
+    const [first, second] = [`'{"league_name":"A","status":"active"}'`, `'{"league_name":"A","status":"inactive"}'`];
+    const times = ['T10', 'T11', 'T12'].map((hour) => `2026-11-20${hour}:00:00.000Z`);
+    const [added = '', removed = '', restored = ''] = times;
+    execute(
+      path,
+      [
+        change(added, 'added', 'NULL', first),
+        change(removed, 'removed', first, 'NULL'),
+        change(restored, 'restored', `'{"status":"active"}'`, second),
+      ].join('\n'),
+    );
+    const league = { league_id: 'a', league_name: 'A' };
+    expect(ask('Which leagues left, which came back, and what is different since?')).toEqual([
+      { at: removed, kind: 'removed', ...league, field: null, old_value: null, new_value: null },
+      { at: restored, kind: 'restored', ...league, field: 'status', old_value: 'active', new_value: 'inactive' },
+    ]);
+    const statusAt = (instant: string) =>
+      ask('What was the value of a field at an instant?', ['ID', 'a'], ['2026-11-20T12:00:00.000Z', instant]);
+    expect(statusAt('2026-11-20T10:30:00.000Z')).toEqual([{ status: 'active' }]);
+    expect(statusAt('2026-11-20T11:30:00.000Z')).toEqual([]);
+    expect(statusAt('2026-11-20T12:30:00.000Z')).toEqual([{ status: 'inactive' }]);
+  });
+
   it('has a statement for each question that can be run as it is', () => {
     execute(path, [GOOD, held('a', "'limit'"), rejected("'x'", 1)].join('\n'));
     const asked = readRows(path, "SELECT subject, answer FROM about WHERE topic = 'ask'");
@@ -229,10 +280,11 @@ describe('about', () => {
   });
 
   it('names what needs attention, or that nothing does, and tables and views with their descriptions', () => {
-    const stateNow = () => readRows(path, "SELECT answer FROM about WHERE subject = 'state now'")[0]?.answer;
-    expect(stateNow()).toBe('No poll of the leagues has succeeded yet.');
+    const state = () =>
+      readRows(path, "SELECT subject, answer FROM about WHERE subject IN ('state now', 'needs attention')");
+    expect(state()).toEqual([{ subject: 'needs attention', answer: 'No poll of the leagues has succeeded yet.' }]);
     execute(path, GOOD);
-    expect(stateNow()).toBe(`Up to date: 0 leagues listed, last good poll ${AT}.`);
+    expect(state()).toEqual([{ subject: 'state now', answer: `Up to date: 0 leagues listed, last good poll ${AT}.` }]);
     const begin = readRows(path, "SELECT subject, answer FROM about WHERE topic = 'begin with'");
     expect(begin.map(({ subject }) => subject)).toContain('attention');
     expect(begin.filter(({ answer }) => answer === null)).toEqual([]);

@@ -39,8 +39,12 @@ function versionsAt(rows: ModelBench['rows'], at: string): ReadonlyMap<string, C
 /** Compares `league_field_changes` with the fields that the changes had to name. */
 export function expectFieldChanges({ rows }: ModelBench, changes: readonly ModelChange[]): void {
   const expected = changes.flatMap(({ leagueId, kind, before }) =>
-    kind === 'changed' || kind === 'restored' ? Object.keys(before ?? {}).map((field) => `${leagueId} ${field}`) : [],
+    kind === 'changed' || kind === 'restored'
+      ? Object.keys(before ?? {}).map((field) => `${leagueId} ${kind} ${field}`)
+      : [],
   );
-  const found = rows('SELECT league_id, field FROM league_field_changes').map((row) => `${row.league_id} ${row.field}`);
+  const found = rows('SELECT league_id, kind, field FROM league_field_changes').map(
+    (row) => `${row.league_id} ${row.kind} ${row.field}`,
+  );
   expectSame(found.sort(), expected.sort(), 'league_field_changes');
 }
