@@ -26,7 +26,10 @@ function reportOf(outcome: RunReport['outcome'], kind: RunReport['kind'] = 'leag
 }
 
 /** A publisher whose copies end when the test says so. */
-async function createStage(folder: Folder, { age, changedAt }: { age?: number; changedAt?: string } = {}) {
+async function createStage(
+  folder: Folder,
+  { age, changedAt, isStopped = false }: { age?: number; changedAt?: string; isStopped?: boolean } = {},
+) {
   const clock = createTestClock();
   const stop = new AbortController();
   const path = folder.file('leagues.db');
@@ -58,6 +61,7 @@ async function createStage(folder: Folder, { age, changedAt }: { age?: number; c
       replaceCopy(db, to, { part: tempPath(to), replaceable: 'published', isParentAlive: () => true }),
     );
   };
+  if (isStopped) stop.abort(new StoppedError());
   const publisher = new Publisher({
     path,
     changedAt,
@@ -359,6 +363,19 @@ describe('the end', () => {
     await clock.advance(GRACE - 1);
     expect(isDone()).toBe(false);
     await clock.advance(1);
+    await ending;
+  });
+
+  it('grants its grace, and no more, if the stop came while the worker started', async () => {
+    using folder = makeFolder();
+    const { publisher, clock, count, dispose } = await createStage(folder, { isStopped: true });
+    publisher.refreshIfDue();
+    expect(count()).toBe(1);
+    const { ending, isDone } = dispose();
+    await clock.advance(GRACE - 1);
+    expect(isDone()).toBe(false);
+    await clock.advance(1);
+    expect(isDone()).toBe(true);
     await ending;
   });
 
