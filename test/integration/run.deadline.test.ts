@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Run } from '../../src/sync/run.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -41,6 +42,16 @@ describe('a run that does not settle', () => {
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'timeout' } });
     expect(rows).toEqual([{ outcome: 'failed', error_kind: 'timeout', open: 0 }]);
   });
+});
+
+it('a run that has ended has no deadline any more', async () => {
+  using folder = makeFolder();
+  await using service = await startScriptedService();
+  await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
+  const run = new Run(bench.deps, 'leagues', 'schedule', new AbortController().signal);
+  run[Symbol.dispose]();
+  await sleep(RUN_MS + 100);
+  expect(run.deadline.signal.aborted).toBe(false);
 });
 
 describe('a run whose time is up', () => {
