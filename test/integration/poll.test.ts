@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-trigger.ts';
 import { createWallClock } from '../support/clock.ts';
-import { dumpTables, type Row, readExactRows, withDatabase } from '../support/database.ts';
+import { dumpTables, holdForWriting, type Row, readExactRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
@@ -223,6 +224,21 @@ describe('a changed league', () => {
     expect(bench.rows('SELECT field, old_value, new_value FROM league_field_changes')).toEqual([
       { field: 'extra', old_value: '{"x":1,"y":2}', new_value: '{"x":1,"y":3}' },
     ]);
+  });
+});
+
+describe('a departure from the interface', () => {
+  it('is forgotten once a poll has stored it, and kept in memory if the poll fails', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    const drift = { field: 'leagues[].x', kind: 'unknown-field', detail: 'number' };
+    addBlockingTrigger(bench.path, { on: 'INSERT ON drift' }, "RAISE(ABORT, 'not by me')");
+    expect(await pollWith(service, bench, [makeLeague('a', { x: 1 })])).toMatchObject({ outcome: 'failed' });
+    expect(bench.deps.drift.list()).toEqual([drift]);
+    dropBlockingTrigger(bench.path);
+    expect(await pollWith(service, bench, [makeLeague('a')])).toMatchObject({ newFindings: { drift: [drift] } });
+    expect(bench.deps.drift.list()).toEqual([]);
   });
 });
 
@@ -458,6 +474,25 @@ describe('readers and writers at the same time', () => {
     writer.exec('COMMIT');
     writer.close();
     expect(await polling).toMatchObject({ outcome: 'changed' });
+  });
+
+  it('while another program writes, a poll that is stopped waits for it, to write that it was interrupted', async () => {
+    using folder = makeFolder();
+    await using service = await startScriptedService();
+    await using bench = await openBench({ folder, url: service.url });
+    let other: ReturnType<typeof holdForWriting> | undefined;
+    service.script('leagues', () => {
+      other = holdForWriting(bench.path);
+      bench.stop();
+    });
+    const polling = bench.poll();
+    await expect.poll(() => other).toBeDefined();
+    await sleep(300);
+    other?.end();
+    const report = await polling;
+    expect(report.outcome).toBe('interrupted');
+    expect(report.error).toBeUndefined();
+    expect(lastRun(bench)).toMatchObject({ outcome: 'interrupted' });
   });
 });
 
