@@ -23,6 +23,11 @@ describe('the monotonic clock', () => {
     expect(Math.abs(second - 9 * HOUR)).toBeLessThan(MOMENTS_MS);
   });
 
+  it('never goes back, though an uptime in whole seconds does after a suspension', () => {
+    const [first = 0, second = 0] = movedBy(8 * HOUR, -1_000);
+    expect(second).toBeGreaterThanOrEqual(first);
+  });
+
   it.each([
     ['the rounding of an uptime in whole seconds', 1_000],
     ['an uptime that goes back', -HOUR],
