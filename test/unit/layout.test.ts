@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Monitor } from '../../src/observe/monitor.ts';
 import { tabTitle } from '../../src/observe/page/layout.ts';
+import type { Attention } from '../../src/store/queries/attention.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock } from '../support/clock.ts';
 import { makeMonitorSources } from '../support/monitor-sources.ts';
@@ -23,13 +24,22 @@ function titleOf(known: Known): string {
   return tabTitle(monitor);
 }
 
+const attentionTo = (what: Attention['what'], count: number | null): Attention => ({
+  since: null,
+  what,
+  count,
+  summary: '',
+  what_to_do: '',
+});
+
 describe('the title of a tab', () => {
   it.each<[string, Known]>([
-    ['2 polls failed', { consecutiveFailures: 2, counts: { held_removals: 3, open_rejections: 4 } }],
-    ['3 held', { counts: { held_removals: 3, open_rejections: 4 } }],
-    ['4 rejected', { counts: { open_rejections: 4 } }],
+    ['2 polls failed', { attention: () => [attentionTo('failing', 2), attentionTo('held-removals', 3)] }],
+    ['3 held', { attention: () => [attentionTo('held-removals', 3), attentionTo('rejected-leagues', 4)] }],
+    ['1,234 rejected', { attention: () => [attentionTo('rejected-leagues', 1_234)] }],
+    ['drift', { attention: () => [attentionTo('drift', 1)] }],
     ['1,234 leagues', { counts: { live_leagues: 1_234 } }],
-  ])('is "%s", the worst of what is to be told', (title, known) => {
+  ])('is "%s", the first of what needs attention', (title, known) => {
     expect(titleOf(known)).toBe(title);
   });
 });
