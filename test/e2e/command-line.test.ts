@@ -8,8 +8,8 @@ import { runProgram } from '../support/program.ts';
 const COMMANDS = ['run', 'sync', 'profile', 'status', 'query', 'simulate', 'demo'];
 const NEEDED_NODE = 24;
 
-/** Debian's Node, if it is too old to run the program. */
-const OLD_NODE = ['/usr/bin/node', '/usr/bin/nodejs'].find(
+/** The Node of Debian or of a Node image, if it is too old to run the program. */
+const OLD_NODE = ['/usr/bin/node', '/usr/bin/nodejs', '/usr/local/bin/node'].find(
   (path) => existsSync(path) && majorVersion(path) < NEEDED_NODE,
 );
 
@@ -72,7 +72,8 @@ describe('the program', () => {
     expect((await runProgram([word], { cwd: makeFolder().path })).stderr).toBe(said);
   });
 
-  it.skipIf(OLD_NODE === undefined)('started by an older Node says in one sentence which one it needs', async () => {
+  it('started by an older Node says in one sentence which one it needs', async ({ skip }) => {
+    skip(OLD_NODE === undefined, `no Node older than ${NEEDED_NODE} is installed`);
     const { code, stdout, stderr } = await runProgram(['sync'], { cwd: makeFolder().path, node: OLD_NODE ?? '' });
     expect(code).not.toBe(0);
     expect(stdout).toBe('');
