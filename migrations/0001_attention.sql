@@ -79,7 +79,7 @@ CREATE VIEW `attention` AS
 WITH
 	clock AS (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS now),
 	success AS (
-		SELECT id, finished_at, stale_at FROM runs
+		SELECT id, scope, started_at, finished_at, stale_at FROM runs
 		WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
 		ORDER BY id DESC LIMIT 1
 	),
@@ -116,15 +116,21 @@ WITH
 		SELECT * FROM (SELECT * FROM runs WHERE kind = 'profile' ORDER BY id DESC LIMIT 1)
 	)
 SELECT
-	iif(id IS NULL, (SELECT started_at FROM runs WHERE kind = 'leagues' ORDER BY id LIMIT 1), stale_at) AS since,
+	iif(id IS NULL, (SELECT started_at FROM runs WHERE kind = 'leagues' ORDER BY id LIMIT 1), coalesce(stale_at, finished_at))
+		AS since,
 	'stale' AS what,
 	NULL AS count,
 	coalesce(
-		'The leagues are stale: the last good poll ended at ' || replace(substr(finished_at, 1, 19), 'T', ' ') || ' UTC.',
+		iif(started_at > now, 'The leagues may be stale: the clock was set back. The', 'The leagues are stale: the')
+			|| ' last good poll ended at ' || replace(substr(finished_at, 1, 19), 'T', ' ') || ' UTC.',
 		'No poll of the leagues has succeeded yet.') AS summary,
 	'Start the worker if none runs: league-sync run. If one runs, league-sync check names the cause and the fix.'
 		AS what_to_do
-FROM clock LEFT JOIN success WHERE id IS NULL OR stale_at <= now
+-- stale_at is NULL until a worker has started after the upgrade from version 0.1.0. If the clock was set back by more
+-- than the time for which data is fresh, only the next good poll can tell.
+FROM clock LEFT JOIN success
+WHERE id IS NULL OR stale_at IS NULL OR stale_at <= now
+	OR julianday(started_at) - julianday(now) > julianday(stale_at) - julianday(started_at)
 UNION ALL
 SELECT since, 'failing', polls,
 	iif(polls > 1, 'The last ' || polls || ' polls', 'The last poll') || ' of the leagues failed: '
@@ -137,7 +143,8 @@ SELECT since, 'failing', polls,
 			|| ' UTC (Retry-After). A running worker polls then.',
 		iif(error_kind = 'credentials',
 			'A running worker tries again after growing pauses of up to an hour, and at once after SIGHUP.',
-			'A running worker polls again on schedule. If polls keep failing, league-sync check names the cause and the fix.'))
+			'A running worker polls again on schedule; start one if none runs: league-sync run. If polls keep failing,'
+			|| ' league-sync check names the cause and the fix.'))
 FROM clock, failed, last_poll WHERE outcome = 'failed'
 UNION ALL
 SELECT (SELECT at FROM logins
@@ -150,10 +157,11 @@ FROM last_login WHERE outcome = 'refused'
 UNION ALL
 SELECT min(held_since), 'held-removals', count(*),
 	iif(count(*) = 1, 'The removal of 1 league is held', 'The removal of ' || count(*) || ' leagues is held')
-		|| coalesce((SELECT ', ' || iif(count(*) = 1, min(why), group_concat(removals || ' ' || why, ', ')) FROM why_held), '')
+		|| coalesce((SELECT ', ' || iif(sum(removals) = (SELECT count(*) FROM held) AND count(*) = 1, min(why),
+			group_concat(removals || ' ' || why, ', ')) FROM why_held), '')
 		|| ': ' || group_concat(substr(coalesce(league_name, league_id), 1, 60), ', ') FILTER (WHERE place <= 3)
 		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
-	iif(EXISTS (SELECT 1 FROM rejected WHERE league_id IS NULL),
+	iif(EXISTS (SELECT 1 FROM rejected WHERE league_id IS NULL AND scope = (SELECT scope FROM success)),
 		'No removal is applied while the list has elements without a readable league_id, not even an accepted one: tell the'
 			|| ' operator of the service. If the leagues are then really gone, run league-sync accept-removals.',
 		'If these leagues are really gone, run league-sync accept-removals. If not, tell the operator of the service: a'
@@ -165,7 +173,7 @@ SELECT min(first_seen_at), 'rejected-leagues', count(*),
 		|| (SELECT 'leagues[' || position || ']'
 				|| coalesce(' (league_id ' || substr(league_id, 1, 60) || ')', '') || ':'
 				|| coalesce(' ' || nullif(problems ->> '$[0].path', ''), '')
-				|| ' ' || substr(problems ->> '$[0].message', 1, 200)
+				|| ' ' || coalesce(substr(problems ->> '$[0].message', 1, 200), 'it is not valid')
 			FROM rejected ORDER BY id LIMIT 1) || '.',
 	'Tell the operator of the service. Until it is fixed, the stored rows of these leagues stay as they are.'
 		|| ' The elements are in the table rejected_leagues.'
@@ -180,8 +188,9 @@ SELECT min(first_seen_at), 'drift', count(*),
 FROM new_drift GROUP BY NULL
 UNION ALL
 SELECT started_at, 'interrupted', NULL,
-	'The last poll of the ' || kind || ' did not finish. ' || coalesce(error_message, ''),
-	'Start the worker if none runs: league-sync run. Its next poll makes up for this one.'
+	'A poll of the ' || kind || ' was cut short. ' || coalesce(error_message, ''),
+	iif(kind = 'leagues', 'Start the worker if none runs: league-sync run. Its next poll makes up for this one.',
+		'The next poll of the profile makes up for this one: that of a worker, or league-sync profile.')
 FROM last_runs WHERE outcome = 'interrupted';
 --> statement-breakpoint
 CREATE VIEW `about` AS
@@ -194,6 +203,8 @@ UNION ALL SELECT 'about', 'state now',
 UNION ALL SELECT 'about', 'needs attention', summary FROM attention
 UNION ALL SELECT 'about', 'instants', 'UTC text such as 2026-11-20T12:00:00.000Z. Always write the milliseconds: as text,'
 	|| ' 12:00:00Z comes after 12:00:00.500Z.'
+UNION ALL SELECT 'about', 'history', seq || ' changes, from ' || (SELECT min(at) FROM league_changes) || ' to ' || at || '.'
+	FROM (SELECT seq, at FROM league_changes ORDER BY seq DESC LIMIT 1)
 UNION ALL SELECT 'about', 'id of this database', id FROM database_identity
 UNION ALL SELECT 'about', 'written by', 'league-sync' || coalesce((SELECT ' ' || program_version FROM runs ORDER BY id DESC LIMIT 1), '')
 UNION ALL SELECT 'begin with', column1, (SELECT description FROM data_dictionary WHERE object = column1 AND position = 0)
@@ -232,7 +243,7 @@ UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
 			|| ' field, old_value, new_value FROM league_changes AS change'
 			|| ' LEFT JOIN league_field_changes AS field ON field.seq = change.seq'
 			|| ' WHERE change.run_id = 1 ORDER BY change.seq'),
-	('What is new after a cursor?', 'SELECT * FROM league_changes WHERE seq > 0 ORDER BY seq LIMIT 100'),
+	('What is new after a cursor?', 'SELECT * FROM league_changes WHERE seq > 0 ORDER BY seq'),
 	('What could not be stored, why, and since when?',
 		'SELECT league_id, problems, first_seen_at, raw FROM rejected_leagues WHERE resolved_at IS NULL'),
 	('What departs from the interface, since when, and which league shows it?',

@@ -92,6 +92,20 @@ describe('attention', () => {
     expect(attentionAfter(GOOD)).toEqual([]);
   });
 
+  it('says `stale` after an upgrade from 0.1.0, until a worker has stored `stale_at`', () => {
+    expect(attentionAfter(GOOD, 'UPDATE runs SET stale_at = NULL;')).toMatchObject([{ what: 'stale', since: AT }]);
+  });
+
+  it('says `stale` if the clock was set back by more than the time for which data is fresh', () => {
+    const goodPoll = (startedAt: string, staleAt: string): string =>
+      `DELETE FROM runs; ${GOOD} UPDATE runs SET started_at = ${startedAt}, finished_at = ${startedAt}, stale_at = ${staleAt};`;
+    const inFuture = (step: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${step}')`;
+    expect(attentionAfter(goodPoll(inFuture('+10 minutes'), inFuture('+30 minutes')))).toEqual([]);
+    expect(attentionAfter(goodPoll(inFuture('+30 minutes'), inFuture('+50 minutes')))).toMatchObject([
+      { what: 'stale', summary: expect.stringContaining('The leagues may be stale: the clock was set back.') },
+    ]);
+  });
+
   it('says `failing` while the last poll that ended has failed, however it was interrupted since', () => {
     const rows = attentionAfter(
       GOOD,
@@ -209,7 +223,7 @@ describe('attention', () => {
   });
 
   it.each(['leagues', 'profile'] as const)('says that the last run of the %s was interrupted', (kind) => {
-    const summary = `The last poll of the ${kind} did not finish. It was killed.`;
+    const summary = `A poll of the ${kind} was cut short. It was killed.`;
     expect(attentionAfter(GOOD, run(kind, 'interrupted'))).toMatchObject([
       { since: LATER, what: 'interrupted', summary },
     ]);

@@ -29,9 +29,13 @@ export function readIssues(db: Database.Database) {
   };
 }
 
-/** Counts open rejections without a readable `league_id`. While the list has such elements, all removals are held. */
+/** Counts elements of the last list without a readable `league_id`. While there are any, all removals are held. */
 export const countUnidentified = (db: Database.Database): number =>
-  count(db, 'resolved_at IS NULL AND league_id IS NULL');
+  count(
+    db,
+    `resolved_at IS NULL AND league_id IS NULL AND scope = (SELECT scope FROM runs
+      WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1)`,
+  );
 
 function count(db: Database.Database, where: string): number {
   return db.prepare<[], number>(`SELECT count(*) FROM rejected_leagues WHERE ${where}`).pluck().get() ?? 0;
