@@ -14,9 +14,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: [],
   sync: ['base', 'service', 'store'],
   observe: ['base', 'service', 'store', 'sync'],
-  worker: ['base', 'service', 'store', 'sync', 'observe'],
+  webhook: ['base', 'service', 'store', 'sync'],
+  worker: ['base', 'service', 'store', 'sync', 'observe', 'webhook'],
   check: ['base', 'service', 'store', 'sync', 'observe'],
-  commands: ['base', 'service', 'store', 'sync', 'observe', 'worker', 'check', 'simulator'],
+  commands: ['base', 'service', 'store', 'sync', 'observe', 'webhook', 'worker', 'check', 'simulator'],
 };
 
 /** The command line stands above all folders: it loads the commands and explains the faults. */

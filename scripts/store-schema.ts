@@ -68,7 +68,14 @@ function make(command: string, expected: readonly number[]): Promise<void> {
 
 /** Runs a worker until both kinds of run have been recorded, then stops it like an operator. */
 async function runWorker(): Promise<void> {
-  const settings = { ...env, LEAGUE_SYNC_SCHEDULE: '* * * * * *', LEAGUE_SYNC_PROFILE_SCHEDULE: '* * * * * *' };
+  const settings = {
+    ...env,
+    LEAGUE_SYNC_SCHEDULE: '* * * * * *',
+    LEAGUE_SYNC_PROFILE_SCHEDULE: '* * * * * *',
+    // Nothing listens there, so that a message stays in flight.
+    LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:9/leagues',
+    LEAGUE_SYNC_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 'example').toString('base64')}`,
+  };
   const worker = spawn(process.execPath, [PROGRAM, 'run'], {
     cwd: folder,
     env: settings,

@@ -25,6 +25,7 @@ export function createProgram(execute: Execute, io: Pick<ProcessIO, 'print' | 'p
   addServiceCommands(program, execute);
   addDatabaseCommands(program, execute);
   addCopyCommands(program, execute);
+  addWebhookCommands(program, execute);
   addSimulatorCommands(program, execute);
   for (const command of program.commands) command.showHelpAfterError(`(see league-sync ${command.name()} --help)`);
   return program;
@@ -88,11 +89,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   program
     .command('changes')
     .description('show the newest 50 changes, oldest first; with --since, show all changes from that point on')
-    .option(
-      '--since <seq|time>',
-      'all changes after this change number (seq), or since this date or timestamp (UTC unless it has an offset)',
-      readStart,
-    )
+    .addOption(sinceOption())
     .option('--league <id>', 'only this league')
     .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
     .option('--ids', 'at a terminal, show league ids too; elsewhere they are always shown')
@@ -110,6 +107,12 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
       execute(async () => (await import('./commands/query.ts')).query, { sql, ...options }, 'readOnly'),
     );
 }
+
+const sinceOption = (): Option =>
+  new Option(
+    '--since <seq|time>',
+    'all changes after this change number (seq), or since this date or timestamp (UTC unless it has an offset)',
+  ).argParser(readStart);
 
 const databaseOption = (): Option =>
   new Option('--database <file>', 'use this database instead of LEAGUE_SYNC_DATABASE').argParser(readPath);
@@ -142,6 +145,28 @@ function addCopyCommands(program: Program, execute: Execute): void {
     .action((path, target, options) =>
       execute(async () => (await import('./commands/backup.ts')).copy, { path, target, ...options }, 'daemon'),
     );
+}
+
+function addWebhookCommands(program: Program, execute: Execute): void {
+  const load = () => import('./commands/webhook.ts');
+  const webhook = program
+    .command('webhook')
+    .description('test, repeat or skip what is sent to LEAGUE_SYNC_WEBHOOK_URL');
+  webhook
+    .command('test')
+    .description('send a test message and say what came back; exit 1 if it was not accepted')
+    .action(() => execute(async () => (await load()).testWebhook, {}, 'oneShot'));
+  webhook
+    .command('replay')
+    .description('have all changes from a point on sent again, as new messages; the worker sends them')
+    .addOption(sinceOption().makeOptionMandatory())
+    .addOption(databaseOption())
+    .action((options) => execute(async () => (await load()).replayWebhook, options, 'readOnly'));
+  webhook
+    .command('skip')
+    .description('give up all that is pending; later changes are sent as usual')
+    .addOption(databaseOption())
+    .action((options) => execute(async () => (await load()).skipWebhook, options, 'readOnly'));
 }
 
 function addSimulatorCommands(program: Program, execute: Execute): void {

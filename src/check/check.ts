@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { type Config, loadConfig } from '../config/config.ts';
-import type { HeartbeatSource } from '../config/credentials.ts';
 import type { Environment, Settings } from '../config/environment.ts';
 import { databasePath } from '../config/paths.ts';
+import type { ProxyServer } from '../config/proxy.ts';
 import { type Problem, SettingsError } from '../errors.ts';
 import { formatTimestamp } from '../time/clock.ts';
 import { checkDatabase, checkPublishing, type DatabaseTarget } from './database.ts';
@@ -53,19 +53,23 @@ function checkSettings({ settings, environment }: CheckSource) {
   }
 }
 
-async function* checkOutputs({ publish, listen, heartbeat, attemptTimeoutMs }: Config, database: DatabaseTarget) {
+async function* checkOutputs(config: Config, database: DatabaseTarget) {
+  const { publish, listen, heartbeat, webhook, attemptTimeoutMs } = config;
   if (publish !== undefined) yield checkPublishing(publish, database);
   yield await checkListen(listen, database.isInUse);
-  if (heartbeat !== undefined) yield await checkHeartbeat(heartbeat, attemptTimeoutMs);
+  if (heartbeat !== undefined) yield await checkReachable('heartbeat', 'HEARTBEAT', heartbeat(), attemptTimeoutMs);
+  if (webhook !== undefined) yield await checkReachable('webhook', 'WEBHOOK', webhook(), attemptTimeoutMs);
 }
 
-/** Only tests the connection: a heartbeat would tell the monitoring service that a poll has succeeded. */
-async function checkHeartbeat(heartbeat: HeartbeatSource, timeoutMs: number): Promise<CheckResult> {
-  const { url, proxy } = heartbeat();
-  const failed = (await checkConnection(url, proxy, timeoutMs)).find(({ result }) => result === 'fail');
-  if (failed === undefined) return ok('heartbeat', `${url.origin} is reachable; nothing was sent`);
-  const fix = 'check LEAGUE_SYNC_HEARTBEAT_URL, DNS and the network';
-  return warn('heartbeat', `${failed.message}; polls do not depend on it`, fix);
+type Receiver = { readonly url: URL; readonly proxy: ProxyServer | undefined };
+
+/** Only tests name, connection and TLS: a receiver would take a request for news. */
+async function checkReachable(name: string, setting: string, { url, proxy }: Receiver, timeoutMs: number) {
+  const results = await checkConnection(url, proxy, timeoutMs);
+  const found = results.find(({ result }) => result === 'fail') ?? results.find(({ result }) => result === 'warn');
+  if (found === undefined) return ok(name, `${url.origin} is reachable; nothing was sent`);
+  const fix = `check LEAGUE_SYNC_${setting}_URL, DNS and the network`;
+  return warn(name, `${found.message}; polls do not depend on it`, fix);
 }
 
 function describeSchedule({ schedule, profileSchedule }: Config): CheckResult {

@@ -1,6 +1,13 @@
 import { EXIT } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
-import { type FeedEntry, type FeedRange, type FeedStart, findRange, readFeed } from '../store/queries/feed.ts';
+import {
+  changeJson,
+  type FeedEntry,
+  type FeedRange,
+  type FeedStart,
+  findRange,
+  readFeed,
+} from '../store/queries/feed.ts';
 import { findLeagueIds } from '../store/queries/leagues.ts';
 import { escapeControls } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
@@ -30,7 +37,7 @@ export const changes: Command<ChangesOptions> = async (
   const range = withReader(path, (db) => findRange(db, start, league));
   const { terminal } = io;
   const format = (page: readonly FeedEntry[]): readonly string[] => {
-    if (json) return page.map(entryJson);
+    if (json) return page.map(changeJson);
     if (terminal === undefined) return page.map(describeEntry);
     const rows = page.map((entry) => toRow(entry, terminal.columns, ids));
     return formatChanges(rows, terminal);
@@ -66,10 +73,4 @@ function explainNoChanges(path: string, { after, last, leagueId }: FeedRange): s
   if (named[0] === leagueId) return 'no changes';
   const hint = named.length === 0 ? '' : `; with that name there is ${named.join(', ')}`;
   return `no changes: there is no league with the league_id ${escapeControls(leagueId)}${hint}`;
-}
-
-/** Inserts `before` and `after` unchanged, because they are JSON already and parsing could lose digits. */
-function entryJson({ seq, run_id, at, league_id, kind, before, after }: FeedEntry): string {
-  const [id, what] = [JSON.stringify(league_id), JSON.stringify(kind)];
-  return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"kind":${what},"before":${before},"after":${after}}`;
 }

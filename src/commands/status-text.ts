@@ -75,7 +75,7 @@ function headlineOf({ headline, reasons, freshness }: StatusReport): string {
 }
 
 function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
-  const { paused_until: pausedUntil, published } = report;
+  const { paused_until: pausedUntil, published, webhook } = report;
   const { live_leagues, removed_leagues, last_success_at: at, age_seconds: age } = report.freshness;
   return [
     ['database', report.database],
@@ -92,6 +92,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
       ? []
       : [['Retry-After', `no requests until ${formatTime(pausedUntil, options)}`, 'warning'] as const]),
     ...(published === null ? [] : [describeCopy(published, options)]),
+    ...(webhook === null ? [] : [describeWebhook(webhook, options)]),
   ];
 }
 
@@ -134,6 +135,22 @@ function describeLogin({ last_login: login, attention }: StatusReport, options: 
 function describeCopy({ path, at }: NonNullable<StatusReport['published']>, options: TextOptions): Row {
   if (at === null) return ['published copy', `none yet at ${path}`, 'warning'];
   return ['published copy', `${path}, of ${formatTime(at, options)}`];
+}
+
+function describeWebhook(webhook: NonNullable<StatusReport['webhook']>, options: TextOptions): Row {
+  const { host, pending_changes, accepted_at, failed_attempts, last_error, next_attempt_at, stopped_at } = webhook;
+  const pending = pending_changes === 0 ? 'nothing pending' : `${plural(pending_changes, 'change')} pending`;
+  if (stopped_at !== null) return ['webhook', `${host} answered 410 (Gone): stopped, ${pending}`, 'bad'];
+  if (failed_attempts > 0) {
+    const next = next_attempt_at === null ? '' : `, next attempt ${formatTime(next_attempt_at, options)}`;
+    return [
+      'webhook',
+      `${host}: ${pending}, failed ${plural(failed_attempts, 'time')} (${last_error})${next}`,
+      'warning',
+    ];
+  }
+  const last = accepted_at === null ? 'nothing accepted yet' : `last accepted ${formatTime(accepted_at, options)}`;
+  return ['webhook', `${host}: ${pending}, ${last}`];
 }
 
 function formatTime(at: string, options: TextOptions): string {

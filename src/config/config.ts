@@ -9,6 +9,7 @@ import type { Environment, Settings } from './environment.ts';
 import { readPublishPath } from './paths.ts';
 import { chooseProxy, isLoopback } from './proxy.ts';
 import { type ReadSettings, readAll, readSetting, type SettingName, settingsError, type Values } from './settings.ts';
+import { findUnusedSecret, findWebhook } from './webhook.ts';
 
 export type Scope = ReadSettings['LEAGUE_SYNC_STATUS'];
 
@@ -54,6 +55,7 @@ function readConfig(values: Values, environment: Environment) {
     runRetentionMs: () => read('LEAGUE_SYNC_RUN_RETENTION'),
     listen: () => read('LEAGUE_SYNC_LISTEN'),
     heartbeat: () => findHeartbeat(values, environment),
+    webhook: () => findWebhook(values, environment),
     publish: () => readPublishPath(values),
     log: () => loadLogConfig({ values }),
   });
@@ -115,7 +117,7 @@ const RUNS_COMPARED = 10;
 /** Finds settings that are each valid, but make no sense together. */
 function findContradictions(config: Omit<Config, 'warnings'>, values: Values): readonly Problem[] {
   const { schedule, runTimeoutMs, staleAfterMs, attemptTimeoutMs } = config;
-  const problems: Problem[] = [];
+  const problems: Problem[] = [...findUnusedSecret(config, values)];
   const runs = schedule.nextTimes(RUNS_COMPARED);
   const intervalMs = Math.min(...runs.slice(1).map((run, index) => run - (runs[index] ?? run)));
   // The data would be stale before every poll, so `/readyz` would answer 503 although nothing is wrong.

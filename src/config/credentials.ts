@@ -70,7 +70,7 @@ function requireSecret(values: Values, name: string, what: string): Secret {
 }
 
 /** Throws a SettingsError if both `NAME` and `NAME_FILE` are set. */
-function findSecret(values: Values, name: string): Secret | undefined {
+export function findSecret(values: Values, name: string): Secret | undefined {
   const fileName = `${name}_FILE`;
   const { [name]: value, [fileName]: file } = values;
   if (value !== undefined && file !== undefined)

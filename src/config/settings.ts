@@ -98,6 +98,7 @@ const baseUrl: Setting<URL> = {
 };
 
 export const readHeartbeatUrl = webAddress('https://hc-ping.com/your-uuid');
+export const readWebhookUrl = webAddress('https://hooks.example.com/leagues');
 
 export const SETTINGS = {
   LEAGUE_SYNC_BASE_URL: baseUrl,
@@ -121,6 +122,10 @@ export const SETTINGS = {
   LEAGUE_SYNC_LISTEN: withDefault('127.0.0.1:9464', listen),
   LEAGUE_SYNC_HEARTBEAT_URL: optional(readHeartbeatUrl),
   LEAGUE_SYNC_HEARTBEAT_URL_FILE: optional(anyText),
+  LEAGUE_SYNC_WEBHOOK_URL: optional(anyText),
+  LEAGUE_SYNC_WEBHOOK_URL_FILE: optional(anyText),
+  LEAGUE_SYNC_WEBHOOK_SECRET: optional(anyText),
+  LEAGUE_SYNC_WEBHOOK_SECRET_FILE: optional(anyText),
   LEAGUE_SYNC_PUBLISH: optional(path),
   LEAGUE_SYNC_LOG_LEVEL: withDefault('info', choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
   LEAGUE_SYNC_LOG_FORMAT: optional(choice('json', 'pretty')),

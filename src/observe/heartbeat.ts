@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { unescape as decodePercents } from 'node:querystring';
 import type { Config } from '../config/config.ts';
 import type { HeartbeatSource } from '../config/credentials.ts';
 import { describeProxy } from '../config/proxy.ts';
 import { RunError, SettingsError, StatusError, TransportError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { sendRequest } from '../service/http.ts';
+import { sendRequest, splitAddress } from '../service/http.ts';
 import { isSuccess } from '../service/response.ts';
 import { retry } from '../service/retry.ts';
 import type { Listener, RunReport } from '../sync/report.ts';
@@ -139,7 +138,7 @@ export function createHealthchecksClient(source: HeartbeatSource, timeoutMs = TI
       method: text === undefined ? 'GET' : 'POST',
       url: pingUrl(url, message),
       name: 'the heartbeat',
-      headers: { ...authorizationOf(url), ...(text === undefined ? {} : PLAIN_TEXT) },
+      headers: { ...splitAddress(url).headers, ...(text === undefined ? {} : PLAIN_TEXT) },
       body: text,
       proxy,
     } as const;
@@ -156,17 +155,8 @@ export function createHealthchecksClient(source: HeartbeatSource, timeoutMs = TI
 
 /** For example `https://hc-ping.com/<uuid>/start?rid=<run id>`. */
 function pingUrl(url: URL, { kind, runId }: PingMessage): string {
-  const address = new URL(url);
-  address.username = '';
-  address.password = '';
-  address.hash = '';
+  const { address } = splitAddress(url);
   if (kind !== 'success') address.pathname = `${url.pathname.replace(/\/+$/, '')}/${kind}`;
   address.search = `${url.search === '' ? '?' : `${url.search}&`}rid=${runId}`;
   return address.href;
-}
-
-function authorizationOf({ username, password }: URL): Readonly<Record<string, string>> {
-  if (username === '' && password === '') return {};
-  const pair = `${decodePercents(username)}:${decodePercents(password)}`;
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }

@@ -10,6 +10,7 @@ import { REASONS } from './verdict.ts';
 const KINDS: readonly RunKind[] = ['leagues', 'profile'];
 const OUTCOMES: readonly RunReport['outcome'][] = ['changed', 'unchanged', 'held', 'failed', 'interrupted'];
 const LOGIN_OUTCOMES: readonly LoginRecord['outcome'][] = ['ok', 'refused', 'failed'];
+const ATTEMPT_OUTCOMES = ['accepted', 'failed', 'gone'] as const;
 const CHANGES = ['added', 'changed', 'restored', 'removed'] as const;
 
 /** The buckets range from runs against a service on the same machine to runs that time out (by default after 2 min). */
@@ -88,6 +89,8 @@ function addStored(gauge: AddGauge, monitor: Monitor): void {
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
   gauge('held_removals', 'Removals that are held, accepted ones included.', () => counts()?.held_removals);
   gauge('rejected_leagues', 'Different list elements that cannot be stored.', () => counts()?.open_rejections);
+  const pending = () => monitor.webhook()?.pending_changes ?? 0;
+  gauge('webhook_pending_changes', 'Changes that the receiver of the webhook has not accepted yet.', pending);
   gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", expiry);
   gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", skew);
   gauge('database_bytes', 'Size of the database file, without its WAL.', () => sizeOf(monitor.path()));
@@ -115,6 +118,7 @@ function createCounters(registry: Registry): Listener {
   const failures = counter('run_failures_total', 'Runs that failed, by kind of run and error.', 'kind', 'error_kind');
   const changes = counter('league_changes_total', 'Changes of leagues, as in the change feed.', 'change');
   const logins = counter('logins_total', 'Logins that were sent, by outcome.', 'outcome');
+  const attempts = counter('webhook_attempts_total', 'Messages sent to the webhook, by what came of it.', 'outcome');
   const durations = new Histogram({
     name: 'league_sync_run_duration_seconds',
     help: 'How long runs took, retries included.',
@@ -128,10 +132,12 @@ function createCounters(registry: Registry): Listener {
     durations.zero({ kind });
   }
   for (const change of CHANGES) changes.inc({ change }, 0);
+  for (const outcome of ATTEMPT_OUTCOMES) attempts.inc({ outcome }, 0);
   for (const outcome of LOGIN_OUTCOMES) logins.inc({ outcome }, 0);
 
   return (event) => {
     if (event.type === 'login') logins.inc({ outcome: event.login.outcome });
+    if (event.type === 'webhookAttempt') attempts.inc({ outcome: event.outcome });
     if (event.type !== 'runEnded') return;
     const { kind, outcome, durationMs, counts, error } = event.report;
     runs.inc({ kind, outcome });

@@ -10,6 +10,7 @@ import type { Attention } from '../store/queries/attention.ts';
 import type { Freshness } from '../store/queries/overview.ts';
 import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
+import type { WebhookStatus } from '../store/tables/webhook.ts';
 import type { Listener } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
 import { assess, type HealthInput, STARTING, type Verdict } from './verdict.ts';
@@ -35,7 +36,11 @@ type SuccessTime = {
   readonly monotonicStaleAt: number;
 };
 
-type Stored = { readonly freshness: Freshness; readonly attention: readonly Attention[] };
+type Stored = {
+  readonly freshness: Freshness;
+  readonly attention: readonly Attention[];
+  readonly webhook: WebhookStatus | null;
+};
 
 /** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
 export type Read = <T>(work: Parameters<typeof withOwnSnapshot<T>>[1]) => T;
@@ -178,6 +183,11 @@ export class Monitor {
     return this.stored()?.attention ?? [];
   }
 
+  /** Null without a webhook; undefined until the database is open. */
+  webhook(): WebhookStatus | null | undefined {
+    return this.stored()?.webhook;
+  }
+
   private stored(): Stored | undefined {
     const store = this.sources?.store;
     if (store === undefined || this.isCurrent) return this.lastStored;
@@ -186,7 +196,11 @@ export class Monitor {
       this.isCurrent = false;
     });
     try {
-      this.lastStored = store.read(() => ({ freshness: store.freshness(), attention: store.attention() }));
+      this.lastStored = store.read(() => ({
+        freshness: store.freshness(),
+        attention: store.attention(),
+        webhook: store.webhook.status(),
+      }));
     } catch {
       // The last known rows remain. If polls fail as well, `verdict` reports their error.
     }

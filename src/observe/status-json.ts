@@ -38,8 +38,12 @@ function describeSchedule({ expression, timezone, nextTime }: Monitor['settings'
 function describeStored(monitor: Monitor) {
   const path = monitor.path() ?? monitor.settings.database;
   try {
-    const { attention, freshness, last_runs, last_login = null, held_removals } = monitor.read(selectOverview);
-    return { attention, database: { path, fault: null }, stored: { freshness, last_runs, last_login, held_removals } };
+    const { attention, freshness, last_runs, last_login = null, held_removals, webhook } = monitor.read(selectOverview);
+    return {
+      attention,
+      database: { path, fault: null },
+      stored: { freshness, last_runs, last_login, held_removals, webhook },
+    };
   } catch (error) {
     return { attention: null, database: { path, fault: toRunError(error).message }, stored: null };
   }

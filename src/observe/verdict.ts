@@ -32,7 +32,9 @@ export function assess(input: HealthInput): Verdict {
   const problems = findProblems(input);
   const [worst] = problems;
   if (worst === undefined) {
-    const warnings = input.attention.filter(({ what }) => what !== 'stale').map(describeWarning);
+    const found = input.attention.filter(({ what }) => what !== 'stale');
+    // A poll of the leagues and one of the profile may both have been cut short.
+    const warnings = [...new Set(found.map(describeWarning))];
     if (warnings.length === 0) return { state: 'good', headline: 'Up to date', ready: true, reasons: [] };
     return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };
   }
@@ -79,9 +81,11 @@ function describeStaleness(staleness: NonNullable<HealthInput['staleness']>): st
 
 const LIST = new Intl.ListFormat('en-GB');
 
-const describeWarning = ({ what, count }: Attention): string => WARNINGS[what](count ?? 1);
+/** A later version may have added another `what`. */
+const describeWarning = ({ what, count }: Attention): string =>
+  WARNINGS[what]?.(count ?? 1) ?? `${what.replaceAll('-', ' ')} needs attention`;
 
-const WARNINGS: Readonly<Record<Attention['what'], (count: number) => string>> = {
+const WARNINGS: Readonly<Partial<Record<Attention['what'], (count: number) => string>>> = {
   stale: () => 'the data is stale',
   failing: (count) => (count === 1 ? 'the last poll failed' : `the last ${count} polls failed`),
   'credentials-refused': () => 'the service refuses the credentials',
@@ -89,5 +93,6 @@ const WARNINGS: Readonly<Record<Attention['what'], (count: number) => string>> =
   'rejected-leagues': (count) =>
     count === 1 ? '1 list element cannot be stored' : `${count} list elements cannot be stored`,
   drift: () => 'the service began to depart from its interface',
-  interrupted: () => 'the last poll did not finish',
+  interrupted: () => 'a poll was cut short',
+  webhook: () => 'the webhook accepts nothing',
 };

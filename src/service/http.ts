@@ -1,3 +1,4 @@
+import { unescape as decodePercents } from 'node:querystring';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -10,7 +11,7 @@ import { formatDuration, formatSize } from '../time/duration.ts';
 import { describeNetworkError } from './network-error.ts';
 import { type HttpResponse, isSuccess, type ResponseHead } from './response.ts';
 
-/** A request to the service, the monitoring service or a worker. */
+/** A request to the service, the monitoring service, the receiver of webhooks or a worker. */
 export type HttpRequest = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -25,6 +26,8 @@ export type HttpRequest = {
   readonly maxBodyBytes: number;
   /** If true, a body that is too large is truncated instead of causing an error, and no body is decompressed. */
   readonly truncateBody?: boolean;
+  /** If true, a body that cannot be read counts as empty, whatever the status. */
+  readonly ignoreBodyErrors?: boolean;
   /** Called before the body is read. */
   readonly onHead?: ((head: ResponseHead) => void) | undefined;
 };
@@ -37,7 +40,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * the status is not 2xx and the body cannot be read, resolves with an empty body.
  */
 export async function sendRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-  const { name, proxy, timeoutMs } = request;
+  const { name, proxy, timeoutMs, ignoreBodyErrors = false } = request;
   const timeout = AbortSignal.timeout(timeoutMs);
   const ended = AbortSignal.any([signal, timeout]);
   const dispatcher = createDispatcher(request);
@@ -52,7 +55,7 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     // A response whose status is not 2xx needs no body: its status and Retry-After are enough.
-    if (head !== undefined && !isSuccess(head.status)) return { ...head, body: new Uint8Array() };
+    if (head !== undefined && (ignoreBodyErrors || !isSuccess(head.status))) return { ...head, body: new Uint8Array() };
     const httpStatus = head?.status;
     if (timeout.aborted) {
       const message = `${name}${describeProxy(proxy)} took longer than ${formatDuration(timeoutMs)} (LEAGUE_SYNC_ATTEMPT_TIMEOUT).`;
@@ -63,6 +66,17 @@ export async function sendRequest(request: HttpRequest, signal: AbortSignal): Pr
     // Not awaited, because undici would wait for a connection that is still being established.
     void dispatcher.destroy().catch(() => undefined);
   }
+}
+
+/** The address without user information and fragment, and the header that user information is sent in. */
+export function splitAddress(url: URL): { readonly address: URL; readonly headers: Readonly<Record<string, string>> } {
+  const address = new URL(url);
+  address.username = '';
+  address.password = '';
+  address.hash = '';
+  if (url.username === '' && url.password === '') return { address, headers: {} };
+  const pair = `${decodePercents(url.username)}:${decodePercents(url.password)}`;
+  return { address, headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
 }
 
 /** Each request has its own dispatcher, since a connection that is kept open would not survive until the next poll. */

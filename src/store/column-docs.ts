@@ -84,7 +84,7 @@ logins: One row for every login, including retries; never a token. Rows are dele
   fingerprint text?: Internal: identifies the service and account.
   run_id integer?: The run that asked for the login first (runs.id). NULL if none did, such as when the token was about to expire.
 
-players: The logged-in player, by the latest profile. One row for each player that ever logged in.
+players: One row for each player that ever logged in, by the latest profile.
   player_id text: Identifier of the player.
   username text?: Login name.
   email text?: E-mail address.
@@ -143,6 +143,30 @@ schema_migrations: The schema migrations that were applied to this database.
 
 database_identity: One row: the id of this database.
   id text: Random id, made with the database (or by its upgrade to schema 2) and kept by its copies.
+
+webhook: At most one row: how far the changes were sent to LEAGUE_SYNC_WEBHOOK_URL, and the message in flight. No row until a worker has a webhook.
+  id integer: Always 1.
+  enabled boolean: Whether the worker that started last has a webhook.
+  host text?: Host of the URL. Its path and query are not stored, since they may be secrets.
+  url_hash text?: Internal: hash to detect that the URL has changed.
+  accepted_seq integer: The last change that was accepted, or skipped (league_changes.seq). Later changes are pending.
+  accepted_at instant?: When a message was last accepted.
+  moved_at instant: When deliveries began, or webhook replay or skip last moved accepted_seq.
+  message_id text?: Id of the message in flight; the same in all its attempts. NULL if there is none.
+  message_type text?: Its type: leagues.changed, data.stale, data.fresh, removals.held, credentials.refused or credentials.accepted.
+  message_made_at instant?: When it was made.
+  message_from_seq integer?: Its first change (league_changes.seq). NULL if it has none.
+  message_to_seq integer?: Its last change.
+  message_held_since instant?: Internal: of removals.held, when the newest of these removals was held.
+  message_body json?: What is sent, byte for byte.
+  failed_attempts integer: How often it has failed.
+  last_error text?: How it failed last, such as status 500.
+  next_attempt_at instant?: When it is tried again. A start, SIGHUP, webhook replay and webhook skip try earlier, but never before not_before.
+  not_before instant?: When the last Retry-After of the receiver ends.
+  stopped_at instant?: When the receiver answered 410 (Gone). Nothing is sent until the URL changes, or webhook replay or skip is called.
+  told_stale boolean: Whether the receiver was told last that the data is stale (data.stale or data.fresh).
+  told_held_since instant?: When the newest held removal that it was told of was held.
+  told_refused boolean: Whether it was told last that the credentials are refused.
 `;
 
 export const VIEWS = `
@@ -153,8 +177,8 @@ about: What this file is, where to begin, and the SQL for the most common questi
 
 attention: One row for each thing that needs attention; none if all is well. status, check, the status page and /status.json show these rows.
   since instant?: Since when. NULL for stale if no poll was ever started.
-  what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last 7 days), interrupted (the last run of its kind was cut short).
-  count integer?: How many: failed polls since the last good one, removals held and not accepted, open rejections, new rows of drift. NULL for the others.
+  what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last 7 days), interrupted (the last run of its kind was cut short), webhook (it has accepted nothing for an hour although something is pending, or answered 410).
+  count integer?: How many: failed polls since the last good one, removals held and not accepted, open rejections, new rows of drift, changes pending for the webhook. NULL for the others.
   summary text: What is the matter, in a sentence, with the words of the service if there are any.
   what_to_do text: What to do about it, with the command if there is one.
 

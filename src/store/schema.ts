@@ -186,3 +186,29 @@ export const migrations = sqliteTable('schema_migrations', {
 });
 
 export const databaseIdentity = sqliteTable('database_identity', { id: text().primaryKey() });
+
+/** At most one row: what the worker has told the receiver of its webhook, and what it sends next. */
+export const webhook = sqliteTable('webhook', {
+  id: integer().primaryKey(),
+  enabled: flag().notNull(),
+  host: text(),
+  url_hash: text(),
+  accepted_seq: integer().notNull(),
+  accepted_at: text(),
+  moved_at: text().notNull(),
+  message_id: text(),
+  message_type: text(),
+  message_made_at: text(),
+  message_from_seq: integer(),
+  message_to_seq: integer(),
+  message_held_since: text(),
+  message_body: text(),
+  failed_attempts: count(),
+  last_error: text(),
+  next_attempt_at: text(),
+  not_before: text(),
+  stopped_at: text(),
+  told_stale: flag().notNull(),
+  told_held_since: text(),
+  told_refused: flag().notNull(),
+});

@@ -18,6 +18,7 @@ import { createLeagueRows } from './tables/leagues.ts';
 import { createLoginRows, createPlayerRows } from './tables/logins.ts';
 import { createDriftRows, createRejectionRows } from './tables/rejections.ts';
 import { createRunRows } from './tables/runs.ts';
+import { createWebhookRows } from './tables/webhook.ts';
 import { closeForReaders, closeKeepingReadable, enableWal } from './wal.ts';
 import { createWriter } from './writer.ts';
 
@@ -105,6 +106,7 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     rejections: createRejectionRows(db),
     holds: createHoldRows(db),
     drift: createDriftRows(db),
+    webhook: createWebhookRows(client),
     freshness: prepareFreshness(client),
     attention: prepareAttention(client),
     removeDemoMark: () => removeDemoMark(client),

@@ -71,7 +71,8 @@ export type WorkerEvent =
   /** A login ended, with any outcome; not emitted if a Retry-After prevented the login. */
   | { readonly type: 'login'; readonly login: LoginRecord }
   | { readonly type: 'runStarted'; readonly kind: RunKind }
-  | { readonly type: 'runEnded'; readonly report: RunReport };
+  | { readonly type: 'runEnded'; readonly report: RunReport }
+  | { readonly type: 'webhookAttempt'; readonly outcome: 'accepted' | 'failed' | 'gone' };
 
 /** Listeners are called synchronously, in the order of subscription. */
 export type Listener = (event: WorkerEvent) => void;

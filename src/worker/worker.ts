@@ -10,6 +10,7 @@ import { pollLeagues, pollProfile } from '../sync/poll.ts';
 import { createEvents, type Events, type Listener } from '../sync/report.ts';
 import { formatSecond, formatTimestamp, systemClock } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
+import { openDelivery } from '../webhook/delivery.ts';
 import { createDatabaseWatch } from './database-watch.ts';
 import { type OpenOptions, openWorker, type WorkerResources } from './open.ts';
 import { createRetention } from './retention.ts';
@@ -74,7 +75,12 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const workerLog = createWorkerLog(log, systemClock, deps.scrub);
   const walWatch = createWalWatch(store, log);
   events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, publisher?.onEvent, monitor.onEvent, walWatch);
-  const queue = createQueue(resources, options);
+  const delivery = await openDelivery(
+    { store, source: config.webhook, clock: deps.clock, random: Math.random, log, emit: events.emit },
+    signal,
+  );
+  events.subscribe(delivery?.onEvent);
+  const queue = createQueue(resources, options, () => delivery?.retryNow());
   monitor.open({ ...resources, running: () => queue.running() });
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
@@ -82,6 +88,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const watchDatabase = createDatabaseWatch(store, log);
   await using retention = createRetention(config.runRetentionMs, deps, log);
   const renewing = session.keepRenewed(signal);
+  const delivering = delivery?.deliver(signal);
   const onTick = (): void => {
     watchDatabase();
     queue.resume();
@@ -89,10 +96,14 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     retention.tick();
   };
   await runScheduler(jobs, { clock: deps.clock, onTick }, signal);
-  await Promise.all([queue.idle(), renewing]);
+  await Promise.all([queue.idle(), renewing, delivering]);
 }
 
-function createQueue({ deps, session, retryAfter }: WorkerResources, options: WorkerOptions): RunQueue {
+function createQueue(
+  { deps, session, retryAfter }: WorkerResources,
+  options: WorkerOptions,
+  onHangup: () => void,
+): RunQueue {
   const { log, signal, onPollNow } = options;
   const queue = new RunQueue({
     poll: {
@@ -106,6 +117,7 @@ function createQueue({ deps, session, retryAfter }: WorkerResources, options: Wo
   });
   onPollNow(() => {
     session.retryNow();
+    onHangup();
     if (queue.request('leagues', 'manual')) log.info('SIGHUP: polling now');
   });
   return queue;

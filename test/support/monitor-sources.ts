@@ -51,6 +51,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
       read: <T>(work: () => T): T => work(),
       freshness: () => freshness,
       attention: () => known.attention?.() ?? [],
+      webhook: { status: () => null },
       writeError: () => fault?.(),
       runs: {
         lastSuccess: () => ({ finished_at: lastProfileAt === undefined ? null : formatTimestamp(lastProfileAt) }),

@@ -20,7 +20,10 @@ describe('the verdict', () => {
     [{ attention: [row('rejected-leagues', 1)] }, 'warning', 'Up to date, but 1 list element cannot be stored', []],
     [{ attention: [row('failing', 1)] }, 'warning', 'Up to date, but the last poll failed', []],
     [{ attention: [row('drift', 3)] }, 'warning', 'Up to date, but the service began to depart from its interface', []],
-    [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but the last poll did not finish', []],
+    [{ attention: [row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
+    [{ attention: [row('interrupted'), row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
+    [{ attention: [row('a-later-thing' as 'drift')] }, 'warning', 'Up to date, but a later thing needs attention', []],
+    [{ attention: [row('webhook', 3)] }, 'warning', 'Up to date, but the webhook accepts nothing', []],
     [{ attention: [row('credentials-refused')] }, 'warning', 'Up to date, but the service refuses the credentials', []],
     [
       { attention: [row('failing', 2), row('held-removals', 1), row('rejected-leagues', 3)] },

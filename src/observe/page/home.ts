@@ -120,7 +120,31 @@ function renderTiles(monitor: Monitor, now: number): Html {
 <div><dt>Session</dt>${renderSession(monitor.liveState() ?? {}, now)}${login === undefined ? '' : html`<dd><small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small></dd>`}</div>
 <div><dt>Schedule</dt><dd><code>${settings.schedule.expression}</code><small>${settings.schedule.timezone}, ${settings.scope === 'all' ? 'all leagues' : `${settings.scope} leagues`}</small></dd></div>
 <div><dt>Service</dt><dd><small>${settings.baseUrl}</small><small>worker started ${relativeTime(startedAt, now)}</small></dd></div>
-</dl>`;
+${renderWebhook(monitor, now)}</dl>`;
+}
+
+function renderWebhook(monitor: Monitor, now: number): Html | '' {
+  const webhook = monitor.webhook();
+  if (!webhook) return '';
+  const {
+    host,
+    pending_changes: pending,
+    accepted_at,
+    failed_attempts,
+    last_error,
+    next_attempt_at,
+    stopped_at,
+  } = webhook;
+  const next = next_attempt_at === null ? '' : html`; next attempt ${relativeTime(next_attempt_at, now, 'until')}`;
+  const last = accepted_at === null ? 'nothing accepted yet' : html`last accepted ${relativeTime(accepted_at, now)}`;
+  const state =
+    stopped_at !== null
+      ? 'stopped: the receiver is gone (410)'
+      : failed_attempts > 0
+        ? html`${last_error}${next}`
+        : last;
+  return html`<div><dt>Webhook</dt><dd>${countOf(pending, 'change')} pending<small>${host}</small><small>${state}</small></dd></div>
+`;
 }
 
 function renderSession({ refusal, token }: Partial<LiveState>, now: number): Html {

@@ -10,7 +10,8 @@ export type Attention = {
     | 'held-removals'
     | 'rejected-leagues'
     | 'drift'
-    | 'interrupted';
+    | 'interrupted'
+    | 'webhook';
   readonly count: number | null;
   readonly summary: string;
   readonly what_to_do: string;

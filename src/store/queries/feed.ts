@@ -4,11 +4,30 @@ import type { leagueChanges } from '../schema.ts';
 
 /** `before` and `after` stay JSON text, so that no digit is lost. */
 export type FeedEntry = typeof leagueChanges.$inferSelect & {
-  /** The league's name; its old name if the change renamed it. */
+  /** The league's name after the change; of a removed league, its last name. */
   readonly league_name: string | null;
   /** The changed fields; empty if they were not requested, and for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
 };
+
+const SELECT_CHANGES = `SELECT seq, run_id, at, league_id, kind, before, after,
+    coalesce(after ->> '$.league_name', before ->> '$.league_name') AS league_name
+  FROM league_changes`;
+
+/** A change as JSON text shows it. */
+export type Change = Omit<FeedEntry, 'fields'>;
+
+/** Inserts `before` and `after` unchanged, because they are JSON already and parsing could lose digits. */
+export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: Change): string {
+  const [id, name, what] = [league_id, league_name, kind].map((text) => JSON.stringify(text));
+  return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;
+}
+
+/** The changes after `seq`, oldest first. Reads them one by one: end the loop before using the database again. */
+export function prepareChangesAfter(db: Database.Database): (seq: number) => IterableIterator<Change> {
+  const select = db.prepare<[number], Change>(`${SELECT_CHANGES} WHERE seq > ? ORDER BY seq`);
+  return (seq) => select.iterate(seq);
+}
 
 /** Starts after a `seq`, or with the first change at or after a timestamp, or with the last `newest` changes. */
 export type FeedStart = { readonly afterSeq: number } | { readonly sinceAt: string } | { readonly newest: number };
@@ -52,9 +71,7 @@ export function* readFeed(path: string, range: FeedRange, options: FeedOptions):
 
 /** The first entries of the range, oldest first. */
 export function readPage(db: Database.Database, range: FeedRange, { limit, fields }: FeedOptions): FeedEntry[] {
-  const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
-      coalesce(before ->> '$.league_name', after ->> '$.league_name') AS league_name
-    FROM league_changes WHERE seq > @after AND seq <= @last AND ${ofLeague(range.leagueId)} ORDER BY seq LIMIT @limit`;
+  const sql = `${SELECT_CHANGES} WHERE seq > @after AND seq <= @last AND ${ofLeague(range.leagueId)} ORDER BY seq LIMIT @limit`;
   const rows = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).all({ ...range, limit });
   const selectFields = 'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?';
   const fieldsOf = db.prepare<[number], FeedEntry['fields'][number]>(selectFields).safeIntegers(true);

@@ -7,6 +7,7 @@ import { logins, runs } from '../schema.ts';
 import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
 import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
+import { selectWebhookStatus } from '../tables/webhook.ts';
 import { prepareAttention } from './attention.ts';
 
 export type Freshness = {
@@ -47,6 +48,7 @@ export function selectOverview(client: Database.Database) {
     token_granted_at: granted?.at ?? null,
     held_removals: selectHeldRemovals(client),
     last_retry_after: selectLastRetryAfter(db),
+    webhook: selectWebhookStatus(client),
   };
 }
 

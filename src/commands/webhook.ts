@@ -1,0 +1,78 @@
+import { loadDatabasePath } from '../config/paths.ts';
+import { loadWebhook } from '../config/webhook.ts';
+import { EXIT, UsageError } from '../errors.ts';
+import { withReader } from '../store/connection.ts';
+import { type FeedStart, findRange } from '../store/queries/feed.ts';
+import { createWebhookRows } from '../store/tables/webhook.ts';
+import { paragraph } from '../terminal/paragraph.ts';
+import { plural } from '../terminal/text.ts';
+import { formatTimestamp, systemClock } from '../time/clock.ts';
+import { formatDuration } from '../time/duration.ts';
+import { makeMessage } from '../webhook/message.ts';
+import { type Moved, moveDeliveries } from '../webhook/move.ts';
+import { sendMessage } from '../webhook/send.ts';
+import type { Command, ProcessIO } from './command.ts';
+import { type DatabaseOption, findDatabase } from './find-database.ts';
+
+/** Sends a message of type `webhook.test`. Needs no database, and changes nothing in one. */
+export const testWebhook: Command<object> = async (io) => {
+  const target = loadWebhook(io.settings(), io.environment)();
+  const madeAt = formatTimestamp(systemClock.now());
+  const origin = { source: await findDatabaseId(io), madeAt };
+  const message = makeMessage('webhook.test', origin, {
+    summary: 'A test message of league-sync. Nothing has changed.',
+  });
+  const begun = performance.now();
+  const { outcome, what } = await sendMessage(message, target, { clock: systemClock, signal: io.stop });
+  const took = formatDuration(performance.now() - begun);
+  const host = target.url.host;
+  if (outcome === 'accepted') {
+    await io.print(`${host} accepted the test message ${message.id} (${what}, ${took})`);
+    return EXIT.done;
+  }
+  const isRedirect = /^status 3/.test(what) ? '; redirects are not followed: set the address that they lead to' : '';
+  io.printError(`league-sync: ${host} did not accept the test message ${message.id} (${what}, ${took})${isRedirect}`);
+  return EXIT.failed;
+};
+
+/** The id of the database, if there is one that can be read. */
+async function findDatabaseId(io: ProcessIO): Promise<string | null> {
+  try {
+    const path = await loadDatabasePath(io);
+    return withReader(path, (db) => createWebhookRows(db).databaseId());
+  } catch {
+    return null;
+  }
+}
+
+export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart }> = async (
+  io,
+  { since, ...option },
+) => {
+  const path = await findDatabase(io, option);
+  const { after, last } = withReader(path, (db) => findRange(db, since));
+  if (after > last) throw new UsageError(`There is no change ${after} yet: the feed ends at ${last}.`);
+  const moved = await moveDeliveries(path, after, { clock: systemClock, stop: io.stop });
+  const skipped = after - (moved.from ?? after);
+  const count = moved.lastSeq - after;
+  const what =
+    count === 0 ? 'no changes are there to send' : `${plural(count, 'change')} will be sent, from seq ${after + 1} on`;
+  const givenUp = skipped > 0 ? `; ${plural(skipped, 'change')} before, not accepted yet, will not be sent` : '';
+  await io.print(await paragraph(`${what}${givenUp}${whenSent(moved)}`, io.terminal));
+  return EXIT.done;
+};
+
+export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
+  const path = await findDatabase(io, option);
+  const moved = await moveDeliveries(path, 'end', { clock: systemClock, stop: io.stop });
+  const skipped = moved.lastSeq - (moved.from ?? moved.lastSeq);
+  const what = skipped === 0 ? 'no changes were pending' : `${plural(skipped, 'change')} will not be sent`;
+  await io.print(
+    await paragraph(`${what}; deliveries continue after seq ${moved.lastSeq}${whenSent(moved)}`, io.terminal),
+  );
+  return EXIT.done;
+};
+
+function whenSent({ enabled }: Moved): string {
+  return enabled ? '' : '; no worker has a webhook now: set LEAGUE_SYNC_WEBHOOK_URL and start league-sync run';
+}

@@ -1,0 +1,130 @@
+import type Database from 'better-sqlite3';
+import { getTableColumns } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { prepareChangesAfter } from '../queries/feed.ts';
+import { webhook } from '../schema.ts';
+
+type Row = typeof webhook.$inferSelect;
+
+/** The state of the deliveries, without the body of the message in flight. */
+export type WebhookRow = Omit<Row, 'message_body'>;
+
+/** The message in flight. It stays as it is until it is accepted or given up. */
+export type Message = {
+  readonly id: string;
+  readonly type: string;
+  readonly madeAt: string;
+  /** JSON text, sent byte for byte. */
+  readonly body: string;
+  /** The first and the last change (`seq`); undefined if the message tells a state. */
+  readonly changes?: { readonly from: number; readonly to: number };
+  /** When the newest removal of a `removals.held` was held. */
+  readonly heldSince?: string | undefined;
+};
+
+/** The states that the receiver has been told. */
+export type Told = Pick<Row, 'told_stale' | 'told_held_since' | 'told_refused'>;
+
+/** What the database says about the states that are told. */
+export type StoredStates = {
+  readonly last_success_at: string | null;
+  /** Null before the first good poll, when the data counts as stale. */
+  readonly stale_at: string | null;
+  /** When the newest removal that nobody has accepted was held; null if there is none. */
+  readonly held_since: string | null;
+  /** Both null before the first login. */
+  readonly last_login_at: string | null;
+  readonly last_login: 'ok' | 'refused' | 'failed' | null;
+};
+
+const NO_MESSAGE = {
+  message_id: null,
+  message_type: null,
+  message_made_at: null,
+  message_from_seq: null,
+  message_to_seq: null,
+  message_held_since: null,
+  message_body: null,
+  failed_attempts: 0,
+  last_error: null,
+  next_attempt_at: null,
+} as const;
+
+export type WebhookRows = ReturnType<typeof createWebhookRows>;
+
+export function createWebhookRows(client: Database.Database) {
+  const db = drizzle({ client });
+  const { message_body, ...columns } = getTableColumns(webhook);
+  const selectRow = db.select(columns).from(webhook).prepare();
+  const selectBody = db.select({ message_body }).from(webhook).prepare();
+  const selectLast = client.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM league_changes').pluck();
+  const selectStates = client.prepare<[], StoredStates>(`SELECT
+      success.finished_at AS last_success_at, success.stale_at, login.at AS last_login_at, login.outcome AS last_login,
+      (SELECT max(held_since) FROM held_removals WHERE accepted_at IS NULL) AS held_since
+    FROM (SELECT 1)
+    LEFT JOIN (SELECT * FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
+      ORDER BY id DESC LIMIT 1) AS success
+    LEFT JOIN (SELECT * FROM logins ORDER BY id DESC LIMIT 1) AS login`);
+  const selectId = client.prepare<[], string>('SELECT id FROM database_identity').pluck();
+  const lastSeq = (): number => selectLast.get() ?? 0;
+  const update = (values: Partial<Omit<Row, 'id'>>): void => {
+    db.update(webhook).set(values).run();
+  };
+  return {
+    /** Undefined until a worker has a webhook, or a replay was asked for. */
+    find: (): WebhookRow | undefined => selectRow.get(),
+    body: (): string => selectBody.get()?.message_body ?? '',
+    databaseId: (): string => selectId.get() ?? '',
+    /** The changes after `seq`, oldest first. End the loop before using the database again. */
+    changesAfter: prepareChangesAfter(client),
+    /** The `seq` of the last change; 0 if there is none. */
+    lastSeq,
+    states: () => selectStates.get() as StoredStates,
+    insert: (row: Pick<Row, 'enabled' | 'accepted_seq' | 'moved_at'> & Told): void => {
+      db.insert(webhook)
+        .values({ id: 1, ...row })
+        .run();
+    },
+    update,
+    setMessage: ({ id, type, madeAt, body, changes, heldSince }: Message): void =>
+      update({
+        ...NO_MESSAGE,
+        message_id: id,
+        message_type: type,
+        message_made_at: madeAt,
+        message_body: body,
+        message_from_seq: changes?.from ?? null,
+        message_to_seq: changes?.to ?? null,
+        message_held_since: heldSince ?? null,
+      }),
+    dropMessage: (): void => update(NO_MESSAGE),
+    /** Null if the worker that started last had no webhook. */
+    status: () => toStatus(selectRow.get(), lastSeq),
+    /** Continues after the change `seq`, with new messages. Ends a stop by a 410, but no `Retry-After`. */
+    moveTo: (seq: number, at: string): void =>
+      update({ ...NO_MESSAGE, accepted_seq: seq, moved_at: at, stopped_at: null }),
+  };
+}
+
+/** For `status` and the page. */
+export type WebhookStatus = NonNullable<ReturnType<typeof toStatus>>;
+
+export function selectWebhookStatus(client: Database.Database) {
+  return createWebhookRows(client).status();
+}
+
+function toStatus(row: WebhookRow | undefined, lastSeq: () => number) {
+  if (!row?.enabled) return null;
+  const { host, accepted_seq, accepted_at, message_type, failed_attempts, last_error, stopped_at } = row;
+  return {
+    host,
+    pending_changes: Math.max(0, lastSeq() - accepted_seq),
+    accepted_seq,
+    accepted_at,
+    message_type,
+    failed_attempts,
+    last_error,
+    next_attempt_at: stopped_at === null ? row.next_attempt_at : null,
+    stopped_at,
+  };
+}

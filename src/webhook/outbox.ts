@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import type { Store } from '../store/store.ts';
+import type { Message, WebhookRow } from '../store/tables/webhook.ts';
+import { type Clock, formatTimestamp } from '../time/clock.ts';
+import { makeChangesMessage, makeMessage } from './message.ts';
+import type { Attempt } from './send.ts';
+import { describeChange, findUntold, isOutdated, toldAtFirst, toldBy, toStates } from './states.ts';
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+/** The row of the table `webhook`: what was told, and which message is next. Rejects with a DatabaseError. */
+export function createOutbox(store: Store, clock: Clock) {
+  const rows = store.webhook;
+  const source = store.read(rows.databaseId);
+  const readStates = () => toStates(rows.states(), clock.now());
+
+  /** The message to send if none is in flight: a state that was not told yet, before changes. */
+  const makeNext = (row: WebhookRow): Message | undefined => {
+    const origin = { source, madeAt: formatTimestamp(clock.now()) };
+    const stored = rows.states();
+    const states = toStates(stored, clock.now());
+    const change = findUntold(states, row);
+    if (change === undefined) return makeChangesMessage(origin, rows.changesAfter(row.accepted_seq));
+    const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));
+    return change === 'removals.held' ? { ...message, heldSince: states.held_since ?? undefined } : message;
+  };
+
+  return {
+    /** Inserts the row at the first start. Later starts keep it, and try at once what failed before. */
+    begin: (url: URL, signal: AbortSignal): Promise<WebhookRow> =>
+      store.write(() => {
+        if (rows.find() === undefined) {
+          const at = formatTimestamp(clock.now());
+          rows.insert({ enabled: true, accepted_seq: rows.lastSeq(), moved_at: at, ...toldAtFirst(readStates()) });
+        }
+        rows.update({ enabled: true });
+        setAddress(url, requireRow());
+        return requireRow();
+      }, signal),
+
+    /** Makes the next message if none is in flight, and drops one that tells a state that has changed back. */
+    prepare: async (signal: AbortSignal): Promise<WebhookRow> => {
+      const row = store.read(requireRow);
+      const states = store.read(readStates);
+      const isIdle = row.message_id === null || isOutdated(row, states);
+      const hasNext = findUntold(states, row) !== undefined || store.read(rows.lastSeq) > row.accepted_seq;
+      if (!isIdle || (row.message_id === null && !hasNext)) return row;
+      return store.write(() => {
+        // Read again: another process may have written in the meantime.
+        const current = requireRow();
+        if (current.message_id !== null && !isOutdated(current, readStates())) return current;
+        const next = makeNext(current);
+        if (next === undefined) rows.dropMessage();
+        else rows.setMessage(next);
+        return requireRow();
+      }, signal);
+    },
+
+    /** If the address is new, forgets how the old one failed. Resolves to whether it is. */
+    setAddress: async (url: URL, row: WebhookRow): Promise<boolean> =>
+      hashOf(url) !== row.url_hash && store.write(() => setAddress(url, row)),
+
+    /** A function that records what came of an attempt, unless the message was given up in the meantime. */
+    result:
+      (id: string, { outcome, what, notBefore }: Attempt, { at, nextAt }: { at: number; nextAt: number }) =>
+      () => {
+        const row = requireRow();
+        if (row.message_id !== id) return;
+        const accepted_seq = row.message_to_seq ?? row.accepted_seq;
+        const failed = { failed_attempts: row.failed_attempts + 1, last_error: what };
+        if (outcome === 'accepted') {
+          rows.dropMessage();
+          rows.update({ accepted_seq, accepted_at: formatTimestamp(at), not_before: null, ...toldBy(row) });
+        } else if (outcome === 'gone')
+          rows.update({ ...failed, stopped_at: formatTimestamp(at), next_attempt_at: null });
+        else {
+          const not_before = notBefore === undefined ? row.not_before : formatTimestamp(notBefore);
+          rows.update({ ...failed, next_attempt_at: formatTimestamp(nextAt), not_before });
+        }
+      },
+  };
+
+  function requireRow(): WebhookRow {
+    const row = rows.find();
+    if (row === undefined) throw new Error('the row of the table webhook was deleted');
+    return row;
+  }
+
+  /** The path and the query of the URL may be secrets, so only its host is stored, and a hash to compare it by. */
+  function hashOf({ href }: URL): string {
+    return hash('sha256', `${source}\n${href}`, 'base64url');
+  }
+
+  function setAddress(url: URL, row: WebhookRow): boolean {
+    const url_hash = hashOf(url);
+    if (url_hash === row.url_hash) return false;
+    const fresh = { failed_attempts: 0, last_error: null, next_attempt_at: null, not_before: null, stopped_at: null };
+    rows.update({ host: url.host, url_hash, ...fresh });
+    return true;
+  }
+}

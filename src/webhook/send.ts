@@ -1,0 +1,46 @@
+import { describeProxy } from '../config/proxy.ts';
+import type { WebhookTarget } from '../config/webhook.ts';
+import { TransportError } from '../errors.ts';
+import { sendRequest, splitAddress } from '../service/http.ts';
+import { isSuccess } from '../service/response.ts';
+import { readRetryAfter } from '../service/retry-after.ts';
+import type { Message } from '../store/tables/webhook.ts';
+import type { Clock } from '../time/clock.ts';
+import { formatDuration } from '../time/duration.ts';
+import { signMessage } from './signature.ts';
+
+/** What came of an attempt to send a message. `gone`: the receiver wants no more messages (410). */
+export type Attempt = {
+  readonly outcome: 'accepted' | 'failed' | 'gone';
+  /** Such as `status 500`. Contains neither the URL nor the body of the response, both of which may hold secrets. */
+  readonly what: string;
+  /** The end (ms) of the wait that `Retry-After` asks for. */
+  readonly notBefore?: number | undefined;
+};
+
+const TIMEOUT_MS = 15_000;
+const MAX_RESPONSE_BYTES = 64_000;
+
+/** Sends a message as Standard Webhooks 1.0.0 describes. Rejects with the signal's reason only. */
+export async function sendMessage(
+  { id, body }: Pick<Message, 'id' | 'body'>,
+  { url, keys, proxy }: WebhookTarget,
+  { clock, signal, timeoutMs = TIMEOUT_MS }: { clock: Clock; signal: AbortSignal; timeoutMs?: number },
+): Promise<Attempt> {
+  const { address, headers: authorization } = splitAddress(url);
+  const signature = signMessage(id, body, Math.floor(clock.now() / 1_000), keys);
+  const headers = { 'content-type': 'application/json', ...authorization, ...signature };
+  const limits = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES, truncateBody: true, ignoreBodyErrors: true };
+  const request = { method: 'POST', url: address.href, name: 'the webhook', headers, body, proxy } as const;
+  try {
+    const response = await sendRequest({ ...request, ...limits }, signal);
+    const { status } = response;
+    const outcome = isSuccess(status) ? 'accepted' : status === 410 ? 'gone' : 'failed';
+    return { outcome, what: `status ${status}`, notBefore: readRetryAfter(response, clock.now()) };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (!(error instanceof TransportError)) throw error;
+    const what = error.code || `no answer within ${formatDuration(timeoutMs)}`;
+    return { outcome: 'failed', what: `${what}${describeProxy(proxy)}` };
+  }
+}

@@ -1,0 +1,97 @@
+import type { Attention } from '../store/queries/attention.ts';
+import type { StoredStates, Told, WebhookRow } from '../store/tables/webhook.ts';
+import { formatTimestamp } from '../time/clock.ts';
+
+/** A change of one of the states that receivers are told about. */
+export type StateChange =
+  | 'data.stale'
+  | 'data.fresh'
+  | 'removals.held'
+  | 'credentials.refused'
+  | 'credentials.accepted';
+
+/** What receivers are told about. `isRefused` is undefined if the last login says nothing about the credentials. */
+export type States = Pick<StoredStates, 'held_since'> & {
+  readonly isStale: boolean;
+  readonly isRefused: boolean | undefined;
+};
+
+export function toStates({ stale_at, held_since, last_login }: StoredStates, now: number): States {
+  const isRefused = { ok: false, refused: true, failed: undefined };
+  return {
+    held_since,
+    isStale: stale_at === null || stale_at <= formatTimestamp(now),
+    isRefused: last_login === null ? undefined : isRefused[last_login],
+  };
+}
+
+/** What holds at the first start counts as told. */
+export function toldAtFirst({ isStale, isRefused = false, held_since }: States): Told {
+  return { told_stale: isStale, told_refused: isRefused, told_held_since: held_since };
+}
+
+/** The first state that differs from what was told; undefined if the receiver knows all of them. */
+export function findUntold({ isStale, isRefused, held_since }: States, told: Told): StateChange | undefined {
+  if (isStale !== told.told_stale) return isStale ? 'data.stale' : 'data.fresh';
+  if (held_since !== null && held_since > (told.told_held_since ?? '')) return 'removals.held';
+  if ((isRefused ?? told.told_refused) === told.told_refused) return undefined;
+  return isRefused ? 'credentials.refused' : 'credentials.accepted';
+}
+
+type InFlight = Pick<WebhookRow, 'message_type' | 'message_held_since'>;
+
+/** Whether the message in flight tells a state that has changed back. */
+export function isOutdated({ message_type, message_held_since }: InFlight, states: States): boolean {
+  switch (message_type as StateChange | 'leagues.changed' | null) {
+    case 'data.stale':
+      return !states.isStale;
+    case 'data.fresh':
+      return states.isStale;
+    case 'removals.held':
+      return (states.held_since ?? '') < (message_held_since ?? '');
+    case 'credentials.refused':
+      return states.isRefused === false;
+    case 'credentials.accepted':
+      return states.isRefused === true;
+    default:
+      return false;
+  }
+}
+
+/** What the receiver has been told once it has accepted the message in flight. */
+export function toldBy({ message_type, message_held_since }: InFlight): Partial<Told> {
+  switch (message_type as StateChange | 'leagues.changed' | null) {
+    case 'data.stale':
+    case 'data.fresh':
+      return { told_stale: message_type === 'data.stale' };
+    case 'removals.held':
+      return { told_held_since: message_held_since };
+    case 'credentials.refused':
+    case 'credentials.accepted':
+      return { told_refused: message_type === 'credentials.refused' };
+    default:
+      return {};
+  }
+}
+
+type News = Pick<Attention, 'since' | 'summary' | 'what_to_do'>;
+
+const ATTENTION: Readonly<Partial<Record<StateChange, Attention['what']>>> = {
+  'data.stale': 'stale',
+  'removals.held': 'held-removals',
+  'credentials.refused': 'credentials-refused',
+};
+const NOTHING_TO_DO = 'Nothing needs to be done.';
+
+/** Says what the view `attention` says, where it says something. */
+export function describeChange(change: StateChange, attention: readonly Attention[], stored: StoredStates): News {
+  const row = attention.find(({ what }) => what === ATTENTION[change]);
+  if (row !== undefined) return { since: row.since, summary: row.summary, what_to_do: row.what_to_do };
+  if (change === 'data.fresh')
+    return { since: stored.last_success_at, summary: 'The leagues are up to date again.', what_to_do: NOTHING_TO_DO };
+  if (change === 'credentials.accepted') {
+    const summary = 'The service accepts the credentials again.';
+    return { since: stored.last_login_at, summary, what_to_do: NOTHING_TO_DO };
+  }
+  return { since: null, summary: `The state is ${change}.`, what_to_do: 'Run league-sync status.' };
+}
