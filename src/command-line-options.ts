@@ -3,6 +3,7 @@ import type { Command, Mode, ProcessIO } from './commands/command.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
+import { DEMO_SECRET } from './simulator/receiver.ts';
 import type { FeedStart } from './store/queries/feed.ts';
 import { formatTimestamp, parseTimestamp } from './time/clock.ts';
 import { parseDuration } from './time/duration.ts';
@@ -179,6 +180,7 @@ function addSimulatorCommands(program: Program, execute: Execute): void {
     .option('--leagues <file>', 'JSON file with a list of leagues (default: a bundled list of real leagues)')
     .option('--username <name>', 'accepted username', 'player')
     .option('--password <password>', 'accepted password', 'secret-password')
+    .option('--webhook-secret <secret>', 'secret that webhooks must be signed with; "A B" accepts both', DEMO_SECRET)
     .addOption(
       new Option('--token-life <duration>', 'lifetime of a token').argParser(readDuration).default(3_600_000, '1h'),
     )

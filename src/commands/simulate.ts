@@ -6,7 +6,7 @@ import { isObject, parseJson } from '../league/json.ts';
 import { type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
 import type { Command } from './command.ts';
 
-type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password'> & {
+type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password' | 'webhookSecret'> & {
   readonly tokenLife: number;
   readonly churn: number;
   readonly fault?: readonly string[];
@@ -35,6 +35,7 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
   log.info(
     `switch a fault on with: curl -X PUT ${url}/_faults/drop-third (and off with DELETE; all of them: DELETE /_faults)`,
   );
+  log.info(`webhooks are received at ${url}/_webhooks (GET shows them, DELETE forgets them)`);
   // The server keeps the process alive until a signal arrives.
   if (!io.stop.aborted) await once(io.stop, 'abort');
   log.info('stopped');

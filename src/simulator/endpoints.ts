@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 const PLAYER_ID = '5f0c6a1e-8a44-4f0b-9c55-2b6d3f7e9a10';
 const STATUSES: readonly string[] = ['active', 'inactive'];
 
-/** The endpoints of the interface; `unknown` stands for every other path. */
-export type Endpoint = 'login' | 'profile' | 'leagues' | 'unknown';
+/** The endpoints of the interface, and the receiver of webhooks; `unknown` stands for every other path. */
+export type Endpoint = 'login' | 'profile' | 'leagues' | 'webhooks' | 'unknown';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ const HTML_PAGE = '<!doctype html>\n<html><body><h1>Welcome</h1><p>Please come b
 
 /** All active faults apply together, in the order of `descriptions`. */
 type Effect = {
-  /** The endpoints that the fault affects; by default every path. */
+  /** The endpoints that the fault affects; by default every path but that of webhooks. */
   readonly at?: readonly Endpoint[];
   /** Replaces the response of the service. If several active faults do so, the first one wins. */
   readonly instead?: SimulatedResponse;
@@ -16,18 +16,20 @@ type Effect = {
   readonly onSwitchedOn?: (tokens: TokenIssuer) => void;
 };
 
+// Webhooks are received by somebody else's service, which can be well while this one fails.
+const SERVICE: readonly Endpoint[] = ['login', 'profile', 'leagues', 'unknown'];
 const LOGIN: readonly Endpoint[] = ['login'];
 const PROFILE: readonly Endpoint[] = ['profile'];
 const DATA: readonly Endpoint[] = ['profile', 'leagues'];
 
 /** Shown by `simulate --help` and by `GET /_faults`. */
 const descriptions = {
-  down: 'Every request gets 503.',
+  down: 'Every request but webhooks gets 503.',
   'login-down': 'Logins get 503.',
   'login-refused': 'Logins get 401, even with the right credentials.',
   'revoke-tokens': 'Revokes all tokens issued so far, each time it is switched on; new tokens work.',
   'rate-limit': 'Profile and leagues get 429 with Retry-After: 1.',
-  'long-pause': 'Every request gets 503 with Retry-After: 600.',
+  'long-pause': 'Every request but webhooks gets 503 with Retry-After: 600.',
   'profile-forbidden': 'The profile gets 403, even with a valid token.',
   redirect: 'Profile and leagues get 302 to another origin.',
   'always-401': 'Profile and leagues get 401, even with a fresh token.',
@@ -42,10 +44,10 @@ const descriptions = {
   etag: 'The list has an ETag; a client that already has this version gets 304.',
   'born-expired': 'Logins say that the token expired a minute ago, but it works.',
   'wrong-clock': 'Date, expire_datetime and timestamp are two hours ahead; tokens live as long as before.',
-  slow: 'Every response takes 2 s.',
+  slow: 'Every response takes 2 s, but not to webhooks.',
   'cut-body': 'Profile and leagues responses end after half of the announced body.',
-  flapping: 'For half of the requests, chosen at random, the connection is closed without a response.',
-  hang: 'Every request is accepted and never answered.',
+  flapping: 'For half of the requests but webhooks, chosen at random, the connection is closed without a response.',
+  hang: 'Every request but webhooks is accepted and never answered.',
 };
 
 const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
@@ -108,7 +110,7 @@ export function createFaultSwitches(initial: readonly string[], tokens: TokenIss
       onSwitched([]);
     },
     respond(endpoint: Endpoint, serve: () => SimulatedResponse, context: mutations.Context): SimulatedResponse {
-      const concerned = activeFaults().filter(({ at }) => at?.includes(endpoint) ?? true);
+      const concerned = activeFaults().filter(({ at = SERVICE }) => at.includes(endpoint));
       const response = concerned.find(({ instead }) => instead !== undefined)?.instead ?? serve();
       return concerned.reduce((mutated, { mutate }) => mutate?.(mutated, context) ?? mutated, response);
     },

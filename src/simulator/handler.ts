@@ -1,9 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from './churn.ts';
 import { checkAuthorization, findEndpoint, respond, type Service, type SimulatedResponse } from './endpoints.ts';
 import { type FaultSwitches, respondToControl } from './faults.ts';
+import { RECEIVER_PATH, type Receiver, respondToReader } from './receiver.ts';
 
 type Authorization = ReturnType<typeof checkAuthorization>;
 
@@ -21,30 +22,36 @@ export type LoggedRequest = {
 
 type HandlerParts = {
   readonly service: Service;
+  readonly receiver: Receiver;
   readonly switches: FaultSwitches;
   readonly random: Random;
   readonly requests: LoggedRequest[];
-  /** Called once for each request except control requests, when it is answered, fails or is left unanswered. */
+  /** Called once for each request that faults can affect, when it is answered, fails or is left unanswered. */
   readonly onRequest: (request: LoggedRequest) => void;
 };
 
 // The log of requests is limited, since a demo may run for weeks.
 const MAX_REQUESTS = 10_000;
 
-/** Control requests bypass the faults. The active faults may replace or change the responses to all others. */
+/**
+ * Requests that switch faults or read the received webhooks bypass the faults. The active faults may replace or change
+ * the responses to all others.
+ */
 export function createHandler(parts: HandlerParts): RequestListener {
   return (request, response) => {
-    const control = respondToControl(request.method ?? '', readTarget(request).path, parts.switches);
+    const { method = '' } = request;
+    const { path } = readTarget(request);
+    const control = respondToControl(method, path, parts.switches) ?? respondToReader(method, path, parts.receiver);
     if (control === undefined) void serve(request, response, parts);
     else send(control, response, parts.service.now());
   };
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, parts: HandlerParts): Promise<void> {
-  const { service, switches, random, requests, onRequest } = parts;
+  const { service, receiver, switches, random, requests, onRequest } = parts;
   const { method = '', url = '', headers } = request;
   const target = readTarget(request);
-  const endpoint = findEndpoint(target.path);
+  const endpoint = target.path === RECEIVER_PATH ? 'webhooks' : findEndpoint(target.path);
   const { token, basic } = checkAuthorization(headers.authorization, service);
   const outcome = endpoint === 'login' ? basic : undefined;
   const logged: LoggedRequest = { at: service.now(), method, path: url, status: undefined, token, basic: outcome };
@@ -52,9 +59,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
   if (requests.length > MAX_REQUESTS) requests.shift();
   try {
     const contentType = headers['content-type'];
-    const received = { method, ...target, token, basic, contentType, body: await text(request) };
+    const bytes = await buffer(request);
+    const received = { method, ...target, token, basic, contentType, body: bytes.toString() };
+    // A message is recorded even if a fault replaces the response.
+    const receipt = endpoint === 'webhooks' ? receiver.receive(logged, headers, bytes) : undefined;
     const context = { now: service.now(), random, ifNoneMatch: headers['if-none-match'] };
-    const answer = switches.respond(endpoint, () => respond(received, service), context);
+    const answer = switches.respond(endpoint, () => receipt ?? respond(received, service), context);
     await waitWhileOpen(answer, response);
     if (answer.delivery === undefined) logged.status = answer.status;
     send(answer, response, service.now());

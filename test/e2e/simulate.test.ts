@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type RunningProgram, runProgram, startProgram } from '../support/program.ts';
+import { sendWebhook } from '../support/webhook.ts';
 
 type Started = { readonly program: RunningProgram; readonly url: string };
 
@@ -68,6 +69,14 @@ describe('simulate', () => {
     expect((await listLeagues(url)).body.leagues).toEqual([makeLeague('mine')]);
   });
 
+  it('receives webhooks that are signed with its secret', async () => {
+    const secret = `whsec_${btoa('a secret of one test only')}`;
+    const { url } = await simulate('--webhook-secret', secret);
+    expect((await sendWebhook({ url }, { secrets: [secret] })).status).toBe(204);
+    expect((await sendWebhook({ url })).status).toBe(401);
+    expect((await call(`${url}/_webhooks`)).body.messages).toMatchObject([{ status: 204 }, { status: 401 }]);
+  });
+
   it.each([
     ['--port', '99999'],
     ['--port', 'http'],
@@ -75,6 +84,7 @@ describe('simulate', () => {
     ['--churn', '5'],
     ['--fault', 'no-such-fault'],
     ['--leagues', '/nowhere.json'],
+    ['--webhook-secret', 'whsec_dG9vIHNob3J0'],
     ['--nonsense', 'x'],
   ])('exits 64 on %s %s', async (...args) => {
     const { code, stderr } = await runProgram(['simulate', ...args], { cwd: makeFolder().path });

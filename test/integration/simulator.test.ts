@@ -9,6 +9,7 @@ import { faults, SLOW_MS } from '../../src/simulator/faults.ts';
 import type { LoggedRequest } from '../../src/simulator/handler.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { makeLeague } from '../support/leagues.ts';
+import { sendWebhook } from '../support/webhook.ts';
 
 const LOGIN_PATH = '/players/v1/authenticate/login';
 const PROFILE_PATH = '/players/v1/players/player/me';
@@ -488,6 +489,12 @@ describe('faults', () => {
     expect(faultChecks).toHaveProperty(name);
     simulator.setFault(name, false);
     expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeMixedLeagues(20));
+  });
+
+  it('of the service leave webhooks alone', async () => {
+    await using simulator = await startSimulator({ faults: faults.map(({ name }) => name) });
+    expect((await sendWebhook(simulator)).status).toBe(204);
+    expect(simulator.webhooks()).toMatchObject([{ verified: true, status: 204 }]);
   });
 
   it('that revoke tokens do so only when they are switched on', async () => {
