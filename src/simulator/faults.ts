@@ -71,10 +71,10 @@ const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
   etag: { mutate: mutations.addEtag },
   'born-expired': { mutate: mutations.mutateTimes(['expire_datetime'], (_, { now }) => now - EXPIRED_AGO_MS) },
   'wrong-clock': { mutate: mutations.setWrongClock },
-  slow: { mutate: (answer) => ({ ...answer, delayMs: SLOW_MS }) },
-  'cut-body': { at: DATA, mutate: (answer) => ({ ...answer, delivery: 'cut' }) },
+  slow: { mutate: mutations.delay(SLOW_MS) },
+  'cut-body': { at: DATA, mutate: mutations.deliver('cut') },
   flapping: { mutate: (answer, { random }) => (random() < 0.5 ? { ...answer, delivery: 'hung-up' } : answer) },
-  hang: { mutate: (answer) => ({ ...answer, delivery: 'never' }) },
+  hang: { mutate: mutations.deliver('never') },
 };
 
 export const faults = Object.entries(descriptions).map(([name, description]) => {

@@ -45,6 +45,14 @@ export const setWrongClock: Mutation = (answer, context) => ({
 
 const shiftTimes = mutateTimes(['expire_datetime', 'timestamp'], (time) => time + WRONG_CLOCK_MS);
 
+export function delay(delayMs: number): Mutation {
+  return (answer) => ({ ...answer, delayMs });
+}
+
+export function deliver(delivery: NonNullable<SimulatedResponse['delivery']>): Mutation {
+  return (answer) => ({ ...answer, delivery });
+}
+
 function mutateBody(change: (body: JsonObject, context: Context) => JsonObject): Mutation {
   return (answer, context) =>
     isObject(answer.body) ? { ...answer, body: { ...answer.body, ...change(answer.body, context) } } : answer;
