@@ -1,5 +1,6 @@
 import { type Endpoint, failResponse, type SimulatedResponse, type TokenIssuer } from './endpoints.ts';
 import * as mutations from './mutations.ts';
+import { RECEIVER_PATH } from './receiver.ts';
 
 export const SLOW_MS = 2_000;
 const EXPIRED_AGO_MS = 60_000;
@@ -21,6 +22,7 @@ const SERVICE: readonly Endpoint[] = ['login', 'profile', 'leagues', 'unknown'];
 const LOGIN: readonly Endpoint[] = ['login'];
 const PROFILE: readonly Endpoint[] = ['profile'];
 const DATA: readonly Endpoint[] = ['profile', 'leagues'];
+const WEBHOOKS: readonly Endpoint[] = ['webhooks'];
 
 /** Shown by `simulate --help` and by `GET /_faults`. */
 const descriptions = {
@@ -48,6 +50,14 @@ const descriptions = {
   'cut-body': 'Profile and leagues responses end after half of the announced body.',
   flapping: 'For half of the requests but webhooks, chosen at random, the connection is closed without a response.',
   hang: 'Every request but webhooks is accepted and never answered.',
+  'webhook-500': 'Webhooks get 500.',
+  'webhook-410': 'Webhooks get 410: the receiver is gone for good.',
+  'webhook-429': 'Webhooks get 429 with Retry-After: 1.',
+  'webhook-redirect': 'Webhooks get 302 to the list of received webhooks, which answers 200.',
+  'webhook-slow': 'Responses to webhooks take 2 s.',
+  'webhook-hang': 'Webhooks are recorded and never answered.',
+  'webhook-close': 'Webhooks are recorded, then the connection is closed without a response.',
+  'webhook-flapping': 'One in three webhooks, chosen at random, gets 500, 429 or a closed connection.',
 };
 
 const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
@@ -75,6 +85,14 @@ const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
   'cut-body': { at: DATA, mutate: mutations.deliver('cut') },
   flapping: { mutate: (answer, { random }) => (random() < 0.5 ? { ...answer, delivery: 'hung-up' } : answer) },
   hang: { mutate: mutations.deliver('never') },
+  'webhook-500': { at: WEBHOOKS, instead: failResponse(500, 'Internal error') },
+  'webhook-410': { at: WEBHOOKS, instead: failResponse(410, 'Gone') },
+  'webhook-429': { at: WEBHOOKS, instead: failResponse(429, 'Too many requests', { 'Retry-After': '1' }) },
+  'webhook-redirect': { at: WEBHOOKS, instead: { status: 302, headers: { Location: RECEIVER_PATH } } },
+  'webhook-slow': { at: WEBHOOKS, mutate: mutations.delay(SLOW_MS) },
+  'webhook-hang': { at: WEBHOOKS, mutate: mutations.deliver('never') },
+  'webhook-close': { at: WEBHOOKS, mutate: mutations.deliver('hung-up') },
+  'webhook-flapping': { at: WEBHOOKS, mutate: mutations.failOneInThree },
 };
 
 export const faults = Object.entries(descriptions).map(([name, description]) => {

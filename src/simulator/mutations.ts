@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Random, shuffleItems } from './churn.ts';
-import { isObject, type JsonObject, type SimulatedResponse } from './endpoints.ts';
+import { pickIndex, type Random, shuffleItems } from './churn.ts';
+import { failResponse, isObject, type JsonObject, type SimulatedResponse } from './endpoints.ts';
 
 const WRONG_CLOCK_MS = 2 * 3_600_000;
 
@@ -52,6 +52,15 @@ export function delay(delayMs: number): Mutation {
 export function deliver(delivery: NonNullable<SimulatedResponse['delivery']>): Mutation {
   return (answer) => ({ ...answer, delivery });
 }
+
+const failures: readonly Mutation[] = [
+  () => failResponse(500, 'Internal error'),
+  () => failResponse(429, 'Too many requests', { 'Retry-After': '1' }),
+  deliver('hung-up'),
+];
+
+export const failOneInThree: Mutation = (answer, context) =>
+  failures[pickIndex(3 * failures.length, context.random)]?.(answer, context) ?? answer;
 
 function mutateBody(change: (body: JsonObject, context: Context) => JsonObject): Mutation {
   return (answer, context) =>

@@ -338,7 +338,7 @@ describe('the record of requests', () => {
   });
 });
 
-type FaultCheck = (simulator: Simulator, token: string) => Promise<void>;
+type FaultCheck = (simulator: Simulator, token: string) => Promise<unknown>;
 
 async function expectStatuses(simulator: Simulator, token: string, [login, profile, leagues]: number[]): Promise<void> {
   const answers = [
@@ -348,6 +348,13 @@ async function expectStatuses(simulator: Simulator, token: string, [login, profi
   ];
   expect(answers.map((answer) => answer.status)).toEqual([login, profile, leagues]);
   for (const answer of answers.filter(({ status }) => status !== 200)) expect(await answer.json()).toEqual(failed);
+}
+
+async function expectWebhookStatus(simulator: Simulator, status: number): Promise<Response> {
+  const response = await sendWebhook(simulator);
+  expect(response.status).toBe(status);
+  expect(simulator.webhooks()).toMatchObject([{ verified: true, status }]);
+  return response;
 }
 
 const faultChecks: Record<string, FaultCheck> = {
@@ -478,6 +485,44 @@ const faultChecks: Record<string, FaultCheck> = {
     await expect(get(simulator, LEAGUES_PATH, { token, signal })).rejects.toThrow('timeout');
     expect(simulator.requests.at(-1)).toMatchObject({ path: LEAGUES_PATH, status: undefined, token: 'valid' });
   },
+  'webhook-500': (simulator) => expectWebhookStatus(simulator, 500),
+  'webhook-410': (simulator) => expectWebhookStatus(simulator, 410),
+  'webhook-429': async (simulator) => {
+    const response = await expectWebhookStatus(simulator, 429);
+    expect(response.headers.get('retry-after')).toBe('1');
+  },
+  'webhook-redirect': async (simulator) => {
+    const response = await expectWebhookStatus(simulator, 302);
+    const target = new URL(String(response.headers.get('location')), simulator.url);
+    expect((await fetch(target)).status).toBe(200);
+  },
+  'webhook-slow': async (simulator) => {
+    const askedAt = performance.now();
+    await expectWebhookStatus(simulator, 204);
+    expect(performance.now() - askedAt).toBeGreaterThan(SLOW_MS - 20);
+  },
+  'webhook-hang': async (simulator) => {
+    await expect(sendWebhook(simulator, { signal: AbortSignal.timeout(100) })).rejects.toThrow('timeout');
+    expect(simulator.webhooks()).toMatchObject([{ verified: true, status: null }]);
+  },
+  'webhook-close': async (simulator) => {
+    await expect(sendWebhook(simulator)).rejects.toThrow('fetch failed');
+    expect(simulator.webhooks()).toMatchObject([{ verified: true, status: null }]);
+  },
+  'webhook-flapping': async (simulator) => {
+    const fates = await Promise.all(
+      Array.from({ length: 90 }, () =>
+        sendWebhook(simulator).then(
+          ({ status }) => status,
+          () => null,
+        ),
+      ),
+    );
+    expect(new Set(fates)).toEqual(new Set([204, 500, 429, null]));
+    expect(fates.filter((fate) => fate === 204).length).toBeGreaterThan(45);
+    const shown = simulator.webhooks().map(({ status }) => status);
+    expect(shown.toSorted()).toEqual(fates.toSorted());
+  },
 };
 
 describe('faults', () => {
@@ -491,10 +536,19 @@ describe('faults', () => {
     expect(await listRaw(simulator, await takeToken(simulator))).toEqual(makeMixedLeagues(20));
   });
 
-  it('of the service leave webhooks alone', async () => {
-    await using simulator = await startSimulator({ faults: faults.map(({ name }) => name) });
-    expect((await sendWebhook(simulator)).status).toBe(204);
-    expect(simulator.webhooks()).toMatchObject([{ verified: true, status: 204 }]);
+  it('of the service leave webhooks alone, and the other way round', async () => {
+    const names = faults.map(({ name }) => name);
+    const ofWebhooks = (name: string) => name.startsWith('webhook-');
+    await using service = await startSimulator({ faults: names.filter((name) => !ofWebhooks(name)) });
+    expect((await sendWebhook(service)).status).toBe(204);
+    await using receiver = await startSimulator({ faults: names.filter(ofWebhooks) });
+    await expectStatuses(receiver, await takeToken(receiver), [200, 200, 200]);
+  });
+
+  it('that reject a webhook say nothing about its signature', async () => {
+    await using simulator = await startSimulator({ faults: ['webhook-410'] });
+    await sendWebhook(simulator, { secrets: [] });
+    expect(simulator.webhooks()).toMatchObject([{ verified: expect.stringContaining('signature'), status: 410 }]);
   });
 
   it('that revoke tokens do so only when they are switched on', async () => {
