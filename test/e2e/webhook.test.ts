@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { execute } from '../support/database.ts';
+import { type Receiver, SECRET, startReceiver } from '../support/receiver.ts';
+
+type Setting = Readonly<Record<string, string>>;
+
+const settingsFor = ({ url }: Pick<Receiver, 'url'>): Setting => ({
+  LEAGUE_SYNC_WEBHOOK_URL: url,
+  LEAGUE_SYNC_WEBHOOK_SECRET: SECRET,
+});
+
+/** A worker that has sent the first list of leagues. */
+async function setUpSent(): Promise<{ bench: SimulatedBench; receiver: Receiver; settings: Setting }> {
+  const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
+  const settings = settingsFor(receiver);
+  const worker = bench.startWorker(settings);
+  await expect.poll(() => bench.rows('SELECT accepted_seq FROM webhook')[0]?.accepted_seq, SLOW).toBe(124);
+  await worker.stop();
+  return { bench, receiver, settings };
+}
+
+const SLOW = { interval: 20, timeout: 10_000 };
+
+describe('a worker with a webhook', () => {
+  it('sends the first list, and says in status what was accepted', async () => {
+    const { bench, receiver, settings } = await setUpSent();
+    expect(receiver.told()[0]).toBe('data.fresh');
+    const changes = receiver.messages.flatMap(({ data }) => data.changes ?? []);
+    expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 124 }, (_, index) => index + 1));
+    const lines = (await bench.run(['changes', '--since', '0', '--json'])).stdout.trimEnd().split('\n');
+    expect(changes).toEqual(lines.map((line) => JSON.parse(line)));
+    const { webhook } = JSON.parse((await bench.run(['status', '--json'], settings)).stdout);
+    expect(webhook).toEqual({
+      host: new URL(receiver.url).host,
+      pending_changes: 0,
+      accepted_seq: 124,
+      accepted_at: expect.any(String),
+      message_type: null,
+      failed_attempts: 0,
+      last_error: null,
+      next_attempt_at: null,
+      stopped_at: null,
+    });
+    expect((await bench.run(['status'])).stdout).toMatch(
+      /^webhook +127\.0\.0\.1:\d+: nothing pending, last accepted /m,
+    );
+  });
+
+  it('says that it fails, that it has for an hour, and that the receiver is gone', async () => {
+    const { bench } = await setUpSent();
+    const show = async () => (await bench.run(['status'])).stdout;
+    execute(bench.database, "UPDATE webhook SET accepted_seq = 120, failed_attempts = 2, last_error = 'status 500'");
+    expect(await show()).toMatch(/^webhook +\S+: 4 changes pending, failed 2 times \(status 500\)/m);
+    expect(await show()).not.toContain('! ');
+    const before = "'2026-11-20T12:00:00.000Z'";
+    execute(bench.database, `UPDATE webhook SET moved_at = ${before}, accepted_at = ${before}`);
+    execute(bench.database, 'DROP TRIGGER league_changes_no_update');
+    execute(bench.database, `UPDATE league_changes SET at = ${before}`);
+    expect(await show()).toMatch(
+      /! The webhook at \S+ has accepted nothing since 2026-11-20 12:00:00 UTC: 4 changes are pending \(status 500\)\./,
+    );
+    expect(await show()).toMatch(/^● up to date, but the webhook accepts nothing/);
+    execute(bench.database, `UPDATE webhook SET stopped_at = ${before}`);
+    expect(await show()).toMatch(/! The webhook at \S+ answered 410 \(Gone\), so nothing more is sent: 4 changes are/);
+    expect(await show()).toContain('league-sync webhook replay --since 120.');
+  });
+});
+
+describe('webhook test', () => {
+  it('needs only the settings of the webhook, and says what came back', async () => {
+    const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
+    const empty = Object.fromEntries(Object.keys(bench.env).map((name) => [name, '']));
+    const settings = { ...empty, ...settingsFor(receiver) };
+    const accepted = await bench.run(['webhook', 'test'], settings);
+    expect(accepted).toMatchObject({ code: 0, stderr: '' });
+    expect(accepted.stdout).toMatch(/^127\.0\.0\.1:\d+ accepted the test message msg_\S+ \(status 204, \d+ ms\)\n$/);
+    expect(receiver.messages).toMatchObject([{ type: 'webhook.test', data: { source: null } }]);
+    receiver.reply((response) => response.writeHead(302, { location: '/elsewhere' }).end(), 410);
+    const redirected = await bench.run(['webhook', 'test'], settings);
+    expect(redirected).toMatchObject({ code: 1, stdout: '' });
+    expect(redirected.stderr).toMatch(/did not accept the test message \S+ \(status 302, .*redirects are not followed/);
+    expect((await bench.run(['webhook', 'test'], settings)).stderr).toMatch(/\(status 410, \d+ ms\)\n$/);
+  });
+
+  it('names the settings that it lacks', async () => {
+    const bench = await setUp();
+    const { code, stderr } = await bench.run(['webhook', 'test']);
+    expect(code).toBe(78);
+    expect(stderr).toContain('LEAGUE_SYNC_WEBHOOK_URL is not set');
+  });
+
+  it('stops nothing with a 410, and has the id of the database', async () => {
+    const { bench, receiver, settings } = await setUpSent();
+    receiver.reply(410);
+    expect((await bench.run(['webhook', 'test'], settings)).code).toBe(1);
+    const [row] = bench.rows('SELECT stopped_at FROM webhook');
+    expect(row?.stopped_at).toBeNull();
+    expect(receiver.messages.at(-1)?.data.source).toBe(bench.rows('SELECT id FROM database_identity')[0]?.id);
+  });
+});
+
+describe('webhook replay and skip', () => {
+  it('need only the database, and say what will be sent', async () => {
+    const { bench, receiver, settings } = await setUpSent();
+    const before = receiver.messages.length;
+    const replay = (since: string) => bench.run(['webhook', 'replay', '--since', since]);
+    expect(await replay('120')).toMatchObject({ code: 0, stdout: '4 changes will be sent, from seq 121 on\n' });
+    expect(await replay('122')).toMatchObject({
+      stdout: '2 changes will be sent, from seq 123 on; 2 changes before, not accepted yet, will not be sent\n',
+    });
+    expect(await replay('125')).toMatchObject({ code: 64, stderr: expect.stringContaining('the feed ends at 124') });
+    expect((await replay('2000-01-01')).stdout).toContain('124 changes will be sent, from seq 1 on');
+    expect((await replay('2100-01-01')).stdout).toContain('no changes are there to send; 124 changes before');
+    expect((await replay('0')).code).toBe(0);
+    const skip = await bench.run(['webhook', 'skip']);
+    expect(skip).toMatchObject({
+      code: 0,
+      stdout: '124 changes will not be sent; deliveries continue after seq 124\n',
+    });
+    expect((await bench.run(['webhook', 'skip'])).stdout).toContain('no changes were pending');
+    expect((await replay('123')).code).toBe(0);
+    const worker = bench.startWorker(settings);
+    await expect.poll(() => receiver.told().slice(before), SLOW).toEqual(['leagues.changed 124-124']);
+    await worker.stop();
+  });
+
+  it('say that no worker has a webhook, and count from then on', async () => {
+    const bench = await setUp();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    const none = /no worker has a webhook now: set LEAGUE_SYNC_WEBHOOK_URL and start league-sync run\n$/;
+    expect((await bench.run(['webhook', 'skip'])).stdout).toMatch(none);
+    expect(bench.rows('SELECT * FROM webhook')).toEqual([]);
+    expect((await bench.run(['webhook', 'replay', '--since', '100'])).stdout).toMatch(none);
+    expect(bench.rows('SELECT enabled, accepted_seq FROM webhook')).toEqual([{ enabled: 0, accepted_seq: 100 }]);
+    expect(bench.rows('SELECT * FROM attention')).toEqual([]);
+  });
+
+  it('need a database', async () => {
+    const bench = await setUp();
+    for (const args of [['skip'], ['replay', '--since', '0']])
+      expect(await bench.run(['webhook', ...args])).toMatchObject({
+        code: 74,
+        stderr: expect.stringContaining('There is no database at'),
+      });
+    expect((await bench.run(['webhook', 'replay'])).code).toBe(64);
+    expect((await bench.run(['webhook'])).code).toBe(64);
+  });
+});

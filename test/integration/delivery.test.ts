@@ -1,0 +1,438 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoppedError } from '../../src/errors.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { WorkerEvent } from '../../src/sync/report.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { type Delivery, openDelivery } from '../../src/webhook/delivery.ts';
+import { moveDeliveries } from '../../src/webhook/move.ts';
+import { createTestClock, type TestClock } from '../support/clock.ts';
+import { execute, readRows } from '../support/database.ts';
+import { type Folder, makeFolder } from '../support/folder.ts';
+import { createTestLog } from '../support/log-lines.ts';
+import { type Receiver, SECRET, startReceiver } from '../support/receiver.ts';
+import { openTestStore } from '../support/store.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const KEY = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
+const RECENT = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+
+const SOON = { interval: 2, timeout: 5_000 };
+
+let folder: Folder;
+let path = '';
+let receiver: Receiver;
+let clock: TestClock;
+let stops: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  folder = makeFolder();
+  path = folder.file('leagues.db');
+  receiver = await startReceiver();
+  // The state `stale` is by the real clock in the view, and by this one in the delivery.
+  clock = createTestClock(Date.now());
+  stops = [];
+  await (await openTestStore(path))[Symbol.asyncDispose]();
+  execute(path, goodPoll('+100 days'));
+});
+afterEach(async () => {
+  for (const stop of stops) await stop();
+  folder[Symbol.dispose]();
+});
+
+function goodPoll(staleIn: string): string {
+  return `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, stale_at) VALUES
+    ('leagues', 'schedule', 'all', ${RECENT}, ${RECENT}, 'unchanged', strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${staleIn}'));`;
+}
+
+function login(outcome: 'ok' | 'refused' | 'failed'): string {
+  return `INSERT INTO logins (at, outcome, reason) VALUES (${RECENT}, '${outcome}', 'due');`;
+}
+
+function addChanges(count: number): void {
+  const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+  execute(
+    path,
+    `INSERT INTO league_changes (run_id, at, league_id, kind, after)
+    ${rows} SELECT 1, ${RECENT}, 'l' || i, 'added', '{"league_name":"League ' || i || '"}' FROM n;`,
+  );
+}
+
+type Started = {
+  readonly delivery: Delivery;
+  readonly store: Store;
+  readonly lines: ReturnType<typeof createTestLog>['lines'];
+  readonly events: readonly WorkerEvent[];
+  readonly stop: () => Promise<void>;
+};
+
+type StartOptions = { readonly url?: string | (() => string); readonly random?: () => number };
+
+async function start({ url = receiver.url, random = () => 0 }: StartOptions = {}): Promise<Started> {
+  const store = await openTestStore(path);
+  const { log, lines } = createTestLog();
+  const events: WorkerEvent[] = [];
+  const source = () => ({ url: new URL(typeof url === 'string' ? url : url()), keys: [KEY], proxy: undefined });
+  const stopped = new AbortController();
+  const emit = (event: WorkerEvent): unknown => events.push(event);
+  const delivery = await openDelivery({ store, source, clock, random, log, emit }, stopped.signal);
+  const delivering = delivery?.deliver(stopped.signal);
+  const stop = async (): Promise<void> => {
+    if (stopped.signal.aborted) return;
+    stopped.abort(new StoppedError());
+    await delivering;
+    await store[Symbol.asyncDispose]();
+  };
+  stops.push(stop);
+  return { delivery: delivery as Delivery, store, lines, events, stop };
+}
+
+/** Moves the clock by at most a second at a time, until the receiver got this many messages. */
+async function waitForMessages(count: number): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await clock.advance(100);
+        return receiver.messages.length;
+      },
+      { interval: 2, timeout: 10_000 },
+    )
+    .toBeGreaterThanOrEqual(count);
+}
+
+/** Lets the delivery look around for a while. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) {
+    await clock.advance(200);
+    await systemClock.sleep(2);
+  }
+}
+
+const rowOf = () => readRows(path, 'SELECT * FROM webhook')[0];
+
+describe('deliveries', () => {
+  it('begin behind the last change that is there at the first start, and go on from there later', async () => {
+    addChanges(2);
+    const first = await start();
+    addChanges(3);
+    await waitForMessages(1);
+    expect(receiver.told()).toEqual(['leagues.changed 3-5']);
+    await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(5);
+    await first.stop();
+    addChanges(1);
+    await start();
+    await waitForMessages(2);
+    expect(receiver.told()[1]).toBe('leagues.changed 6-6');
+  });
+
+  it('are signed for each attempt, and sent as JSON', async () => {
+    await start();
+    addChanges(1);
+    await waitForMessages(1);
+    const [message] = receiver.messages;
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = message?.headers ?? {};
+    const digest = createHmac('sha256', KEY).update(`${id}.${at}.${message?.body}`).digest('base64');
+    expect(signature).toBe(`v1,${digest}`);
+    expect(Math.abs(Number(at) * 1_000 - clock.now())).toBeLessThan(2_000);
+    expect(message?.headers['content-type']).toBe('application/json');
+    expect(message?.path).toContain('secret-path-of-the-receiver?key=secret-query');
+  });
+
+  it('bring the changes in messages of at most 100, in order and without a gap', async () => {
+    await start();
+    addChanges(250);
+    await waitForMessages(3);
+    expect(receiver.told()).toEqual(['leagues.changed 1-100', 'leagues.changed 101-200', 'leagues.changed 201-250']);
+    expect(receiver.messages.flatMap(({ data }) => data.changes.map(({ seq }: { seq: number }) => seq))).toEqual(
+      Array.from({ length: 250 }, (_, index) => index + 1),
+    );
+    const [source] = readRows(path, 'SELECT id FROM database_identity');
+    expect(receiver.messages[0]?.data.source).toBe(source?.id);
+    await expect.poll(rowOf, SOON).toMatchObject({ message_id: null, message_body: null, failed_attempts: 0 });
+  });
+
+  it('are repeated after growing waits, with the same id and bytes', async () => {
+    receiver.reply(500);
+    const { lines, events } = await start({ random: () => 0.5 });
+    addChanges(1);
+    await waitForMessages(1);
+    const waits = [5_000, 5 * MINUTE, 30 * MINUTE].map((ms) => ms * 1.05);
+    for (const [index, wait] of waits.entries()) {
+      await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(index + 1);
+      expect(Date.parse(String(rowOf()?.next_attempt_at)) - clock.now()).toBeGreaterThan(wait - 500);
+      // The database is read every second: hours are skipped while the delivery sleeps for one.
+      await skip(wait - 1_100);
+      expect(receiver.messages).toHaveLength(index + 1);
+      await waitForMessages(index + 2);
+    }
+    receiver.reply(204);
+    await skip(2.5 * HOUR);
+    await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
+    expect(new Set(receiver.messages.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+    expect(lines.map(({ level }) => level)).toEqual(['warn', ...waits.map(() => 'info'), 'info']);
+    expect(lines[0]?.msg).toMatch(/^the webhook at 127\.0\.0\.1:\d+ failed: status 500; next attempt in 5\.3 s$/);
+    expect(lines.at(-1)).toMatchObject({ failures: 4, msg: expect.stringMatching(/accepts messages again$/) });
+    expect(events.map((event) => 'outcome' in event && event.outcome)).toEqual([
+      ...Array.from({ length: 4 }, () => 'failed'),
+      'accepted',
+    ]);
+  });
+
+  it('never undercut a Retry-After, not even at a start or after SIGHUP', async () => {
+    receiver.reply((response) => response.writeHead(429, { 'retry-after': '600' }).end(), 204);
+    const first = await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.not_before, SOON).not.toBeNull();
+    first.delivery.retryNow();
+    await settle();
+    await first.stop();
+    const second = await start();
+    second.delivery.retryNow();
+    await skip(9 * MINUTE);
+    expect(receiver.messages).toHaveLength(1);
+    await skip(MINUTE);
+    await expect.poll(rowOf, SOON).toMatchObject({ accepted_seq: 1, not_before: null });
+  });
+
+  it('are tried at once by a start and by SIGHUP', async () => {
+    receiver.reply(503, 503, 503, 204);
+    const first = await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(1);
+    await skip(5_000);
+    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(2);
+    first.delivery.retryNow();
+    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(3);
+    await first.stop();
+    await start();
+    await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
+    expect(receiver.messages).toHaveLength(4);
+  });
+
+  it.each<[string, Parameters<Receiver['reply']>[0]]>([
+    [
+      'a body that is cut',
+      (response) => response.writeHead(200, { 'content-length': 10 }).write('x', () => response.destroy()),
+    ],
+    ['a body that never ends', (response) => response.writeHead(200).write('x'.repeat(100_000))],
+    ['a body that says no', (response) => response.writeHead(202).end('{"error":"no"}')],
+  ])('are accepted by a 2xx with %s', async (_, reply) => {
+    receiver.reply(reply);
+    await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
+  });
+
+  it.each<[string, Parameters<Receiver['reply']>[0]]>([
+    ['status 302', (response) => response.writeHead(302, { location: '/elsewhere' }).end()],
+    ['status 404', 404],
+    ['UND_ERR_SOCKET', (response) => response.socket?.destroy()],
+  ])('fail with %s', async (what, reply) => {
+    receiver.reply(reply);
+    await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(rowOf, SOON).toMatchObject({ failed_attempts: 1, last_error: what, accepted_seq: 0 });
+    expect(receiver.messages).toHaveLength(1);
+  });
+});
+
+/** Moves the clock far, in steps that the delivery keeps up with. */
+async function skip(ms: number): Promise<void> {
+  clock.step(0);
+  await clock.advance(ms);
+  await systemClock.sleep(5);
+}
+
+describe('a receiver that answers 410', () => {
+  it('gets nothing more, also after a restart, until its URL changes', async () => {
+    receiver.reply(410, 204);
+    const first = await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.stopped_at, SOON).not.toBeNull();
+    expect(first.lines.at(-1)).toMatchObject({ level: 'warn', msg: expect.stringContaining('answered 410 (Gone)') });
+    first.delivery.retryNow();
+    await skip(HOUR);
+    await first.stop();
+    let url = receiver.url;
+    await start({ url: () => url });
+    addChanges(1);
+    await skip(HOUR);
+    expect(receiver.messages).toHaveLength(1);
+    url = `${receiver.url}&new=1`;
+    await waitForMessages(3);
+    expect(receiver.told()).toEqual(['leagues.changed 1-1', 'leagues.changed 1-1', 'leagues.changed 2-2']);
+    expect(receiver.messages[1]?.id).toBe(receiver.messages[0]?.id);
+  });
+
+  it.each([
+    ['replay', 0, ['leagues.changed 1-1', 'leagues.changed 1-1']],
+    ['skip', 'end', ['leagues.changed 1-1', 'leagues.changed 2-2']],
+  ] as const)('gets messages again after webhook %s', async (_, to, told) => {
+    receiver.reply(410, 204);
+    await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.stopped_at, SOON).not.toBeNull();
+    await moveDeliveries(path, to, { clock: systemClock, stop: new AbortController().signal });
+    if (to === 'end') addChanges(1);
+    await waitForMessages(2);
+    expect(receiver.told()).toEqual(told);
+    expect(receiver.messages[1]?.id).not.toBe(receiver.messages[0]?.id);
+  });
+});
+
+describe('states', () => {
+  it('are told once for each change, before changes', async () => {
+    await start();
+    execute(path, login('refused'));
+    addChanges(1);
+    await waitForMessages(2);
+    expect(receiver.told()).toEqual(['credentials.refused', 'leagues.changed 1-1']);
+    expect(receiver.messages[0]?.data).toMatchObject({
+      since: expect.any(String),
+      summary: 'The service refused the login.',
+      what_to_do: expect.stringContaining('LEAGUE_SYNC_USERNAME'),
+    });
+    execute(path, login('refused') + login('failed'));
+    await settle();
+    expect(receiver.messages).toHaveLength(2);
+    execute(path, login('ok'));
+    await waitForMessages(3);
+    expect(receiver.told()[2]).toBe('credentials.accepted');
+  });
+
+  it('are not told if they hold at the first start, and told if they changed while no worker ran', async () => {
+    execute(path, login('refused') + goodPoll('-1 hour'));
+    const first = await start();
+    await settle();
+    expect(receiver.messages).toEqual([]);
+    await first.stop();
+    execute(path, login('ok') + goodPoll('+1 day'));
+    await start();
+    await waitForMessages(2);
+    expect(receiver.told()).toEqual(['data.fresh', 'credentials.accepted']);
+  });
+
+  it('become stale by the clock', async () => {
+    execute(path, goodPoll('+1 minute'));
+    await start();
+    await skip(50_000);
+    expect(receiver.messages).toEqual([]);
+    await skip(11_000);
+    await waitForMessages(1);
+    expect(receiver.told()).toEqual(['data.stale']);
+  });
+
+  it('are dropped if they changed back before they were accepted, even if they were tried', async () => {
+    receiver.reply(500, 204);
+    await start();
+    execute(path, goodPoll('-1 hour'));
+    await waitForMessages(1);
+    execute(path, goodPoll('+1 day'));
+    addChanges(1);
+    await waitForMessages(2);
+    await settle();
+    expect(receiver.told()).toEqual(['data.stale', 'leagues.changed 1-1']);
+    expect(rowOf()).toMatchObject({ told_stale: 0, message_id: null });
+  });
+
+  it('wait for a message in flight', async () => {
+    receiver.reply(500, 204);
+    await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(1);
+    execute(path, login('refused'));
+    addChanges(1);
+    await waitForMessages(4);
+    expect(receiver.told()).toEqual([
+      'leagues.changed 1-1',
+      'leagues.changed 1-1',
+      'credentials.refused',
+      'leagues.changed 2-2',
+    ]);
+  });
+
+  it('tell of removals that are held, and again if more are', async () => {
+    const hold = (id: string, at: string): string =>
+      `INSERT INTO held_removals (league_id, first_run_id, held_since, reason) VALUES ('${id}', 1, '${at}', 'limit');`;
+    await start();
+    execute(path, hold('a', '2026-11-20T12:00:00.000Z') + hold('b', '2026-11-20T12:00:00.000Z'));
+    await waitForMessages(1);
+    await settle();
+    execute(path, "DELETE FROM held_removals WHERE league_id = 'a';");
+    await settle();
+    execute(path, hold('c', '2026-11-20T12:05:00.000Z'));
+    await waitForMessages(2);
+    expect(receiver.messages.map(({ type, data }) => `${type}: ${data.summary}`)).toEqual([
+      'removals.held: The removal of 2 leagues is held, because too many leagues were missing at once: a, b.',
+      'removals.held: The removal of 2 leagues is held, because too many leagues were missing at once: b, c.',
+    ]);
+  });
+});
+
+describe('what becomes of the row', () => {
+  it('without a webhook: nothing is made, and nothing counts as pending any more', async () => {
+    await (await start()).stop();
+    const store = await openTestStore(path);
+    const options = {
+      store,
+      source: undefined,
+      clock,
+      random: Math.random,
+      log: createTestLog().log,
+      emit: () => undefined,
+    };
+    expect(await openDelivery(options, new AbortController().signal)).toBeUndefined();
+    await store[Symbol.asyncDispose]();
+    addChanges(1);
+    execute(path, "UPDATE webhook SET moved_at = '2026-01-01T00:00:00.000Z';");
+    expect(readRows(path, "SELECT * FROM attention WHERE what = 'webhook'")).toEqual([]);
+    expect(rowOf()).toMatchObject({ enabled: 0, accepted_seq: 0 });
+    await start();
+    await waitForMessages(1);
+  });
+
+  it('does not hold the path or the query of the URL, or the secret', async () => {
+    receiver.reply(500);
+    await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(1);
+    expect(JSON.stringify(rowOf())).not.toMatch(/secret/);
+    expect(rowOf()?.host).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  it('keeps an acceptance in memory while the database cannot be written, and repeats nothing', async () => {
+    const { store } = await start();
+    const write = store.write;
+    addChanges(1);
+    let refused = 0;
+    receiver.reply((response) => {
+      Object.assign(store, {
+        write: () => {
+          refused += 1;
+          return Promise.reject(new Error('disk full'));
+        },
+      });
+      response.writeHead(204).end();
+    });
+    await waitForMessages(1);
+    await expect
+      .poll(async () => {
+        await clock.advance(1_000);
+        return refused;
+      })
+      .toBeGreaterThan(3);
+    Object.assign(store, { write });
+    await settle();
+    expect(receiver.messages).toHaveLength(1);
+    expect(rowOf()).toMatchObject({ accepted_seq: 1, message_id: null });
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { Change } from '../../src/store/queries/feed.ts';
+import { MAX_BODY_BYTES, MAX_CHANGES, makeChangesMessage, makeMessage } from '../../src/webhook/message.ts';
+
+const AT = '2026-11-20T12:00:00.000Z';
+const ORIGIN = { source: 'f00d', madeAt: '2026-11-20T12:00:09.000Z' };
+
+function change(seq: number, after = '{"league_name":"A"}'): Change {
+  const kind = 'changed';
+  return { seq, run_id: 7, at: AT, league_id: `l${seq}`, league_name: 'Ä', kind, before: '{"priority":1.50}', after };
+}
+
+function* changesFrom(seq: number, after?: string): Generator<Change> {
+  for (let next = seq; next < seq + 1_000; next += 1) yield change(next, after);
+}
+
+const NEXT_TEXT = JSON.stringify({ text: 'ü'.repeat(450) });
+
+describe('a message of changes', () => {
+  it('has the changes as they are stored, and the time of the last one', () => {
+    const message = makeChangesMessage(ORIGIN, [change(3), { ...change(4), at: '2026-11-20T12:00:01.000Z' }]);
+    expect(message).toMatchObject({ type: 'leagues.changed', madeAt: ORIGIN.madeAt, changes: { from: 3, to: 4 } });
+    expect(message?.body).toContain('"before":{"priority":1.50},"after":{"league_name":"A"}');
+    const common = {
+      run_id: 7,
+      league_name: 'Ä',
+      kind: 'changed',
+      before: { priority: 1.5 },
+      after: { league_name: 'A' },
+    };
+    const changes = [
+      { seq: 3, at: AT, league_id: 'l3', ...common },
+      { seq: 4, at: '2026-11-20T12:00:01.000Z', league_id: 'l4', ...common },
+    ];
+    expect(JSON.parse(message?.body ?? '')).toEqual({
+      type: 'leagues.changed',
+      timestamp: '2026-11-20T12:00:01.000Z',
+      data: { source: 'f00d', from_seq: 3, to_seq: 4, changes },
+    });
+  });
+
+  it('has at most 100 changes', () => {
+    expect(makeChangesMessage(ORIGIN, changesFrom(1))?.changes).toEqual({ from: 1, to: MAX_CHANGES });
+  });
+
+  it('has as many changes as fit into 65,536 bytes', () => {
+    const message = makeChangesMessage(ORIGIN, changesFrom(1, NEXT_TEXT));
+    const [bytes, changes] = [Buffer.byteLength(message?.body ?? ''), message?.changes?.to ?? 0];
+    expect(changes).toBeLessThan(MAX_CHANGES);
+    expect(bytes).toBeLessThanOrEqual(MAX_BODY_BYTES);
+    expect(bytes * (1 + 1 / changes)).toBeGreaterThan(MAX_BODY_BYTES - 300);
+  });
+
+  it('has one change that is larger alone', () => {
+    const large = JSON.stringify({ text: 'x'.repeat(2 * MAX_BODY_BYTES) });
+    expect(makeChangesMessage(ORIGIN, [change(1, large), change(2)])?.changes).toEqual({ from: 1, to: 1 });
+    expect(makeChangesMessage(ORIGIN, [change(1), change(2, large), change(3)])?.changes).toEqual({ from: 1, to: 1 });
+  });
+
+  it('is none without changes', () => {
+    expect(makeChangesMessage(ORIGIN, [])).toBeUndefined();
+  });
+});
+
+it('a message has a random id without a dot', () => {
+  const ids = [1, 2].map(() => makeMessage('webhook.test', { ...ORIGIN, source: null }, {}).id);
+  expect(new Set(ids).size).toBe(2);
+  for (const id of ids) expect(id).toMatch(/^msg_[\w-]{24}$/);
+});

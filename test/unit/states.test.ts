@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredStates, Told } from '../../src/store/tables/webhook.ts';
+import { describeChange, findUntold, isOutdated, toldAtFirst, toldBy, toStates } from '../../src/webhook/states.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+const FRESH: StoredStates = {
+  last_success_at: '2026-11-20T11:59:00.000Z',
+  stale_at: '2026-11-20T12:00:00.001Z',
+  held_since: null,
+  last_login_at: '2026-11-20T11:58:00.000Z',
+  last_login: 'ok',
+};
+const STALE = { ...FRESH, stale_at: '2026-11-20T12:00:00.000Z' };
+const NOTHING_TOLD: Told = { told_stale: false, told_refused: false, told_held_since: null };
+
+const statesOf = (stored: Partial<StoredStates>) => toStates({ ...FRESH, ...stored }, NOW);
+
+describe('what a receiver has not been told', () => {
+  it.each<[string | undefined, Partial<StoredStates>, Partial<Told>]>([
+    [undefined, {}, {}],
+    ['data.stale', STALE, {}],
+    ['data.stale', { stale_at: null }, {}],
+    [undefined, STALE, { told_stale: true }],
+    ['data.fresh', {}, { told_stale: true }],
+    ['removals.held', { held_since: 'b' }, {}],
+    ['removals.held', { held_since: 'b' }, { told_held_since: 'a' }],
+    [undefined, { held_since: 'a' }, { told_held_since: 'a' }],
+    // Older removals are still held, and newer ones of which it was told are not any more.
+    [undefined, { held_since: 'a' }, { told_held_since: 'b' }],
+    [undefined, {}, { told_held_since: 'b' }],
+    ['credentials.refused', { last_login: 'refused' }, {}],
+    [undefined, { last_login: 'refused' }, { told_refused: true }],
+    ['credentials.accepted', { last_login: 'ok' }, { told_refused: true }],
+    // A login that failed says nothing about the credentials, nor does the absence of logins.
+    [undefined, { last_login: 'failed' }, { told_refused: true }],
+    [undefined, { last_login: null }, { told_refused: true }],
+    [undefined, { last_login: 'failed' }, {}],
+  ])('is %s for %j after %j', (expected, stored, told) => {
+    expect(findUntold(statesOf(stored), { ...NOTHING_TOLD, ...told })).toBe(expected);
+  });
+
+  it('is nothing of what holds at the first start', () => {
+    const states = statesOf({ ...STALE, held_since: 'b', last_login: 'refused' });
+    expect(findUntold(states, toldAtFirst(states))).toBeUndefined();
+  });
+});
+
+describe('a message in flight', () => {
+  it.each<[string, Partial<StoredStates>, boolean]>([
+    ['data.stale', STALE, false],
+    ['data.stale', {}, true],
+    ['data.fresh', {}, false],
+    ['data.fresh', STALE, true],
+    ['removals.held', { held_since: 'b' }, false],
+    ['removals.held', { held_since: 'c' }, false],
+    ['removals.held', { held_since: 'a' }, true],
+    ['removals.held', {}, true],
+    ['credentials.refused', { last_login: 'refused' }, false],
+    ['credentials.refused', { last_login: 'failed' }, false],
+    ['credentials.refused', {}, true],
+    ['credentials.accepted', {}, false],
+    ['credentials.accepted', { last_login: 'refused' }, true],
+    ['leagues.changed', STALE, false],
+  ])('of type %s, if the database says %j, is outdated: %s', (message_type, stored, expected) => {
+    expect(isOutdated({ message_type, message_held_since: 'b' }, statesOf(stored))).toBe(expected);
+  });
+
+  it.each([
+    ['data.stale', { told_stale: true }],
+    ['data.fresh', { told_stale: false }],
+    ['removals.held', { told_held_since: 'b' }],
+    ['credentials.refused', { told_refused: true }],
+    ['credentials.accepted', { told_refused: false }],
+    ['leagues.changed', {}],
+  ])('of type %s tells %j', (message_type, told) => {
+    expect(toldBy({ message_type, message_held_since: 'b' })).toEqual(told);
+  });
+});
+
+describe('the words of a state', () => {
+  const row = { since: 'a', what: 'stale', count: null, summary: 'It is stale.', what_to_do: 'Start it.' } as const;
+
+  it('are those of attention', () => {
+    expect(describeChange('data.stale', [row], STALE)).toEqual({
+      since: 'a',
+      summary: 'It is stale.',
+      what_to_do: 'Start it.',
+    });
+  });
+
+  it('say since when it is good again', () => {
+    expect(describeChange('data.fresh', [], FRESH).since).toBe(FRESH.last_success_at);
+    expect(describeChange('credentials.accepted', [row], FRESH).since).toBe(FRESH.last_login_at);
+  });
+});
