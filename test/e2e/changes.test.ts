@@ -7,10 +7,9 @@ import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
 import { createWallClock } from '../support/clock.ts';
 import { execute, type Row, readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { makeLeague } from '../support/leagues.ts';
+import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { type Exit, type ProgramOptions, runProgram } from '../support/program.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
-import { grantLogin, listLeagues, startService } from '../support/service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 import { openBench } from '../support/worker-resources.ts';
 
@@ -28,12 +27,12 @@ async function makeFeed(...polls: readonly (readonly unknown[])[]): Promise<Feed
   const folder = makeFolder();
   const cwd = folder.path;
   const path = folder.file('leagues.db');
-  await using service = await startScriptedService();
+  await using service = await startService();
   let now = FIRST_AT;
   const clock = createWallClock(() => now);
   await using bench = await openBench({ folder, url: service.url, clock });
   for (const elements of polls) {
-    service.script('leagues', leaguesAnswer(elements));
+    service.script('leagues', listLeagues(elements));
     expect((await bench.poll()).outcome).toBe('changed');
     now += 60_000;
   }
@@ -195,11 +194,9 @@ describe('changes', { timeout: 60_000 }, () => {
 
   it('prints every change once and complete while a worker adds more', async () => {
     const leagues = 700;
-    const { url } = await startService(({ endpoint }, nth) =>
-      endpoint === 'login'
-        ? grantLogin('only-token')
-        : listLeagues(Array.from({ length: leagues }, (_, index) => makeLeague(`l${index}`, { city: `City ${nth}` }))),
-    );
+    const { url } = await startService({
+      leagues: (_response, { nth }) => listLeagues(makeLeagues(leagues, { city: `City ${nth}` })),
+    });
     const bench = setUpFor(url);
     const worker = bench.startWorker({ LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('changed');

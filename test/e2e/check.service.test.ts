@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { countLogins, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
+import type { Row } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { startProxy } from '../support/proxy.ts';
-import { grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
+import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
 
 /** A port on which nothing listens: only root may. */
 const UNREACHABLE = 'http://127.0.0.1:1';
@@ -85,20 +86,20 @@ describe('check of a service', () => {
   });
 
   it('that logs in without a token', async () => {
-    const checked = await checkScripted({ body: { ...loginBody(), access_token: undefined } });
+    const checked = await checkScripted({ access_token: undefined });
     expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
     expect(told(checked, 'login')).toContain('has no usable access_token -> ask the operator of the service');
   });
 
   it('that sends no readable expiry', async () => {
-    const checked = await checkScripted({ body: { ...loginBody(), expire_datetime: 'soon' } });
+    const checked = await checkScripted({ expire_datetime: 'soon' });
     expect(troubles(checked)).toEqual(['warn login', 'warn interface']);
     expect(told(checked, 'interface')).toContain('login.expire_datetime unexpected-value');
   });
 
   it('that sends mostly invalid leagues', async () => {
     const leagues = [{ league_id: 'b; c' }, { league_id: 'd' }, makeLeague('a')];
-    const checked = await checkScripted(grantLogin('the-one-token'), leagues);
+    const checked = await checkScripted({}, leagues);
     expect(troubles(checked)).toEqual(['fail leagues']);
     expect(told(checked, 'leagues')).toMatch(/2 of 3 leagues cannot be stored.*; leagues\[1\].* -> tell the operator/);
   });
@@ -135,15 +136,12 @@ describe('check of a service', () => {
   });
 });
 
-function loginBody(): Record<string, unknown> {
-  return grantLogin('the-one-token').body as Record<string, unknown>;
-}
-
-/** Checks a service with this login response and these leagues. */
-async function checkScripted(login: Reply, leagues: readonly unknown[] = [makeLeague('a')]) {
-  const player = { message: 'ok', player: { player_id: 'p1', verified: true }, player_premium_items: [] };
-  const { url } = await startService(({ endpoint }) =>
-    endpoint === 'login' ? login : endpoint === 'leagues' ? listLeagues(leagues) : { body: player },
-  );
+/** Checks a service with these fields in the answer to a login, and these leagues. */
+async function checkScripted(login: Row, leagues: readonly unknown[] = [makeLeague('a')]) {
+  const { url } = await startService({
+    login: grantLogin(login),
+    leagues: listLeagues(leagues),
+    profile: json({ message: 'ok', player: { player_id: 'p1', verified: true }, player_premium_items: [] }),
+  });
   return runCheck(setUpFor(url));
 }

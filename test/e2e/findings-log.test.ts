@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { setUp, setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { type LogLine, type RunningProgram, readLines } from '../support/program.ts';
-import { grantLogin, listLeagues, startService } from '../support/service.ts';
+import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
 
 const WARN = 40;
 
@@ -23,14 +23,10 @@ async function pollAgain(worker: RunningProgram): Promise<readonly string[]> {
 
 /** A service whose list a test sets. */
 async function startListing(...first: readonly unknown[]) {
-  const listed = { leagues: first };
-  const service = await startService(({ endpoint }) =>
-    endpoint === 'login' ? grantLogin('only-token') : listLeagues(listed.leagues),
-  );
-  const list = (...leagues: readonly unknown[]): void => {
-    listed.leagues = leagues;
-  };
-  return { bench: setUpFor(service.url), list };
+  const { url, script } = await startService();
+  const list = (...leagues: readonly unknown[]) => script('leagues', listLeagues(leagues));
+  list(...first);
+  return { bench: setUpFor(url), list };
 }
 
 const NAMELESS = makeLeague('x', { league_name: undefined });
@@ -83,11 +79,9 @@ describe('a finding that is new', () => {
   });
 
   it('is named also in the answers to a login and for the profile', async () => {
-    const service = await startService(({ endpoint }) => {
-      if (endpoint === 'leagues') return listLeagues([makeLeague('a')]);
-      const { body } = grantLogin('only-token');
-      if (endpoint === 'login') return { body: { ...(body as object), realm: 'eu' } };
-      return { body: { player: { player_id: 'p-1', shoe_size: 44 } } };
+    const service = await startService({
+      login: grantLogin({ realm: 'eu' }),
+      profile: json({ player: { player_id: 'p-1', shoe_size: 44 } }),
     });
     const bench = setUpFor(service.url);
     const { stderr } = await bench.run(['profile']);

@@ -5,7 +5,7 @@ import { countLogins, type SimulatedBench, setUp } from '../support/bench.ts';
 import { type Monitoring, runIdOf, startMonitoring } from '../support/monitoring.ts';
 import { eventually } from '../support/program.ts';
 import { startProxy } from '../support/proxy.ts';
-import { hang } from '../support/scripted-service.ts';
+import { hang } from '../support/service.ts';
 
 // Every test also fails if a stream or a file contains the check's id (test/support/secrets.ts).
 

@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { type Bench, setUp, setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import type { Exit } from '../support/program.ts';
-import { grantLogin, listLeagues, type Reply, type Seen, type Service, startService } from '../support/service.ts';
+import {
+  grantLogin,
+  json,
+  listLeagues,
+  type Reply,
+  type Seen,
+  type Service,
+  startService,
+} from '../support/service.ts';
 
 const USERNAME = 'canary-name';
 const PASSWORD = 'canary-password-4711';
@@ -19,18 +27,19 @@ const TRACE = {
 /** All ways in which a service may echo a request, in responses to requests for leagues. */
 const ECHOES: readonly ((said: string) => Reply)[] = [
   (said) => listLeagues([makeLeague('a')], { message: `You sent ${said}`, timestamp: said }),
-  (said) => ({ ...listLeagues([makeLeague('a')], { timestamp: { asked: said } }), headers: { etag: `"${said}"` } }),
-  (said) => ({ status: 400, body: { result: 'none', message: `Bad request with ${said}`, error: said } }),
-  (said) => ({ status: 404, body: `Not found: ${said}` }),
-  (said) => ({ status: 302, headers: { location: `https://example.com/${said}?token=${said}` }, body: said }),
-  (said) => ({ status: 200, body: [said] }),
-  (said) => listLeagues([{ league_id: said }, said, { ...makeLeague('b'), priority: said }], { [said]: said }),
-  (said) => ({ status: 401, body: { result: 'fail', message: said, detail: { authorization: said } } }),
+  (said) => listLeagues([makeLeague('a')], { timestamp: { asked: said } }, { etag: `"${said}"` }),
+  (said) => json({ result: 'none', message: `Bad request with ${said}`, error: said }, 400),
+  (said) => json(JSON.stringify(`Not found: ${said}`), 404),
+  (said) => json(JSON.stringify(said), 302, { location: `https://example.com/${said}?token=${said}` }),
+  (said) => json([said]),
+  (said) =>
+    listLeagues([{ league_id: said }, JSON.stringify(said), { ...makeLeague('b'), priority: said }], { [said]: said }),
+  (said) => json({ result: 'fail', message: said, detail: { authorization: said } }, 401),
 ];
 
 /** All places of a leagues response that may contain a token; each is stored or reported differently. */
 const PLACES: Readonly<Record<string, (said: string) => Reply>> = {
-  'the content type': (said) => ({ headers: { 'content-type': said }, body: 'x' }),
+  'the content type': (said) => json('"x"', 200, { 'content-type': said }),
   'the name of a field of the answer': (said) => listLeagues([makeLeague('a')], { [said]: 1 }),
   'the name of a field of a league': (said) => listLeagues([makeLeague('a', { [said]: 1 })]),
   'a field of a league': (said) => listLeagues([makeLeague('a', { league_name: said, city: `in ${said}` })]),
@@ -39,7 +48,7 @@ const PLACES: Readonly<Record<string, (said: string) => Reply>> = {
   'an unknown field of a league': (said) => listLeagues([makeLeague('a', { debug: { authorization: said } })]),
   'an optional field of a wrong type': (said) => listLeagues([makeLeague('a', { rankings: said, city: [said] })]),
   'a rejected league': (said) => listLeagues([makeLeague('a'), makeLeague('b'), { league_id: 'c', debug: said }]),
-  'a text in place of a league': (said) => listLeagues([makeLeague('a'), makeLeague('b'), said]),
+  'a text in place of a league': (said) => listLeagues([makeLeague('a'), makeLeague('b'), JSON.stringify(said)]),
 };
 
 /** A league or a player with the token in every field that does not get it rejected. */
@@ -49,14 +58,16 @@ function fill(said: string) {
 
 /** A service that grants logins and answers the nth poll with the nth echo; a 401 is sent twice. */
 function startEcho(): Promise<Service> {
-  return startService((seen, nth) => {
-    if (seen.endpoint === 'login') return { ...grantLogin(`canary-token-${nth}`), headers: { 'x-echo': 'yes' } };
-    return echo(seen, ECHOES[Math.min(nth, ECHOES.length) - 1]);
+  return startService({
+    login: (_response, { nth }) => grantLogin({ access_token: `canary-token-${nth}` }, { 'x-echo': 'yes' }),
+    leagues: (_response, seen) => ECHOES[Math.min(seen.nth, ECHOES.length) - 1]?.(tokenOf(seen)),
   });
 }
 
-function echo({ authorization }: Seen, say: ((said: string) => Reply) | undefined): Reply {
-  return say?.(authorization.replace(/^Bearer /, '')) ?? { status: 500, body: authorization };
+const CANARY = grantLogin({ access_token: 'canary-token-1' });
+
+function tokenOf({ authorization }: Seen): string {
+  return authorization.replace(/^Bearer /, '');
 }
 
 /** All output that others may read: the logs and every file beside the database. */
@@ -92,9 +103,11 @@ describe('neither the password, nor its Basic pair, nor a token is written anywh
   });
 
   it.each([401, 400, 200])('by a login that is refused with %i, repeating what it was sent', async (status) => {
-    const service = await startService(({ authorization }) => {
-      const decoded = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
-      return { status, body: { result: 'fail', message: `${authorization} is ${decoded}`, sent: authorization } };
+    const service = await startService({
+      login: (_response, { authorization }) => {
+        const decoded = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
+        return json({ result: 'fail', message: `${authorization} is ${decoded}`, sent: authorization }, status);
+      },
     });
     const bench = setUpFor(service.url);
     const exit = await bench.run(['sync'], TRACE);
@@ -112,9 +125,8 @@ describe('neither the password, nor its Basic pair, nor a token is written anywh
       worker.send('SIGHUP');
       await worker.waitForPoll();
     }
-    const polls = service.seen.filter((seen) => seen.endpoint === 'leagues');
     const running = everythingWritten(bench);
-    expect(polls.length).toBeGreaterThan(ECHOES.length);
+    expect(service.seen('leagues').length).toBeGreaterThan(ECHOES.length);
     expectNoSecret(running + everythingWritten(bench, await worker.stop()));
     expect(bench.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: ECHOES.length }]);
   });
@@ -123,9 +135,7 @@ describe('neither the password, nor its Basic pair, nor a token is written anywh
 describe('a token that the service repeats is written nowhere and printed nowhere', () => {
   it('by a worker, wherever in a response it stands', async () => {
     let say = PLACES['a field of a league'];
-    const service = await startService((seen) =>
-      seen.endpoint === 'login' ? grantLogin('canary-token-1') : echo(seen, say),
-    );
+    const service = await startService({ login: CANARY, leagues: (_response, seen) => say?.(tokenOf(seen)) });
     const bench = setUpFor(service.url);
     const worker = bench.startWorker(TRACE);
     await worker.waitForPoll('changed');
@@ -145,11 +155,13 @@ describe('a token that the service repeats is written nowhere and printed nowher
   });
 
   it('by sync --dry-run, sync, status and query', async () => {
-    const service = await startService((seen) =>
-      seen.endpoint === 'login'
-        ? grantLogin('canary-token-1')
-        : echo(seen, (said) => listLeagues([makeLeague('a', fill(said)), makeLeague(said), said], { [said]: said })),
-    );
+    const service = await startService({
+      login: CANARY,
+      leagues: (_response, seen) => {
+        const said = tokenOf(seen);
+        return listLeagues([makeLeague('a', fill(said)), makeLeague(said), JSON.stringify(said)], { [said]: said });
+      },
+    });
     const bench = setUpFor(service.url);
     const exits: Exit[] = [];
     const commands = [['sync', '--dry-run'], ['sync'], ['status'], ['query', 'SELECT * FROM leagues, drift']];
@@ -159,18 +171,14 @@ describe('a token that the service repeats is written nowhere and printed nowher
   });
 
   it.each(['profile', 'profile --json'])('by %s', async (command) => {
-    const service = await startService((seen) =>
-      seen.endpoint === 'login'
-        ? grantLogin('canary-token-1')
-        : echo(seen, (said) => ({
-            body: {
-              message: said,
-              player: { ...fill(said), player_id: said, username: said, verified: said },
-              player_premium_items: [{ [said]: said }],
-              [said]: said,
-            },
-          })),
-    );
+    const service = await startService({
+      login: CANARY,
+      profile: (_response, seen) => {
+        const said = tokenOf(seen);
+        const player = { ...fill(said), player_id: said, username: said, verified: said };
+        return json({ message: said, player, player_premium_items: [{ [said]: said }], [said]: said });
+      },
+    });
     const bench = setUpFor(service.url);
     const exit = await bench.run(command.split(' '), TRACE);
     expect(exit.code).toBe(0);

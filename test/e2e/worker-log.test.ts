@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
 import { holdForWriting } from '../support/database.ts';
 import type { LogLine } from '../support/program.ts';
-import { failed, startScriptedService } from '../support/scripted-service.ts';
+import { fail, startService } from '../support/service.ts';
 
 const SELDOM = '0 0 29 2 *';
 /** The line of a run, not of a skipped run or of a run's findings. */
@@ -54,8 +54,7 @@ describe('the log of a worker', () => {
   });
 
   it('names the rows of logins and pauses as the database does', async () => {
-    await using service = await startScriptedService();
-    service.script('leagues', failed(429, { 'retry-after': '600' }));
+    await using service = await startService({ leagues: fail(429, { 'retry-after': '600' }) });
     const bench = setUpFor(service.url);
     const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     const login = await worker.waitForLog(({ reason }) => reason === 'start');

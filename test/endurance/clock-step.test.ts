@@ -3,7 +3,7 @@ import { type Bench, countLogins, EVERY_SECOND, leagueRequests, setUp, setUpFor 
 import { makeLeague } from '../support/leagues.ts';
 import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/libfaketime.ts';
 import { eventually } from '../support/program.ts';
-import { grantLogin, listLeagues, startService } from '../support/service.ts';
+import { fail, listLeagues, startService } from '../support/service.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -130,17 +130,14 @@ describe('a Retry-After in seconds', () => {
   const LATEST_MS = 15_000;
 
   async function stepInPause(offset: Offset) {
-    const service = await startService(({ endpoint }, nth) => {
-      if (endpoint === 'login') return grantLogin('access-token');
-      if (nth > 1) return listLeagues([makeLeague('a')]);
-      return { status: 503, headers: { 'retry-after': String(PAUSE_S) }, body: { result: 'fail' } };
-    });
+    const pause = fail(503, { 'retry-after': String(PAUSE_S) });
+    const service = await startService({ leagues: [pause, listLeagues([makeLeague('a')])] });
     const bench = setUpFor(service.url);
     const clock = makeFakeClock(bench.folder, '+0');
     const worker = runUnder(clock, bench, { LEAGUE_SYNC_RUN_TIMEOUT: '2s' });
     await worker.waitForPoll('failed');
     clock.set(offset);
-    const polls = () => service.seen.filter((seen) => seen.endpoint === 'leagues');
+    const polls = () => service.seen('leagues');
     return eventually('the poll follows', () => polls().length > 1 && polls(), LATEST_MS);
   }
 

@@ -6,7 +6,7 @@ import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
 import type { Findings } from '../support/flip-reader.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
-import { grantLogin, listLeagues, startService } from '../support/service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 
 const LEAGUES = 20_000;
 const PROBES = 40;
@@ -16,13 +16,13 @@ const MIDWAY_MS = 300;
 
 const READER = new URL('../support/flip-reader.ts', import.meta.url);
 
-/** Two lists of the same leagues with entirely different content, as JSON. */
+/** Two lists of the same leagues with entirely different content. */
 const LISTS = ['A', 'B'].map((name) => {
   const leagues = Array.from({ length: LEAGUES }, (_, index) => {
     const league = makeLeague(idOf(index));
     return { ...league, league_name: `${league.league_name} ${name}` };
   });
-  return JSON.stringify(listLeagues(leagues, { message: name }).body);
+  return listLeagues(leagues, { message: name });
 });
 
 function idOf(index: number): string {
@@ -65,9 +65,7 @@ const NAME = `a reader of 20,000 leagues that all flip to and fro sees one list 
   and no poll fails for it, though the worker is stopped, killed and started`.replace(/\s+/g, ' ');
 
 it(NAME, { timeout: 240_000 }, async ({ annotate }) => {
-  const service = await startService(({ endpoint }, nth) =>
-    endpoint === 'login' ? grantLogin('only-token') : { body: undefined, spell: () => LISTS[nth % 2] ?? '' },
-  );
+  const service = await startService({ leagues: (_response, { nth }) => LISTS[nth % 2] });
   const bench = setUpFor(service.url);
   const start = () => bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
   let worker = start();
@@ -79,8 +77,8 @@ it(NAME, { timeout: 240_000 }, async ({ annotate }) => {
     worker = start();
     await waitForFlip(worker, reader);
   }
-  const asked = service.seen.length;
-  await eventually('a list is on its way into the database', () => Number.isFinite(service.seen[asked]?.endedAt));
+  const asked = service.requests.length;
+  await eventually('a list is on its way into the database', () => Number.isFinite(service.requests[asked]?.endedAt));
   await sleep(MIDWAY_MS);
   await worker.stop('SIGKILL');
   worker = start();

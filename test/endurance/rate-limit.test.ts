@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
-import { grantLogin, listLeagues, startService } from '../support/service.ts';
+import { fail, listLeagues, startService } from '../support/service.ts';
 
 /** The Retry-After of the simulated service. */
 const RETRY_AFTER_MS = 1_000;
@@ -27,23 +27,19 @@ it('a run that fails at a rate limit is followed by one at the end of the Retry-
 
 it('a Retry-After that a run waits for is honoured by the next worker if the first one is killed', async () => {
   const PAUSE_MS = 6_000;
-  const times: number[] = [];
-  const service = await startService(({ endpoint }, nth) => {
-    times.push(performance.now());
-    if (endpoint === 'login') return grantLogin(`access-token-${nth}`);
-    if (nth > 1) return listLeagues([]);
-    return { status: 429, headers: { 'retry-after': String(PAUSE_MS / 1_000) }, body: { result: 'fail' } };
+  const service = await startService({
+    leagues: [fail(429, { 'retry-after': String(PAUSE_MS / 1_000) }), listLeagues([])],
   });
   const bench = setUpFor(service.url);
   const first = bench.start(['run']);
-  await eventually('the pause is asked for', () => times.length === 2);
+  await eventually('the pause is asked for', () => service.requests.length === 2);
   const pending = () => bench.rows('SELECT not_before FROM runs')[0]?.not_before;
   await eventually('the pause is written down', () => pending() !== null);
   await first.stop('SIGKILL');
 
   await bench.start(['run']).waitForPoll('unchanged');
-  const [, asked = 0, next = 0] = times;
-  expect(next - asked).toBeGreaterThanOrEqual(PAUSE_MS - CLOCK_ROUNDING_MS);
+  const [, asked, next] = service.requests;
+  expect((next?.beganAt ?? 0) - (asked?.beganAt ?? 0)).toBeGreaterThanOrEqual(PAUSE_MS - CLOCK_ROUNDING_MS);
   expect(bench.rows('SELECT outcome, not_before IS NULL AS over FROM runs')).toEqual([
     { outcome: 'interrupted', over: 0 },
     { outcome: 'unchanged', over: 1 },

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
-import { expectNoOverlap, startSlowOnce } from '../support/slow-service.ts';
+import { expectNoOverlap, listLeagues, startService } from '../support/service.ts';
 
 const SLOT_MS = 1_000;
 const SLOW_MS = 4_500;
@@ -10,8 +11,10 @@ const STOPPED_MS = SLOW_MS + 1_500;
 const POLLS_AFTER = 4;
 
 it('a run whose process is suspended beyond the run timeout fails, and one poll catches up', async () => {
-  const { url, polls } = await startSlowOnce(SLOW_MS);
-  const bench = setUpFor(url);
+  const list = listLeagues([makeLeague('a')]);
+  const service = await startService({ leagues: [{ ...list, delayMs: SLOW_MS }, list] });
+  const polls = () => service.seen('leagues');
+  const bench = setUpFor(service.url);
   const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND, LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
   await eventually('the run is under way', () => polls().length === 1);
   worker.send('SIGSTOP');

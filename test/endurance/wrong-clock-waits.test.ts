@@ -4,7 +4,7 @@ import { startExpiringService } from '../support/expiring-service.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { makeFakeClock, missingFaketime, type Offset, runUnder, watchFor } from '../support/libfaketime.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
-import { grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
+import { fail, grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
 
 const EVERY_2_SECONDS = { LEAGUE_SYNC_SCHEDULE: '*/2 * * * * *' };
 const SLOT_MS = 2_000;
@@ -29,11 +29,11 @@ describe.each<{ sentence: string; offset: Offset }>([
     const ask = (ms: number): Reply => {
       const until = new Date(Date.now() + ms).toUTCString();
       promised.push(performance.now() + Date.parse(until) - Date.now());
-      return { status: 503, headers: { 'retry-after': until }, body: { result: 'fail' } };
+      return fail(503, { 'retry-after': until });
     };
-    const service = await startService(({ endpoint }, nth) => {
-      if (endpoint === 'login') return nth === 1 ? ask(IN_THE_RUN_MS) : grantLogin('access-token');
-      return nth === 1 ? ask(PAST_THE_RUN_MS) : listLeagues([makeLeague('a')]);
+    const service = await startService({
+      login: [() => ask(IN_THE_RUN_MS), grantLogin()],
+      leagues: [() => ask(PAST_THE_RUN_MS), listLeagues([makeLeague('a')])],
     });
     const bench = setUpFor(service.url);
     const worker = startWith(offset, bench, { LEAGUE_SYNC_RUN_TIMEOUT: '6s' });
@@ -41,9 +41,9 @@ describe.each<{ sentence: string; offset: Offset }>([
     await worker.waitForPoll('changed');
     await worker.stop();
 
-    expect(service.seen.map((seen) => seen.endpoint)).toEqual(['login', 'login', 'leagues', 'leagues']);
-    expect(service.seen[1]?.beganAt).toBeGreaterThanOrEqual(promised[0] ?? Infinity);
-    expect(service.seen[3]?.beganAt).toBeGreaterThanOrEqual(promised[1] ?? Infinity);
+    expect(service.requests.map(({ kind }) => kind)).toEqual(['login', 'login', 'leagues', 'leagues']);
+    expect(service.requests[1]?.beganAt).toBeGreaterThanOrEqual(promised[0] ?? Infinity);
+    expect(service.requests[3]?.beganAt).toBeGreaterThanOrEqual(promised[1] ?? Infinity);
     expect(bench.rows('SELECT trigger, outcome FROM runs ORDER BY id')).toEqual([
       { trigger: 'start', outcome: 'failed' },
       { trigger: 'catch-up', outcome: 'changed' },
@@ -53,7 +53,7 @@ describe.each<{ sentence: string; offset: Offset }>([
 
 describe('without a Date header', () => {
   it('a token that looks long expired is used, and renewed with backoff', async () => {
-    const service = await startExpiringService({ lifeMs: 3_600_000, login: { dated: false } });
+    const service = await startExpiringService({ lifeMs: 3_600_000, dated: false });
     const bench = setUpFor(service.url);
     const worker = startWith('+2h', bench, EVERY_2_SECONDS);
     await worker.waitForPoll('changed');
@@ -73,7 +73,7 @@ describe('without a Date header', () => {
 
   it('a token that looks valid for hours is used until its first rejection, and the poll continues', async () => {
     // The `Date` of a cached response is not the current time.
-    const service = await startExpiringService({ lifeMs: LIFE_MS, login: { headers: { age: '0' } } });
+    const service = await startExpiringService({ lifeMs: LIFE_MS, headers: { age: '0' } });
     const bench = setUpFor(service.url);
     const worker = startWith('-2h', bench, EVERY_2_SECONDS);
     await worker.waitForPoll('changed');

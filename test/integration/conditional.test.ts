@@ -4,13 +4,7 @@ import { createWallClock } from '../support/clock.ts';
 import { dumpTables, execute } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import {
-  failed,
-  leaguesAnswer,
-  type Reply,
-  type ScriptedService,
-  startScriptedService,
-} from '../support/scripted-service.ts';
+import { fail, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
 
 import { type Bench, type BenchOptions, openBench } from '../support/worker-resources.ts';
 
@@ -19,24 +13,23 @@ const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';
 const DAY = 24 * 3_600_000;
 
 function listWith(elements: readonly unknown[], headers: Readonly<Record<string, string>> = { etag: ETAG }): Reply {
-  const answer = leaguesAnswer(elements);
-  return { ...answer, headers: { ...answer.headers, ...headers } };
+  return listLeagues(elements, {}, headers);
 }
 
 const UNMODIFIED: Reply = { status: 304 };
 
 /** The conditional headers of the last leagues request. */
-function conditionsIn(service: ScriptedService) {
+function conditionsIn(service: Service) {
   const { 'if-none-match': etag, 'if-modified-since': since } = service.seen('leagues').at(-1)?.headers ?? {};
   return { etag, since };
 }
 const NONE = { etag: undefined, since: undefined };
 
-type Stage = { readonly folder: Folder; readonly service: ScriptedService; readonly bench: Bench };
+type Stage = { readonly folder: Folder; readonly service: Service; readonly bench: Bench };
 
 async function withBench(work: (stage: Stage) => Promise<void>, options: Partial<BenchOptions> = {}): Promise<void> {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url, ...options });
   await work({ folder, service, bench });
 }
@@ -108,7 +101,7 @@ describe('a validator of the list', () => {
   it('outlives a failed poll, a rejected token and a restart', async () => {
     await withBench(async (stage) => {
       const { service, bench } = stage;
-      service.script('leagues', listWith(makeLeagues(2)), { status: 404 }, failed(401), UNMODIFIED);
+      service.script('leagues', listWith(makeLeagues(2)), { status: 404 }, fail(401), UNMODIFIED);
       await bench.poll();
       expect((await bench.poll()).outcome).toBe('failed');
       expect((await bench.poll()).outcome).toBe('unchanged');

@@ -6,15 +6,14 @@ import { runQuery } from '../../src/store/queries/sql.ts';
 import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 import { thrownBy } from '../support/unit-error.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 /** A database with leagues in it, at rest. */
 async function fill(folder: Folder): Promise<string> {
-  await using service = await startScriptedService();
+  await using service = await startService({ leagues: listLeagues(makeLeagues(200)) });
   await using bench = await openBench({ folder, url: service.url });
-  service.script('leagues', leaguesAnswer(makeLeagues(200)));
   await bench.poll();
   return bench.path;
 }

@@ -6,7 +6,7 @@ import { findPackage } from '../../src/package.ts';
 import { picture } from '../support/copy-process.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PRESENT_SCHEMA } from '../support/later-version.ts';
-import { startScriptedService } from '../support/scripted-service.ts';
+import { startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 /** The migrations of a later version: the current ones and one more. */
@@ -23,7 +23,7 @@ function addMigration(folder: Folder): string {
 
 it('a database of an older schema is a warning that says what the next start does, and stays as it is', async () => {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   const bench = await openBench({ folder, url: service.url });
   await bench.poll();
   await bench[Symbol.asyncDispose]();

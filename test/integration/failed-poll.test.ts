@@ -5,19 +5,19 @@ import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
-  failed,
+  fail,
   hang,
   json,
-  leaguesAnswer,
+  listLeagues,
   type Reply,
   reset,
-  type ScriptedService,
-  startScriptedService,
+  type Service,
+  startService,
   trickle,
-} from '../support/scripted-service.ts';
+} from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
-type Setting = { readonly service: ScriptedService; readonly bench: Bench };
+type Setting = { readonly service: Service; readonly bench: Bench };
 
 const LEAGUES = 40;
 /** More than the removal guard lets pass; most of them return later. */
@@ -37,7 +37,7 @@ const NEXT = [
   makeLeague('bad-3', { priority: {} }),
   ODD,
 ];
-const NEXT_ANSWER = leaguesAnswer(NEXT);
+const NEXT_ANSWER = listLeagues(NEXT);
 /** Enough for any response, even on a busy machine. */
 const SHORT = { ATTEMPT_TIMEOUT: '2s', RUN_TIMEOUT: '3s' };
 const PADDING = 'x'.repeat(100_000);
@@ -50,9 +50,8 @@ async function withHistory(
   settings: Readonly<Record<string, string>> = {},
 ) {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService({ leagues: [listLeagues(makeLeagues(LEAGUES)), listLeagues(SENT)] });
   await using bench = await openBench({ folder, url: service.url, settings });
-  service.script('leagues', leaguesAnswer(makeLeagues(LEAGUES)), leaguesAnswer(SENT));
   expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
   expect(await bench.poll()).toMatchObject({ outcome: 'held' });
   const { leagues, league_changes, rejected_leagues, held_removals, drift } = dumpTables(bench.path);
@@ -99,13 +98,13 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
     ['sends half of the list as if it were the whole', 'contract', [json(NEXT_TEXT.slice(0, -20))], {}],
     ['sends a page for people', 'contract', [{ body: '<!doctype html><p>Come back later.</p>' }], {}],
     ['sends no list', 'contract', [json({ message: 'ok', timestamp: null })], {}],
-    ['sends the list as a failure', 'credentials', [leaguesAnswer(NEXT, { result: 'fail' })], {}],
+    ['sends the list as a failure', 'credentials', [listLeagues(NEXT, { result: 'fail' })], {}],
     ['sends the list with 503', 'status', [{ ...NEXT_ANSWER, status: 503 }], {}],
     ['sends the list with 404', 'status', [{ ...NEXT_ANSWER, status: 404 }], {}],
     ['says unasked that nothing has changed', 'contract', [{ status: 304 }], {}],
-    ['takes no token', 'credentials', [failed(401)], {}],
-    ['sends more than the largest body', 'contract', [leaguesAnswer(NEXT, { padding: PADDING })], { MAX_BODY: '50KB' }],
-    ['sends more bad elements than good ones', 'contract', [leaguesAnswer(FEWER_THAN_HALF_USABLE)], {}],
+    ['takes no token', 'credentials', [fail(401)], {}],
+    ['sends more than the largest body', 'contract', [listLeagues(NEXT, { padding: PADDING })], { MAX_BODY: '50KB' }],
+    ['sends more bad elements than good ones', 'contract', [listLeagues(FEWER_THAN_HALF_USABLE)], {}],
   ])('%s (%s)', async (_, kind, replies, settings) => {
     await withHistory(async (setting) => {
       setting.service.script('leagues', ...replies);

@@ -4,7 +4,7 @@ import { findRange, readFeed } from '../../src/store/queries/feed.ts';
 import { runCommand } from '../support/command.ts';
 import { readRows, withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
-import { startScriptedService } from '../support/scripted-service.ts';
+import { startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 /** Two leagues in turn; ten changes a poll, a poll a second, from a minute before midnight. */
@@ -16,7 +16,7 @@ const APPEND = `INSERT INTO league_changes (run_id, at, league_id, kind, before,
   VALUES (@run_id, @at, @league_id, 'changed', '{"city":null}', '{"league_name":"A League","city":"A City"}')`;
 
 async function makeEmptyDatabase(folder: Folder): Promise<string> {
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url });
   await bench.poll();
   return bench.path;

@@ -4,7 +4,7 @@ import { createHealthchecksClient, type PingMessage } from '../../src/observe/he
 import { findPackage } from '../../src/package.ts';
 import { CHECK_ID, startMonitoring } from '../support/monitoring.ts';
 import { startProxy } from '../support/proxy.ts';
-import { hang, type Reply, reset } from '../support/scripted-service.ts';
+import { hang, type Reply, reset } from '../support/service.ts';
 
 const START: PingMessage = { kind: 'start', runId: 'run-1' };
 const SUCCESS: PingMessage = { kind: 'success', runId: 'run-1' };

@@ -5,7 +5,7 @@ import { createWallClock } from '../support/clock.ts';
 import { type Row, readExactRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { failed, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
+import { fail, listLeagues, type Reply, startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 const POLLS = 60;
@@ -71,13 +71,13 @@ function createWorld(random: Random) {
     return elements;
   };
   const answer = (scope: string): Reply => {
-    if (random() < 0.1) return pick([failed(400), { status: 404 }, { body: '<html>' }, leaguesAnswer([7, 8])]);
-    if (random() < 0.05) return leaguesAnswer([]);
+    if (random() < 0.1) return pick([fail(400), { status: 404 }, { body: '<html>' }, listLeagues([7, 8])]);
+    if (random() < 0.05) return listLeagues([]);
     const status = JSON.stringify(scope);
     const elements = [...listed.values()]
       .filter((fields) => scope === 'all' || fields.get('status') === status)
       .map(text);
-    return leaguesAnswer(shuffleItems([...elements, ...oddities()], random));
+    return listLeagues(shuffleItems([...elements, ...oddities()], random));
   };
   return { step, answer, pick };
 }
@@ -136,7 +136,7 @@ function byId(rows: readonly Row[]): Table {
 async function simulate(seed: number) {
   const random = createRandom(seed);
   const folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   const world = createWorld(random);
   let now = Date.UTC(2026, 10, 20);
   const clock = createWallClock(() => now);

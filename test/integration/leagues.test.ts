@@ -3,7 +3,7 @@ import { createFacetCounter, type Filter, listLeagues } from '../../src/store/qu
 import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues as reply, startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 const LEAGUES = [
@@ -16,11 +16,11 @@ let folder: Folder;
 
 beforeAll(async () => {
   folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url });
   // The league c leaves the list, alone, so that the guard lets it go.
   for (const leagues of [LEAGUES, LEAGUES.slice(0, 2)]) {
-    service.script('leagues', leaguesAnswer(leagues));
+    service.script('leagues', reply(leagues));
     expect((await bench.poll()).outcome).toBe('changed');
   }
 });

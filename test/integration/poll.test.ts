@@ -6,12 +6,12 @@ import { createWallClock } from '../support/clock.ts';
 import { dumpTables, holdForWriting, type Row, readExactRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, type Service, startService } from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 /** One poll that is answered with these elements. */
-async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
-  service.script('leagues', leaguesAnswer(elements));
+async function pollWith(service: Service, bench: Bench, elements: readonly unknown[]) {
+  service.script('leagues', listLeagues(elements));
   return bench.poll();
 }
 
@@ -61,7 +61,7 @@ const FULL = makeLeague('full', {
 describe('the first load', () => {
   it('stores every league with every field, and says so in the feed and in its run', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const report = await pollWith(service, bench, [FULL, makeLeague('plain')]);
     const run = lastRun(bench);
@@ -94,9 +94,9 @@ describe('the first load', () => {
 
   it('leaves a complete row of its run', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
-    const answer = leaguesAnswer(makeLeagues(3), { message: 'three of them', timestamp: 17 });
+    const answer = listLeagues(makeLeagues(3), { message: 'three of them', timestamp: 17 });
     service.script('leagues', answer);
     await bench.poll();
     expect(lastRun(bench)).toMatchObject({
@@ -120,7 +120,7 @@ describe('the first load', () => {
 
   it('of an empty list into an empty database is unchanged', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'unchanged', counts: { received: 0 } });
   });
@@ -129,7 +129,7 @@ describe('the first load', () => {
 describe('an unchanged poll', () => {
   it('writes its runs row and nothing else, with oddities of every kind in the list', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const odd = makeLeague('odd', { nickname: 'new field', rankings: 'maybe', sport_db_id: 12 });
     const list = [FULL, odd, odd, makeLeague('bad', { priority: 'high' }), makeLeague('plain')];
@@ -165,7 +165,7 @@ describe('an unchanged poll', () => {
     ],
   ])('is one if %s', async (_, list) => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, [FULL, makeLeague('plain')]);
     expect(await pollWith(service, bench, list)).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 2 } });
@@ -176,7 +176,7 @@ describe('an unchanged poll', () => {
 describe('a changed league', () => {
   it('has the old values of what differs in the feed, and the whole league after it', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, [FULL, makeLeague('plain')]);
     const changed = { ...FULL, league_name: 'Another', default_markets: {}, rankings: true, city: null };
@@ -202,7 +202,7 @@ describe('a changed league', () => {
 
   it('keeps when it was first seen, and the untouched one keeps everything', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(2));
     const first = lastRun(bench).finished_at;
@@ -216,7 +216,7 @@ describe('a changed league', () => {
 
   it('counts extra as one field', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, [makeLeague('a', { x: 1, y: 2 })]);
     await pollWith(service, bench, [makeLeague('a', { x: 1, y: 3 })]);
@@ -230,7 +230,7 @@ describe('a changed league', () => {
 describe('a departure from the interface', () => {
   it('is forgotten once a poll has stored it, and kept in memory if the poll fails', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const drift = { field: 'leagues[].x', kind: 'unknown-field', detail: 'number' };
     addBlockingTrigger(bench.path, { on: 'INSERT ON drift' }, "RAISE(ABORT, 'not by me')");
@@ -245,7 +245,7 @@ describe('a departure from the interface', () => {
 describe('a league that leaves the list', () => {
   it('is removed, and the feed keeps the whole of it', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, [FULL, makeLeague('plain')]);
     expect(await pollWith(service, bench, [makeLeague('plain')])).toMatchObject({
@@ -267,7 +267,7 @@ describe('a league that leaves the list', () => {
 
   it('is removed once, however long it stays away', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(2));
     await pollWith(service, bench, makeLeagues(1));
@@ -280,7 +280,7 @@ describe('a league that leaves the list', () => {
     ['changed', { league_name: 'New' }, { league_name: 'League l2' }],
   ])('is restored when it comes back %s', async (_, fields, before) => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(2));
     const first = lastRun(bench).finished_at;
@@ -301,7 +301,7 @@ describe('a league that leaves the list', () => {
 describe('the timestamp of a run', () => {
   it('is one in every row that the run writes', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(3));
     await pollWith(service, bench, [
@@ -322,14 +322,14 @@ describe('the timestamp of a run', () => {
 
   it('is later than the one before, even if the clock is set back', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const start = Date.UTC(2026, 10, 20, 12);
     const steps = [0, 0, -3_600_000, -1, 86_400_000, -86_400_000 * 400, 5];
     let now = start;
     await using bench = await openBench({ folder, url: service.url, clock: createWallClock(() => now) });
     for (const [index, step] of steps.entries()) {
       now += step;
-      service.script('leagues', index === 3 ? { status: 404 } : leaguesAnswer([makeLeague('a', { priority: index })]));
+      service.script('leagues', index === 3 ? { status: 404 } : listLeagues([makeLeague('a', { priority: index })]));
       await bench.poll();
     }
     const instants = bench.rows('SELECT finished_at AS at FROM runs ORDER BY id').map(({ at }) => String(at));
@@ -344,7 +344,7 @@ describe('the timestamp of a run', () => {
 
   it('is later than the one before, also across a restart', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const at = async (now: number, priority: number) => {
       await using bench = await openBench({ folder, url: service.url, clock: createWallClock(() => now) });
       await pollWith(service, bench, [makeLeague('a', { priority })]);
@@ -358,7 +358,7 @@ describe('the timestamp of a run', () => {
 describe('a run', () => {
   it('says when its data becomes stale, if it is a good poll of the leagues, and which login was made for it', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url, settings: { STALE_AFTER: '10m' } });
     await pollWith(service, bench, makeLeagues(10));
     expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'held' });
@@ -383,7 +383,7 @@ describe('a run', () => {
 describe('a failed poll', () => {
   it('changes nothing but its runs row, and the next one goes on from what was stored', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(3));
     const { runs: _before, ...before } = dumpTables(bench.path);
@@ -397,7 +397,7 @@ describe('a failed poll', () => {
 
   it('with more than half of the elements rejected applies none of them and names the first', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const report = await pollWith(service, bench, [makeLeague('a'), 7, makeLeague('b', { status: null })]);
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
@@ -408,7 +408,7 @@ describe('a failed poll', () => {
 
   it('is not one if just half of the elements are rejected', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const report = await pollWith(service, bench, [makeLeague('a'), makeLeague('b', { status: null })]);
     expect(report).toMatchObject({ outcome: 'changed', counts: { received: 2, added: 1, rejected: 1 } });
@@ -416,7 +416,7 @@ describe('a failed poll', () => {
 
   it('that was stopped is interrupted, and its row says so', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     service.script('leagues', () => bench.stop());
     expect(await bench.poll()).toMatchObject({ outcome: 'interrupted' });
@@ -427,7 +427,7 @@ describe('a failed poll', () => {
 describe('a run that was cut off by the end of its worker', () => {
   it('is marked interrupted at the next start', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     {
       await using bench = await openBench({ folder, url: service.url });
       bench.place.store.runs.start({
@@ -448,7 +448,7 @@ describe('a run that was cut off by the end of its worker', () => {
 describe('readers and writers at the same time', () => {
   it('do not make a poll fail, nor see half of one', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(2));
     const reader = new Database(bench.path, { readonly: true });
@@ -464,7 +464,7 @@ describe('readers and writers at the same time', () => {
 
   it('while another program writes, the poll waits for it and the event loop does not', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const writer = new Database(bench.path);
     writer.exec('BEGIN IMMEDIATE');
@@ -478,7 +478,7 @@ describe('readers and writers at the same time', () => {
 
   it('while another program writes, a poll that is stopped waits for it, to write that it was interrupted', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     let other: ReturnType<typeof holdForWriting> | undefined;
     service.script('leagues', () => {
@@ -499,7 +499,7 @@ describe('readers and writers at the same time', () => {
 describe('the views', () => {
   it('show in active_leagues what is listed and active, by priority', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const list = [
       makeLeague('c', { priority: 10 }),
@@ -518,7 +518,7 @@ describe('the views', () => {
 
   it('tell in freshness of the last success, the failures since, and what is live', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const freshness = () => bench.rows('SELECT * FROM freshness');
     expect(freshness()).toMatchObject([
@@ -550,7 +550,7 @@ describe('the views', () => {
 
   it('tell in freshness the true age of a poll whose end lies in the future, since the clock was set back', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(3));
     withDatabase(bench.path, (db) => {
@@ -563,7 +563,7 @@ describe('the views', () => {
 
   it('give in league_field_changes one row for each field, in the forms of the columns', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, [FULL]);
     const changed = {

@@ -3,18 +3,17 @@ import { pollLeagues } from '../../src/sync/poll.ts';
 import { execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { granted, leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { grantLogin, listLeagues, type Service, startService } from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const LEAGUES = makeLeagues(3);
 const TOKEN = 'token-abc-123';
 
-async function withLeagues(work: (bench: Bench, service: ScriptedService) => Promise<void>): Promise<void> {
+async function withLeagues(work: (bench: Bench, service: Service) => Promise<void>): Promise<void> {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService({ login: grantLogin({ access_token: TOKEN }) });
   await using bench = await openBench({ folder, url: service.url });
-  service.script('login', granted({ access_token: TOKEN }));
-  service.script('leagues', leaguesAnswer(LEAGUES));
+  service.script('leagues', listLeagues(LEAGUES));
   await bench.poll();
   await work(bench, service);
 }
@@ -26,7 +25,7 @@ describe('leagues that did not change', () => {
     await withLeagues(async (bench, service) => {
       const before = hashes(bench);
       const turned = LEAGUES.map((league) => Object.fromEntries(Object.entries(league).reverse()));
-      service.script('leagues', leaguesAnswer(turned));
+      service.script('leagues', listLeagues(turned));
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false, counts: { unchanged: 3 } });
       expect(hashes(bench)).toEqual(before);
     });
@@ -59,11 +58,11 @@ describe('leagues that did not change', () => {
 
   it('do not bring drift back that another tool has deleted', async () => {
     await withLeagues(async (bench, service) => {
-      service.script('leagues', leaguesAnswer([{ ...LEAGUES[0], motto: 'x' }, ...LEAGUES.slice(1)]));
+      service.script('leagues', listLeagues([{ ...LEAGUES[0], motto: 'x' }, ...LEAGUES.slice(1)]));
       await bench.poll();
       expect(bench.rows('SELECT field FROM drift')).toEqual([{ field: 'leagues[].motto' }]);
       execute(bench.path, 'DELETE FROM drift');
-      service.script('leagues', leaguesAnswer(LEAGUES));
+      service.script('leagues', listLeagues(LEAGUES));
       await bench.poll();
       expect(bench.rows('SELECT field FROM drift')).toEqual([]);
     });
@@ -101,9 +100,9 @@ describe('leagues that did not change', () => {
 
   it('come back whole if they had left the list', async () => {
     await withLeagues(async (bench, service) => {
-      service.script('leagues', leaguesAnswer(LEAGUES.slice(1)));
+      service.script('leagues', listLeagues(LEAGUES.slice(1)));
       expect(await bench.poll()).toMatchObject({ counts: { removed: 1 } });
-      service.script('leagues', leaguesAnswer(LEAGUES));
+      service.script('leagues', listLeagues(LEAGUES));
       expect(await bench.poll()).toMatchObject({ counts: { restored: 1, unchanged: 2 } });
     });
   });
@@ -111,7 +110,7 @@ describe('leagues that did not change', () => {
   it('are unchanged if a token has to be taken out of them each time', async () => {
     await withLeagues(async (bench, service) => {
       const echo = [makeLeague('echo', { city: TOKEN })];
-      service.script('leagues', leaguesAnswer([...LEAGUES, ...echo]));
+      service.script('leagues', listLeagues([...LEAGUES, ...echo]));
       expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 3 } });
       expect(bench.rows("SELECT city FROM leagues WHERE league_id = 'echo'")).toEqual([{ city: '[secret]' }]);
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dumpTables } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { json, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { json, type Service, startService } from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const PLAYER = {
@@ -16,19 +16,14 @@ const PLAYER = {
 };
 const STORED = { ...PLAYER, verified: 1, premium_items: '[]', extra: '{}' };
 
-async function pollWith(
-  service: ScriptedService,
-  bench: Bench,
-  player: unknown,
-  rest: object = { player_premium_items: [] },
-) {
+async function pollWith(service: Service, bench: Bench, player: unknown, rest: object = { player_premium_items: [] }) {
   service.script('profile', json({ message: 'ok', player, ...rest }));
   return bench.pollProfile();
 }
 
-async function withBench(check: (service: ScriptedService, bench: Bench) => Promise<void>): Promise<void> {
+async function withBench(check: (service: Service, bench: Bench) => Promise<void>): Promise<void> {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url });
   await check(service, bench);
 }

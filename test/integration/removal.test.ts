@@ -3,16 +3,16 @@ import { describeReport } from '../../src/sync/report.ts';
 import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, type Service, startService } from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
-async function pollWith(service: ScriptedService, bench: Bench, elements: readonly unknown[]) {
-  service.script('leagues', leaguesAnswer(elements));
+async function pollWith(service: Service, bench: Bench, elements: readonly unknown[]) {
+  service.script('leagues', listLeagues(elements));
   return bench.poll();
 }
 
 /** One poll of a worker that was started with this scope. */
-async function pollScope(folder: Folder, service: ScriptedService, scope: string, elements: readonly unknown[]) {
+async function pollScope(folder: Folder, service: Service, scope: string, elements: readonly unknown[]) {
   await using bench = await openBench({ folder, url: service.url, settings: { STATUS: scope } });
   const report = await pollWith(service, bench, elements);
   return { report, rows: bench.rows };
@@ -45,7 +45,7 @@ describe('the guard', () => {
     ['6 of 6, while one is new', 6, 0, 'held'],
   ])('decides on %s', async (_, before, after, outcome) => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(before));
     const report = await pollWith(service, bench, [...makeLeagues(after), makeLeague('new')]);
@@ -58,7 +58,7 @@ describe('the guard', () => {
 
   it('goes on holding while the same list is sent, though what joined makes the share small', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(6));
     const others = Array.from({ length: 30 }, (_, index) => makeLeague(`new${index}`));
@@ -75,7 +75,7 @@ describe('the guard', () => {
     [[...makeLeagues(3), 17], /held because elements without a readable league_id could be any of the missing leagues/],
   ])('says why it holds', async (elements, why) => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(12));
     const report = await pollWith(service, bench, elements);
@@ -85,7 +85,7 @@ describe('the guard', () => {
 
   it('has its share from the settings', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url, settings: { REMOVAL_LIMIT: '60%' } });
     await pollWith(service, bench, makeLeagues(10));
     expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({
@@ -96,7 +96,7 @@ describe('the guard', () => {
 
   it('holds even a single removal if the list is empty', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(1));
     expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'held', counts: { held: 1, removed: 0 } });
@@ -105,7 +105,7 @@ describe('the guard', () => {
 
   it('applies additions and changes while it holds', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     const report = await pollWith(service, bench, [makeLeague('l1', { city: 'New' }), makeLeague('new')]);
@@ -116,7 +116,7 @@ describe('the guard', () => {
 
   it('remembers since when it holds, and writes nothing while it goes on holding', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, makeLeagues(4));
@@ -136,7 +136,7 @@ describe('the guard', () => {
 
   it('holds the rest of a list of which an accepted part came back, however often it comes', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url, settings: { REMOVAL_LIMIT: '30%' } });
     await pollWith(service, bench, makeLeagues(40));
     await pollWith(service, bench, makeLeagues(20));
@@ -152,7 +152,7 @@ describe('the guard', () => {
 
   it('releases a league that is listed again', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, []);
@@ -164,7 +164,7 @@ describe('the guard', () => {
 
   it('releases a league that is listed again in a form that cannot be stored', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(20));
     await pollWith(service, bench, makeLeagues(10));
@@ -175,7 +175,7 @@ describe('the guard', () => {
 
   it('holds every removal while an element has no readable id', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(3));
     const report = await pollWith(service, bench, [...makeLeagues(2), makeLeague('')]);
@@ -189,7 +189,7 @@ describe('the guard', () => {
 
   it('counts as a good poll', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(3));
     await pollWith(service, bench, []);
@@ -202,7 +202,7 @@ describe('the guard', () => {
 describe('accepted removals', () => {
   it('are applied by the next poll, and their holds go', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, makeLeagues(3));
@@ -217,7 +217,7 @@ describe('accepted removals', () => {
 
   it('are applied of an empty list, too', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(2));
     await pollWith(service, bench, []);
@@ -227,7 +227,7 @@ describe('accepted removals', () => {
 
   it('let no other pass, and count towards nothing: 6 of 36 would be few, 6 of the other 26 are many', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(36));
     await pollWith(service, bench, makeLeagues(26));
@@ -240,7 +240,7 @@ describe('accepted removals', () => {
 
   it('of the first that were held do not make those that followed a small share of what joined between', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     const others = Array.from({ length: 30 }, (_, index) => makeLeague(`new${index}`));
     await pollWith(service, bench, makeLeagues(20));
@@ -260,7 +260,7 @@ describe('accepted removals', () => {
 
   it('end with the answer that lists the leagues again, which then count as listed', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(36));
     await pollWith(service, bench, makeLeagues(26));
@@ -271,7 +271,7 @@ describe('accepted removals', () => {
 
   it('beside a few others are all applied', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(40));
     await pollWith(service, bench, makeLeagues(30));
@@ -282,7 +282,7 @@ describe('accepted removals', () => {
 
   it('end when the league is listed again', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, makeLeagues(3));
@@ -297,7 +297,7 @@ describe('accepted removals', () => {
 
   it('are kept by a poll that fails', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await openBench({ folder, url: service.url });
     await pollWith(service, bench, makeLeagues(10));
     await pollWith(service, bench, makeLeagues(3));
@@ -318,7 +318,7 @@ describe('a filtered answer', () => {
     ['inactive', '/events/v1/leagues/?status=inactive'],
   ])('of scope %s is asked for with %s', async (scope, path) => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const { rows } = await pollScope(folder, service, scope, []);
     expect(service.seen('leagues').map((request) => request.path)).toEqual([path]);
     expect(rows('SELECT scope FROM runs')).toEqual([{ scope }]);
@@ -326,7 +326,7 @@ describe('a filtered answer', () => {
 
   it('removes nothing when the filter changes', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await pollScope(folder, service, 'all', [...active, ...inactive]);
     expect((await pollScope(folder, service, 'active', active)).report).toMatchObject({ outcome: 'unchanged' });
     expect((await pollScope(folder, service, 'inactive', inactive)).report).toMatchObject({ outcome: 'unchanged' });
@@ -337,7 +337,7 @@ describe('a filtered answer', () => {
 
   it('removes what left it and was of its status', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await pollScope(folder, service, 'all', [...active, ...inactive]);
     const { report, rows } = await pollScope(folder, service, 'active', active.slice(1));
     expect(report).toMatchObject({ outcome: 'changed', counts: { removed: 1 } });
@@ -346,7 +346,7 @@ describe('a filtered answer', () => {
 
   it('that is empty holds what is live in its scope, and no more', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await pollScope(folder, service, 'all', [...active, ...inactive]);
     const { report, rows } = await pollScope(folder, service, 'inactive', []);
     expect(report).toMatchObject({ outcome: 'held', counts: { held: 2 } });
@@ -355,14 +355,14 @@ describe('a filtered answer', () => {
 
   it('that is empty is unchanged if nothing of its status is live', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await pollScope(folder, service, 'all', active);
     expect((await pollScope(folder, service, 'inactive', [])).report).toMatchObject({ outcome: 'unchanged' });
   });
 
   it('takes the share of the live rows of its status', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const many = Array.from({ length: 60 }, (_, index) => makeLeague(`i${index}`, { status: 'inactive' }));
     await pollScope(folder, service, 'all', [...makeLeagues(12), ...many]);
     const { report } = await pollScope(folder, service, 'active', makeLeagues(6));
@@ -371,7 +371,7 @@ describe('a filtered answer', () => {
 
   it('has its rows of another status stored, which drift says', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const { report, rows } = await pollScope(folder, service, 'active', [...active, ...inactive]);
     expect(report).toMatchObject({ counts: { added: 5 } });
     expect(rows('SELECT field, kind FROM drift')).toEqual([{ field: 'leagues[].status', kind: 'unexpected-value' }]);
@@ -381,7 +381,7 @@ describe('a filtered answer', () => {
 
   it('resolves a rejection that it has reopened itself', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const bad = makeLeague('bad', { sport: null });
     const open = 'SELECT scope FROM rejected_leagues WHERE resolved_at IS NULL';
     await pollScope(folder, service, 'all', [...active, bad]);
@@ -392,7 +392,7 @@ describe('a filtered answer', () => {
 
   it('resolves the rejections of its own scope and leaves those of others open', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     await pollScope(folder, service, 'inactive', [
       ...inactive,
       makeLeague('bad-i', { sport: null, status: 'inactive' }),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Run } from '../../src/sync/run.ts';
 import { makeFolder } from '../support/folder.ts';
-import { failed, hang, startScriptedService } from '../support/scripted-service.ts';
+import { fail, hang, startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 const RUN_MS = 300;
@@ -12,7 +12,7 @@ const GIVEN_UP_MS = 5_000;
 /** The report and the row of a run with this work. */
 async function runOf(work: (signal: AbortSignal) => Promise<never>) {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
   const given = Promise.withResolvers<'it did not settle'>();
   const timer = setTimeout(() => given.resolve('it did not settle'), GIVEN_UP_MS);
@@ -46,7 +46,7 @@ describe('a run that does not settle', () => {
 
 it('a run that has ended has no deadline any more', async () => {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
   const run = new Run(bench.deps, 'leagues', 'schedule', new AbortController().signal);
   run[Symbol.dispose]();
@@ -57,10 +57,10 @@ it('a run that has ended has no deadline any more', async () => {
 describe('a run whose time is up', () => {
   it('says what failed before', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const settings = { RUN_TIMEOUT: '3s', ATTEMPT_TIMEOUT: '20s' };
     await using bench = await openBench({ folder, url: service.url, settings });
-    service.script('leagues', failed(503), hang());
+    service.script('leagues', fail(503), hang());
     await bench.poll();
     const [row] = bench.rows('SELECT attempts, error_kind, error_message FROM runs');
     expect(row).toMatchObject({ attempts: 2, error_kind: 'timeout' });

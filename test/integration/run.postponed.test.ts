@@ -3,7 +3,7 @@ import { StatusError } from '../../src/errors.ts';
 import { Run } from '../../src/sync/run.ts';
 import { createWallClock } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
-import { failed, leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { fail, listLeagues, startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
@@ -18,7 +18,7 @@ describe('a run', () => {
     ['of no length, since none was asked for', undefined, { manual: false, 'catch-up': false }],
   ])('that fails because of a Retry-After %s is postponed accordingly', async (_, notBefore, postponed) => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const clock = createWallClock(() => NOON);
     const settings = { RUN_TIMEOUT: `${RUN_MS / 1_000}s` };
     await using bench = await openBench({ folder, url: service.url, settings, clock });
@@ -32,9 +32,8 @@ describe('a run', () => {
 
   it('is postponed by a response with Retry-After, and so is the next one, which sends nothing', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService({ leagues: fail(503, { 'retry-after': '3600' }) });
     await using bench = await openBench({ folder, url: service.url });
-    service.script('leagues', failed(503, { 'retry-after': '3600' }));
     expect(await bench.poll()).toMatchObject({ attempts: 1, postponed: true });
     expect(await bench.poll()).toMatchObject({ attempts: 0, postponed: true });
     expect(await bench.pollProfile()).toMatchObject({ attempts: 0, postponed: true });
@@ -42,17 +41,12 @@ describe('a run', () => {
   });
 
   it.each([
-    [
-      'that waits for a Retry-After and succeeds',
-      [failed(503, { 'retry-after': '0' }), leaguesAnswer([])],
-      'unchanged',
-    ],
-    ['that fails for good', [failed(404), { status: 404 }], 'failed'],
+    ['that waits for a Retry-After and succeeds', [fail(503, { 'retry-after': '0' }), listLeagues([])], 'unchanged'],
+    ['that fails for good', [fail(404), { status: 404 }], 'failed'],
   ])('%s is not postponed', async (_, replies, outcome) => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService({ leagues: [...replies] });
     await using bench = await openBench({ folder, url: service.url });
-    service.script('leagues', ...replies);
     expect(await bench.poll()).toMatchObject({ outcome, postponed: false });
   });
 });

@@ -6,7 +6,7 @@ import { addBlockingTrigger, dropBlockingTrigger } from '../support/blocking-tri
 import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const OUTCOMES = 'SELECT id, outcome, error_kind FROM runs ORDER BY id';
@@ -14,9 +14,8 @@ const LOGINS = 'SELECT outcome, reason FROM logins ORDER BY id';
 
 async function withBench(check: (bench: Bench) => Promise<void>): Promise<string> {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService({ leagues: listLeagues(makeLeagues(3)) });
   await using bench = await openBench({ folder, url: service.url });
-  service.script('leagues', leaguesAnswer(makeLeagues(3)));
   await check(bench);
   return bench.path;
 }
@@ -62,7 +61,7 @@ describe('the end of a run that could not be written', () => {
 
   it('is written when the worker ends, if no run follows', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const path = folder.file('leagues.db');
     {
       await using bench = await openBench({ folder, url: service.url });

@@ -8,25 +8,25 @@ import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import {
   cut,
-  failed,
-  granted,
+  fail,
+  grantLogin,
   hang,
   json,
-  leaguesAnswer,
+  listLeagues,
   type Reply,
   reset,
-  type ScriptedService,
-  startScriptedService,
+  type Service,
+  startService,
   trickle,
-} from '../support/scripted-service.ts';
+} from '../support/service.ts';
 import { type Bench, openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
 
-type Setting = { readonly service: ScriptedService; readonly bench: Bench };
+type Setting = { readonly service: Service; readonly bench: Bench };
 
 /** A new database, a new service, and a worker between them. */
 async function withBench(check: (setting: Setting) => Promise<void>, settings: Readonly<Record<string, string>> = {}) {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url, settings });
   await check({ service, bench });
 }
@@ -54,7 +54,7 @@ async function loginsOf(bench: Bench, count: number): Promise<readonly Row[]> {
   return read();
 }
 
-const GOOD = leaguesAnswer(makeLeagues(2));
+const GOOD = listLeagues(makeLeagues(2));
 
 describe.concurrent('the login', () => {
   it('is sent as the interface says, once for many polls', async () => {
@@ -84,7 +84,7 @@ describe.concurrent('the login', () => {
 
   it('gives the token that every other request carries', async () => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', granted({ access_token: 'the-token' }));
+      service.script('login', grantLogin({ access_token: 'the-token' }));
       await bench.poll();
       await bench.pollProfile();
       const sent = [...service.seen('leagues'), ...service.seen('profile')];
@@ -95,8 +95,8 @@ describe.concurrent('the login', () => {
 
   it('goes to a base URL with a path', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService('/api/sports');
-    await using bench = await openBench({ folder, url: `${service.url}/` });
+    await using service = await startService();
+    await using bench = await openBench({ folder, url: `${service.url}/api/sports/` });
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
     expect(service.requests.map(({ path }) => path)).toEqual([
       '/api/sports/players/v1/authenticate/login',
@@ -105,11 +105,11 @@ describe.concurrent('the login', () => {
   });
 
   it.each([
-    ['400 with result=fail', failed(400)],
+    ['400 with result=fail', fail(400)],
     ['401', { status: 401 }],
     ['403 with success', json({ result: 'success', access_token: 'x' }, 403)],
     ['404', { status: 404 }],
-    ['200 with result=fail', failed(200)],
+    ['200 with result=fail', fail(200)],
     ['200 without a result', json({ access_token: 'x' })],
     ['200 with a page of HTML', { body: '<html>' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
@@ -127,7 +127,7 @@ describe.concurrent('the login', () => {
 
   it.each([401, 404])('refused with %i and result=fail names what to check: credentials or address', async (status) => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', failed(status));
+      service.script('login', fail(status));
       const { error } = await bench.poll();
       expect(error?.fix).toContain(status === 404 ? 'check LEAGUE_SYNC_BASE_URL' : 'check LEAGUE_SYNC_USERNAME');
     });
@@ -135,7 +135,7 @@ describe.concurrent('the login', () => {
 
   it('that was refused is tried at once when the operator asks', async () => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', failed(401), granted());
+      service.script('login', fail(401), grantLogin());
       await bench.poll();
       bench.place.session.retryNow();
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
@@ -143,13 +143,13 @@ describe.concurrent('the login', () => {
   });
 
   it.each([
-    ['503 with result=fail', failed(503)],
+    ['503 with result=fail', fail(503)],
     ['429', { status: 429 }],
     ['408', { status: 408 }],
     ['a broken connection', reset()],
   ])('answered with %s is retried', async (_, reply) => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', reply, granted());
+      service.script('login', reply, grantLogin());
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', attempts: 1 });
       expect(await loginsOf(bench, 2)).toEqual([
         { outcome: 'failed', reason: 'manual' },
@@ -160,7 +160,7 @@ describe.concurrent('the login', () => {
 
   it('of a service that is down is sent four times, and the run fails', async () => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', failed(503));
+      service.script('login', fail(503));
       expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
       expect(service.requests).toHaveLength(4);
       expect(await loginsOf(bench, 4)).toHaveLength(4);
@@ -176,7 +176,7 @@ describe.concurrent('the login', () => {
 
   it('with an unreadable expiry succeeds and is drift', async () => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', granted({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }));
+      service.script('login', grantLogin({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }));
       expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
       await bench.poll();
       expect(service.seen('login')).toHaveLength(1);
@@ -195,7 +195,7 @@ describe.concurrent('the login', () => {
     ['0000-01-01T00:00:00+01:00', '0000-01-01T00:00:00.000Z'],
   ])('with the expiry %s is recorded', async (expire_datetime, expires_at) => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', granted({ expire_datetime }));
+      service.script('login', grantLogin({ expire_datetime }));
       await bench.poll();
       await loginsOf(bench, 1);
       expect(bench.rows('SELECT outcome, expires_at FROM logins LIMIT 1')).toEqual([{ outcome: 'ok', expires_at }]);
@@ -206,7 +206,7 @@ describe.concurrent('the login', () => {
     using folder = makeFolder();
     const file = folder.file('secret');
     writeFileSync(file, 'the password');
-    await using service = await startScriptedService();
+    await using service = await startService();
     const settings = { PASSWORD: '', PASSWORD_FILE: file };
     await using bench = await openBench({ folder, url: service.url, settings });
     rmSync(file);
@@ -217,10 +217,10 @@ describe.concurrent('the login', () => {
 
   it('has its token replaced in stored data and in names of drift, but not words that are the password', async () => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', granted({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }));
+      service.script('login', grantLogin({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }));
       const league = makeLeague('a', { city: 'token-abc-123', note: 'token-abc-123', state: PASSWORD });
       const odd = makeLeague('b', { sport: null, city: 'token-abc-123' });
-      service.script('leagues', leaguesAnswer([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })]));
+      service.script('leagues', listLeagues([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })]));
       expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 2, rejected: 1 } });
       await loginsOf(bench, 1);
       const kept = JSON.stringify([bench.log, ...Object.values(dumpTables(bench.path))], (_key, value: unknown) =>
@@ -237,8 +237,8 @@ describe.concurrent('the login', () => {
     await withBench(async ({ service, bench }) => {
       const pair = Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64');
       const echo = `no: ${PASSWORD} ${pair} token-abc-123 refresh-abc-123`;
-      service.script('login', granted({ access_token: 'token-abc-123', refresh_token: 'refresh-abc-123' }));
-      service.script('leagues', json({ result: 'success', message: echo, leagues: [], timestamp: echo }), failed(404));
+      service.script('login', grantLogin({ access_token: 'token-abc-123', refresh_token: 'refresh-abc-123' }));
+      service.script('leagues', json({ result: 'success', message: echo, leagues: [], timestamp: echo }), fail(404));
       service.script('profile', json({ message: echo }, 404));
       for (let time = 0; time < 2; time += 1) await bench.poll();
       service.script('login', json({ result: 'fail', message: echo }, 401));
@@ -256,9 +256,9 @@ describe.concurrent('a rejected token', () => {
   it.each([
     ['401', { status: 401 }],
     ['403', { status: 403 }],
-    ['200 with result=fail', failed(200)],
-    ['404 with result=fail', failed(404)],
-    ['400 with result=fail', failed(400)],
+    ['200 with result=fail', fail(200)],
+    ['404 with result=fail', fail(404)],
+    ['400 with result=fail', fail(400)],
   ])('(%s) is replaced by one login, and the request is repeated once', async (_, reply) => {
     await withLeagues([reply, GOOD], async ({ service, bench }) => {
       expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2, counts: { added: 2 } });
@@ -279,7 +279,7 @@ describe.concurrent('a rejected token', () => {
 
   it.each([
     ['401', { status: 401 }],
-    ['200 with result=fail', failed(200)],
+    ['200 with result=fail', fail(200)],
   ])('that is always rejected (%s) fails the run, and the next polls log in no more', async (_, reply) => {
     await withLeagues([reply], async ({ service, bench }) => {
       for (let time = 0; time < 5; time += 1) expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
@@ -296,7 +296,7 @@ describe.concurrent('a rejected token', () => {
     await withBench(async ({ service, bench }) => {
       service.script(
         'profile',
-        failed(401),
+        fail(401),
         json({ message: 'ok', player: { player_id: 'p' }, player_premium_items: [] }),
       );
       expect(await bench.pollProfile()).toMatchObject({ outcome: 'changed', attempts: 2 });
@@ -308,9 +308,9 @@ describe.concurrent('a rejected token', () => {
 describe.concurrent('a transient failure', () => {
   it.each([
     ['503', { status: 503 }],
-    ['500 with result=fail', failed(500)],
+    ['500 with result=fail', fail(500)],
     ['502 with HTML', { status: 502, body: '<html>' }],
-    ['429', failed(429)],
+    ['429', fail(429)],
     ['408', { status: 408 }],
     ['a broken connection', reset()],
     ['a cut body', cut(JSON.stringify({ leagues: makeLeagues(5) }))],
@@ -327,13 +327,13 @@ describe.concurrent('a transient failure', () => {
   });
 
   it('three times in a row is survived', async () => {
-    await withLeagues([failed(503), reset(), failed(500), GOOD], async ({ bench }) => {
+    await withLeagues([fail(503), reset(), fail(500), GOOD], async ({ bench }) => {
       expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 4 });
     });
   });
 
   it('four times in a row fails the run, with the words of the service', async () => {
-    await withLeagues([failed(503)], async ({ service, bench }) => {
+    await withLeagues([fail(503)], async ({ service, bench }) => {
       expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 4, error: { kind: 'status' } });
       expect(service.seen('leagues')).toHaveLength(4);
       expect(lastRun(bench)).toMatchObject({
@@ -347,7 +347,7 @@ describe.concurrent('a transient failure', () => {
   });
 
   it('of the connection has no status of the attempt before in its row', async () => {
-    await withLeagues([failed(503), reset()], async ({ bench }) => {
+    await withLeagues([fail(503), reset()], async ({ bench }) => {
       await bench.poll();
       expect(lastRun(bench)).toMatchObject({ http_status: null, body_bytes: null, error_kind: 'network' });
     });
@@ -361,7 +361,7 @@ describe.concurrent('a transient failure', () => {
 
   it('of a service that does not listen is a network error', async () => {
     using folder = makeFolder();
-    const gone = await startScriptedService();
+    const gone = await startService();
     await gone[Symbol.asyncDispose]();
     await using bench = await openBench({ folder, url: gone.url });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'network' } });
@@ -371,9 +371,9 @@ describe.concurrent('a transient failure', () => {
 
 describe.concurrent('Retry-After', () => {
   it('of a second is waited for', async () => {
-    await withLeagues([failed(503, { 'retry-after': '1' }), GOOD], async ({ service, bench }) => {
+    await withLeagues([fail(503, { 'retry-after': '1' }), GOOD], async ({ service, bench }) => {
       expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
-      const [first, second] = service.seen('leagues').map(({ at }) => at);
+      const [first, second] = service.seen('leagues').map(({ beganAt }) => beganAt);
       // Timers and clocks may differ by a millisecond.
       expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(998);
     });
@@ -383,7 +383,7 @@ describe.concurrent('Retry-After', () => {
     ['in seconds', () => '3600'],
     ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
   ])('past the run %s fails it, is stored, and nothing is sent by any later run', async (_, value) => {
-    await withLeagues([failed(503, { 'retry-after': value() }), GOOD], async ({ service, bench }) => {
+    await withLeagues([fail(503, { 'retry-after': value() }), GOOD], async ({ service, bench }) => {
       const before = Date.now();
       expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
       const notBefore = Date.parse(String(lastRun(bench).not_before));
@@ -421,7 +421,7 @@ describe.concurrent('Retry-After', () => {
   });
 
   it('over 24 h counts as 24 h', async () => {
-    await withLeagues([failed(429, { 'retry-after': '9999999' })], async ({ bench }) => {
+    await withLeagues([fail(429, { 'retry-after': '9999999' })], async ({ bench }) => {
       const before = Date.now();
       await bench.poll();
       const wait = Date.parse(String(lastRun(bench).not_before)) - before;
@@ -432,8 +432,7 @@ describe.concurrent('Retry-After', () => {
 
   it('outlives the worker', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
-    service.script('leagues', failed(503, { 'retry-after': '3600' }));
+    await using service = await startService({ leagues: fail(503, { 'retry-after': '3600' }) });
     {
       await using bench = await openBench({ folder, url: service.url });
       await bench.poll();
@@ -447,8 +446,7 @@ describe.concurrent('Retry-After', () => {
 
   it('of a run that is then stopped outlives it', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
-    service.script('leagues', failed(503, { 'retry-after': '60' }), leaguesAnswer([]));
+    await using service = await startService({ leagues: [fail(503, { 'retry-after': '60' }), listLeagues([])] });
     {
       await using bench = await openBench({ folder, url: service.url });
       const polling = bench.poll();
@@ -465,8 +463,7 @@ describe.concurrent('Retry-After', () => {
 
   it('of a second rejection outlives the worker', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
-    service.script('leagues', failed(401), failed(403, { 'retry-after': '3600' }));
+    await using service = await startService({ leagues: [fail(401), fail(403, { 'retry-after': '3600' })] });
     {
       await using bench = await openBench({ folder, url: service.url });
       await bench.poll();
@@ -479,8 +476,7 @@ describe.concurrent('Retry-After', () => {
 
   it('of a renewal that no run was waiting for outlives the worker', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
-    service.script('login', failed(503, { 'retry-after': '3600' }), granted());
+    await using service = await startService({ login: [fail(503, { 'retry-after': '3600' }), grantLogin()] });
     {
       await using bench = await openBench({ folder, url: service.url });
       const ending = new AbortController();
@@ -497,9 +493,9 @@ describe.concurrent('Retry-After', () => {
 
   it('of one service says nothing about another', async () => {
     using folder = makeFolder();
-    await using one = await startScriptedService();
-    await using other = await startScriptedService();
-    one.script('leagues', failed(503, { 'retry-after': '3600' }));
+    await using one = await startService();
+    await using other = await startService();
+    one.script('leagues', fail(503, { 'retry-after': '3600' }));
     {
       await using bench = await openBench({ folder, url: one.url });
       await bench.poll();
@@ -510,7 +506,7 @@ describe.concurrent('Retry-After', () => {
 
   it('of a login holds back everything', async () => {
     await withBench(async ({ service, bench }) => {
-      service.script('login', failed(503, { 'retry-after': '3600' }));
+      service.script('login', fail(503, { 'retry-after': '3600' }));
       await bench.poll();
       await bench.poll();
       expect(service.requests).toHaveLength(1);
@@ -521,7 +517,7 @@ describe.concurrent('Retry-After', () => {
 
 describe.concurrent('a redirect', () => {
   it.each([301, 302, 307, 308])('(%i) is not followed, and nothing reaches the other server', async (status) => {
-    await using other = await startScriptedService();
+    await using other = await startService();
     const location = `${other.url}/events/v1/leagues/?secret=x`;
     await withLeagues([{ status, headers: { location } }], async ({ bench }) => {
       expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
@@ -533,7 +529,7 @@ describe.concurrent('a redirect', () => {
   });
 
   it('of the login is not followed either', async () => {
-    await using other = await startScriptedService();
+    await using other = await startService();
     await withBench(async ({ service, bench }) => {
       service.script('login', { status: 307, headers: { location: `${other.url}/players/v1/authenticate/login` } });
       expect((await bench.poll()).outcome).toBe('failed');
@@ -682,7 +678,7 @@ describe.concurrent('a deadline', () => {
 
   it('does not delay the end of a worker whose login hangs, and nothing is sent after that', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const settings = { RUN_TIMEOUT: '10s', ATTEMPT_TIMEOUT: '20s' };
     const bench = await openBench({ folder, url: service.url, settings });
     service.script('login', hang());
@@ -698,7 +694,7 @@ describe.concurrent('a deadline', () => {
   });
 
   it('does not delay a stop during the wait before a retry', async () => {
-    await withLeagues([failed(503, { 'retry-after': '60' })], async ({ bench }) => {
+    await withLeagues([fail(503, { 'retry-after': '60' })], async ({ bench }) => {
       setTimeout(bench.stop, 300);
       const report = await bench.poll();
       expect(report.outcome).toBe('interrupted');

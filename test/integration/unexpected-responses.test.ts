@@ -5,12 +5,12 @@ import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { parseElements } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { failed, granted, leaguesAnswer, type Reply, startScriptedService } from '../support/scripted-service.ts';
+import { fail, grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const GOOD = leaguesAnswer([makeLeague('a')]);
+const GOOD = listLeagues([makeLeague('a')]);
 /** A response whose body begins and never continues. */
 const stalled =
   (status: number, headers: Readonly<Record<string, string>> = {}): Reply =>
@@ -21,11 +21,11 @@ const stalled =
 /** The timeout of an attempt that must time out, even on a busy machine. */
 const SOON = { ATTEMPT_TIMEOUT: '2s' };
 
-type Stage = { readonly service: Awaited<ReturnType<typeof startScriptedService>>; readonly bench: Bench };
+type Stage = { readonly service: Awaited<ReturnType<typeof startService>>; readonly bench: Bench };
 
 async function withBench(check: (stage: Stage) => Promise<void>, settings = {}): Promise<void> {
   using folder = makeFolder();
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url, settings });
   await check({ service, bench });
 }
@@ -49,7 +49,7 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
 
   it('so that the next worker knows the Retry-After of a renewal, even after a stop', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     {
       await using bench = await openBench({ folder, url: service.url });
       await bench.poll();
@@ -99,7 +99,7 @@ describe.concurrent('a Retry-After', () => {
 
   it('of a 304 is known to the next worker', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const { body = '' } = { body: '', ...(typeof GOOD === 'object' ? GOOD : {}) };
     service.script('leagues', { headers: { etag: '"1"' }, body }, asksFor(304, ''));
     {
@@ -136,8 +136,7 @@ describe.concurrent('a Retry-After', () => {
     'that a clock wrote down that was %s ahead lasts as long as it was asked for, over any number of starts',
     async (_, ahead) => {
       using folder = makeFolder();
-      await using service = await startScriptedService();
-      service.script('leagues', failed(503, { 'retry-after': '3600' }), GOOD);
+      await using service = await startService({ leagues: [fail(503, { 'retry-after': '3600' }), GOOD] });
       const path = folder.file('leagues.db');
       const shift = (by: string): void =>
         withDatabase(path, (db) => {
@@ -169,7 +168,7 @@ it.each([
   ['broken by a tab', 'https://access-to\tken-1.evil.example/'],
 ])('a token in the host of a redirect is not repeated, %s', async (_, location) => {
   await withBench(async ({ service, bench }) => {
-    service.script('login', granted({ access_token: 'access-token-1' }));
+    service.script('login', grantLogin({ access_token: 'access-token-1' }));
     service.script('leagues', (response) => {
       response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
     });

@@ -6,7 +6,7 @@ import { createCopyProcess } from '../../src/worker/copy-process.ts';
 import { dumpTables, execute, type Row, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PROGRAM } from '../support/program.ts';
-import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, type Service, startService } from '../support/service.ts';
 import { DATABASE_OF_0_1_0, lastListOf } from '../support/version-0.1.0.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
@@ -60,7 +60,7 @@ function placeOld(folder: Folder, sql = ''): string {
 }
 
 /** A worker on the database in this folder, which makes its copy like the built program. */
-function start(folder: Folder, { url }: ScriptedService): Promise<Bench> {
+function start(folder: Folder, { url }: Service): Promise<Bench> {
   const copy = createCopyProcess({
     program: [process.execPath, PROGRAM],
     environment: process.env,
@@ -92,7 +92,7 @@ describe('a database of version 0.1.0', () => {
     const path = placeOld(folder, MORE_ROWS);
     const before = dumpTables(path);
     for (const [table, rows] of Object.entries(before)) expect(rows.length, table).toBeGreaterThan(0);
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using bench = await start(folder, service);
     expect(bench.place.interrupted).toBe(1);
 
@@ -125,7 +125,7 @@ describe('a database of version 0.1.0', () => {
       application: readRows(file, 'PRAGMA application_id'),
     });
     const before = contentOf(path);
-    await using service = await startScriptedService();
+    await using service = await startService();
     await using _bench = await start(folder, service);
     expect(contentOf(folder.file(COPY))).toEqual(before);
     expect(readRows(folder.file(COPY), 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
@@ -134,7 +134,7 @@ describe('a database of version 0.1.0', () => {
   it('is upgraded once, and keeps the id that it got', async () => {
     using folder = makeFolder();
     const path = placeOld(folder);
-    await using service = await startScriptedService();
+    await using service = await startService();
     const first = await start(folder, service);
     expect(first.place.store.upgrade).toEqual({
       from: 1,
@@ -155,7 +155,7 @@ describe('a database of version 0.1.0', () => {
     using one = makeFolder();
     using other = makeFolder();
     const paths = [one, other].map((folder) => placeOld(folder));
-    await using service = await startScriptedService();
+    await using service = await startService();
     for (const folder of [one, other]) await (await start(folder, service))[Symbol.asyncDispose]();
     const [first, second] = paths.map(idOf);
     expect(first).not.toEqual(second);
@@ -164,8 +164,7 @@ describe('a database of version 0.1.0', () => {
   it('is written by polls that find nothing new only in runs, after the first has renewed the hashes', async () => {
     using folder = makeFolder();
     const path = placeOld(folder, 'DELETE FROM held_removals');
-    await using service = await startScriptedService();
-    service.script('leagues', leaguesAnswer(lastListOf(path)));
+    await using service = await startService({ leagues: listLeagues(lastListOf(path)) });
     await using bench = await start(folder, service);
     const upgraded = dumpTables(path);
     expect((await bench.poll()).outcome).toBe('unchanged');

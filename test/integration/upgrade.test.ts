@@ -26,7 +26,7 @@ import { type Folder, makeFolder } from '../support/folder.ts';
 import { addMigration, makeLaterProgram, PRESENT_SCHEMA } from '../support/later-version.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { PROGRAM } from '../support/program.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 import { openTestStore } from '../support/store.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 import { openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
@@ -59,10 +59,10 @@ async function openAndClose(path: string, folder = migrations) {
 
 /** A database of the current schema with the rows of some polls. */
 async function fill(folder: Folder): Promise<string> {
-  await using service = await startScriptedService();
+  await using service = await startService();
   await using bench = await openBench({ folder, url: service.url });
   for (const leagues of [makeLeagues(3), makeLeagues(3, { city: 'Ghent' }), makeLeagues(2)]) {
-    service.script('leagues', leaguesAnswer(leagues));
+    service.script('leagues', listLeagues(leagues));
     expect((await bench.poll()).outcome).toBe('changed');
   }
   await bench.pollProfile();
@@ -190,9 +190,8 @@ describe('a database that holds something', () => {
     using folder = makeFolder();
     using killed = makeFolder();
     const newer = newerMigrations(folder, 'newer');
-    await using service = await startScriptedService();
+    await using service = await startService({ leagues: listLeagues(makeLeagues(3)) });
     await using bench = await openBench({ folder, url: service.url });
-    service.script('leagues', leaguesAnswer(makeLeagues(3)));
     await bench.poll();
     const path = killed.file('leagues.db');
     for (const suffix of ['', '-wal']) copyFileSync(`${bench.path}${suffix}`, `${path}${suffix}`);
@@ -307,8 +306,7 @@ describe('the later version of the program', () => {
   it('says where the copy is and how long it took, and this version refuses what it wrote with 74', async () => {
     using folder = makeFolder();
     const path = await fill(folder);
-    await using service = await startScriptedService();
-    service.script('leagues', leaguesAnswer(makeLeagues(2)));
+    await using service = await startService({ leagues: listLeagues(makeLeagues(2)) });
     const later = makeLaterProgram(...STEP);
     const upgraded = await syncBy(later, path, service.url);
     expect(upgraded.code).toBe(0);

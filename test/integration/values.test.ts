@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Row, readExactRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { leaguesAnswer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, type Service, startService } from '../support/service.ts';
 import { type Bench, openBench } from '../support/worker-resources.ts';
 
 type Check = (bench: Bench, poll: (...elements: readonly unknown[]) => Promise<unknown>) => void | Promise<void>;
@@ -10,10 +10,10 @@ type Check = (bench: Bench, poll: (...elements: readonly unknown[]) => Promise<u
 /** A new database, and a service with the list of the test. */
 async function withBench(check: Check, settings: Readonly<Record<string, string>> = {}): Promise<void> {
   using folder = makeFolder();
-  await using service: ScriptedService = await startScriptedService();
+  await using service: Service = await startService();
   await using bench = await openBench({ folder, url: service.url, settings });
   await check(bench, (...elements) => {
-    service.script('leagues', leaguesAnswer(elements));
+    service.script('leagues', listLeagues(elements));
     return bench.poll();
   });
 }
@@ -274,9 +274,10 @@ describe('a field that the interface does not name', () => {
 
   it('is noted of the answer, too', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService({
+      leagues: listLeagues([makeLeague('a')], { page: 1, result: 'success' }),
+    });
     await using bench = await openBench({ folder, url: service.url });
-    service.script('leagues', leaguesAnswer([makeLeague('a')], { page: 1, result: 'success' }));
     await bench.poll();
     expect(drift(bench)).toEqual([{ field: 'leagues.page', kind: 'unknown-field', detail: 'number' }]);
   });
@@ -333,9 +334,8 @@ describe('an element that cannot be stored', () => {
 
   it('is not resolved by a poll that failed', async () => {
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService({ leagues: [listLeagues([makeLeague('a'), 7]), { status: 404 }] });
     await using bench = await openBench({ folder, url: service.url });
-    service.script('leagues', leaguesAnswer([makeLeague('a'), 7]), { status: 404 });
     await bench.poll();
     await bench.poll();
     expect(bench.rows('SELECT resolved_at FROM rejected_leagues')).toEqual([{ resolved_at: null }]);

@@ -1,12 +1,13 @@
 import { makeLeague } from './leagues.ts';
-import { grantLogin, listLeagues, type Reply, type Seen, startService } from './service.ts';
+import { fail, grantLogin, listLeagues, type Seen, startService } from './service.ts';
 
 export type ExpiringServiceOptions = {
   readonly lifeMs: number;
   /** Rewrites `expire_datetime`, which ends in `Z` otherwise. */
   readonly spell?: (instant: string) => string;
-  /** Options of the login responses besides the body. */
-  readonly login?: Pick<Reply, 'headers' | 'dated'>;
+  /** Headers of the responses to logins, and whether there is a `Date` among them, as there should be. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly dated?: boolean;
 };
 
 export type ExpiringService = {
@@ -19,33 +20,24 @@ export type ExpiringService = {
   readonly expiries: readonly string[];
 };
 
-const EXPIRY = /(?<="expire_datetime":")[^"]*/;
-
 /** A service that accepts a token until its true expiry, and may send any `expire_datetime`. */
 export async function startExpiringService(options: ExpiringServiceOptions): Promise<ExpiringService> {
-  const { lifeMs, spell = (instant) => instant, login = {} } = options;
+  const { lifeMs, spell = (instant) => instant, headers, dated = true } = options;
   const expiries: string[] = [];
-  const grant = (): Reply => ({
-    ...grantLogin(nameToken(performance.now() + lifeMs), lifeMs),
-    ...login,
-    spell: (text) =>
-      text.replace(EXPIRY, (instant) => {
-        expiries.push(instant);
-        return spell(instant);
-      }),
+  const { url, seen } = await startService({
+    login: (response) => {
+      response.sendDate = dated;
+      const expiry = new Date(Date.now() + lifeMs).toISOString();
+      expiries.push(expiry);
+      return grantLogin(
+        { access_token: nameToken(performance.now() + lifeMs), expire_datetime: spell(expiry) },
+        headers,
+      );
+    },
+    leagues: (_response, request) => (isLate(request) ? fail(401) : listLeagues([makeLeague('a')])),
   });
-  const service = await startService((seen) => {
-    if (seen.endpoint === 'login') return grant();
-    return isLate(seen) ? { status: 401, body: { result: 'fail' } } : listLeagues([makeLeague('a')]);
-  });
-  const at = (endpoint: Seen['endpoint']) => service.seen.filter((seen) => seen.endpoint === endpoint);
-  return {
-    url: service.url,
-    logins: () => at('login'),
-    polls: () => at('leagues'),
-    late: () => at('leagues').filter(isLate),
-    expiries,
-  };
+  const polls = () => seen('leagues');
+  return { url, logins: () => seen('login'), polls, late: () => polls().filter(isLate), expiries };
 }
 
 /** A token that contains its own expiry, on the monotonic clock. */

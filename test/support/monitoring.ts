@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import { openPort } from './port.ts';
-import { type Reply, type SeenRequest, send } from './scripted-service.ts';
+import { type Reply, type Seen, startService } from './service.ts';
 
 /** The secret part of the address, as healthchecks.io hands it out. */
 export const CHECK_ID = '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
@@ -9,7 +7,7 @@ export const CHECK_ID = '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278';
 export type Monitoring = {
   readonly url: string;
   readonly port: number;
-  readonly seen: readonly SeenRequest[];
+  readonly seen: readonly Seen[];
   /** Method, path without the check's id, and body of each request, oldest first. */
   readonly told: () => readonly string[];
   /** Sets its response from now on. */
@@ -17,29 +15,18 @@ export type Monitoring = {
 };
 
 export async function startMonitoring(): Promise<Monitoring> {
-  const seen: SeenRequest[] = [];
-  let reply: Reply = { body: 'OK' };
-  const server = createServer(async (request, response) => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { method = '', url = '', headers } = request;
-    seen.push({ method, path: url, headers, body: Buffer.concat(chunks).toString(), at: performance.now() });
-    send(response, reply);
-  });
-  const { port } = await openPort(server);
+  const { url, port, requests, script } = await startService({ other: { body: 'OK' } });
   return {
-    url: `http://127.0.0.1:${port}/${CHECK_ID}`,
+    url: `${url}/${CHECK_ID}`,
     port,
-    seen,
-    told: () => seen.map(({ method, path, body }) => `${method} ${kindOf(path)} ${body}`.trim()),
-    reply: (next) => {
-      reply = next;
-    },
+    seen: requests,
+    told: () => requests.map(({ method, path, body }) => `${method} ${kindOf(path)} ${body}`.trim()),
+    reply: (next) => script('other', next),
   };
 }
 
 /** The run id in the request. */
-export function runIdOf({ path }: SeenRequest): string | null {
+export function runIdOf({ path }: Seen): string | null {
   return new URL(path, 'http://check').searchParams.get('rid');
 }
 

@@ -1,8 +1,7 @@
-import { onTestFinished } from 'vitest';
 import { type Bench, setUpFor } from './bench.ts';
 import type { Row } from './database.ts';
 import type { Environment, RunningProgram } from './program.ts';
-import { leaguesAnswer, startScriptedService } from './scripted-service.ts';
+import { listLeagues, startService } from './service.ts';
 
 /** A worker with its status page, and the URL. */
 export type Served = { readonly bench: Bench; readonly worker: RunningProgram; readonly url: string };
@@ -16,9 +15,7 @@ export async function serve(bench: Bench, env: Environment = {}): Promise<Served
 
 /** The same, with a service that sends these leagues; resolves when they are stored. */
 export async function serveLeagues(leagues: readonly Row[], env: Environment = {}): Promise<Served> {
-  const service = await startScriptedService();
-  onTestFinished(() => service[Symbol.asyncDispose]());
-  service.script('leagues', leaguesAnswer(leagues));
+  const service = await startService({ leagues: listLeagues(leagues) });
   const served = await serve(setUpFor(service.url), env);
   await served.worker.waitForPoll();
   return served;

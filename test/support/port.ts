@@ -1,15 +1,18 @@
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, TestRunner } from 'vitest';
 
 /** A listener on loopback. */
-export type Port = {
+export type Port = AsyncDisposable & {
   readonly port: number;
   /** The number of connections so far, including failed ones. */
   readonly connections: () => number;
 };
 
-/** Starts a server on a free port of loopback. The server and its connections end with the test. */
+/**
+ * Starts a server on a free port of loopback. The server and its connections end with the test, or when it is disposed
+ * of, as concurrent tests have to.
+ */
 export async function openPort(server: Server): Promise<Port> {
   const open = new Set<Socket>();
   let connections = 0;
@@ -20,16 +23,20 @@ export async function openPort(server: Server): Promise<Port> {
     socket.on('error', () => undefined);
     socket.once('close', () => open.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
+  const end = async (): Promise<void> => {
+    if (!server.listening) return;
     const closed = once(server.close(), 'close');
     for (const socket of open) socket.destroy();
     await closed;
-  });
+  };
+  // Vitest confuses concurrent tests.
+  const test = TestRunner.getCurrentTest();
+  if (test !== undefined && !test.concurrent) onTestFinished(end);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP port was bound');
-  return { port: address.port, connections: () => connections };
+  return { port: address.port, connections: () => connections, [Symbol.asyncDispose]: end };
 }
 
 /** Relays everything in both directions; if one side ends, so does the other. */

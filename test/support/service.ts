@@ -1,78 +1,192 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { openPort } from './port.ts';
+import { text } from 'node:stream/consumers';
+import { expect } from 'vitest';
+import { openPort, type Port } from './port.ts';
 
-export type Reply = {
+type Headers = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, unknown>>;
+
+type PlainReply = {
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly body: unknown;
-  /** Rewrites the JSON text before it is sent. */
-  readonly spell?: (text: string) => string;
+  readonly headers?: Headers;
+  readonly body?: string | Uint8Array;
   readonly delayMs?: number;
-  /** Whether the response has a `Date` header, as it should. */
-  readonly dated?: boolean;
 };
 
-/** One request to the scripted service. Times by the monotonic clock, in ms. */
+/** A response, or a function that returns it at the request or writes to the socket itself. */
+export type Reply =
+  | PlainReply
+  | ((response: ServerResponse, seen: Seen) => Reply)
+  | ((response: ServerResponse, seen: Seen) => void);
+
+export type Kind = 'login' | 'leagues' | 'profile';
+
+/** A request as it arrived. Times by the monotonic clock, in ms. */
 export type Seen = {
-  readonly endpoint: 'login' | 'profile' | 'leagues';
+  readonly kind: Kind | 'other';
+  /** Its number among the requests of its kind, from 1. */
+  readonly nth: number;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
   readonly authorization: string;
+  body: string;
   readonly beganAt: number;
-  /** Infinite until the response has ended. */
+  /** When the response had ended, or its connection. Infinite until then. */
   endedAt: number;
 };
 
-export type Service = { readonly url: string; readonly seen: readonly Seen[] };
+export type Service = Port & {
+  readonly url: string;
+  readonly requests: readonly Seen[];
+  /** The requests of one kind, oldest first. */
+  readonly seen: (kind: Kind) => readonly Seen[];
+  /**
+   * The responses to the next requests of this kind, in this order; the last one repeats. Replaces what was scripted
+   * before.
+   */
+  readonly script: (kind: Seen['kind'], ...replies: readonly Reply[]) => void;
+};
 
-/** A handwritten service, for responses that the simulator does not support. Ends with the test. */
-export async function startService(answer: (seen: Seen, nth: number) => Reply): Promise<Service> {
-  const seen: Seen[] = [];
-  const server = createServer((request, response) => {
-    const entry = readRequest(request);
-    seen.push(entry);
-    const nth = seen.filter((other) => other.endpoint === entry.endpoint).length;
-    const reply = answer(entry, nth);
+const PATHS = [
+  [/^POST .*\/players\/v1\/authenticate\/login$/, 'login'],
+  [/^GET .*\/events\/v1\/leagues\/$/, 'leagues'],
+  [/^GET .*\/players\/v1\/players\/player\/me$/, 'profile'],
+] as const;
+
+/**
+ * A handwritten service on loopback, for responses that the simulator does not support. By default it grants logins and
+ * lists nothing. It ends with the test, or when it is disposed of, as concurrent tests have to.
+ */
+export async function startService(
+  replies: Readonly<Partial<Record<Seen['kind'], Reply | readonly Reply[]>>> = {},
+): Promise<Service> {
+  const requests: Seen[] = [];
+  const seen = (kind: Seen['kind']) => requests.filter((request) => request.kind === kind);
+  const scripts: Record<Seen['kind'], readonly Reply[]> = {
+    login: [grantLogin()],
+    leagues: [listLeagues([])],
+    profile: [json({ message: 'ok', player: { player_id: 'p1' }, player_premium_items: [] })],
+    other: [{ status: 404, body: 'no such path' }],
+  };
+  const script: Service['script'] = (kind, ...next) => {
+    scripts[kind] = next;
+  };
+  for (const [kind, given] of Object.entries(replies)) script(kind as Kind, ...[given].flat());
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    const asked = `${method} ${url.split('?', 1)}`;
+    const kind = PATHS.find(([path]) => path.test(asked))?.[1] ?? 'other';
+    const entry: Seen = {
+      kind,
+      nth: seen(kind).length + 1,
+      method,
+      path: url,
+      headers,
+      authorization: headers.authorization ?? '',
+      body: '',
+      beganAt: performance.now(),
+      endedAt: Number.POSITIVE_INFINITY,
+    };
+    requests.push(entry);
     response.once('close', () => {
       entry.endedAt = performance.now();
     });
-    const timer = setTimeout(() => send(response, reply), reply.delayMs ?? 0);
-    response.once('close', () => clearTimeout(timer));
+    // A client that is killed may not send all of it.
+    entry.body = await text(request).catch(() => '');
+    const [reply, ...others] = scripts[kind];
+    if (others.length > 0) scripts[kind] = others;
+    send(response, entry, reply);
   });
-  const { port } = await openPort(server);
-  return { url: `http://127.0.0.1:${port}`, seen };
+  const port = await openPort(server);
+  return { ...port, url: `http://127.0.0.1:${port.port}`, requests, seen, script };
 }
 
-function readRequest({ url = '', headers }: IncomingMessage): Seen {
-  const endpoint = url.includes('/login') ? 'login' : url.includes('/leagues/') ? 'leagues' : 'profile';
-  return {
-    endpoint,
-    authorization: headers.authorization ?? '',
-    beganAt: performance.now(),
-    endedAt: Number.POSITIVE_INFINITY,
+function send(response: ServerResponse, seen: Seen, reply: Reply | undefined): void {
+  if (reply === undefined) return;
+  if (typeof reply === 'function') {
+    send(response, seen, reply(response, seen) as Reply | undefined);
+    return;
+  }
+  const { status = 200, headers, body = '', delayMs = 0 } = reply;
+  const end = () => response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
+  if (delayMs === 0) {
+    end();
+    return;
+  }
+  const timer = setTimeout(end, delayMs);
+  response.once('close', () => clearTimeout(timer));
+}
+
+/** An answer in JSON; `value` may be JSON text already, for numbers that JavaScript cannot write. */
+export function json(value: unknown, status = 200, headers: Headers = {}) {
+  const body = typeof value === 'string' ? value : JSON.stringify(value);
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+export function fail(status: number, headers: Headers = {}): PlainReply {
+  return json({ result: 'fail', message: `failed with ${status}` }, status, headers);
+}
+
+let logins = 0;
+
+/** A login that is granted, for an hour: section 2.1 of the interface. Each one has new tokens unless one is given. */
+export function grantLogin(fields: Fields = {}, headers: Headers = {}) {
+  return (): PlainReply => {
+    logins += 1;
+    const { access_token = `access-token-${logins}` } = fields;
+    const body = {
+      result: 'success',
+      message: 'Login successful',
+      player_id: 'p1',
+      access_token,
+      refresh_token: `refresh-${access_token}`,
+      expire_datetime: new Date(Date.now() + 3_600_000).toISOString(),
+      ...fields,
+    };
+    return json(body, 200, headers);
   };
 }
 
-function send(response: ServerResponse, reply: Reply): void {
-  const { status = 200, headers = {}, body, spell = (text) => text, dated = true } = reply;
-  response.sendDate = dated;
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(spell(JSON.stringify(body)));
+/** A list of leagues: section 4.3 of the interface. Elements that are strings are JSON text already. */
+export function listLeagues(elements: readonly unknown[], fields: Fields = {}, headers: Headers = {}) {
+  const list = elements.map((element) => (typeof element === 'string' ? element : JSON.stringify(element))).join(',');
+  const rest = JSON.stringify({ message: 'ok', timestamp: '2026-11-20T12:00:00Z', ...fields }).slice(1, -1);
+  return json(`{${rest},"leagues":[${list}]}`, 200, headers);
 }
 
-/** A login that is granted: section 2.1 of the interface. */
-export function grantLogin(token: string, lifeMs = 3_600_000): Reply {
-  const body = {
-    result: 'success',
-    message: 'Logged in',
-    player_id: 'p-1',
-    access_token: token,
-    refresh_token: `refresh-${token}`,
-    expire_datetime: new Date(Date.now() + lifeMs).toISOString(),
+/** Accepts the request and never responds. */
+export function hang(): Reply {
+  return () => undefined;
+}
+
+/** Breaks the connection without a response. */
+export function reset(): Reply {
+  return (response) => {
+    response.socket?.destroy();
   };
-  return { body };
 }
 
-/** A list of leagues: section 4.3 of the interface. */
-export function listLeagues(leagues: readonly unknown[], more: Readonly<Record<string, unknown>> = {}): Reply {
-  return { body: { message: 'Leagues retrieved', leagues, timestamp: new Date().toISOString(), ...more } };
+/** Promises the whole body, sends half of it, and breaks the connection. */
+export function cut(body: string): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+    response.write(body.slice(0, body.length / 2), () => response.socket?.destroy());
+  };
+}
+
+/** Sends a byte of the body every few ms, for ever. */
+export function trickle(everyMs: number): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const timer = setInterval(() => response.write(' '), everyMs);
+    response.on('close', () => clearInterval(timer));
+  };
+}
+
+/** Expects that each request ended before the next began. */
+export function expectNoOverlap(requests: readonly Seen[]): void {
+  for (const [index, { beganAt }] of requests.slice(1).entries())
+    expect(beganAt).toBeGreaterThanOrEqual(requests[index]?.endedAt ?? Number.POSITIVE_INFINITY);
 }

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readRows } from '../support/database.ts';
-import { makeFolder } from '../support/folder.ts';
-import { runProgram, startProgram } from '../support/program.ts';
-import { type Kind, type Reply, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import { setUpFor } from '../support/bench.ts';
+import { type Kind, type Reply, startService } from '../support/service.ts';
 
 const MEGABYTE = 1_000_000;
 const BOMB_MB = 300;
@@ -32,20 +29,7 @@ async function bomb(): Promise<Reply> {
 async function flood(): Promise<Reply> {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    // The worker breaks the connection, as intended.
-    response.on('error', () => undefined);
     Readable.from(blanks(PLAIN_MB)).pipe(response);
-  };
-}
-
-function settingsFor(service: ScriptedService) {
-  return {
-    LEAGUE_SYNC_BASE_URL: service.url,
-    LEAGUE_SYNC_USERNAME: 'player',
-    LEAGUE_SYNC_PASSWORD: 'secret-password',
-    LEAGUE_SYNC_DATABASE: 'leagues.db',
-    LEAGUE_SYNC_PROFILE_SCHEDULE: 'off',
-    LEAGUE_SYNC_LISTEN: 'off',
   };
 }
 
@@ -62,23 +46,18 @@ describe.each<[string, Kind, () => Promise<Reply>]>([
   ['70 MB of a login as they are', 'login', flood],
 ])('%s', (_what, kind, make) => {
   it('end a sync with a failure that names the limit, after one request', async () => {
-    const { path: cwd } = makeFolder();
-    await using service = await startScriptedService();
-    service.script(kind, await make());
-    const { code, stderr } = await runProgram(['sync'], { cwd, env: settingsFor(service) });
+    const service = await startService({ [kind]: await make() });
+    const bench = setUpFor(service.url);
+    const { code, stderr } = await bench.runProcess(['sync']);
     expect(code).toBe(1);
     expect(stderr).toMatch(FAILURE);
     expect(service.seen(kind)).toHaveLength(1);
-    expect(readRows(join(cwd, 'leagues.db'), 'SELECT outcome, error_kind FROM runs')).toEqual([
-      { outcome: 'failed', error_kind: 'contract' },
-    ]);
+    expect(bench.rows('SELECT outcome, error_kind FROM runs')).toEqual([{ outcome: 'failed', error_kind: 'contract' }]);
   });
 
   it.skipIf(process.platform !== 'linux')('leave a worker alive, and small', async () => {
-    const { path: cwd } = makeFolder();
-    await using service = await startScriptedService();
-    service.script(kind, await make());
-    const worker = startProgram(['run'], { cwd, env: settingsFor(service) });
+    const service = await startService({ [kind]: await make() });
+    const worker = setUpFor(service.url).start(['run']);
     expect(String((await worker.waitForPoll('failed')).msg)).toMatch(FAILURE);
     // Read while the process is alive, so that its peak is included.
     expect(peakMemoryBytes(worker.pid)).toBeLessThan(MOST_MEMORY_BYTES);

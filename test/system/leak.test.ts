@@ -15,9 +15,8 @@ const PAIR = `${USERNAME}:${PASSWORD}`;
 
 /** A bench on whose database a sync has run, so that its secrets have been used. */
 async function setUpSynced(): Promise<Bench> {
-  const granted = grantLogin(TOKEN).body;
-  const login = { body: { ...(granted as object), refresh_token: REFRESH } };
-  const service = await startService(({ endpoint }) => (endpoint === 'login' ? login : listLeagues([makeLeague('a')])));
+  const login = grantLogin({ access_token: TOKEN, refresh_token: REFRESH });
+  const service = await startService({ login, leagues: listLeagues([makeLeague('a')]) });
   const bench = setUpFor(service.url);
   for (const authorization of [`Basic ${btoa(`${USERNAME}:${SENT.password}`)}`, `Bearer ${SENT.token}`])
     await (await fetch(service.url, { headers: { authorization } })).text();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countLogins, EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
-import { failed, startScriptedService } from '../support/scripted-service.ts';
+import { fail, startService } from '../support/service.ts';
 
 const WARN = 40;
 
@@ -27,8 +27,7 @@ describe('a worker whose service fails', () => {
   });
 
   it('does not count polls postponed by Retry-After as failures', async () => {
-    await using service = await startScriptedService();
-    service.script('login', failed(429, { 'retry-after': '600' }));
+    await using service = await startService({ login: fail(429, { 'retry-after': '600' }) });
     const bench = setUpFor(service.url);
     const env = { LEAGUE_SYNC_LOG_LEVEL: 'debug', LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' };
     const worker = bench.start(['run'], env);

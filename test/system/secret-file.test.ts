@@ -8,9 +8,10 @@ import { grantLogin, listLeagues, type Seen, startService } from '../support/ser
 
 describe('a secret file', () => {
   it('is re-read at every login', async () => {
-    const service = await startService(({ endpoint }, nth) =>
-      endpoint === 'login' ? grantLogin(`token-no-${nth}`, 3_000) : listLeagues([makeLeague('a')]),
-    );
+    const service = await startService({
+      login: () => grantLogin({ expire_datetime: new Date(Date.now() + 3_000).toISOString() }),
+      leagues: listLeagues([makeLeague('a')]),
+    });
     const bench = setUpFor(service.url);
     const file = join(bench.folder, 'password');
     writeFileSync(file, 'first-password\nnot the secret\n');
@@ -18,7 +19,7 @@ describe('a secret file', () => {
     await worker.waitForPoll('changed');
     replaceFile(file, 'second-password\n');
     const seen = await eventually('the second password is used', () => {
-      const pairs = service.seen.filter((request) => request.endpoint === 'login').map(pairOf);
+      const pairs = service.seen('login').map(pairOf);
       return pairs.includes('player:second-password') && pairs;
     });
     expect(seen[0]).toBe('player:first-password');

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
+import { makeLeague } from '../support/leagues.ts';
 import type { LogLine } from '../support/program.ts';
-import { expectNoOverlap, startSlowOnce } from '../support/slow-service.ts';
+import { expectNoOverlap, listLeagues, startService } from '../support/service.ts';
 
 const SLOT_MS = 1_000;
 /** Several scheduled times, and longer than the scheduler's tolerance. */
@@ -13,8 +14,9 @@ function isSkip({ msg }: LogLine): boolean {
 }
 
 it('scheduled runs during a long run are skipped and logged, not made up, and the next one takes place', async () => {
-  const { url, polls } = await startSlowOnce(SLOW_MS);
-  const bench = setUpFor(url);
+  const list = listLeagues([makeLeague('a')]);
+  const service = await startService({ leagues: [{ ...list, delayMs: SLOW_MS }, list] });
+  const bench = setUpFor(service.url);
   const worker = bench.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
   await worker.waitForPoll('changed');
   const endedAt = performance.now();
@@ -24,6 +26,6 @@ it('scheduled runs during a long run are skipped and logged, not made up, and th
 
   expect(worker.log().filter(isSkip).length).toBeGreaterThanOrEqual(1);
   // Catch-up runs would come at once, one after the other.
-  expect(polls().length - 1).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
-  expectNoOverlap(polls());
+  expect(service.seen('leagues').length - 1).toBeLessThanOrEqual(elapsedMs / SLOT_MS + 2);
+  expectNoOverlap(service.seen('leagues'));
 });

@@ -2,35 +2,31 @@ import { describe, expect, it } from 'vitest';
 import { type Bench, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
 import { isWritten } from '../support/database.ts';
-import { makeLeague } from '../support/leagues.ts';
+import { makeLeagues } from '../support/leagues.ts';
 import { eventually, readLines } from '../support/program.ts';
 import { countLeagues, pollChange, setUpPublishing, startFresh } from '../support/publish-setup.ts';
-import { grantLogin, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
+import { fail, hang, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
 import { expectCleanStop, expectInOrder, STOPPING, wordsOf } from '../support/stopping.ts';
 
 /** Enough leagues for a transaction of most of a second, so that a signal can arrive within it. */
 const MANY = 20_000;
-const NEVER_MS = 60_000;
 const RUNS = 'SELECT outcome, http_status, attempts, received FROM runs ORDER BY id';
-const UNAVAILABLE: Reply = { status: 503, body: { result: 'fail' } };
 
 /** The last log lines of an idle worker, and of one within a poll. */
 const IDLE_END = [STOPPING, expect.stringMatching(/^stopped\b/)];
 const POLL_END = [STOPPING, expect.stringMatching(/^leagues: interrupted \(/), expect.stringMatching(/^stopped\b/)];
 
-/** A bench with a service with these leagues, or with the replies of a function. */
-async function serve(leagues: (nth: number) => Reply): Promise<{ readonly bench: Bench; readonly service: Service }> {
-  const service = await startService(({ endpoint }, nth) =>
-    endpoint === 'login' ? grantLogin('the-only-token') : leagues(nth),
-  );
+/** A bench with a service with these responses to polls. */
+async function serve(...leagues: readonly Reply[]): Promise<{ readonly bench: Bench; readonly service: Service }> {
+  const service = await startService({ leagues });
   return { bench: setUpFor(service.url), service };
 }
 
 function answered({ seen }: Service): number {
-  return seen.filter(({ endpoint, endedAt }) => endpoint === 'leagues' && endedAt < Infinity).length;
+  return seen('leagues').filter(({ endedAt }) => endedAt < Infinity).length;
 }
 
-const listMany = (): Reply => listLeagues(Array.from({ length: MANY }, (_, index) => makeLeague(`l${index}`)));
+const listMany = (): Reply => listLeagues(makeLeagues(MANY));
 
 /** Waits until the transaction of the poll is in progress. */
 async function withinTransaction({ database }: Bench, service: Service): Promise<void> {
@@ -68,7 +64,7 @@ describe('a worker that is stopped', () => {
 
   it('while waiting for the last attempt records no failure, and keeps the status of the service', async () => {
     // The last attempt hangs.
-    const { bench, service } = await serve((nth) => ({ ...UNAVAILABLE, delayMs: nth > 3 ? NEVER_MS : 0 }));
+    const { bench, service } = await serve(fail(503), fail(503), fail(503), hang());
     const worker = bench.start(['run']);
     await eventually('three attempts have failed', () => answered(service) === 3);
     expect(wordsOf(await expectCleanStop(bench, worker))).toEqual(POLL_END);
@@ -76,7 +72,7 @@ describe('a worker that is stopped', () => {
   });
 
   it('during a Retry-After that the run waits out keeps its end', async () => {
-    const { bench, service } = await serve(() => ({ ...UNAVAILABLE, headers: { 'retry-after': '60' } }));
+    const { bench, service } = await serve(fail(503, { 'retry-after': '60' }));
     const worker = bench.start(['run']);
     await eventually('an attempt has failed', () => answered(service) === 1);
     await eventually(

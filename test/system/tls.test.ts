@@ -10,10 +10,11 @@ import {
 import { basicPair, expectNoSecret, failToSync } from '../support/failed-sync.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
-import { grantLogin, listLeagues, startService } from '../support/service.ts';
+import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
 import { startSilence, startTls } from '../support/tls-service.ts';
 
 const HERE = { names: 'DNS:localhost,IP:127.0.0.1' };
+const TOKEN = grantLogin({ access_token: 'access-token-1' });
 const LOGIN = '/players/v1/authenticate/login';
 /** Shorter than the connect timeout, longer than an immediate failure. */
 const AT_ONCE_MS = 5_000;
@@ -143,11 +144,9 @@ async function startRedirecting(what: 'login' | 'leagues', scheme: 'http' | 'htt
   const certificate = authority.issue(HERE);
   const other = await startTls(simulator.url, certificate);
   const origin = scheme === 'https' ? `https://localhost:${other.port}` : simulator.url;
-  const service = await startService(({ endpoint }) => {
-    const path = endpoint === 'login' ? LOGIN : '/events/v1/leagues/';
-    if (endpoint === what) return { status: 307, headers: { location: `${origin}${path}` }, body: {} };
-    return endpoint === 'login' ? grantLogin('access-token-1') : listLeagues([makeLeague('a')]);
-  });
+  const location = `${origin}${what === 'login' ? LOGIN : '/events/v1/leagues/'}`;
+  const redirect = json({}, 307, { location });
+  const service = await startService({ login: TOKEN, leagues: listLeagues([makeLeague('a')]), [what]: redirect });
   const front = await startTls(service.url, certificate);
   return {
     address: `https://localhost:${front.port}`,
@@ -189,10 +188,8 @@ describe('an https address', () => {
 
 // Checks that the searches above look for the right secrets.
 it('the secrets that must not be written are those that are sent', async () => {
-  const service = await startService(({ endpoint }) =>
-    endpoint === 'login' ? grantLogin('access-token-1') : listLeagues([makeLeague('a')]),
-  );
+  const service = await startService({ login: TOKEN, leagues: listLeagues([makeLeague('a')]) });
   expect((await setUpFor(service.url).run(['sync'])).code).toBe(0);
-  const sent = service.seen.map(({ authorization }) => authorization);
+  const sent = service.requests.map(({ authorization }) => authorization);
   expect(sent).toEqual([`Basic ${basicPair(USERNAME, PASSWORD)}`, 'Bearer access-token-1']);
 });

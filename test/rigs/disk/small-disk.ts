@@ -6,7 +6,7 @@ import { codeOf } from '../../../src/errors.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
 import { mountDisk } from '../../support/copy-process.ts';
 import { readRows } from '../../support/database.ts';
-import { makeLeague } from '../../support/leagues.ts';
+import { makeLeagues } from '../../support/leagues.ts';
 import type { RunningProgram } from '../../support/program.ts';
 import { grantLogin, listLeagues, startService } from '../../support/service.ts';
 import { expectSound } from '../syscalls/check.ts';
@@ -29,12 +29,13 @@ export type DiskBench = Bench & {
 /** The database lies in this folder of the disk. Undefined if this user may not mount. */
 export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
   const list = { sport: 0, atRequest: (): void => undefined };
-  const { url } = await startService(({ endpoint }) => {
-    if (endpoint === 'login') return grantLogin('the-one-token');
-    list.atRequest();
-    list.atRequest = () => undefined;
-    const more = { sport: `sport ${list.sport}` };
-    return listLeagues(Array.from({ length: LEAGUES }, (_, index) => makeLeague(`l${index}`, more)));
+  const { url } = await startService({
+    login: grantLogin({ access_token: 'the-one-token' }),
+    leagues: () => {
+      list.atRequest();
+      list.atRequest = () => undefined;
+      return listLeagues(makeLeagues(LEAGUES, { sport: `sport ${list.sport}` }));
+    },
   });
   const bench = setUpFor(url);
   const disk = mountDisk(join(bench.folder, 'disk'), DISK);

@@ -42,7 +42,7 @@ export async function reach(moment: Moment, target: KillTarget, timings: Timings
   const { program, service, database, earlier } = target;
   const within = (ms: number): Promise<void> => rest(random() * ms);
   const until = (probe: () => boolean): Promise<void> => waitFor(() => !program.alive() || probe());
-  const leagues = () => service.seen.slice(earlier).filter(({ endpoint }) => endpoint === 'leagues');
+  const leagues = () => service.requests.slice(earlier).filter(({ kind }) => kind === 'leagues');
   const answered = (): Promise<void> => until(() => leagues().some(({ endedAt }) => Number.isFinite(endedAt)));
   switch (moment) {
     case 'start':

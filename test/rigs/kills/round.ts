@@ -107,7 +107,7 @@ function startTarget({ bench, service }: KillSetup, command: KillTarget['command
     LEAGUE_SYNC_SCHEDULE: EVERY_SECOND,
     LEAGUE_SYNC_PUBLISH: 'shared/copy.db',
   });
-  return { program, command, earlier: service.seen.length, service, database: bench.database };
+  return { program, command, earlier: service.requests.length, service, database: bench.database };
 }
 
 /** Returns whether the program was still running. The files are checked in any case. */
@@ -153,13 +153,13 @@ function placeOf(
   reported: number,
   applied: number,
 ): string {
-  const seen = service.seen.slice(earlier).filter(({ endpoint }) => endpoint === 'leagues');
+  const seen = service.requests.slice(earlier).filter(({ kind }) => kind === 'leagues');
   if (inHeader) return 'between the header of the log and its first page';
   if (inCommit) return 'in the commit: pages of half a transaction in the log';
   if (inCheckpoint) return 'in a checkpoint';
   if (inTransaction) return 'in a transaction, before its commit';
   if (moment === 'stop') return 'in the stop';
-  if (service.seen.length === earlier) return 'before the first request';
+  if (service.requests.length === earlier) return 'before the first request';
   if (seen.length === 0) return 'in the login';
   if (applied > reported) return 'after the transaction, before the report';
   if (seen.length > applied) return 'after the request, before or in the transaction';
@@ -229,7 +229,7 @@ function learnTimings(
   startedAt: number,
   exit: Exit,
 ): void {
-  const startMs = (service.seen[earlier]?.beganAt ?? Number.POSITIVE_INFINITY) - startedAt;
+  const startMs = (service.requests[earlier]?.beganAt ?? Number.POSITIVE_INFINITY) - startedAt;
   expect(startMs).toBeLessThan(LONGEST_RESTART_MS);
   timings.startMs = startMs;
   const [line] = linesOf(exit).filter(isPoll);

@@ -87,9 +87,8 @@ export async function killUpgrades(kills: Readonly<Record<Step, number>>): Promi
 async function setUp(): Promise<KillUpgrade> {
   const originals = makeOriginals();
   const leagues = lastListOf(originals.stopped);
-  const { url } = await startService(({ endpoint }) =>
-    endpoint === 'login' ? grantLogin('token-of-upgrades') : listLeagues(leagues),
-  );
+  const login = grantLogin({ access_token: 'token-of-upgrades' });
+  const { url } = await startService({ login, leagues: listLeagues(leagues) });
   const bench = setUpFor(url);
   const { database } = bench;
   const place = (earlierWorker: UpgradeKill['earlierWorker']): void => {

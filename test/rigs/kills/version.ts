@@ -1,5 +1,5 @@
 import { makeLeague } from '../../support/leagues.ts';
-import { grantLogin, listLeagues, type Seen, startService } from '../../support/service.ts';
+import { grantLogin, listLeagues, type Service, startService } from '../../support/service.ts';
 
 // A service whose list changes with every poll and is identified by a version number in its data.
 
@@ -12,9 +12,7 @@ const FIRST_VERSION = GROUPS;
 /** Long enough for kills while a response is pending. */
 const ANSWER_DELAY_MS = 20;
 
-export type VersionedService = {
-  readonly url: string;
-  readonly seen: readonly Seen[];
+export type VersionedService = Service & {
   /** The number of all leagues. */
   readonly size: number;
   /** The newest version that was requested. */
@@ -24,12 +22,14 @@ export type VersionedService = {
 /** Starts the service. It ends with the test. */
 export async function startVersions(size: number): Promise<VersionedService> {
   let latest = FIRST_VERSION - 1;
-  const { url, seen } = await startService(({ endpoint }) => {
-    if (endpoint === 'login') return grantLogin('token-of-kills');
-    latest += 1;
-    return { ...listLeagues(listOf(latest, size), { message: nameVersion(latest) }), delayMs: ANSWER_DELAY_MS };
+  const service = await startService({
+    login: grantLogin({ access_token: 'token-of-kills' }),
+    leagues: () => {
+      latest += 1;
+      return { ...listLeagues(listOf(latest, size), { message: nameVersion(latest) }), delayMs: ANSWER_DELAY_MS };
+    },
   });
-  return { url, seen, size, latest: () => latest };
+  return { ...service, size, latest: () => latest };
 }
 
 /** The `message` of the response, which the row of the run stores. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CredentialPair } from '../../../src/config/credentials.ts';
 import { fastFolder } from '../../support/folder.ts';
-import type { Kind } from '../../support/scripted-service.ts';
+import type { Kind } from '../../support/service.ts';
 import { createRandomSource, createWorld, type World } from './machine.ts';
 import { type CountingService, createCountingService, PASSWORD, type ServiceOptions } from './service.ts';
 import { type CountingWorker, startWorker, type WorkerOptions } from './worker.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../../support/scripted-service.ts';
+import type { Kind } from '../../support/service.ts';
 import {
   ATTEMPTS,
   EXPIRED_ON_ARRIVAL_LOGINS_AN_HOUR,

@@ -6,7 +6,7 @@ import { readSettings } from '../../../src/config/environment.ts';
 import { StoppedError } from '../../../src/errors.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { failed, granted, startScriptedService } from '../../support/scripted-service.ts';
+import { grantLogin, startService } from '../../support/service.ts';
 import { ATTEMPTS, expectRecovery, gaps } from './bounds.ts';
 import { createSimulation, MINUTE, SECOND, type Simulation } from './counting.ts';
 import { type Behaviour, fail, healthy } from './service.ts';
@@ -146,10 +146,10 @@ describe('the worker itself', () => {
     /** Contract, 5: none if the last good one is less than 30 s old. */
     const POLLS = (STARTS * 10 * SECOND) / (30 * SECOND);
     using folder = makeFolder();
-    await using service = await startScriptedService();
+    await using service = await startService();
     const config = settings(service.url, folder.file('leagues.db'));
     for (let start = 0; start < STARTS; start += 1) {
-      service.script('login', granted({}, { date: new Date().toUTCString() }));
+      service.script('login', grantLogin({}, { date: new Date().toUTCString() }));
       await live(config, async ({ logged }) => {
         await logged(/"msg":"logged in/, 1);
         await logged(/no poll at start|"outcome":"(changed|unchanged)"/, 2);
@@ -164,8 +164,7 @@ describe('the worker itself', () => {
   it('whose credentials are refused logs in once for each SIGHUP, and polls with the one that is granted', async () => {
     const HANGUPS = 5;
     using folder = makeFolder();
-    await using service = await startScriptedService();
-    service.script('login', failed(401));
+    await using service = await startService({ login: { status: 401 } });
     const config = settings(service.url, folder.file('leagues.db'), { LEAGUE_SYNC_PROFILE_SCHEDULE: 'off' });
     await live(config, async ({ logged, pollNow }) => {
       await logged(/"kind":"leagues".*"outcome":"failed"/, 1);
@@ -174,7 +173,7 @@ describe('the worker itself', () => {
         await logged(/"kind":"leagues".*"outcome":"failed"/, 1 + hangup);
       }
       expect(service.requests).toHaveLength(1 + HANGUPS);
-      service.script('login', granted());
+      service.script('login', grantLogin());
       pollNow();
       await logged(/"kind":"leagues".*"outcome":"unchanged"/, 1);
       expect(service.seen('login')).toHaveLength(1 + HANGUPS + 1);

@@ -2,7 +2,7 @@ import { describeNetworkError } from '../../../src/service/network-error.ts';
 import type { ServiceRequest, Transport } from '../../../src/service/open-service.ts';
 import type { Row } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
-import type { Kind } from '../../support/scripted-service.ts';
+import type { Kind } from '../../support/service.ts';
 import type { World } from './machine.ts';
 
 /** A request as the service received it. */

@@ -1,7 +1,7 @@
 import { pickIndex, type Random, shuffleItems } from '../../../src/simulator/churn.ts';
 import type { Row } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
-import { leaguesAnswer, type Reply } from '../../support/scripted-service.ts';
+import { listLeagues, type Reply } from '../../support/service.ts';
 
 const LEAGUES = 300;
 /** At most what the removal guard lets pass. */
@@ -9,7 +9,7 @@ const MOST_REMOVED = 5;
 const SPORTS = ['soccer', 'chess', 'tennis', 'curling'];
 /** Elements that cannot be stored, and drift: few kinds, since each one is stored forever. */
 const BAD: readonly unknown[] = [
-  'not a league',
+  '"not a league"',
   makeLeague('no-name', { league_name: null }),
   makeLeague('no-priority', { priority: 'high' }),
   makeLeague('l1', { league_name: 'another one of the same name' }),
@@ -51,11 +51,11 @@ export function createSoakList(random: Random): () => Reply {
     const all = [...listed.values()];
     const chance = random();
     // More removals than the guard lets pass: held until the next list.
-    if (chance < 0.01) return leaguesAnswer([]);
-    if (chance < 0.02) return leaguesAnswer(all.slice(0, all.length / 2));
-    if (chance < 0.05) return leaguesAnswer([...all, ...some(BAD)]);
-    if (chance < 0.08) return leaguesAnswer([...all, ...some(ODD)]);
-    if (chance < 0.1) return leaguesAnswer([...all, ...all.slice(0, 3)]);
-    return leaguesAnswer(all);
+    if (chance < 0.01) return listLeagues([]);
+    if (chance < 0.02) return listLeagues(all.slice(0, all.length / 2));
+    if (chance < 0.05) return listLeagues([...all, ...some(BAD)]);
+    if (chance < 0.08) return listLeagues([...all, ...some(ODD)]);
+    if (chance < 0.1) return listLeagues([...all, ...all.slice(0, 3)]);
+    return listLeagues(all);
   };
 }

@@ -1,21 +1,19 @@
-import type { ServerResponse } from 'node:http';
 import { createRandom, pickIndex, type Random } from '../../../src/simulator/churn.ts';
 import {
   cut,
-  failed,
-  granted,
+  fail,
+  grantLogin,
   hang,
   json,
-  leaguesAnswer,
+  listLeagues,
   type Reply,
   reset,
-  send,
-  startScriptedService,
-} from '../../support/scripted-service.ts';
+  startService,
+} from '../../support/service.ts';
 import { createSoakList } from './list.ts';
 
 /** A service that fails at random, in every way that is transient or cured by SIGHUP. */
-export type SoakService = AsyncDisposable & {
+export type SoakService = {
   readonly url: string;
   /** Chooses the response to the next poll. */
   readonly nextPoll: () => void;
@@ -30,26 +28,26 @@ type Weighted = readonly (readonly [weight: number, reply: Reply])[];
 
 /** Most faults are not retried, since the waits between attempts dominate the duration of a soak. */
 const FAULTS: Weighted = [
-  [3, failed(503)],
-  [3, failed(503, { 'retry-after': '0' })],
-  [1, failed(429, { 'retry-after': '1' })],
-  [14, failed(401)],
+  [3, fail(503)],
+  [3, fail(503, { 'retry-after': '0' })],
+  [1, fail(429, { 'retry-after': '1' })],
+  [14, fail(401)],
   [2, cut(JSON.stringify({ leagues: 'x'.repeat(20_000) }))],
   [2, reset()],
   [1, hang()],
-  [6, slowly(40, leaguesAnswer([]))],
+  [6, { ...listLeagues([]), delayMs: 40 }],
   [8, { body: '<html>Welcome</html>', headers: { 'content-type': 'text/html' } }],
   [3, { status: 404, body: 'no such path' }],
   [4, json({ message: 'ok', leagues: 'none' })],
 ];
 /** Sent in turn, not at random: a soak has too few logins for every fault to occur by chance. */
 const LOGIN_FAULTS: readonly Reply[] = [
-  failed(401),
-  failed(503),
-  failed(401),
-  failed(503, { 'retry-after': '1' }),
+  fail(401),
+  fail(503),
+  fail(401),
+  fail(503, { 'retry-after': '1' }),
   reset(),
-  failed(401),
+  fail(401),
   cut(JSON.stringify({ result: 'success', message: 'x'.repeat(1_000) })),
   json({ result: 'success' }),
 ];
@@ -65,18 +63,18 @@ export async function startSoakService(seed: number): Promise<SoakService> {
   const random = createRandom(seed);
   // A separate random source: the timing of logins must not change the responses to polls.
   const loginRandom = createRandom(seed + 1);
-  const service = await startScriptedService();
+  const service = await startService();
   const nextList = createSoakList(random);
   let [logins, turmoilLogins, faults, isCalm] = [0, 0, 0, false];
 
   const nextLoginFault = (): Reply =>
     LOGIN_FAULTS[(turmoilLogins / LOGINS_PER_FAULT - 1) % LOGIN_FAULTS.length] ?? reset();
-  const logIn = (response: ServerResponse): void => {
+  const logIn = (): Reply => {
     if (!isCalm) turmoilLogins += 1;
     const isFaulty = !isCalm && turmoilLogins % LOGINS_PER_FAULT === 0;
     const token = logins === 0 ? FIRST_TOKEN : `${FIRST_TOKEN}-${logins}`;
     logins += 1;
-    send(response, isFaulty ? nextLoginFault() : grant(token, loginRandom));
+    return isFaulty ? nextLoginFault() : grant(token, loginRandom);
   };
   service.script('login', logIn);
   return {
@@ -92,14 +90,13 @@ export async function startSoakService(seed: number): Promise<SoakService> {
     },
     logins: () => logins,
     faults: () => faults,
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 }
 
 function grant(token: string, random: Random): Reply {
   const lifeMs = random() < BORN_EXPIRED ? -1_000 : SHORTEST_LIFE_MS + random() * LIVES_MS;
   const expire_datetime = new Date(Date.now() + lifeMs).toISOString();
-  return granted({ access_token: token, refresh_token: `${token}-refresh`, expire_datetime });
+  return grantLogin({ access_token: token, expire_datetime });
 }
 
 function draw(weighted: Weighted, random: Random): Reply {
@@ -110,11 +107,4 @@ function draw(weighted: Weighted, random: Random): Reply {
     if (left < 0) return reply;
   }
   return reset();
-}
-
-function slowly(ms: number, reply: Reply): Reply {
-  return (response) => {
-    const timer = setTimeout(() => send(response, reply), ms);
-    response.once('close', () => clearTimeout(timer));
-  };
 }

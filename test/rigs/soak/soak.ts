@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest';
 import { type Bench, setUpFor } from '../../support/bench.ts';
 import type { Environment, RunningProgram } from '../../support/program.ts';
 import { formatLooks, type Look, look, probed } from './sample.ts';
@@ -37,7 +36,6 @@ const SETTINGS: Environment = {
 /** Requests the next poll as soon as the last one is logged, from a service that fails often. */
 export async function soak({ lookAt, from, env = {}, settle }: SoakOptions): Promise<Soak> {
   const service = await startSoakService(SEED);
-  onTestFinished(() => service[Symbol.asyncDispose]());
   const bench = setUpFor(service.url);
   service.nextPoll();
   const worker = bench.start(['run'], { ...SETTINGS, ...env, ...probed(bench) });

@@ -7,7 +7,7 @@ import { type Row, readRows } from '../../support/database.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import { type Exit, eventually, type RunningProgram, runProgram, startProgram } from '../../support/program.ts';
-import { grantLogin, listLeagues, type Reply, type Seen, startService } from '../../support/service.ts';
+import { grantLogin, hang, listLeagues, type Service, startService } from '../../support/service.ts';
 import { type Call, counting, countsIn } from './syscall.ts';
 
 /** The files before the program starts. */
@@ -41,7 +41,6 @@ export type Place = {
 const LEAGUES = 300;
 /** Few enough to pass the guard. */
 const GONE = 5;
-const LONG_MS = 3_600_000;
 
 /** Every third league of the old list changes, the last ones disappear, and a hundred are new. */
 const OLD = Array.from({ length: LEAGUES }, (_, index) => makeLeague(`l${index}`));
@@ -54,16 +53,13 @@ function alter(league: Row): Row {
 }
 
 export async function setUpSyscalls(start: Start): Promise<SyscallBench> {
-  const service = { leagues: OLD as readonly Row[], delayMs: 0 };
-  const { url, seen } = await startService(({ endpoint }) => answer(endpoint, service));
-  const bench = setUpFor(url);
+  // Always the same token, since every file is searched for every token.
+  const login = grantLogin({ access_token: 'the-one-token' });
+  const service = await startService({ login, leagues: listLeagues(OLD) });
+  const bench = setUpFor(service.url);
   if (start !== 'no database') expect((await bench.run(['sync'])).code).toBe(0);
-  if (start === 'the log of a killed worker') {
-    service.delayMs = LONG_MS;
-    await killWithinRequest(bench, seen);
-    service.delayMs = 0;
-  }
-  service.leagues = NEW;
+  if (start === 'the log of a killed worker') await killWithinRequest(bench, service);
+  service.script('leagues', listLeagues(NEW));
   const place = () => makePlace(bench, start !== 'no database');
   return { start, place, ...(await tryOut(place)) };
 }
@@ -83,18 +79,13 @@ async function tryOut(place: () => Place): Promise<Omit<SyscallBench, 'start' | 
   return { before, after, lastRun, news, counts: countsIn(counted) };
 }
 
-/** Always the same token, since every file is searched for every token. */
-function answer(endpoint: Seen['endpoint'], { leagues, delayMs }: { leagues: readonly Row[]; delayMs: number }): Reply {
-  return endpoint === 'login' ? grantLogin('the-one-token') : { ...listLeagues(leagues), delayMs };
-}
-
-async function killWithinRequest(bench: Bench, seen: readonly Seen[]): Promise<void> {
+async function killWithinRequest(bench: Bench, { seen, script }: Service): Promise<void> {
+  script('leagues', hang());
   const worker = bench.start(['run']);
   await worker.waitForLog(({ msg }) => String(msg).includes('no poll at start'));
-  const asked = () => seen.filter(({ endpoint }) => endpoint === 'leagues').length;
-  const before = asked();
+  const before = seen('leagues').length;
   worker.send('SIGHUP');
-  await eventually('the leagues are asked for', () => asked() > before);
+  await eventually('the leagues are asked for', () => seen('leagues').length > before);
   expect((await worker.stop('SIGKILL')).signal).toBe('SIGKILL');
   expect(statSync(`${bench.database}-wal`).size).toBeGreaterThan(0);
 }
