@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { describeReport } from '../../src/sync/report.ts';
 import { createWallClock } from '../support/clock.ts';
 import { dumpTables, execute } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { fail, listLeagues, type Reply, type Service, startService } from '../support/service.ts';
+import { fail, listLeagues, type Reply, type Service } from '../support/service.ts';
 
-import { type Bench, type BenchOptions, openBench } from '../support/worker-resources.ts';
+import { openBench, type ServedBench, setUpBench } from '../support/worker-resources.ts';
 
 const ETAG = '"v1"';
 const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';
@@ -25,17 +24,8 @@ function conditionsIn(service: Service) {
 }
 const NONE = { etag: undefined, since: undefined };
 
-type Stage = { readonly folder: Folder; readonly service: Service; readonly bench: Bench };
-
-async function withBench(work: (stage: Stage) => Promise<void>, options: Partial<BenchOptions> = {}): Promise<void> {
-  using folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url, ...options });
-  await work({ folder, service, bench });
-}
-
 /** Another worker on the same database, for one poll. */
-async function pollAs({ folder, service }: Stage, settings: Readonly<Record<string, string>>, reply: Reply) {
+async function pollAs({ folder, service }: ServedBench, settings: Readonly<Record<string, string>>, reply: Reply) {
   service.script('leagues', reply);
   await using other = await openBench({ folder, url: service.url, settings });
   return await other.poll();
@@ -52,69 +42,65 @@ describe('a validator of the list', () => {
     ],
     [{}, NONE],
   ])('is sent back as it came: %o', async (headers, conditions) => {
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', listWith(makeLeagues(2), headers));
-      await bench.poll();
-      expect(conditionsIn(service)).toEqual(NONE);
-      await bench.poll();
-      expect(conditionsIn(service)).toEqual(conditions);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', listWith(makeLeagues(2), headers));
+    await bench.poll();
+    expect(conditionsIn(bench.service)).toEqual(NONE);
+    await bench.poll();
+    expect(conditionsIn(bench.service)).toEqual(conditions);
   });
 
   it('makes 304 an unchanged poll that writes only its row, and is kept for the next one', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
-      await bench.poll();
-      const { runs: _, ...before } = dumpTables(bench.path);
-      for (const _poll of [1, 2]) {
-        const report = await bench.poll();
-        expect(report).toMatchObject({ outcome: 'unchanged', counts: { received: 0, removed: 0 }, wrote: false });
-        expect(describeReport(report)).toMatch(/^leagues: unchanged: the service says that the list is the same \(/);
-        expect(conditionsIn(service).etag).toBe(ETAG);
-      }
-      const { runs, ...after } = dumpTables(bench.path);
-      expect(after).toEqual(before);
-      expect(runs?.at(-1)).toMatchObject({ outcome: 'unchanged', http_status: 304n, etag: ETAG, error_kind: null });
-      expect(bench.rows('SELECT last_outcome, consecutive_failures FROM freshness')).toEqual([
-        { last_outcome: 'unchanged', consecutive_failures: 0 },
-      ]);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
+    await bench.poll();
+    const { runs: _, ...before } = dumpTables(bench.path);
+    for (const _poll of [1, 2]) {
+      const report = await bench.poll();
+      expect(report).toMatchObject({ outcome: 'unchanged', counts: { received: 0, removed: 0 }, wrote: false });
+      expect(describeReport(report)).toMatch(/^leagues: unchanged: the service says that the list is the same \(/);
+      expect(conditionsIn(bench.service).etag).toBe(ETAG);
+    }
+    const { runs, ...after } = dumpTables(bench.path);
+    expect(after).toEqual(before);
+    expect(runs?.at(-1)).toMatchObject({ outcome: 'unchanged', http_status: 304n, etag: ETAG, error_kind: null });
+    expect(bench.rows('SELECT last_outcome, consecutive_failures FROM freshness')).toEqual([
+      { last_outcome: 'unchanged', consecutive_failures: 0 },
+    ]);
   });
 
   it('is forgotten if the service sends another list', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script(
-        'leagues',
-        listWith(makeLeagues(2)),
-        listWith(makeLeagues(3), { etag: '"v2"' }),
-        listWith(makeLeagues(4), {}),
-      );
-      await bench.poll();
-      await bench.poll();
-      await bench.poll();
-      expect(conditionsIn(service).etag).toBe('"v2"');
-      await bench.poll();
-      expect(conditionsIn(service)).toEqual(NONE);
-    });
+    await using bench = await setUpBench();
+    bench.service.script(
+      'leagues',
+      listWith(makeLeagues(2)),
+      listWith(makeLeagues(3), { etag: '"v2"' }),
+      listWith(makeLeagues(4), {}),
+    );
+    await bench.poll();
+    await bench.poll();
+    await bench.poll();
+    expect(conditionsIn(bench.service).etag).toBe('"v2"');
+    await bench.poll();
+    expect(conditionsIn(bench.service)).toEqual(NONE);
   });
 
   it('outlives a failed poll, a rejected token and a restart', async () => {
-    await withBench(async (stage) => {
-      const { service, bench } = stage;
-      service.script('leagues', listWith(makeLeagues(2)), { status: 404 }, fail(401), UNMODIFIED);
-      await bench.poll();
-      expect((await bench.poll()).outcome).toBe('failed');
-      expect((await bench.poll()).outcome).toBe('unchanged');
-      expect(
-        service
-          .seen('leagues')
-          .slice(-2)
-          .map(({ headers }) => headers['if-none-match']),
-      ).toEqual([ETAG, ETAG]);
-      await bench.place[Symbol.asyncDispose]();
-      expect((await pollAs(stage, {}, UNMODIFIED)).outcome).toBe('unchanged');
-      expect(conditionsIn(service).etag).toBe(ETAG);
-    });
+    await using bench = await setUpBench();
+    const { service } = bench;
+    service.script('leagues', listWith(makeLeagues(2)), { status: 404 }, fail(401), UNMODIFIED);
+    await bench.poll();
+    expect((await bench.poll()).outcome).toBe('failed');
+    expect((await bench.poll()).outcome).toBe('unchanged');
+    expect(
+      service
+        .seen('leagues')
+        .slice(-2)
+        .map(({ headers }) => headers['if-none-match']),
+    ).toEqual([ETAG, ETAG]);
+    await bench.place[Symbol.asyncDispose]();
+    expect((await pollAs(bench, {}, UNMODIFIED)).outcome).toBe('unchanged');
+    expect(conditionsIn(service).etag).toBe(ETAG);
   });
 });
 
@@ -123,115 +109,100 @@ describe('no conditional request is sent', () => {
     ['another account', { USERNAME: 'someone-else' }],
     ['another scope', { STATUS: 'active' }],
   ])('by %s', async (_, settings) => {
-    await withBench(async (stage) => {
-      stage.service.script('leagues', listWith(makeLeagues(2)));
-      await stage.bench.poll();
-      await stage.bench.place[Symbol.asyncDispose]();
-      await pollAs(stage, settings, listWith(makeLeagues(2)));
-      expect(conditionsIn(stage.service)).toEqual(NONE);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', listWith(makeLeagues(2)));
+    await bench.poll();
+    await bench.place[Symbol.asyncDispose]();
+    await pollAs(bench, settings, listWith(makeLeagues(2)));
+    expect(conditionsIn(bench.service)).toEqual(NONE);
   });
 
   it('by another version of the program', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', listWith(makeLeagues(2)));
-      await bench.poll();
-      execute(bench.path, "UPDATE runs SET program_version = '0.0.1'");
-      await bench.poll();
-      expect(conditionsIn(service)).toEqual(NONE);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', listWith(makeLeagues(2)));
+    await bench.poll();
+    execute(bench.path, "UPDATE runs SET program_version = '0.0.1'");
+    await bench.poll();
+    expect(conditionsIn(bench.service)).toEqual(NONE);
   });
 
   it('after a poll of another scope has changed the leagues', async () => {
-    await withBench(async (stage) => {
-      const inactive = makeLeague('x', { status: 'inactive' });
-      stage.service.script('leagues', listWith([...makeLeagues(2), inactive]));
-      await stage.bench.poll();
-      await stage.bench.place[Symbol.asyncDispose]();
-      await pollAs(stage, { STATUS: 'active' }, listWith(makeLeagues(3), { etag: '"active"' }));
-      const report = await pollAs(stage, {}, listWith([...makeLeagues(2), inactive]));
-      expect(conditionsIn(stage.service)).toEqual(NONE);
-      expect(report).toMatchObject({ outcome: 'changed', counts: { removed: 1, unchanged: 3 } });
-    });
+    await using bench = await setUpBench();
+    const inactive = makeLeague('x', { status: 'inactive' });
+    bench.service.script('leagues', listWith([...makeLeagues(2), inactive]));
+    await bench.poll();
+    await bench.place[Symbol.asyncDispose]();
+    await pollAs(bench, { STATUS: 'active' }, listWith(makeLeagues(3), { etag: '"active"' }));
+    const report = await pollAs(bench, {}, listWith([...makeLeagues(2), inactive]));
+    expect(conditionsIn(bench.service)).toEqual(NONE);
+    expect(report).toMatchObject({ outcome: 'changed', counts: { removed: 1, unchanged: 3 } });
   });
 
   it('while a removal is held, so that an acceptance takes effect', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', listWith(makeLeagues(9)), listWith([], { etag: '"none"' }));
-      await bench.poll();
-      expect((await bench.poll()).outcome).toBe('held');
-      expect((await bench.poll()).outcome).toBe('held');
-      expect(conditionsIn(service)).toEqual(NONE);
-      execute(bench.path, "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z'");
-      expect(await bench.poll()).toMatchObject({ counts: { removed: 9 } });
-      expect(conditionsIn(service)).toEqual(NONE);
-      await bench.poll();
-      expect(conditionsIn(service).etag).toBe('"none"');
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', listWith(makeLeagues(9)), listWith([], { etag: '"none"' }));
+    await bench.poll();
+    expect((await bench.poll()).outcome).toBe('held');
+    expect((await bench.poll()).outcome).toBe('held');
+    expect(conditionsIn(bench.service)).toEqual(NONE);
+    execute(bench.path, "UPDATE held_removals SET accepted_at = '2026-11-20T12:00:00.000Z'");
+    expect(await bench.poll()).toMatchObject({ counts: { removed: 9 } });
+    expect(conditionsIn(bench.service)).toEqual(NONE);
+    await bench.poll();
+    expect(conditionsIn(bench.service).etag).toBe('"none"');
   });
 
   it('once a day, in case the service never changes its validators', async () => {
     let now = Date.parse('2026-11-20T12:00:00.000Z');
-    await withBench(
-      async ({ service, bench }) => {
-        service.script('leagues', listWith(makeLeagues(2)), UNMODIFIED);
-        await bench.poll();
-        now += DAY - 60_000;
-        await bench.poll();
-        expect(conditionsIn(service).etag).toBe(ETAG);
-        service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
-        now += 120_000;
-        expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 1 } });
-        expect(conditionsIn(service)).toEqual(NONE);
-        await bench.poll();
-        expect(conditionsIn(service).etag).toBe(ETAG);
-      },
-      { clock: createWallClock(() => now) },
-    );
+    await using bench = await setUpBench({}, { clock: createWallClock(() => now) });
+    bench.service.script('leagues', listWith(makeLeagues(2)), UNMODIFIED);
+    await bench.poll();
+    now += DAY - 60_000;
+    await bench.poll();
+    expect(conditionsIn(bench.service).etag).toBe(ETAG);
+    bench.service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
+    now += 120_000;
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 1 } });
+    expect(conditionsIn(bench.service)).toEqual(NONE);
+    await bench.poll();
+    expect(conditionsIn(bench.service).etag).toBe(ETAG);
   });
 
   it('if the clock was set back since the list was received', async () => {
     let now = Date.parse('2026-11-20T12:00:00.000Z');
-    await withBench(
-      async ({ service, bench }) => {
-        service.script('leagues', listWith(makeLeagues(2)));
-        await bench.poll();
-        now -= 60_000;
-        await bench.poll();
-        expect(conditionsIn(service)).toEqual(NONE);
-      },
-      { clock: createWallClock(() => now) },
-    );
+    await using bench = await setUpBench({}, { clock: createWallClock(() => now) });
+    bench.service.script('leagues', listWith(makeLeagues(2)));
+    await bench.poll();
+    now -= 60_000;
+    await bench.poll();
+    expect(conditionsIn(bench.service)).toEqual(NONE);
   });
 
   it('if it is too long for a header, and never for the profile', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', listWith(makeLeagues(2), { etag: `"${'x'.repeat(2_000)}"` }));
-      await bench.poll();
-      await bench.poll();
-      expect(conditionsIn(service)).toEqual(NONE);
-      service.script('leagues', listWith(makeLeagues(2)));
-      await bench.poll();
-      await bench.pollProfile();
-      expect(service.seen('profile').at(-1)?.headers['if-none-match']).toBeUndefined();
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', listWith(makeLeagues(2), { etag: `"${'x'.repeat(2_000)}"` }));
+    await bench.poll();
+    await bench.poll();
+    expect(conditionsIn(bench.service)).toEqual(NONE);
+    bench.service.script('leagues', listWith(makeLeagues(2)));
+    await bench.poll();
+    await bench.pollProfile();
+    expect(bench.service.seen('profile').at(-1)?.headers['if-none-match']).toBeUndefined();
   });
 });
 
 it('a poll fails with a database error if the validators cannot be read', async () => {
-  await withBench(async ({ service, bench }) => {
-    service.script('leagues', listWith(makeLeagues(2)));
-    await bench.poll();
-    execute(bench.path, 'ALTER TABLE held_removals RENAME TO away');
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'database' } });
-    expect(bench.rows('SELECT error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([{ error_kind: 'database' }]);
-  });
+  await using bench = await setUpBench();
+  bench.service.script('leagues', listWith(makeLeagues(2)));
+  await bench.poll();
+  execute(bench.path, 'ALTER TABLE held_removals RENAME TO away');
+  expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'database' } });
+  expect(bench.rows('SELECT error_kind FROM runs ORDER BY id DESC LIMIT 1')).toEqual([{ error_kind: 'database' }]);
 });
 
 it('an unconditional request answered with 304 fails the poll, and the next one requests the list', async () => {
-  await withBench(async ({ service, bench }) => {
-    service.script('leagues', UNMODIFIED, listWith(makeLeagues(2)));
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract', httpStatus: 304 } });
-    expect((await bench.poll()).outcome).toBe('changed');
-  });
+  await using bench = await setUpBench();
+  bench.service.script('leagues', UNMODIFIED, listWith(makeLeagues(2)));
+  expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract', httpStatus: 304 } });
+  expect((await bench.poll()).outcome).toBe('changed');
 });

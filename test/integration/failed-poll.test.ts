@@ -1,23 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { addBlockingTrigger, dropBlockingTrigger, type TriggerEvent } from '../support/blocking-trigger.ts';
 import { dumpTables, type Row } from '../support/database.ts';
-import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import {
-  cut,
-  fail,
-  hang,
-  json,
-  listLeagues,
-  type Reply,
-  reset,
-  type Service,
-  startService,
-  trickle,
-} from '../support/service.ts';
-import { type Bench, openBench } from '../support/worker-resources.ts';
-
-type Setting = { readonly service: Service; readonly bench: Bench };
+import { cut, fail, hang, json, listLeagues, type Reply, reset, trickle } from '../support/service.ts';
+import { type Bench, type ServedBench, setUpBench } from '../support/worker-resources.ts';
 
 const LEAGUES = 40;
 /** More than the removal guard lets pass; most of them return later. */
@@ -45,19 +31,14 @@ const NEXT_TEXT = String(NEXT_ANSWER.body);
 const FEWER_THAN_HALF_USABLE = [...makeLeagues(2, { sport: 'chess' }), 1, 2, 3];
 
 /** A worker whose database has leagues, changes, rejections, drift and held removals in it. */
-async function withHistory(
-  check: (setting: Setting) => Promise<void>,
-  settings: Readonly<Record<string, string>> = {},
-) {
-  using folder = makeFolder();
-  await using service = await startService({ leagues: [listLeagues(makeLeagues(LEAGUES)), listLeagues(SENT)] });
-  await using bench = await openBench({ folder, url: service.url, settings });
+async function openWithHistory(settings: Readonly<Record<string, string>> = {}): Promise<ServedBench> {
+  const bench = await setUpBench({ leagues: [listLeagues(makeLeagues(LEAGUES)), listLeagues(SENT)] }, { settings });
   expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
   expect(await bench.poll()).toMatchObject({ outcome: 'held' });
   const { leagues, league_changes, rejected_leagues, held_removals, drift } = dumpTables(bench.path);
   const rows = [leagues, league_changes, rejected_leagues, held_removals, drift].map((table) => table?.length);
   expect(rows).toEqual([LEAGUES + 1, LEAGUES + 1, BAD.length, HELD, expect.any(Number)]);
-  await check({ service, bench });
+  return bench;
 }
 
 /** Every table except those of runs and logins. */
@@ -67,7 +48,7 @@ function stored({ path }: Bench): Readonly<Record<string, readonly Row[]>> {
 }
 
 /** Expects a poll that fails and changes nothing, then one that catches up. */
-async function expectNoTrace({ service, bench }: Setting, kind: string, recover: () => void): Promise<void> {
+async function expectNoTrace(bench: ServedBench, kind: string, recover: () => void): Promise<void> {
   const before = stored(bench);
   const runs = bench.rows('SELECT * FROM runs ORDER BY id');
   expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind } });
@@ -76,12 +57,12 @@ async function expectNoTrace({ service, bench }: Setting, kind: string, recover:
   expect(run).toMatchObject({ outcome: 'failed', error_kind: kind, received: 0, added: 0, changed: 0, held: 0 });
   expect(earlier.toReversed()).toEqual(runs);
   recover();
-  await expectNext({ service, bench });
+  await expectNext(bench);
 }
 
 /** Expects the poll that catches up after the failure. */
-async function expectNext({ service, bench }: Setting): Promise<void> {
-  service.script('leagues', NEXT_ANSWER);
+async function expectNext(bench: ServedBench): Promise<void> {
+  bench.service.script('leagues', NEXT_ANSWER);
   const { length: received } = NEXT;
   expect(await bench.poll()).toMatchObject({
     outcome: 'changed',
@@ -106,11 +87,10 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
     ['sends more than the largest body', 'contract', [listLeagues(NEXT, { padding: PADDING })], { MAX_BODY: '50KB' }],
     ['sends more bad elements than good ones', 'contract', [listLeagues(FEWER_THAN_HALF_USABLE)], {}],
   ])('%s (%s)', async (_, kind, replies, settings) => {
-    await withHistory(async (setting) => {
-      setting.service.script('leagues', ...replies);
-      // A token that is rejected repeatedly is retried at once only on SIGHUP.
-      await expectNoTrace(setting, kind, () => setting.bench.place.session.retryNow());
-    }, settings);
+    await using bench = await openWithHistory(settings);
+    bench.service.script('leagues', ...replies);
+    // A token that is rejected repeatedly is retried at once only on SIGHUP.
+    await expectNoTrace(bench, kind, () => bench.place.session.retryNow());
   });
 });
 
@@ -128,33 +108,30 @@ describe.concurrent('a poll leaves no trace but its row, and the next one makes 
     ['adds to drift', { on: 'INSERT ON drift', when: "NEW.field LIKE '%motto'" }],
     ['ends the run', { on: 'UPDATE ON runs', when: "NEW.outcome = 'changed'" }],
   ])('fails when the poll %s', async (_, occasion) => {
-    await withHistory(async (setting) => {
-      setting.service.script('leagues', NEXT_ANSWER);
-      addBlockingTrigger(setting.bench.path, occasion, "RAISE(ABORT, 'in the way')");
-      await expectNoTrace(setting, 'database', () => dropBlockingTrigger(setting.bench.path));
-    });
+    await using bench = await openWithHistory();
+    bench.service.script('leagues', NEXT_ANSWER);
+    addBlockingTrigger(bench.path, occasion, "RAISE(ABORT, 'in the way')");
+    await expectNoTrace(bench, 'database', () => dropBlockingTrigger(bench.path));
   });
 
   it.each(['FAIL', 'ROLLBACK'])('fails in the form of %s', async (form) => {
-    await withHistory(async (setting) => {
-      setting.service.script('leagues', NEXT_ANSWER);
-      const occasion = { on: 'INSERT ON league_changes', when: `NEW.league_id = '${LAST_CHANGED}'` };
-      addBlockingTrigger(setting.bench.path, occasion, `RAISE(${form}, 'in the way')`);
-      await expectNoTrace(setting, 'database', () => dropBlockingTrigger(setting.bench.path));
-    });
+    await using bench = await openWithHistory();
+    bench.service.script('leagues', NEXT_ANSWER);
+    const occasion = { on: 'INSERT ON league_changes', when: `NEW.league_id = '${LAST_CHANGED}'` };
+    addBlockingTrigger(bench.path, occasion, `RAISE(${form}, 'in the way')`);
+    await expectNoTrace(bench, 'database', () => dropBlockingTrigger(bench.path));
   });
 });
 
 it('a poll that nothing is wrong with writes rows of every table, so that the others had something to leave', async () => {
-  await withHistory(async (setting) => {
-    const before = stored(setting.bench);
-    await expectNext(setting);
-    const after = stored(setting.bench);
-    const same = Object.keys(before).filter(
-      (table) => JSON.stringify(before[table], text) === JSON.stringify(after[table], text),
-    );
-    expect(same).toEqual(['data_dictionary', 'database_identity', 'players', 'schema_migrations', 'webhook']);
-  });
+  await using bench = await openWithHistory();
+  const before = stored(bench);
+  await expectNext(bench);
+  const after = stored(bench);
+  const same = Object.keys(before).filter(
+    (table) => JSON.stringify(before[table], text) === JSON.stringify(after[table], text),
+  );
+  expect(same).toEqual(['data_dictionary', 'database_identity', 'players', 'schema_migrations', 'webhook']);
 });
 
 function text(_name: string, value: unknown): unknown {

@@ -6,14 +6,8 @@ import { createWallClock } from '../support/clock.ts';
 import { dumpTables, holdForWriting, type Row, readExactRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { listLeagues, type Service, startService } from '../support/service.ts';
-import { type Bench, openBench } from '../support/worker-resources.ts';
-
-/** One poll that is answered with these elements. */
-async function pollWith(service: Service, bench: Bench, elements: readonly unknown[]) {
-  service.script('leagues', listLeagues(elements));
-  return bench.poll();
-}
+import { listLeagues, startService } from '../support/service.ts';
+import { type Bench, openBench, setUpBench } from '../support/worker-resources.ts';
 
 function lastRun(bench: Bench): Row {
   return bench.rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
@@ -60,10 +54,8 @@ const FULL = makeLeague('full', {
 
 describe('the first load', () => {
   it('stores every league with every field, and says so in the feed and in its run', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    const report = await pollWith(service, bench, [FULL, makeLeague('plain')]);
+    await using bench = await setUpBench();
+    const report = await bench.pollWith([FULL, makeLeague('plain')]);
     const run = lastRun(bench);
     const at = run.finished_at;
     const stamps = {
@@ -93,11 +85,9 @@ describe('the first load', () => {
   });
 
   it('leaves a complete row of its run', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     const answer = listLeagues(makeLeagues(3), { message: 'three of them', timestamp: 17 });
-    service.script('leagues', answer);
+    bench.service.script('leagues', answer);
     await bench.poll();
     expect(lastRun(bench)).toMatchObject({
       id: 1,
@@ -119,23 +109,19 @@ describe('the first load', () => {
   });
 
   it('of an empty list into an empty database is unchanged', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'unchanged', counts: { received: 0 } });
+    await using bench = await setUpBench();
+    expect(await bench.pollWith([])).toMatchObject({ outcome: 'unchanged', counts: { received: 0 } });
   });
 });
 
 describe('an unchanged poll', () => {
   it('writes its runs row and nothing else, with oddities of every kind in the list', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     const odd = makeLeague('odd', { nickname: 'new field', rankings: 'maybe', sport_db_id: 12 });
     const list = [FULL, odd, odd, makeLeague('bad', { priority: 'high' }), makeLeague('plain')];
-    await pollWith(service, bench, list);
+    await bench.pollWith(list);
     const { runs: runsBefore = [], ...before } = dumpTables(bench.path);
-    expect(await pollWith(service, bench, list)).toMatchObject({ outcome: 'unchanged' });
+    expect(await bench.pollWith(list)).toMatchObject({ outcome: 'unchanged' });
     const { runs: runsAfter = [], ...after } = dumpTables(bench.path);
     expect(after).toEqual(before);
     expect(runsAfter.slice(0, -1)).toEqual(runsBefore);
@@ -164,23 +150,19 @@ describe('an unchanged poll', () => {
       [FULL, JSON.stringify(makeLeague('plain')).replace('"priority":3', '"priority":3.0')],
     ],
   ])('is one if %s', async (_, list) => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, [FULL, makeLeague('plain')]);
-    expect(await pollWith(service, bench, list)).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 2 } });
+    await using bench = await setUpBench();
+    await bench.pollWith([FULL, makeLeague('plain')]);
+    expect(await bench.pollWith(list)).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 2 } });
     expect(bench.rows('SELECT count(*) AS n FROM league_changes')).toEqual([{ n: 2 }]);
   });
 });
 
 describe('a changed league', () => {
   it('has the old values of what differs in the feed, and the whole league after it', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, [FULL, makeLeague('plain')]);
+    await using bench = await setUpBench();
+    await bench.pollWith([FULL, makeLeague('plain')]);
     const changed = { ...FULL, league_name: 'Another', default_markets: {}, rankings: true, city: null };
-    expect(await pollWith(service, bench, [changed, makeLeague('plain')])).toMatchObject({
+    expect(await bench.pollWith([changed, makeLeague('plain')])).toMatchObject({
       outcome: 'changed',
       counts: { changed: 1, unchanged: 1 },
     });
@@ -201,13 +183,11 @@ describe('a changed league', () => {
   });
 
   it('keeps when it was first seen, and the untouched one keeps everything', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(2));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(2));
     const first = lastRun(bench).finished_at;
     const untouched = bench.rows("SELECT * FROM leagues WHERE league_id = 'l2'");
-    await pollWith(service, bench, [makeLeague('l1', { priority: 4 }), makeLeague('l2')]);
+    await bench.pollWith([makeLeague('l1', { priority: 4 }), makeLeague('l2')]);
     expect(bench.rows("SELECT first_seen_at, changed_at FROM leagues WHERE league_id = 'l1'")).toEqual([
       { first_seen_at: first, changed_at: lastRun(bench).finished_at },
     ]);
@@ -215,11 +195,9 @@ describe('a changed league', () => {
   });
 
   it('counts extra as one field', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, [makeLeague('a', { x: 1, y: 2 })]);
-    await pollWith(service, bench, [makeLeague('a', { x: 1, y: 3 })]);
+    await using bench = await setUpBench();
+    await bench.pollWith([makeLeague('a', { x: 1, y: 2 })]);
+    await bench.pollWith([makeLeague('a', { x: 1, y: 3 })]);
     expect(feed(bench).at(-1)?.before).toEqual({ extra: { x: 1, y: 2 } });
     expect(bench.rows('SELECT field, old_value, new_value FROM league_field_changes')).toEqual([
       { field: 'extra', old_value: '{"x":1,"y":2}', new_value: '{"x":1,"y":3}' },
@@ -229,26 +207,22 @@ describe('a changed league', () => {
 
 describe('a departure from the interface', () => {
   it('is forgotten once a poll has stored it, and kept in memory if the poll fails', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     const drift = { field: 'leagues[].x', kind: 'unknown-field', detail: 'number' };
     addBlockingTrigger(bench.path, { on: 'INSERT ON drift' }, "RAISE(ABORT, 'not by me')");
-    expect(await pollWith(service, bench, [makeLeague('a', { x: 1 })])).toMatchObject({ outcome: 'failed' });
+    expect(await bench.pollWith([makeLeague('a', { x: 1 })])).toMatchObject({ outcome: 'failed' });
     expect(bench.deps.drift.list()).toMatchObject([drift]);
     dropBlockingTrigger(bench.path);
-    expect(await pollWith(service, bench, [makeLeague('a')])).toMatchObject({ newFindings: { drift: [drift] } });
+    expect(await bench.pollWith([makeLeague('a')])).toMatchObject({ newFindings: { drift: [drift] } });
     expect(bench.deps.drift.list()).toEqual([]);
   });
 });
 
 describe('a league that leaves the list', () => {
   it('is removed, and the feed keeps the whole of it', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, [FULL, makeLeague('plain')]);
-    expect(await pollWith(service, bench, [makeLeague('plain')])).toMatchObject({
+    await using bench = await setUpBench();
+    await bench.pollWith([FULL, makeLeague('plain')]);
+    expect(await bench.pollWith([makeLeague('plain')])).toMatchObject({
       outcome: 'changed',
       counts: { removed: 1, unchanged: 1, held: 0 },
     });
@@ -266,12 +240,10 @@ describe('a league that leaves the list', () => {
   });
 
   it('is removed once, however long it stays away', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(2));
-    await pollWith(service, bench, makeLeagues(1));
-    expect(await pollWith(service, bench, makeLeagues(1))).toMatchObject({ outcome: 'unchanged' });
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(2));
+    await bench.pollWith(makeLeagues(1));
+    expect(await bench.pollWith(makeLeagues(1))).toMatchObject({ outcome: 'unchanged' });
     expect(bench.rows("SELECT count(*) AS n FROM league_changes WHERE kind = 'removed'")).toEqual([{ n: 1 }]);
   });
 
@@ -279,14 +251,12 @@ describe('a league that leaves the list', () => {
     ['as it was', {}, {}],
     ['changed', { league_name: 'New' }, { league_name: 'League l2' }],
   ])('is restored when it comes back %s', async (_, fields, before) => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(2));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(2));
     const first = lastRun(bench).finished_at;
-    await pollWith(service, bench, makeLeagues(1));
+    await bench.pollWith(makeLeagues(1));
     const back = makeLeague('l2', fields);
-    expect(await pollWith(service, bench, [makeLeague('l1'), back])).toMatchObject({
+    expect(await bench.pollWith([makeLeague('l1'), back])).toMatchObject({
       outcome: 'changed',
       counts: { restored: 1, unchanged: 1, changed: 0, added: 0 },
     });
@@ -300,15 +270,9 @@ describe('a league that leaves the list', () => {
 
 describe('the timestamp of a run', () => {
   it('is one in every row that the run writes', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(3));
-    await pollWith(service, bench, [
-      makeLeague('l1', { x: 1 }),
-      makeLeague('l2', { priority: null }),
-      makeLeague('l4'),
-    ]);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(3));
+    await bench.pollWith([makeLeague('l1', { x: 1 }), makeLeague('l2', { priority: null }), makeLeague('l4')]);
     const at = lastRun(bench).finished_at;
     const instants = bench.rows(`
       SELECT at FROM league_changes WHERE run_id = 2
@@ -321,15 +285,16 @@ describe('the timestamp of a run', () => {
   });
 
   it('is later than the one before, even if the clock is set back', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
     const start = Date.UTC(2026, 10, 20, 12);
     const steps = [0, 0, -3_600_000, -1, 86_400_000, -86_400_000 * 400, 5];
     let now = start;
-    await using bench = await openBench({ folder, url: service.url, clock: createWallClock(() => now) });
+    await using bench = await setUpBench({}, { clock: createWallClock(() => now) });
     for (const [index, step] of steps.entries()) {
       now += step;
-      service.script('leagues', index === 3 ? { status: 404 } : listLeagues([makeLeague('a', { priority: index })]));
+      bench.service.script(
+        'leagues',
+        index === 3 ? { status: 404 } : listLeagues([makeLeague('a', { priority: index })]),
+      );
       await bench.poll();
     }
     const instants = bench.rows('SELECT finished_at AS at FROM runs ORDER BY id').map(({ at }) => String(at));
@@ -347,7 +312,8 @@ describe('the timestamp of a run', () => {
     await using service = await startService();
     const at = async (now: number, priority: number) => {
       await using bench = await openBench({ folder, url: service.url, clock: createWallClock(() => now) });
-      await pollWith(service, bench, [makeLeague('a', { priority })]);
+      service.script('leagues', listLeagues([makeLeague('a', { priority })]));
+      await bench.poll();
       return String(lastRun(bench).finished_at);
     };
     expect(await at(Date.UTC(2030, 0, 1), 1)).toBe('2030-01-01T00:00:00.000Z');
@@ -357,13 +323,11 @@ describe('the timestamp of a run', () => {
 
 describe('a run', () => {
   it('says when its data becomes stale, if it is a good poll of the leagues, and which login was made for it', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url, settings: { STALE_AFTER: '10m' } });
-    await pollWith(service, bench, makeLeagues(10));
-    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'held' });
+    await using bench = await setUpBench({}, { settings: { STALE_AFTER: '10m' } });
+    await bench.pollWith(makeLeagues(10));
+    expect(await bench.pollWith([])).toMatchObject({ outcome: 'held' });
     await bench.pollProfile();
-    service.script('leagues', { status: 404 });
+    bench.service.script('leagues', { status: 404 });
     await bench.poll();
     const runs = bench.rows('SELECT kind, outcome, finished_at, stale_at FROM runs ORDER BY id');
     const minutes = runs.map(({ finished_at, stale_at }) =>
@@ -382,24 +346,20 @@ describe('a run', () => {
 
 describe('a failed poll', () => {
   it('changes nothing but its runs row, and the next one goes on from what was stored', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(3));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(3));
     const { runs: _before, ...before } = dumpTables(bench.path);
-    service.script('leagues', { status: 404, body: 'gone' });
+    bench.service.script('leagues', { status: 404, body: 'gone' });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'status' } });
     const { runs, ...after } = dumpTables(bench.path);
     expect(after).toEqual(before);
     expect(runs).toHaveLength(2);
-    expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({ outcome: 'unchanged' });
+    expect(await bench.pollWith(makeLeagues(3))).toMatchObject({ outcome: 'unchanged' });
   });
 
   it('with more than half of the elements rejected applies none of them and names the first', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    const report = await pollWith(service, bench, [makeLeague('a'), 7, makeLeague('b', { status: null })]);
+    await using bench = await setUpBench();
+    const report = await bench.pollWith([makeLeague('a'), 7, makeLeague('b', { status: null })]);
     expect(report).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
     expect(String(lastRun(bench).error_message)).toMatch(/2 of 3 .*leagues\[1\].*leagues\[2\] status/);
     expect(bench.rows('SELECT count(*) AS n FROM leagues')).toEqual([{ n: 0 }]);
@@ -407,18 +367,14 @@ describe('a failed poll', () => {
   });
 
   it('is not one if just half of the elements are rejected', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    const report = await pollWith(service, bench, [makeLeague('a'), makeLeague('b', { status: null })]);
+    await using bench = await setUpBench();
+    const report = await bench.pollWith([makeLeague('a'), makeLeague('b', { status: null })]);
     expect(report).toMatchObject({ outcome: 'changed', counts: { received: 2, added: 1, rejected: 1 } });
   });
 
   it('that was stopped is interrupted, and its row says so', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    service.script('leagues', () => bench.stop());
+    await using bench = await setUpBench();
+    bench.service.script('leagues', () => bench.stop());
     expect(await bench.poll()).toMatchObject({ outcome: 'interrupted' });
     expect(lastRun(bench)).toMatchObject({ outcome: 'interrupted', error_kind: null });
   });
@@ -447,15 +403,13 @@ describe('a run that was cut off by the end of its worker', () => {
 
 describe('readers and writers at the same time', () => {
   it('do not make a poll fail, nor see half of one', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(2));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(2));
     const reader = new Database(bench.path, { readonly: true });
     reader.exec('BEGIN');
     const names = () => reader.prepare('SELECT DISTINCT sport FROM leagues').pluck().all();
     expect(names()).toEqual(['soccer']);
-    expect(await pollWith(service, bench, makeLeagues(2, { sport: 'chess' }))).toMatchObject({ outcome: 'changed' });
+    expect(await bench.pollWith(makeLeagues(2, { sport: 'chess' }))).toMatchObject({ outcome: 'changed' });
     expect(names()).toEqual(['soccer']);
     reader.exec('COMMIT');
     expect(names()).toEqual(['chess']);
@@ -463,25 +417,21 @@ describe('readers and writers at the same time', () => {
   });
 
   it('while another program writes, the poll waits for it and the event loop does not', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     const writer = new Database(bench.path);
     writer.exec('BEGIN IMMEDIATE');
-    const polling = pollWith(service, bench, makeLeagues(2));
+    const polling = bench.pollWith(makeLeagues(2));
     await sleep(300);
-    expect(service.seen('leagues')).toEqual([]);
+    expect(bench.service.seen('leagues')).toEqual([]);
     writer.exec('COMMIT');
     writer.close();
     expect(await polling).toMatchObject({ outcome: 'changed' });
   });
 
   it('while another program writes, a poll that is stopped waits for it, to write that it was interrupted', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     let other: ReturnType<typeof holdForWriting> | undefined;
-    service.script('leagues', () => {
+    bench.service.script('leagues', () => {
       other = holdForWriting(bench.path);
       bench.stop();
     });
@@ -498,17 +448,15 @@ describe('readers and writers at the same time', () => {
 
 describe('the views', () => {
   it('show in active_leagues what is listed and active, by priority', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     const list = [
       makeLeague('c', { priority: 10 }),
       makeLeague('b', { priority: 9.5 }),
       makeLeague('a', { priority: 2 }),
       makeLeague('off', { status: 'inactive' }),
     ];
-    await pollWith(service, bench, [...list, makeLeague('gone')]);
-    await pollWith(service, bench, list);
+    await bench.pollWith([...list, makeLeague('gone')]);
+    await bench.pollWith(list);
     expect(bench.rows('SELECT league_id FROM active_leagues').map(({ league_id }) => league_id)).toEqual([
       'a',
       'b',
@@ -517,17 +465,15 @@ describe('the views', () => {
   });
 
   it('tell in freshness of the last success, the failures since, and what is live', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     const freshness = () => bench.rows('SELECT * FROM freshness');
     expect(freshness()).toMatchObject([
       { last_success_at: null, age_seconds: null, last_outcome: null, live_leagues: 0 },
     ]);
-    await pollWith(service, bench, makeLeagues(3));
-    await pollWith(service, bench, [...makeLeagues(2), makeLeague('x', { priority: {} })]);
+    await bench.pollWith(makeLeagues(3));
+    await bench.pollWith([...makeLeagues(2), makeLeague('x', { priority: {} })]);
     const success = lastRun(bench).finished_at;
-    service.script('leagues', { status: 404 });
+    bench.service.script('leagues', { status: 404 });
     await bench.poll();
     await bench.poll();
     expect(freshness()).toEqual([
@@ -544,15 +490,13 @@ describe('the views', () => {
       },
     ]);
     expect(Number(freshness()[0]?.age_seconds)).toBeLessThan(30);
-    await pollWith(service, bench, makeLeagues(2));
+    await bench.pollWith(makeLeagues(2));
     expect(freshness()).toMatchObject([{ last_outcome: 'unchanged', consecutive_failures: 0, open_rejections: 0 }]);
   });
 
   it('tell in freshness the true age of a poll whose end lies in the future, since the clock was set back', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(3));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(3));
     withDatabase(bench.path, (db) => {
       const at = (modifier: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${modifier}')`;
       db.exec(`UPDATE runs SET started_at = ${at('-10 minutes')}, finished_at = ${at('+1 day')}`);
@@ -562,10 +506,8 @@ describe('the views', () => {
   });
 
   it('give in league_field_changes one row for each field, in the forms of the columns', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, [FULL]);
+    await using bench = await setUpBench();
+    await bench.pollWith([FULL]);
     const changed = {
       ...FULL,
       league_name: 'New',
@@ -574,7 +516,7 @@ describe('the views', () => {
       default_markets: {},
       city: 'A "quoted" one',
     };
-    await pollWith(service, bench, [changed]);
+    await bench.pollWith([changed]);
     expect(
       readExactRows(bench.path, 'SELECT league_id, league_name, field, old_value, new_value FROM league_field_changes'),
     ).toEqual(

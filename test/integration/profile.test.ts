@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dumpTables } from '../support/database.ts';
-import { makeFolder } from '../support/folder.ts';
-import { json, type Service, startService } from '../support/service.ts';
-import { type Bench, openBench } from '../support/worker-resources.ts';
+import { json } from '../support/service.ts';
+import { type ServedBench, setUpBench } from '../support/worker-resources.ts';
 
 const PLAYER = {
   player_id: 'p1',
@@ -16,106 +15,90 @@ const PLAYER = {
 };
 const STORED = { ...PLAYER, verified: 1, premium_items: '[]', extra: '{}' };
 
-async function pollWith(service: Service, bench: Bench, player: unknown, rest: object = { player_premium_items: [] }) {
-  service.script('profile', json({ message: 'ok', player, ...rest }));
+async function pollWith(bench: ServedBench, player: unknown, rest: object = { player_premium_items: [] }) {
+  bench.service.script('profile', json({ message: 'ok', player, ...rest }));
   return bench.pollProfile();
-}
-
-async function withBench(check: (service: Service, bench: Bench) => Promise<void>): Promise<void> {
-  using folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url });
-  await check(service, bench);
 }
 
 describe('the profile', () => {
   it('is asked for with the token and stored with all its fields', async () => {
-    await withBench(async (service, bench) => {
-      expect(await pollWith(service, bench, PLAYER)).toMatchObject({ kind: 'profile', outcome: 'changed' });
-      const run = bench.rows('SELECT * FROM runs')[0];
-      expect(service.seen('profile')).toMatchObject([
-        { method: 'GET', path: '/players/v1/players/player/me', body: '' },
-      ]);
-      expect(bench.rows('SELECT * FROM players')).toEqual([
-        { ...STORED, first_seen_at: run?.finished_at, changed_at: run?.finished_at },
-      ]);
-      expect(run).toMatchObject({ kind: 'profile', scope: null, outcome: 'changed', received: 1, added: 1 });
-      expect(bench.rows('SELECT * FROM drift')).toEqual([]);
-    });
+    await using bench = await setUpBench();
+    expect(await pollWith(bench, PLAYER)).toMatchObject({ kind: 'profile', outcome: 'changed' });
+    const run = bench.rows('SELECT * FROM runs')[0];
+    expect(bench.service.seen('profile')).toMatchObject([
+      { method: 'GET', path: '/players/v1/players/player/me', body: '' },
+    ]);
+    expect(bench.rows('SELECT * FROM players')).toEqual([
+      { ...STORED, first_seen_at: run?.finished_at, changed_at: run?.finished_at },
+    ]);
+    expect(run).toMatchObject({ kind: 'profile', scope: null, outcome: 'changed', received: 1, added: 1 });
+    expect(bench.rows('SELECT * FROM drift')).toEqual([]);
   });
 
   it('that is as it was changes nothing but the runs', async () => {
-    await withBench(async (service, bench) => {
-      await pollWith(service, bench, { ...PLAYER, nickname: 'x' }, { player_premium_items: [{ a: 1, b: 2 }] });
-      const { runs: _, ...before } = dumpTables(bench.path);
-      const turned = Object.fromEntries(Object.entries({ ...PLAYER, nickname: 'x' }).reverse());
-      const report = await pollWith(service, bench, turned, { player_premium_items: [{ b: 2, a: 1 }] });
-      expect(report).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 1 } });
-      const { runs, ...after } = dumpTables(bench.path);
-      expect(after).toEqual(before);
-      expect(runs).toHaveLength(2);
-    });
+    await using bench = await setUpBench();
+    await pollWith(bench, { ...PLAYER, nickname: 'x' }, { player_premium_items: [{ a: 1, b: 2 }] });
+    const { runs: _, ...before } = dumpTables(bench.path);
+    const turned = Object.fromEntries(Object.entries({ ...PLAYER, nickname: 'x' }).reverse());
+    const report = await pollWith(bench, turned, { player_premium_items: [{ b: 2, a: 1 }] });
+    expect(report).toMatchObject({ outcome: 'unchanged', counts: { unchanged: 1 } });
+    const { runs, ...after } = dumpTables(bench.path);
+    expect(after).toEqual(before);
+    expect(runs).toHaveLength(2);
   });
 
   it('that changed is written, and keeps when it was first seen', async () => {
-    await withBench(async (service, bench) => {
-      await pollWith(service, bench, PLAYER);
-      expect(await pollWith(service, bench, { ...PLAYER, verified: false, last_name: null })).toMatchObject({
-        outcome: 'changed',
-        counts: { changed: 1 },
-      });
-      const [first, second] = bench.rows('SELECT finished_at AS at FROM runs ORDER BY id').map(({ at }) => at);
-      expect(bench.rows('SELECT * FROM players')).toEqual([
-        { ...STORED, verified: 0, last_name: null, first_seen_at: first, changed_at: second },
-      ]);
+    await using bench = await setUpBench();
+    await pollWith(bench, PLAYER);
+    expect(await pollWith(bench, { ...PLAYER, verified: false, last_name: null })).toMatchObject({
+      outcome: 'changed',
+      counts: { changed: 1 },
     });
+    const [first, second] = bench.rows('SELECT finished_at AS at FROM runs ORDER BY id').map(({ at }) => at);
+    expect(bench.rows('SELECT * FROM players')).toEqual([
+      { ...STORED, verified: 0, last_name: null, first_seen_at: first, changed_at: second },
+    ]);
   });
 
   it('of another player is another row', async () => {
-    await withBench(async (service, bench) => {
-      await pollWith(service, bench, PLAYER);
-      await pollWith(service, bench, { ...PLAYER, player_id: 'p2' });
-      expect(bench.rows('SELECT player_id FROM players ORDER BY 1')).toEqual([
-        { player_id: 'p1' },
-        { player_id: 'p2' },
-      ]);
-    });
+    await using bench = await setUpBench();
+    await pollWith(bench, PLAYER);
+    await pollWith(bench, { ...PLAYER, player_id: 'p2' });
+    expect(bench.rows('SELECT player_id FROM players ORDER BY 1')).toEqual([{ player_id: 'p1' }, { player_id: 'p2' }]);
   });
 
   it('with other fields and types is stored with extra and drift', async () => {
-    await withBench(async (service, bench) => {
-      const odd = { ...PLAYER, player_id: 17, verified: 'true', email: { work: 'x' }, level: 3 };
-      await pollWith(service, bench, odd, { player_premium_items: { gold: true }, balance: 1 });
-      expect(bench.rows('SELECT player_id, verified, email, premium_items, extra FROM players')).toEqual([
-        {
-          player_id: '17',
-          verified: 1,
-          email: null,
-          premium_items: '{"gold":true}',
-          extra: '{"email":{"work":"x"},"level":3}',
-        },
-      ]);
-      expect(bench.rows('SELECT field, kind, detail FROM drift ORDER BY field')).toEqual([
-        { field: 'player.balance', kind: 'unknown-field', detail: 'number' },
-        { field: 'player.email', kind: 'wrong-type', detail: 'object for string' },
-        { field: 'player.level', kind: 'unknown-field', detail: 'number' },
-        { field: 'player.player_id', kind: 'wrong-type', detail: 'number for string' },
-        { field: 'player.player_premium_items', kind: 'wrong-type', detail: 'object for list' },
-        { field: 'player.verified', kind: 'wrong-type', detail: 'string for boolean' },
-      ]);
-    });
+    await using bench = await setUpBench();
+    const odd = { ...PLAYER, player_id: 17, verified: 'true', email: { work: 'x' }, level: 3 };
+    await pollWith(bench, odd, { player_premium_items: { gold: true }, balance: 1 });
+    expect(bench.rows('SELECT player_id, verified, email, premium_items, extra FROM players')).toEqual([
+      {
+        player_id: '17',
+        verified: 1,
+        email: null,
+        premium_items: '{"gold":true}',
+        extra: '{"email":{"work":"x"},"level":3}',
+      },
+    ]);
+    expect(bench.rows('SELECT field, kind, detail FROM drift ORDER BY field')).toEqual([
+      { field: 'player.balance', kind: 'unknown-field', detail: 'number' },
+      { field: 'player.email', kind: 'wrong-type', detail: 'object for string' },
+      { field: 'player.level', kind: 'unknown-field', detail: 'number' },
+      { field: 'player.player_id', kind: 'wrong-type', detail: 'number for string' },
+      { field: 'player.player_premium_items', kind: 'wrong-type', detail: 'object for list' },
+      { field: 'player.verified', kind: 'wrong-type', detail: 'string for boolean' },
+    ]);
   });
 
   it('with only an id is enough', async () => {
-    await withBench(async (service, bench) => {
-      expect(await pollWith(service, bench, { player_id: 'p' }, {})).toMatchObject({ outcome: 'changed' });
-      expect(bench.rows('SELECT username, premium_items FROM players')).toEqual([
-        { username: null, premium_items: null },
-      ]);
-      expect(bench.rows('SELECT field, kind FROM drift')).toEqual([
-        { field: 'player.player_premium_items', kind: 'missing-field' },
-      ]);
-    });
+    await using bench = await setUpBench();
+    expect(await pollWith(bench, { player_id: 'p' }, {})).toMatchObject({ outcome: 'changed' });
+    expect(bench.rows('SELECT username, premium_items FROM players')).toEqual([
+      { username: null, premium_items: null },
+    ]);
+    expect(bench.rows('SELECT field, kind FROM drift')).toEqual([
+      { field: 'player.player_premium_items', kind: 'missing-field' },
+    ]);
   });
 
   it.each([
@@ -126,11 +109,10 @@ describe('the profile', () => {
     ['a player with an empty id', { player_id: '' }],
     ['a player whose id is an object', { player_id: {} }],
   ])('with %s fails the run and leaves what is stored', async (_, player) => {
-    await withBench(async (service, bench) => {
-      await pollWith(service, bench, PLAYER);
-      const before = bench.rows('SELECT * FROM players');
-      expect(await pollWith(service, bench, player)).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
-      expect(bench.rows('SELECT * FROM players')).toEqual(before);
-    });
+    await using bench = await setUpBench();
+    await pollWith(bench, PLAYER);
+    const before = bench.rows('SELECT * FROM players');
+    expect(await pollWith(bench, player)).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
+    expect(bench.rows('SELECT * FROM players')).toEqual(before);
   });
 });

@@ -4,17 +4,13 @@ import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { listLeagues, type Service, startService } from '../support/service.ts';
-import { type Bench, openBench } from '../support/worker-resources.ts';
-
-async function pollWith(service: Service, bench: Bench, elements: readonly unknown[]) {
-  service.script('leagues', listLeagues(elements));
-  return bench.poll();
-}
+import { type Bench, openBench, setUpBench } from '../support/worker-resources.ts';
 
 /** One poll of a worker that was started with this scope. */
 async function pollScope(folder: Folder, service: Service, scope: string, elements: readonly unknown[]) {
   await using bench = await openBench({ folder, url: service.url, settings: { STATUS: scope } });
-  const report = await pollWith(service, bench, elements);
+  service.script('leagues', listLeagues(elements));
+  const report = await bench.poll();
   return { report, rows: bench.rows };
 }
 
@@ -44,11 +40,9 @@ describe('the guard', () => {
     ['7 of 30', 30, 23, 'held'],
     ['6 of 6, while one is new', 6, 0, 'held'],
   ])('decides on %s', async (_, before, after, outcome) => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(before));
-    const report = await pollWith(service, bench, [...makeLeagues(after), makeLeague('new')]);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(before));
+    const report = await bench.pollWith([...makeLeagues(after), makeLeague('new')]);
     const gone = before - after;
     const counts = outcome === 'held' ? { removed: 0, held: gone } : { removed: gone, held: 0 };
     expect(report).toMatchObject({ outcome, counts: { ...counts, added: 1 } });
@@ -57,16 +51,14 @@ describe('the guard', () => {
   });
 
   it('goes on holding while the same list is sent, though what joined makes the share small', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(6));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(6));
     const others = Array.from({ length: 30 }, (_, index) => makeLeague(`new${index}`));
-    expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'held', counts: { added: 30, held: 6 } });
-    expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'held', counts: { held: 6, removed: 0 } });
+    expect(await bench.pollWith(others)).toMatchObject({ outcome: 'held', counts: { added: 30, held: 6 } });
+    expect(await bench.pollWith(others)).toMatchObject({ outcome: 'held', counts: { held: 6, removed: 0 } });
     expect(removedIds(bench)).toEqual([]);
     accept(bench);
-    expect(await pollWith(service, bench, others)).toMatchObject({ outcome: 'changed', counts: { removed: 6 } });
+    expect(await bench.pollWith(others)).toMatchObject({ outcome: 'changed', counts: { removed: 6 } });
   });
 
   it.each([
@@ -74,52 +66,42 @@ describe('the guard', () => {
     [[], /held because the list is empty/],
     [[...makeLeagues(3), 17], /held because elements without a readable league_id could be any of the missing leagues/],
   ])('says why it holds', async (elements, why) => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(12));
-    const report = await pollWith(service, bench, elements);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(12));
+    const report = await bench.pollWith(elements);
     expect(report.error).toBeUndefined();
     expect(describeReport(report)).toMatch(why);
   });
 
   it('has its share from the settings', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url, settings: { REMOVAL_LIMIT: '60%' } });
-    await pollWith(service, bench, makeLeagues(10));
-    expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({
+    await using bench = await setUpBench({}, { settings: { REMOVAL_LIMIT: '60%' } });
+    await bench.pollWith(makeLeagues(10));
+    expect(await bench.pollWith(makeLeagues(4))).toMatchObject({
       outcome: 'changed',
       counts: { removed: 6 },
     });
   });
 
   it('holds even a single removal if the list is empty', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(1));
-    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'held', counts: { held: 1, removed: 0 } });
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(1));
+    expect(await bench.pollWith([])).toMatchObject({ outcome: 'held', counts: { held: 1, removed: 0 } });
     expect(removedIds(bench)).toEqual([]);
   });
 
   it('applies additions and changes while it holds', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(10));
-    const report = await pollWith(service, bench, [makeLeague('l1', { city: 'New' }), makeLeague('new')]);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(10));
+    const report = await bench.pollWith([makeLeague('l1', { city: 'New' }), makeLeague('new')]);
     expect(report).toMatchObject({ outcome: 'held', counts: { added: 1, changed: 1, held: 9 } });
     expect(bench.rows("SELECT city FROM leagues WHERE league_id = 'l1'")).toEqual([{ city: 'New' }]);
     expect(bench.rows("SELECT kind FROM league_changes WHERE kind = 'removed'")).toEqual([]);
   });
 
   it('remembers since when it holds, and writes nothing while it goes on holding', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(10));
-    await pollWith(service, bench, makeLeagues(4));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(10));
+    await bench.pollWith(makeLeagues(4));
     const held = bench.rows('SELECT * FROM held_removals ORDER BY held_since, league_id');
     expect(held).toHaveLength(6);
     expect(held[0]).toEqual({
@@ -130,57 +112,49 @@ describe('the guard', () => {
       guard_since: null,
       reason: 'limit',
     });
-    expect(await pollWith(service, bench, makeLeagues(4))).toMatchObject({ outcome: 'held', counts: { held: 6 } });
+    expect(await bench.pollWith(makeLeagues(4))).toMatchObject({ outcome: 'held', counts: { held: 6 } });
     expect(bench.rows('SELECT * FROM held_removals ORDER BY held_since, league_id')).toEqual(held);
   });
 
   it('holds the rest of a list of which an accepted part came back, however often it comes', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url, settings: { REMOVAL_LIMIT: '30%' } });
-    await pollWith(service, bench, makeLeagues(40));
-    await pollWith(service, bench, makeLeagues(20));
+    await using bench = await setUpBench({}, { settings: { REMOVAL_LIMIT: '30%' } });
+    await bench.pollWith(makeLeagues(40));
+    await bench.pollWith(makeLeagues(20));
     accept(bench, "league_id > 'l30'");
-    await pollWith(service, bench, makeLeagues(20));
+    await bench.pollWith(makeLeagues(20));
     expect(removedIds(bench)).toHaveLength(10);
     // Ten of thirty are missing; counting the ten that returned, it would be ten of forty.
     for (const restored of [10, 0]) {
       const back = [...makeLeagues(20), ...makeLeagues(40).slice(30)];
-      expect(await pollWith(service, bench, back)).toMatchObject({ outcome: 'held', counts: { restored, held: 10 } });
+      expect(await bench.pollWith(back)).toMatchObject({ outcome: 'held', counts: { restored, held: 10 } });
     }
   });
 
   it('releases a league that is listed again', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(10));
-    await pollWith(service, bench, []);
-    const report = await pollWith(service, bench, makeLeagues(9));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(10));
+    await bench.pollWith([]);
+    const report = await bench.pollWith(makeLeagues(9));
     expect(report).toMatchObject({ outcome: 'changed', counts: { unchanged: 9, removed: 1, restored: 0 } });
     expect(heldIds(bench)).toEqual([]);
     expect(removedIds(bench)).toEqual(['l10']);
   });
 
   it('releases a league that is listed again in a form that cannot be stored', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(20));
-    await pollWith(service, bench, makeLeagues(10));
-    await pollWith(service, bench, [...makeLeagues(10), makeLeague('l11', { sport: null })]);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(20));
+    await bench.pollWith(makeLeagues(10));
+    await bench.pollWith([...makeLeagues(10), makeLeague('l11', { sport: null })]);
     expect(heldIds(bench)).not.toContain('l11');
     expect(heldIds(bench)).toHaveLength(9);
   });
 
   it('holds every removal while an element has no readable id', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(3));
-    const report = await pollWith(service, bench, [...makeLeagues(2), makeLeague('')]);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(3));
+    const report = await bench.pollWith([...makeLeagues(2), makeLeague('')]);
     expect(report).toMatchObject({ outcome: 'held', counts: { held: 1, removed: 0, rejected: 1 } });
-    expect(await pollWith(service, bench, makeLeagues(2))).toMatchObject({
+    expect(await bench.pollWith(makeLeagues(2))).toMatchObject({
       outcome: 'changed',
       counts: { removed: 1 },
     });
@@ -188,11 +162,9 @@ describe('the guard', () => {
   });
 
   it('counts as a good poll', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(3));
-    await pollWith(service, bench, []);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(3));
+    await bench.pollWith([]);
     expect(bench.rows('SELECT last_outcome, consecutive_failures, live_leagues, held_removals FROM freshness')).toEqual(
       [{ last_outcome: 'held', consecutive_failures: 0, live_leagues: 3, held_removals: 3 }],
     );
@@ -201,13 +173,11 @@ describe('the guard', () => {
 
 describe('accepted removals', () => {
   it('are applied by the next poll, and their holds go', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(10));
-    await pollWith(service, bench, makeLeagues(3));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(10));
+    await bench.pollWith(makeLeagues(3));
     accept(bench);
-    expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({
+    expect(await bench.pollWith(makeLeagues(3))).toMatchObject({
       outcome: 'changed',
       counts: { removed: 7, held: 0 },
     });
@@ -216,93 +186,79 @@ describe('accepted removals', () => {
   });
 
   it('are applied of an empty list, too', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(2));
-    await pollWith(service, bench, []);
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(2));
+    await bench.pollWith([]);
     accept(bench);
-    expect(await pollWith(service, bench, [])).toMatchObject({ outcome: 'changed', counts: { removed: 2, held: 0 } });
+    expect(await bench.pollWith([])).toMatchObject({ outcome: 'changed', counts: { removed: 2, held: 0 } });
   });
 
   it('let no other pass, and count towards nothing: 6 of 36 would be few, 6 of the other 26 are many', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(36));
-    await pollWith(service, bench, makeLeagues(26));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(36));
+    await bench.pollWith(makeLeagues(26));
     accept(bench);
-    const report = await pollWith(service, bench, makeLeagues(20));
+    const report = await bench.pollWith(makeLeagues(20));
     expect(report).toMatchObject({ outcome: 'held', counts: { removed: 10, held: 6 } });
     expect(heldIds(bench)).toEqual(['l21', 'l22', 'l23', 'l24', 'l25', 'l26']);
     expect(removedIds(bench)).toHaveLength(10);
   });
 
   it('of the first that were held do not make those that followed a small share of what joined between', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench();
     const others = Array.from({ length: 30 }, (_, index) => makeLeague(`new${index}`));
-    await pollWith(service, bench, makeLeagues(20));
-    await pollWith(service, bench, [...makeLeagues(14), ...others]);
+    await bench.pollWith(makeLeagues(20));
+    await bench.pollWith([...makeLeagues(14), ...others]);
     const first = heldIds(bench);
     const followed = [...makeLeagues(8), ...others];
-    expect(await pollWith(service, bench, followed)).toMatchObject({ outcome: 'held', counts: { held: 12 } });
+    expect(await bench.pollWith(followed)).toMatchObject({ outcome: 'held', counts: { held: 12 } });
     withDatabase(bench.path, (db) =>
       db.exec('UPDATE held_removals SET accepted_at = held_since WHERE first_run_id = 2'),
     );
     for (const removed of [6, 0]) {
-      const report = await pollWith(service, bench, followed);
+      const report = await bench.pollWith(followed);
       expect(report).toMatchObject({ outcome: 'held', counts: { removed, held: 6 } });
     }
     expect(removedIds(bench)).toEqual(first);
   });
 
   it('end with the answer that lists the leagues again, which then count as listed', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(36));
-    await pollWith(service, bench, makeLeagues(26));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(36));
+    await bench.pollWith(makeLeagues(26));
     accept(bench);
     const back = [...makeLeagues(36)].slice(7);
-    expect(await pollWith(service, bench, back)).toMatchObject({ outcome: 'changed', counts: { removed: 7, held: 0 } });
+    expect(await bench.pollWith(back)).toMatchObject({ outcome: 'changed', counts: { removed: 7, held: 0 } });
   });
 
   it('beside a few others are all applied', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(40));
-    await pollWith(service, bench, makeLeagues(30));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(40));
+    await bench.pollWith(makeLeagues(30));
     accept(bench);
-    const few = await pollWith(service, bench, makeLeagues(25));
+    const few = await bench.pollWith(makeLeagues(25));
     expect(few).toMatchObject({ outcome: 'changed', counts: { removed: 15, held: 0 } });
   });
 
   it('end when the league is listed again', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(10));
-    await pollWith(service, bench, makeLeagues(3));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(10));
+    await bench.pollWith(makeLeagues(3));
     accept(bench);
-    await pollWith(service, bench, makeLeagues(10));
+    await bench.pollWith(makeLeagues(10));
     expect(heldIds(bench)).toEqual([]);
-    expect(await pollWith(service, bench, makeLeagues(3))).toMatchObject({
+    expect(await bench.pollWith(makeLeagues(3))).toMatchObject({
       outcome: 'held',
       counts: { removed: 0, held: 7 },
     });
   });
 
   it('are kept by a poll that fails', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
-    await using bench = await openBench({ folder, url: service.url });
-    await pollWith(service, bench, makeLeagues(10));
-    await pollWith(service, bench, makeLeagues(3));
+    await using bench = await setUpBench();
+    await bench.pollWith(makeLeagues(10));
+    await bench.pollWith(makeLeagues(3));
     accept(bench);
-    service.script('leagues', { status: 404 });
+    bench.service.script('leagues', { status: 404 });
     await bench.poll();
     expect(bench.rows('SELECT count(accepted_at) AS n FROM held_removals')).toEqual([{ n: 7 }]);
   });

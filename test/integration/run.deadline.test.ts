@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Run } from '../../src/sync/run.ts';
-import { makeFolder } from '../support/folder.ts';
-import { fail, hang, startService } from '../support/service.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { fail, hang } from '../support/service.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 const RUN_MS = 300;
 /** Far more than a busy machine adds. */
@@ -11,9 +10,7 @@ const GIVEN_UP_MS = 5_000;
 
 /** The report and the row of a run with this work. */
 async function runOf(work: (signal: AbortSignal) => Promise<never>) {
-  using folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
+  await using bench = await setUpBench({}, { settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
   const given = Promise.withResolvers<'it did not settle'>();
   const timer = setTimeout(() => given.resolve('it did not settle'), GIVEN_UP_MS);
   using run = new Run(bench.deps, 'leagues', 'schedule', new AbortController().signal);
@@ -45,9 +42,7 @@ describe('a run that does not settle', () => {
 });
 
 it('a run that has ended has no deadline any more', async () => {
-  using folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url, settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
+  await using bench = await setUpBench({}, { settings: { RUN_TIMEOUT: `${RUN_MS}ms` } });
   const run = new Run(bench.deps, 'leagues', 'schedule', new AbortController().signal);
   run[Symbol.dispose]();
   await sleep(RUN_MS + 100);
@@ -56,11 +51,9 @@ it('a run that has ended has no deadline any more', async () => {
 
 describe('a run whose time is up', () => {
   it('says what failed before', async () => {
-    using folder = makeFolder();
-    await using service = await startService();
     const settings = { RUN_TIMEOUT: '3s', ATTEMPT_TIMEOUT: '20s' };
-    await using bench = await openBench({ folder, url: service.url, settings });
-    service.script('leagues', fail(503), hang());
+    await using bench = await setUpBench({}, { settings });
+    bench.service.script('leagues', fail(503), hang());
     await bench.poll();
     const [row] = bench.rows('SELECT attempts, error_kind, error_message FROM runs');
     expect(row).toMatchObject({ attempts: 2, error_kind: 'timeout' });

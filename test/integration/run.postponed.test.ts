@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../../src/errors.ts';
 import { Run } from '../../src/sync/run.ts';
 import { createWallClock } from '../support/clock.ts';
-import { makeFolder } from '../support/folder.ts';
-import { fail, listLeagues, startService } from '../support/service.ts';
-import { openBench } from '../support/worker-resources.ts';
+import { fail, listLeagues } from '../support/service.ts';
+import { setUpBench } from '../support/worker-resources.ts';
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 const RUN_MS = 60_000;
@@ -17,11 +16,9 @@ describe('a run', () => {
     ['that is over', NOON - 1, { manual: false, 'catch-up': false }],
     ['of no length, since none was asked for', undefined, { manual: false, 'catch-up': false }],
   ])('that fails because of a Retry-After %s is postponed accordingly', async (_, notBefore, postponed) => {
-    using folder = makeFolder();
-    await using service = await startService();
     const clock = createWallClock(() => NOON);
     const settings = { RUN_TIMEOUT: `${RUN_MS / 1_000}s` };
-    await using bench = await openBench({ folder, url: service.url, settings, clock });
+    await using bench = await setUpBench({}, { settings, clock });
     const error = new StatusError(false, 'The service answered with status 503.', { notBefore });
     for (const trigger of ['manual', 'catch-up'] as const) {
       using run = new Run(bench.deps, 'leagues', trigger, new AbortController().signal);
@@ -31,22 +28,18 @@ describe('a run', () => {
   });
 
   it('is postponed by a response with Retry-After, and so is the next one, which sends nothing', async () => {
-    using folder = makeFolder();
-    await using service = await startService({ leagues: fail(503, { 'retry-after': '3600' }) });
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench({ leagues: fail(503, { 'retry-after': '3600' }) });
     expect(await bench.poll()).toMatchObject({ attempts: 1, postponed: true });
     expect(await bench.poll()).toMatchObject({ attempts: 0, postponed: true });
     expect(await bench.pollProfile()).toMatchObject({ attempts: 0, postponed: true });
-    expect(service.seen('leagues')).toHaveLength(1);
+    expect(bench.service.seen('leagues')).toHaveLength(1);
   });
 
   it.each([
     ['that waits for a Retry-After and succeeds', [fail(503, { 'retry-after': '0' }), listLeagues([])], 'unchanged'],
     ['that fails for good', [fail(404), { status: 404 }], 'failed'],
   ])('%s is not postponed', async (_, replies, outcome) => {
-    using folder = makeFolder();
-    await using service = await startService({ leagues: [...replies] });
-    await using bench = await openBench({ folder, url: service.url });
+    await using bench = await setUpBench({ leagues: [...replies] });
     expect(await bench.poll()).toMatchObject({ outcome, postponed: false });
   });
 });

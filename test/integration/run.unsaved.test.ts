@@ -7,15 +7,13 @@ import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { listLeagues, startService } from '../support/service.ts';
-import { type Bench, openBench } from '../support/worker-resources.ts';
+import { type Bench, openBench, setUpBench } from '../support/worker-resources.ts';
 
 const OUTCOMES = 'SELECT id, outcome, error_kind FROM runs ORDER BY id';
 const LOGINS = 'SELECT outcome, reason FROM logins ORDER BY id';
 
 async function withBench(check: (bench: Bench) => Promise<void>): Promise<string> {
-  using folder = makeFolder();
-  await using service = await startService({ leagues: listLeagues(makeLeagues(3)) });
-  await using bench = await openBench({ folder, url: service.url });
+  await using bench = await setUpBench({ leagues: listLeagues(makeLeagues(3)) });
   await check(bench);
   return bench.path;
 }

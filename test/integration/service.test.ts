@@ -15,33 +15,10 @@ import {
   listLeagues,
   type Reply,
   reset,
-  type Service,
   startService,
   trickle,
 } from '../support/service.ts';
-import { type Bench, openBench, PASSWORD, USERNAME } from '../support/worker-resources.ts';
-
-type Setting = { readonly service: Service; readonly bench: Bench };
-
-/** A new database, a new service, and a worker between them. */
-async function withBench(check: (setting: Setting) => Promise<void>, settings: Readonly<Record<string, string>> = {}) {
-  using folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url, settings });
-  await check({ service, bench });
-}
-
-/** The same, with responses to leagues requests. */
-async function withLeagues(
-  replies: readonly Reply[],
-  check: (setting: Setting) => Promise<void>,
-  settings: Readonly<Record<string, string>> = {},
-) {
-  await withBench(async (setting) => {
-    setting.service.script('leagues', ...replies);
-    await check(setting);
-  }, settings);
-}
+import { type Bench, openBench, PASSWORD, setUpBench, USERNAME } from '../support/worker-resources.ts';
 
 function lastRun(bench: Bench): Row {
   return bench.rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
@@ -58,39 +35,33 @@ const GOOD = listLeagues(makeLeagues(2));
 
 describe.concurrent('the login', () => {
   it('is sent as the interface says, once for many polls', async () => {
-    await withBench(async ({ service, bench }) => {
-      for (let time = 0; time < 3; time += 1) await bench.poll();
-      await bench.pollProfile();
-      const [request, ...others] = service.seen('login');
-      expect(others).toEqual([]);
-      expect(request).toMatchObject({ method: 'POST', path: '/players/v1/authenticate/login' });
-      expect(request?.headers['content-type']).toBe('application/json');
-      expect(request?.headers.authorization).toBe(`Basic ${Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64')}`);
-      expect(JSON.parse(request?.body ?? '')).toEqual({ attribute: 'username' });
-      expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'ok', reason: 'manual' }]);
-    });
+    await using bench = await setUpBench();
+    for (let time = 0; time < 3; time += 1) await bench.poll();
+    await bench.pollProfile();
+    const [request, ...others] = bench.service.seen('login');
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({ method: 'POST', path: '/players/v1/authenticate/login' });
+    expect(request?.headers['content-type']).toBe('application/json');
+    expect(request?.headers.authorization).toBe(`Basic ${Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64')}`);
+    expect(JSON.parse(request?.body ?? '')).toEqual({ attribute: 'username' });
+    expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'ok', reason: 'manual' }]);
   });
 
   it('has the pair in UTF-8, colons of the password included', async () => {
-    await withBench(
-      async ({ service, bench }) => {
-        await bench.poll();
-        const [, pair = ''] = service.seen('login')[0]?.headers.authorization?.split(' ') ?? [];
-        expect(Buffer.from(pair, 'base64').toString('utf8')).toBe('käthe:a:b:ü');
-      },
-      { USERNAME: 'käthe', PASSWORD: 'a:b:ü' },
-    );
+    await using bench = await setUpBench({}, { settings: { USERNAME: 'käthe', PASSWORD: 'a:b:ü' } });
+    await bench.poll();
+    const [, pair = ''] = bench.service.seen('login')[0]?.headers.authorization?.split(' ') ?? [];
+    expect(Buffer.from(pair, 'base64').toString('utf8')).toBe('käthe:a:b:ü');
   });
 
   it('gives the token that every other request carries', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', grantLogin({ access_token: 'the-token' }));
-      await bench.poll();
-      await bench.pollProfile();
-      const sent = [...service.seen('leagues'), ...service.seen('profile')];
-      expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer the-token', 'Bearer the-token']);
-      expect(sent.map(({ body }) => body)).toEqual(['', '']);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', grantLogin({ access_token: 'the-token' }));
+    await bench.poll();
+    await bench.pollProfile();
+    const sent = [...bench.service.seen('leagues'), ...bench.service.seen('profile')];
+    expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer the-token', 'Bearer the-token']);
+    expect(sent.map(({ body }) => body)).toEqual(['', '']);
   });
 
   it('goes to a base URL with a path', async () => {
@@ -114,32 +85,29 @@ describe.concurrent('the login', () => {
     ['200 with a page of HTML', { body: '<html>' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
   ])('answered with %s is refused: sent once, and not again by the next poll', async (_, reply) => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', reply);
-      const { error } = await bench.poll();
-      expect(error).toBeInstanceOf(CredentialsError);
-      expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
-      expect(service.requests).toHaveLength(1);
-      expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'refused', reason: 'manual' }]);
-      expect(lastRun(bench)).toMatchObject({ outcome: 'failed', error_kind: 'credentials', attempts: 0 });
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', reply);
+    const { error } = await bench.poll();
+    expect(error).toBeInstanceOf(CredentialsError);
+    expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
+    expect(bench.service.requests).toHaveLength(1);
+    expect(await loginsOf(bench, 1)).toEqual([{ outcome: 'refused', reason: 'manual' }]);
+    expect(lastRun(bench)).toMatchObject({ outcome: 'failed', error_kind: 'credentials', attempts: 0 });
   });
 
   it.each([401, 404])('refused with %i and result=fail names what to check: credentials or address', async (status) => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', fail(status));
-      const { error } = await bench.poll();
-      expect(error?.fix).toContain(status === 404 ? 'check LEAGUE_SYNC_BASE_URL' : 'check LEAGUE_SYNC_USERNAME');
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', fail(status));
+    const { error } = await bench.poll();
+    expect(error?.fix).toContain(status === 404 ? 'check LEAGUE_SYNC_BASE_URL' : 'check LEAGUE_SYNC_USERNAME');
   });
 
   it('that was refused is tried at once when the operator asks', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', fail(401), grantLogin());
-      await bench.poll();
-      bench.place.session.retryNow();
-      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', fail(401), grantLogin());
+    await bench.poll();
+    bench.place.session.retryNow();
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
   });
 
   it.each([
@@ -148,44 +116,40 @@ describe.concurrent('the login', () => {
     ['408', { status: 408 }],
     ['a broken connection', reset()],
   ])('answered with %s is retried', async (_, reply) => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', reply, grantLogin());
-      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', attempts: 1 });
-      expect(await loginsOf(bench, 2)).toEqual([
-        { outcome: 'failed', reason: 'manual' },
-        { outcome: 'ok', reason: 'manual' },
-      ]);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', reply, grantLogin());
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', attempts: 1 });
+    expect(await loginsOf(bench, 2)).toEqual([
+      { outcome: 'failed', reason: 'manual' },
+      { outcome: 'ok', reason: 'manual' },
+    ]);
   });
 
   it('of a service that is down is sent four times, and the run fails', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', fail(503));
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
-      expect(service.requests).toHaveLength(4);
-      expect(await loginsOf(bench, 4)).toHaveLength(4);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', fail(503));
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
+    expect(bench.service.requests).toHaveLength(4);
+    expect(await loginsOf(bench, 4)).toHaveLength(4);
   });
 
   it('without a token in its answer fails the run', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', json({ result: 'success' }));
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', json({ result: 'success' }));
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
   });
 
   it('with an unreadable expiry succeeds and is drift', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', grantLogin({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }));
-      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
-      await bench.poll();
-      expect(service.seen('login')).toHaveLength(1);
-      expect(bench.rows('SELECT field, kind FROM drift ORDER BY field')).toEqual([
-        { field: 'login.expire_datetime', kind: 'unexpected-value' },
-        { field: 'login.refresh_token', kind: 'missing-field' },
-        { field: 'login.surprise', kind: 'unknown-field' },
-      ]);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', grantLogin({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }));
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+    await bench.poll();
+    expect(bench.service.seen('login')).toHaveLength(1);
+    expect(bench.rows('SELECT field, kind FROM drift ORDER BY field')).toEqual([
+      { field: 'login.expire_datetime', kind: 'unexpected-value' },
+      { field: 'login.refresh_token', kind: 'missing-field' },
+      { field: 'login.surprise', kind: 'unknown-field' },
+    ]);
   });
 
   it.each([
@@ -194,12 +158,11 @@ describe.concurrent('the login', () => {
     ['0001-01-01T00:00:00+01:00', '0000-12-31T23:00:00.000Z'],
     ['0000-01-01T00:00:00+01:00', '0000-01-01T00:00:00.000Z'],
   ])('with the expiry %s is recorded', async (expire_datetime, expires_at) => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', grantLogin({ expire_datetime }));
-      await bench.poll();
-      await loginsOf(bench, 1);
-      expect(bench.rows('SELECT outcome, expires_at FROM logins LIMIT 1')).toEqual([{ outcome: 'ok', expires_at }]);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', grantLogin({ expire_datetime }));
+    await bench.poll();
+    await loginsOf(bench, 1);
+    expect(bench.rows('SELECT outcome, expires_at FROM logins LIMIT 1')).toEqual([{ outcome: 'ok', expires_at }]);
   });
 
   it('whose secret cannot be read has failed without a rejection by the service', async () => {
@@ -216,39 +179,41 @@ describe.concurrent('the login', () => {
   });
 
   it('has its token replaced in stored data and in names of drift, but not words that are the password', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', grantLogin({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }));
-      const league = makeLeague('a', { city: 'token-abc-123', note: 'token-abc-123', state: PASSWORD });
-      const odd = makeLeague('b', { sport: null, city: 'token-abc-123' });
-      service.script('leagues', listLeagues([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })]));
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 2, rejected: 1 } });
-      await loginsOf(bench, 1);
-      const kept = JSON.stringify([bench.log, ...Object.values(dumpTables(bench.path))], (_key, value: unknown) =>
-        typeof value === 'bigint' ? String(value) : value,
-      );
-      expect(kept).not.toContain('token-abc-123');
-      expect(bench.rows("SELECT city, state FROM leagues WHERE league_id = 'a'")).toEqual([
-        { city: '[secret]', state: PASSWORD },
-      ]);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', grantLogin({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }));
+    const league = makeLeague('a', { city: 'token-abc-123', note: 'token-abc-123', state: PASSWORD });
+    const odd = makeLeague('b', { sport: null, city: 'token-abc-123' });
+    bench.service.script('leagues', listLeagues([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })]));
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 2, rejected: 1 } });
+    await loginsOf(bench, 1);
+    const kept = JSON.stringify([bench.log, ...Object.values(dumpTables(bench.path))], (_key, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    expect(kept).not.toContain('token-abc-123');
+    expect(bench.rows("SELECT city, state FROM leagues WHERE league_id = 'a'")).toEqual([
+      { city: '[secret]', state: PASSWORD },
+    ]);
   });
 
   it('leaves no token and no password in the log or the database, even if the service echoes them', async () => {
-    await withBench(async ({ service, bench }) => {
-      const pair = Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64');
-      const echo = `no: ${PASSWORD} ${pair} token-abc-123 refresh-abc-123`;
-      service.script('login', grantLogin({ access_token: 'token-abc-123', refresh_token: 'refresh-abc-123' }));
-      service.script('leagues', json({ result: 'success', message: echo, leagues: [], timestamp: echo }), fail(404));
-      service.script('profile', json({ message: echo }, 404));
-      for (let time = 0; time < 2; time += 1) await bench.poll();
-      service.script('login', json({ result: 'fail', message: echo }, 401));
-      bench.place.session.retryNow();
-      await bench.poll();
-      await loginsOf(bench, 3);
-      const kept = JSON.stringify([bench.log, bench.rows('SELECT * FROM runs'), bench.rows('SELECT * FROM logins')]);
-      expect(kept).not.toMatch(new RegExp(`${PASSWORD}|${pair}|token-abc-123|refresh-abc-123`));
-      expect(kept).toContain('[secret]');
-    });
+    await using bench = await setUpBench();
+    const pair = Buffer.from(`${USERNAME}:${PASSWORD}`).toString('base64');
+    const echo = `no: ${PASSWORD} ${pair} token-abc-123 refresh-abc-123`;
+    bench.service.script('login', grantLogin({ access_token: 'token-abc-123', refresh_token: 'refresh-abc-123' }));
+    bench.service.script(
+      'leagues',
+      json({ result: 'success', message: echo, leagues: [], timestamp: echo }),
+      fail(404),
+    );
+    bench.service.script('profile', json({ message: echo }, 404));
+    for (let time = 0; time < 2; time += 1) await bench.poll();
+    bench.service.script('login', json({ result: 'fail', message: echo }, 401));
+    bench.place.session.retryNow();
+    await bench.poll();
+    await loginsOf(bench, 3);
+    const kept = JSON.stringify([bench.log, bench.rows('SELECT * FROM runs'), bench.rows('SELECT * FROM logins')]);
+    expect(kept).not.toMatch(new RegExp(`${PASSWORD}|${pair}|token-abc-123|refresh-abc-123`));
+    expect(kept).toContain('[secret]');
   });
 });
 
@@ -260,48 +225,45 @@ describe.concurrent('a rejected token', () => {
     ['404 with result=fail', fail(404)],
     ['400 with result=fail', fail(400)],
   ])('(%s) is replaced by one login, and the request is repeated once', async (_, reply) => {
-    await withLeagues([reply, GOOD], async ({ service, bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2, counts: { added: 2 } });
-      expect(service.requests.map(({ path }) => path.split('/').at(1))).toEqual([
-        'players',
-        'events',
-        'players',
-        'events',
-      ]);
-      const [first, second] = service.seen('leagues').map(({ headers }) => headers.authorization);
-      expect(first).not.toBe(second);
-      expect(await loginsOf(bench, 2)).toEqual([
-        { outcome: 'ok', reason: 'manual' },
-        { outcome: 'ok', reason: 'rejected-token' },
-      ]);
-    });
+    await using bench = await setUpBench({ leagues: [reply, GOOD] });
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2, counts: { added: 2 } });
+    expect(bench.service.requests.map(({ path }) => path.split('/').at(1))).toEqual([
+      'players',
+      'events',
+      'players',
+      'events',
+    ]);
+    const [first, second] = bench.service.seen('leagues').map(({ headers }) => headers.authorization);
+    expect(first).not.toBe(second);
+    expect(await loginsOf(bench, 2)).toEqual([
+      { outcome: 'ok', reason: 'manual' },
+      { outcome: 'ok', reason: 'rejected-token' },
+    ]);
   });
 
   it.each([
     ['401', { status: 401 }],
     ['200 with result=fail', fail(200)],
   ])('that is always rejected (%s) fails the run, and the next polls log in no more', async (_, reply) => {
-    await withLeagues([reply], async ({ service, bench }) => {
-      for (let time = 0; time < 5; time += 1) expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
-      expect(service.seen('login')).toHaveLength(2);
-      expect(service.seen('leagues')).toHaveLength(2);
-      expect(bench.rows('SELECT attempts, error_kind FROM runs LIMIT 2')).toEqual([
-        { attempts: 2, error_kind: 'credentials' },
-        { attempts: 0, error_kind: 'credentials' },
-      ]);
-    });
+    await using bench = await setUpBench({ leagues: reply });
+    for (let time = 0; time < 5; time += 1) expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
+    expect(bench.service.seen('login')).toHaveLength(2);
+    expect(bench.service.seen('leagues')).toHaveLength(2);
+    expect(bench.rows('SELECT attempts, error_kind FROM runs LIMIT 2')).toEqual([
+      { attempts: 2, error_kind: 'credentials' },
+      { attempts: 0, error_kind: 'credentials' },
+    ]);
   });
 
   it('is replaced for the profile, too', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script(
-        'profile',
-        fail(401),
-        json({ message: 'ok', player: { player_id: 'p' }, player_premium_items: [] }),
-      );
-      expect(await bench.pollProfile()).toMatchObject({ outcome: 'changed', attempts: 2 });
-      expect(service.seen('login')).toHaveLength(2);
-    });
+    await using bench = await setUpBench();
+    bench.service.script(
+      'profile',
+      fail(401),
+      json({ message: 'ok', player: { player_id: 'p' }, player_premium_items: [] }),
+    );
+    expect(await bench.pollProfile()).toMatchObject({ outcome: 'changed', attempts: 2 });
+    expect(bench.service.seen('login')).toHaveLength(2);
   });
 });
 
@@ -319,44 +281,39 @@ describe.concurrent('a transient failure', () => {
       { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"leagues":[]}').subarray(0, 20) },
     ],
   ])('(%s) is retried', async (_, reply) => {
-    await withLeagues([reply, GOOD], async ({ service, bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-      expect(service.seen('login')).toHaveLength(1);
-      expect(lastRun(bench)).toMatchObject({ attempts: 2, http_status: 200, received: 2 });
-    });
+    await using bench = await setUpBench({ leagues: [reply, GOOD] });
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+    expect(bench.service.seen('login')).toHaveLength(1);
+    expect(lastRun(bench)).toMatchObject({ attempts: 2, http_status: 200, received: 2 });
   });
 
   it('three times in a row is survived', async () => {
-    await withLeagues([fail(503), reset(), fail(500), GOOD], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 4 });
-    });
+    await using bench = await setUpBench({ leagues: [fail(503), reset(), fail(500), GOOD] });
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 4 });
   });
 
   it('four times in a row fails the run, with the words of the service', async () => {
-    await withLeagues([fail(503)], async ({ service, bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 4, error: { kind: 'status' } });
-      expect(service.seen('leagues')).toHaveLength(4);
-      expect(lastRun(bench)).toMatchObject({
-        attempts: 4,
-        http_status: 503,
-        error_kind: 'status',
-        service_message: 'failed with 503',
-        not_before: null,
-      });
+    await using bench = await setUpBench({ leagues: fail(503) });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 4, error: { kind: 'status' } });
+    expect(bench.service.seen('leagues')).toHaveLength(4);
+    expect(lastRun(bench)).toMatchObject({
+      attempts: 4,
+      http_status: 503,
+      error_kind: 'status',
+      service_message: 'failed with 503',
+      not_before: null,
     });
   });
 
   it('of the connection has no status of the attempt before in its row', async () => {
-    await withLeagues([fail(503), reset()], async ({ bench }) => {
-      await bench.poll();
-      expect(lastRun(bench)).toMatchObject({ http_status: null, body_bytes: null, error_kind: 'network' });
-    });
+    await using bench = await setUpBench({ leagues: [fail(503), reset()] });
+    await bench.poll();
+    expect(lastRun(bench)).toMatchObject({ http_status: null, body_bytes: null, error_kind: 'network' });
   });
 
   it('is not retried if it is permanent: other 4xx', async () => {
-    await withLeagues([{ status: 404 }, GOOD], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
-    });
+    await using bench = await setUpBench({ leagues: [{ status: 404 }, GOOD] });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
   });
 
   it('of a service that does not listen is a network error', async () => {
@@ -371,29 +328,27 @@ describe.concurrent('a transient failure', () => {
 
 describe.concurrent('Retry-After', () => {
   it('of a second is waited for', async () => {
-    await withLeagues([fail(503, { 'retry-after': '1' }), GOOD], async ({ service, bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
-      const [first, second] = service.seen('leagues').map(({ beganAt }) => beganAt);
-      // Timers and clocks may differ by a millisecond.
-      expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(998);
-    });
+    await using bench = await setUpBench({ leagues: [fail(503, { 'retry-after': '1' }), GOOD] });
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed' });
+    const [first, second] = bench.service.seen('leagues').map(({ beganAt }) => beganAt);
+    // Timers and clocks may differ by a millisecond.
+    expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(998);
   });
 
   it.each([
     ['in seconds', () => '3600'],
     ['as a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
   ])('past the run %s fails it, is stored, and nothing is sent by any later run', async (_, value) => {
-    await withLeagues([fail(503, { 'retry-after': value() }), GOOD], async ({ service, bench }) => {
-      const before = Date.now();
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
-      const notBefore = Date.parse(String(lastRun(bench).not_before));
-      expect(Math.abs(notBefore - before - 3_600_000)).toBeLessThan(60_000);
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
-      expect(await bench.pollProfile()).toMatchObject({ outcome: 'failed', attempts: 0 });
-      expect(service.requests).toHaveLength(2);
-      // The error and the stored Retry-After are each calculated from their own reading of the clock.
-      expect(Math.abs(Date.parse(String(lastRun(bench).not_before)) - notBefore)).toBeLessThan(1_000);
-    });
+    await using bench = await setUpBench({ leagues: [fail(503, { 'retry-after': value() }), GOOD] });
+    const before = Date.now();
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
+    const notBefore = Date.parse(String(lastRun(bench).not_before));
+    expect(Math.abs(notBefore - before - 3_600_000)).toBeLessThan(60_000);
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
+    expect(await bench.pollProfile()).toMatchObject({ outcome: 'failed', attempts: 0 });
+    expect(bench.service.requests).toHaveLength(2);
+    // The error and the stored Retry-After are each calculated from their own reading of the clock.
+    expect(Math.abs(Date.parse(String(lastRun(bench).not_before)) - notBefore)).toBeLessThan(1_000);
   });
 
   it('of an answer whose body is cut off holds all the same', async () => {
@@ -402,11 +357,10 @@ describe.concurrent('Retry-After', () => {
       response.write('{"res');
       setTimeout(() => response.destroy(), 20);
     };
-    await withLeagues([cut, GOOD], async ({ service, bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1 });
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
-      expect(service.seen('leagues')).toHaveLength(1);
-    });
+    await using bench = await setUpBench({ leagues: [cut, GOOD] });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1 });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0 });
+    expect(bench.service.seen('leagues')).toHaveLength(1);
   });
 
   it('that was sent twice is the longer one', async () => {
@@ -414,20 +368,18 @@ describe.concurrent('Retry-After', () => {
       response.setHeader('retry-after', ['1', '3600']);
       response.writeHead(503).end();
     };
-    await withLeagues([twice, GOOD], async ({ service, bench }) => {
-      expect((await bench.poll()).outcome).toBe('failed');
-      expect(service.seen('leagues')).toHaveLength(1);
-    });
+    await using bench = await setUpBench({ leagues: [twice, GOOD] });
+    expect((await bench.poll()).outcome).toBe('failed');
+    expect(bench.service.seen('leagues')).toHaveLength(1);
   });
 
   it('over 24 h counts as 24 h', async () => {
-    await withLeagues([fail(429, { 'retry-after': '9999999' })], async ({ bench }) => {
-      const before = Date.now();
-      await bench.poll();
-      const wait = Date.parse(String(lastRun(bench).not_before)) - before;
-      expect(wait).toBeGreaterThan(86_390_000);
-      expect(wait).toBeLessThan(86_460_000);
-    });
+    await using bench = await setUpBench({ leagues: fail(429, { 'retry-after': '9999999' }) });
+    const before = Date.now();
+    await bench.poll();
+    const wait = Date.parse(String(lastRun(bench).not_before)) - before;
+    expect(wait).toBeGreaterThan(86_390_000);
+    expect(wait).toBeLessThan(86_460_000);
   });
 
   it('outlives the worker', async () => {
@@ -505,13 +457,12 @@ describe.concurrent('Retry-After', () => {
   });
 
   it('of a login holds back everything', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', fail(503, { 'retry-after': '3600' }));
-      await bench.poll();
-      await bench.poll();
-      expect(service.requests).toHaveLength(1);
-      expect(lastRun(bench).not_before).toEqual(expect.any(String));
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', fail(503, { 'retry-after': '3600' }));
+    await bench.poll();
+    await bench.poll();
+    expect(bench.service.requests).toHaveLength(1);
+    expect(lastRun(bench).not_before).toEqual(expect.any(String));
   });
 });
 
@@ -519,42 +470,40 @@ describe.concurrent('a redirect', () => {
   it.each([301, 302, 307, 308])('(%i) is not followed, and nothing reaches the other server', async (status) => {
     await using other = await startService();
     const location = `${other.url}/events/v1/leagues/?secret=x`;
-    await withLeagues([{ status, headers: { location } }], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
-      expect(other.requests).toEqual([]);
-      expect(lastRun(bench)).toMatchObject({ http_status: status });
-      expect(String(lastRun(bench).error_message)).toContain(other.url);
-      expect(String(lastRun(bench).error_message)).not.toContain('secret=x');
-    });
+    await using bench = await setUpBench({ leagues: { status, headers: { location } } });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'status' } });
+    expect(other.requests).toEqual([]);
+    expect(lastRun(bench)).toMatchObject({ http_status: status });
+    expect(String(lastRun(bench).error_message)).toContain(other.url);
+    expect(String(lastRun(bench).error_message)).not.toContain('secret=x');
   });
 
   it('of the login is not followed either', async () => {
     await using other = await startService();
-    await withBench(async ({ service, bench }) => {
-      service.script('login', { status: 307, headers: { location: `${other.url}/players/v1/authenticate/login` } });
-      expect((await bench.poll()).outcome).toBe('failed');
-      expect(other.requests).toEqual([]);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('login', { status: 307, headers: { location: `${other.url}/players/v1/authenticate/login` } });
+    expect((await bench.poll()).outcome).toBe('failed');
+    expect(other.requests).toEqual([]);
   });
 
   it('of a failure counts, though its body cannot be read', async () => {
     const unreadable = (status: number): Reply => ({ status, headers: { 'content-encoding': 'zstd' }, body: 'x' });
-    await withLeagues([unreadable(503), GOOD], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-    });
-    await withLeagues([unreadable(401), GOOD], async ({ service, bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-      expect(service.seen('login')).toHaveLength(2);
-    });
-    await withLeagues([unreadable(200)], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+    await using unavailable = await setUpBench({ leagues: [unreadable(503), GOOD] });
+    expect(await unavailable.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+    await using unauthorized = await setUpBench({ leagues: [unreadable(401), GOOD] });
+    expect(await unauthorized.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+    expect(unauthorized.service.seen('login')).toHaveLength(2);
+    await using successful = await setUpBench({ leagues: unreadable(200) });
+    expect(await successful.poll()).toMatchObject({
+      outcome: 'failed',
+      attempts: 1,
+      error: { kind: 'contract' },
     });
   });
 
   it('304 that was not asked for is a failure', async () => {
-    await withLeagues([{ status: 304 }], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
-    });
+    await using bench = await setUpBench({ leagues: { status: 304 } });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
   });
 });
 
@@ -575,11 +524,10 @@ describe.concurrent('a body', () => {
     ['of an unknown encoding', { body: '{"leagues":[]}', headers: { 'content-encoding': 'zstd' } }, /not requested/],
     ['of status 204', { status: 204 }, /an empty body/],
   ])('%s fails the run at once', async (_, reply, message) => {
-    await withLeagues([reply], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
-      expect(String(lastRun(bench).error_message)).toMatch(message);
-      expect(lastRun(bench)).toMatchObject({ error_kind: 'contract', received: 0 });
-    });
+    await using bench = await setUpBench({ leagues: reply });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+    expect(String(lastRun(bench).error_message)).toMatch(message);
+    expect(lastRun(bench)).toMatchObject({ error_kind: 'contract', received: 0 });
   });
 
   it.each<[string, (text: string) => Uint8Array]>([
@@ -590,16 +538,14 @@ describe.concurrent('a body', () => {
   ])('encoded as %s is decoded', async (encoding, encode) => {
     const text = JSON.stringify({ leagues: makeLeagues(20) });
     const reply = { headers: { 'content-encoding': encoding }, body: encode(text) };
-    await withLeagues([reply], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 20 } });
-      expect(lastRun(bench).body_bytes).toBe(Buffer.byteLength(text));
-    });
+    await using bench = await setUpBench({ leagues: reply });
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 20 } });
+    expect(lastRun(bench).body_bytes).toBe(Buffer.byteLength(text));
   });
 
   it('with a byte order mark is read', async () => {
-    await withLeagues([json('\uFEFF{"leagues":[]}')], async ({ bench }) => {
-      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
-    });
+    await using bench = await setUpBench({ leagues: json('\uFEFF{"leagues":[]}') });
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
   });
 
   it.each<[string, Uint8Array, Readonly<Record<string, string>>]>([
@@ -607,21 +553,22 @@ describe.concurrent('a body', () => {
     ['as a gzip bomb', gzipSync(Buffer.alloc(50_000_000, 0x20)), { 'content-encoding': 'gzip' }],
     ['as a brotli bomb', brotliCompressSync(Buffer.alloc(5_000_000, 0x20)), { 'content-encoding': 'br' }],
   ])('over the limit, %s, fails the run', async (_, body, headers) => {
-    await withLeagues(
-      [{ body, headers }],
-      async ({ bench }) => {
-        expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
-        expect(String(lastRun(bench).error_message)).toContain('LEAGUE_SYNC_MAX_BODY');
-      },
-      { MAX_BODY: '1MB' },
-    );
+    await using bench = await setUpBench({ leagues: { body, headers } }, { settings: { MAX_BODY: '1MB' } });
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+    expect(String(lastRun(bench).error_message)).toContain('LEAGUE_SYNC_MAX_BODY');
   });
 
   it('just at the limit is read', async () => {
     const text = JSON.stringify({ leagues: [] }).padEnd(1_000_000, ' ');
-    await withLeagues([json(text)], async ({ bench }) => expect((await bench.poll()).outcome).toBe('unchanged'), {
-      MAX_BODY: '1MB',
-    });
+    await using bench = await setUpBench(
+      { leagues: json(text) },
+      {
+        settings: {
+          MAX_BODY: '1MB',
+        },
+      },
+    );
+    expect((await bench.poll()).outcome).toBe('unchanged');
   });
 });
 
@@ -630,50 +577,38 @@ describe.concurrent('a deadline', () => {
     ['no answer', hang()],
     ['a body that trickles', trickle(20)],
   ])('ends an attempt with %s, which is then retried', async (_, reply) => {
-    await withLeagues(
-      [reply, GOOD],
-      async ({ bench }) => {
-        expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-      },
-      { ATTEMPT_TIMEOUT: '2s' },
-    );
+    await using bench = await setUpBench({ leagues: [reply, GOOD] }, { settings: { ATTEMPT_TIMEOUT: '2s' } });
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
   });
 
   it('ends the run, even while its attempts wait', async () => {
-    await withLeagues(
-      [hang()],
-      async ({ bench }) => {
-        const report = await bench.poll();
-        expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'timeout' } });
-        expect(report.durationMs).toBeGreaterThan(990);
-        expect(report.durationMs).toBeLessThan(10_000);
-        expect(String(lastRun(bench).error_message)).toContain('LEAGUE_SYNC_RUN_TIMEOUT');
-      },
-      { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' },
+    await using bench = await setUpBench(
+      { leagues: hang() },
+      { settings: { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' } },
     );
+    const report = await bench.poll();
+    expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'timeout' } });
+    expect(report.durationMs).toBeGreaterThan(990);
+    expect(report.durationMs).toBeLessThan(10_000);
+    expect(String(lastRun(bench).error_message)).toContain('LEAGUE_SYNC_RUN_TIMEOUT');
   });
 
   it('ends a run whose login hangs', async () => {
-    await withBench(
-      async ({ service, bench }) => {
-        service.script('login', hang());
-        expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'timeout' } });
-      },
-      { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' },
-    );
+    await using bench = await setUpBench({}, { settings: { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' } });
+    bench.service.script('login', hang());
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'timeout' } });
   });
 
   it.each(['leagues', 'login'] as const)('is not spent on %s that hang when the worker stops', async (kind) => {
-    await withBench(async ({ service, bench }) => {
-      let stoppedAt = 0;
-      service.script(kind, () => {
-        stoppedAt = performance.now();
-        bench.stop();
-      });
-      const report = await bench.poll();
-      expect(report.outcome).toBe('interrupted');
-      expect(performance.now() - stoppedAt).toBeLessThan(1_000);
+    await using bench = await setUpBench();
+    let stoppedAt = 0;
+    bench.service.script(kind, () => {
+      stoppedAt = performance.now();
+      bench.stop();
     });
+    const report = await bench.poll();
+    expect(report.outcome).toBe('interrupted');
+    expect(performance.now() - stoppedAt).toBeLessThan(1_000);
   });
 
   it('does not delay the end of a worker whose login hangs, and nothing is sent after that', async () => {
@@ -694,11 +629,10 @@ describe.concurrent('a deadline', () => {
   });
 
   it('does not delay a stop during the wait before a retry', async () => {
-    await withLeagues([fail(503, { 'retry-after': '60' })], async ({ bench }) => {
-      setTimeout(bench.stop, 300);
-      const report = await bench.poll();
-      expect(report.outcome).toBe('interrupted');
-      expect(report.durationMs).toBeLessThan(3_000);
-    });
+    await using bench = await setUpBench({ leagues: fail(503, { 'retry-after': '60' }) });
+    setTimeout(bench.stop, 300);
+    const report = await bench.poll();
+    expect(report.outcome).toBe('interrupted');
+    expect(report.durationMs).toBeLessThan(3_000);
   });
 });

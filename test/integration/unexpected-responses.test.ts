@@ -6,7 +6,7 @@ import { makeFolder } from '../support/folder.ts';
 import { parseElements } from '../support/league-lists.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { fail, grantLogin, listLeagues, type Reply, startService } from '../support/service.ts';
-import { type Bench, openBench } from '../support/worker-resources.ts';
+import { openBench, setUpBench } from '../support/worker-resources.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -21,30 +21,19 @@ const stalled =
 /** The timeout of an attempt that must time out, even on a busy machine. */
 const SOON = { ATTEMPT_TIMEOUT: '2s' };
 
-type Stage = { readonly service: Awaited<ReturnType<typeof startService>>; readonly bench: Bench };
-
-async function withBench(check: (stage: Stage) => Promise<void>, settings = {}): Promise<void> {
-  using folder = makeFolder();
-  await using service = await startService();
-  await using bench = await openBench({ folder, url: service.url, settings });
-  await check({ service, bench });
-}
-
 describe.concurrent('a failure whose body never ends counts by its head', () => {
   it('so that a login with 401 is refused, and tried once', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('login', stalled(401));
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'credentials' } });
-      expect(service.seen('login')).toHaveLength(1);
-    }, SOON);
+    await using bench = await setUpBench({}, { settings: SOON });
+    bench.service.script('login', stalled(401));
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'credentials' } });
+    expect(bench.service.seen('login')).toHaveLength(1);
   });
 
   it('so that a token rejected with 401 is replaced, and the poll goes on', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', stalled(401), GOOD);
-      expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
-      expect(service.seen('login')).toHaveLength(2);
-    }, SOON);
+    await using bench = await setUpBench({}, { settings: SOON });
+    bench.service.script('leagues', stalled(401), GOOD);
+    expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
+    expect(bench.service.seen('login')).toHaveLength(2);
   });
 
   it('so that the next worker knows the Retry-After of a renewal, even after a stop', async () => {
@@ -70,15 +59,10 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
   });
 
   it('but a success without its body is none', async () => {
-    await withBench(
-      async ({ service, bench }) => {
-        service.script('leagues', stalled(200));
-        const report = await bench.poll();
-        expect(report).toMatchObject({ outcome: 'failed', httpStatus: 200, error: { kind: 'timeout' } });
-      },
-      // Long enough that the run timeout does not abort an attempt before its head has arrived.
-      { ATTEMPT_TIMEOUT: '500ms', RUN_TIMEOUT: '30s' },
-    );
+    await using bench = await setUpBench({}, { settings: { ATTEMPT_TIMEOUT: '500ms', RUN_TIMEOUT: '30s' } });
+    bench.service.script('leagues', stalled(200));
+    const report = await bench.poll();
+    expect(report).toMatchObject({ outcome: 'failed', httpStatus: 200, error: { kind: 'timeout' } });
   });
 });
 
@@ -87,14 +71,13 @@ describe.concurrent('a Retry-After', () => {
   const FAIL = '{"result":"fail","message":"later"}';
 
   it.each(['leagues', 'login'] as const)('beside result=fail and 200 is kept to by all, at the %s', async (kind) => {
-    await withBench(async ({ service, bench }) => {
-      service.script(kind, asksFor(200, FAIL));
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed' });
-      const sent = service.requests.length;
-      bench.place.session.retryNow();
-      expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
-      expect(service.requests).toHaveLength(sent);
-    });
+    await using bench = await setUpBench();
+    bench.service.script(kind, asksFor(200, FAIL));
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed' });
+    const sent = bench.service.requests.length;
+    bench.place.session.retryNow();
+    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
+    expect(bench.service.requests).toHaveLength(sent);
   });
 
   it('of a 304 is known to the next worker', async () => {
@@ -114,19 +97,18 @@ describe.concurrent('a Retry-After', () => {
   });
 
   it('is reported in the words of the failure, and ends when its row says, however slowly the body comes', async () => {
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', (response) => {
-        response.writeHead(503, { 'retry-after': '3600' });
-        response.write('{');
-        setTimeout(() => response.end('}'), 300);
-      });
-      const { error } = await bench.poll();
-      const [row] = bench.rows('SELECT not_before FROM runs');
-      const inForce = bench.place.retryAfter.until();
-      expect(Math.abs(Date.parse(String(row?.not_before)) - inForce)).toBeLessThan(50);
-      const told = Date.parse(/called before (\S+) \(Retry-After\)/.exec(String(error?.message))?.[1] ?? '');
-      expect(Math.abs(told - inForce)).toBeLessThan(50);
+    await using bench = await setUpBench();
+    bench.service.script('leagues', (response) => {
+      response.writeHead(503, { 'retry-after': '3600' });
+      response.write('{');
+      setTimeout(() => response.end('}'), 300);
     });
+    const { error } = await bench.poll();
+    const [row] = bench.rows('SELECT not_before FROM runs');
+    const inForce = bench.place.retryAfter.until();
+    expect(Math.abs(Date.parse(String(row?.not_before)) - inForce)).toBeLessThan(50);
+    const told = Date.parse(/called before (\S+) \(Retry-After\)/.exec(String(error?.message))?.[1] ?? '');
+    expect(Math.abs(told - inForce)).toBeLessThan(50);
   });
 
   it.each([
@@ -167,22 +149,20 @@ it.each([
   ['percent-encoded', 'https://%61ccess-token-1.evil.example/'],
   ['broken by a tab', 'https://access-to\tken-1.evil.example/'],
 ])('a token in the host of a redirect is not repeated, %s', async (_, location) => {
-  await withBench(async ({ service, bench }) => {
-    service.script('login', grantLogin({ access_token: 'access-token-1' }));
-    service.script('leagues', (response) => {
-      response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
-    });
-    const { error } = await bench.poll();
-    expect(error?.message).toContain('was redirected (status 302), and redirects are not followed');
-    expect(error?.message).not.toContain('access-token');
+  await using bench = await setUpBench();
+  bench.service.script('login', grantLogin({ access_token: 'access-token-1' }));
+  bench.service.script('leagues', (response) => {
+    response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
   });
+  const { error } = await bench.poll();
+  expect(error?.message).toContain('was redirected (status 302), and redirects are not followed');
+  expect(error?.message).not.toContain('access-token');
 });
 
 it.each(['constructor', '__proto__'])('an encoding by the name of "%s" is none', async (encoding) => {
-  await withBench(async ({ service, bench }) => {
-    service.script('leagues', { headers: { 'content-encoding': encoding }, body: '{"leagues":[]}' });
-    expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
-  });
+  await using bench = await setUpBench();
+  bench.service.script('leagues', { headers: { 'content-encoding': encoding }, body: '{"leagues":[]}' });
+  expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
 });
 
 describe('a response of many tiny elements', () => {
@@ -192,21 +172,19 @@ describe('a response of many tiny elements', () => {
     ['numbers', '1,'],
   ])('is refused, and not described element by element: %s', async (_, element) => {
     const body = `{"message":"ok","leagues":[${element.repeat(12_000_000 / element.length)}{}],"timestamp":null}`;
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', { body });
-      const report = await bench.poll();
-      expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
-      expect(report.error?.message.length).toBeLessThan(1_000);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', { body });
+    const report = await bench.poll();
+    expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
+    expect(report.error?.message.length).toBeLessThan(1_000);
   });
 
   it('with unknown fields is read, and drift names some of them', async () => {
     const fields = Array.from({ length: 200_000 }, (_, nth) => `"field ${nth}":1`);
-    await withBench(async ({ service, bench }) => {
-      service.script('leagues', { body: `{"message":"ok","leagues":[],"timestamp":null,${fields.join()}}` });
-      expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
-      expect(bench.rows('SELECT count(*) AS n FROM drift')).toEqual([{ n: 100 }]);
-    });
+    await using bench = await setUpBench();
+    bench.service.script('leagues', { body: `{"message":"ok","leagues":[],"timestamp":null,${fields.join()}}` });
+    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
+    expect(bench.rows('SELECT count(*) AS n FROM drift')).toEqual([{ n: 100 }]);
   });
 
   it('names the first elements and their places', async () => {

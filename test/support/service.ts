@@ -49,6 +49,9 @@ export type Service = Port & {
   readonly script: (kind: Seen['kind'], ...replies: readonly Reply[]) => void;
 };
 
+/** The first replies by kind. */
+export type Replies = Readonly<Partial<Record<Seen['kind'], Reply | readonly Reply[]>>>;
+
 const PATHS = [
   [/^POST .*\/players\/v1\/authenticate\/login$/, 'login'],
   [/^GET .*\/events\/v1\/leagues\/$/, 'leagues'],
@@ -59,9 +62,7 @@ const PATHS = [
  * A handwritten service on loopback, for responses that the simulator does not support. By default it grants logins and
  * lists nothing. It ends with the test, or when it is disposed of, as concurrent tests have to.
  */
-export async function startService(
-  replies: Readonly<Partial<Record<Seen['kind'], Reply | readonly Reply[]>>> = {},
-): Promise<Service> {
+export async function startService(replies: Replies = {}): Promise<Service> {
   const requests: Seen[] = [];
   const seen = (kind: Seen['kind']) => requests.filter((request) => request.kind === kind);
   const scripts: Record<Seen['kind'], readonly Reply[]> = {

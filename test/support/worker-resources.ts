@@ -9,7 +9,8 @@ import type { Clock } from '../../src/time/clock.ts';
 import type { CopyDatabase } from '../../src/worker/copy-process.ts';
 import { openWorker, type WorkerResources } from '../../src/worker/open.ts';
 import { type Row, readRows } from './database.ts';
-import type { Folder } from './folder.ts';
+import { type Folder, makeFolder } from './folder.ts';
+import { listLeagues, type Replies, type Service, startService } from './service.ts';
 
 export const USERNAME = 'player';
 export const PASSWORD = 'secret-password';
@@ -40,6 +41,27 @@ export type BenchOptions = {
   /** How the published copy is made. */
   readonly copy?: CopyDatabase;
 };
+
+/** A bench with a folder and a handwritten service of its own. */
+export type ServedBench = Bench & {
+  readonly folder: Folder;
+  readonly service: Service;
+  /** One poll that is answered with these elements. */
+  readonly pollWith: (elements: readonly unknown[]) => Promise<RunReport>;
+};
+
+/** Starts a service with these replies, and opens a bench for it in an empty folder. */
+export async function setUpBench(replies: Replies = {}, options: Partial<BenchOptions> = {}): Promise<ServedBench> {
+  const all = new AsyncDisposableStack();
+  const folder = all.use(makeFolder());
+  const service = all.use(await startService(replies));
+  const bench = all.use(await openBench({ folder, url: service.url, ...options }));
+  const pollWith = (elements: readonly unknown[]) => {
+    service.script('leagues', listLeagues(elements));
+    return bench.poll();
+  };
+  return { ...bench, folder, service, pollWith, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
 
 export async function openBench({ folder, url, settings = {}, clock, copy }: BenchOptions): Promise<Bench> {
   const path = folder.file('leagues.db');
