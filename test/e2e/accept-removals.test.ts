@@ -3,7 +3,7 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
+import { EVERY_SECOND, type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
 import { dumpTables, execute, fingerprint, openConnection } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { acceptedIn, leagueIds, poll, removedIn, setUpHeld, waitingIn } from '../support/held-removals.ts';
@@ -39,8 +39,7 @@ async function expectEnd(command: RunningProgram, code: number, lastLine: string
 
 describe('accept-removals', { timeout: 60_000 }, () => {
   it('says so if no removal is held', async () => {
-    const bench = await setUp({ leagues: makeLeagues(3) });
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced({ leagues: makeLeagues(3) });
     const before = fingerprint(bench.folder);
     for (const args of [[], ['--yes']]) {
       expect(await bench.run(['accept-removals', ...args])).toMatchObject({

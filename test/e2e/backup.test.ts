@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
-import { type Bench, EVERY_SECOND, setUp, setUpFor } from '../support/bench.ts';
+import { type Bench, EVERY_SECOND, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import {
   askAsOther,
   expectWholeState,
@@ -30,16 +30,9 @@ import { dumpTables, execute, readRows } from '../support/database.ts';
 const AT_ONCE_MS = 2_000;
 const NOWHERE = 'http://127.0.0.1:9';
 
-/** A bench with a database of an earlier poll, without a service. */
-async function setUpFilled(): Promise<Bench> {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
-  return bench;
-}
-
 /** A database that takes long to copy. */
 async function setUpLarge(): Promise<Bench & { readonly copies: string }> {
-  const bench = await setUpFilled();
+  const bench = await setUpSynced();
   pad(bench.database);
   const copies = join(bench.folder, 'copies');
   mkdirSync(copies);
@@ -67,7 +60,7 @@ describe('a backup', () => {
   it.each(['-wal', '-shm', '-journal', '.lock'])(
     'is refused the name that the database needs for its %s',
     async (suffix) => {
-      const bench = await setUpFilled();
+      const bench = await setUpSynced();
       const { code, stderr } = await bench.run(['backup', `${bench.database}${suffix}`]);
       expect([code, stderr]).toEqual([64, expect.stringContaining(`leagues.db${suffix}`)]);
       expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
@@ -75,7 +68,7 @@ describe('a backup', () => {
   );
 
   it('refuses an empty name, and one that ends with a slash', async () => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     for (const name of ['copies/', '']) expect((await bench.run(['backup', name])).code).toBe(64);
     expect(readdirSync(bench.folder)).toEqual(['data']);
   });
@@ -119,7 +112,7 @@ describe('a backup', () => {
   });
 
   it('needs no setting but the database', async () => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     const copy = setUpFor(NOWHERE);
     const none = Object.fromEntries(Object.keys(copy.env).map((name) => [name, '']));
     const { code } = await copy.run(['backup', 'copy.db'], { ...none, LEAGUE_SYNC_DATABASE: bench.database });
@@ -130,7 +123,7 @@ describe('a backup', () => {
 
   it('can be read by another user from a read-only folder', async ({ skip }) => {
     skip(NO_OTHER_USER !== undefined, NO_OTHER_USER);
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     const folder = join(bench.folder, 'shared');
     mkdirSync(folder);
     chmodSync(bench.database, 0o644);
@@ -154,7 +147,7 @@ describe('at a path that exists already', () => {
   };
 
   it.each(Object.entries(inTheWay))('%s is not changed; exit code 64', async (_, make) => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     make(join(bench.folder, 'copy.db'), bench.database);
     const before = picture(bench.folder);
     const { code, stderr } = await bench.run(['backup', 'copy.db']);
@@ -164,7 +157,7 @@ describe('at a path that exists already', () => {
   });
 
   it('that is the database itself is not changed; exit code 64', async () => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     const before = picture(bench.folder);
     expect((await bench.run(['backup', 'data/leagues.db'])).code).toBe(64);
     expect(picture(bench.folder)).toEqual(before);
@@ -173,7 +166,7 @@ describe('at a path that exists already', () => {
 
 describe('a failing backup', () => {
   it('for want of the folder exits 64 and makes none', async () => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     const before = picture(bench.folder);
     const { code, stderr } = await bench.run(['backup', 'missing/copy.db']);
     expect([code, stderr]).toEqual([64, expect.stringContaining(join(bench.folder, 'missing'))]);
@@ -198,7 +191,7 @@ describe('a failing backup', () => {
   });
 
   it('for lack of permission exits 74, names the path and the fix, and leaves nothing', async ({ skip }) => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     const folder = mountDisk(join(bench.folder, 'disk'), 'ro');
     if (folder === undefined) return skip(NO_MOUNT);
     const file = join(folder, 'copy.db');
@@ -210,7 +203,7 @@ describe('a failing backup', () => {
   });
 
   it('for lack of space exits 74, names the path and the fix, and leaves nothing', async ({ skip }) => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     const folder = mountDisk(join(bench.folder, 'disk'), 'size=128k');
     if (folder === undefined) return skip(NO_MOUNT);
     const file = join(folder, 'copy.db');
@@ -231,7 +224,7 @@ describe('who may read a backup', () => {
     ['660', '640'],
     ['666', '644'],
   ])('of a database with mode %s is who may read the database: mode %s', async (mode, expected) => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     chmodSync(bench.database, mode);
     dropUmask();
     expect((await bench.run(['backup', 'copy.db'])).code).toBe(0);
@@ -240,7 +233,7 @@ describe('who may read a backup', () => {
 
   it('is the group as well if a sandbox denies chown', async ({ skip }) => {
     skip(missingStrace() !== undefined, missingStrace());
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     chmodSync(bench.database, 0o640);
     const injected = ['-e', 'trace=fchown', '-e', 'inject=fchown:error=EPERM'];
     const through = ['strace', '-f', '-qq', '-o', join(bench.folder, 'trace.txt'), ...injected];
@@ -317,7 +310,7 @@ describe('a backup in the middle of which', () => {
     ['a backup', []],
     ['a published copy', ['--published', '--part', 'copies/copy.part']],
   ])('the process that wanted %s has ended leaves nothing', async (_, more) => {
-    const bench = await setUpFilled();
+    const bench = await setUpSynced();
     const copies = join(bench.folder, 'copies');
     mkdirSync(copies);
     const args = (parent: number) => ['copy', ...more, '--parent', String(parent), bench.database, 'copies/copy.db'];
@@ -328,8 +321,7 @@ describe('a backup in the middle of which', () => {
   });
 
   it('the worker goes on polling comes to its end, with the state as it was when it began', async () => {
-    const bench = await setUp({ churnMs: 40 });
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced({ churnMs: 40 });
     pad(bench.database);
     const copies = join(bench.folder, 'copies');
     mkdirSync(copies);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatSize } from '../../src/time/duration.ts';
 import { remount, setUpDisk } from '../rigs/disk/small-disk.ts';
-import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { setUp, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
 import { execute, holdForWriting, openConnection, readRows } from '../support/database.ts';
@@ -180,12 +180,6 @@ describe('check of the published copy, the status page and the heartbeat', () =>
     expect(heard).toEqual([]);
   });
 });
-
-async function setUpSynced(): Promise<SimulatedBench> {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
-  return bench;
-}
 
 function replaceBy(path: string, sql: string): void {
   rmSync(path);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countLogins, leagueRequests, setUp, setUpFor } from '../support/bench.ts';
+import { countLogins, leagueRequests, setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import type { Row } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
@@ -108,8 +108,7 @@ describe('check of a service', () => {
     ['empty-list', 'the list is empty'],
     ['drop-third', 'more than 5 leagues, and more than 20% of those listed'],
   ])('that would make the guard hold removals (%s) warns, with the reason', async (fault, reason) => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     bench.simulator.setFault(fault, true);
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['warn next poll']);

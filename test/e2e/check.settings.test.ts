@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PASSWORD, setUp } from '../support/bench.ts';
+import { PASSWORD, setUp, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
@@ -50,8 +50,7 @@ describe('check of settings', () => {
   });
 
   it('reports each problem in a line and still checks the database', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const faulty = { LEAGUE_SYNC_SCHEDULE: 'x', LEAGUE_SYNC_MAX_BODY: 'y', LEAGUE_SYNC_USERNAME: '' };
     const checked = await runCheck(bench, faulty);
     expect(troubles(checked)).toEqual(['fail settings', 'fail settings', 'fail settings', 'warn skipped']);

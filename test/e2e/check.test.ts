@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
-import { countLogins, setUp } from '../support/bench.ts';
+import { countLogins, setUp, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
 import { picture } from '../support/copy-process.ts';
 import { dumpTables } from '../support/database.ts';
@@ -20,8 +20,7 @@ const ESCAPE = '\u001b[';
 
 describe('check of a healthy setup', () => {
   it('prints an ok line for each check, exits 0 and sends each request once', async () => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     const before = bench.simulator.requests.length;
     const { code, stdout, stderr } = await bench.run(['check']);
     expect([code, stderr]).toEqual([0, '']);
@@ -61,8 +60,7 @@ describe('check of a healthy setup', () => {
   });
 
   it('changes no file and records no login', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const before = [picture(bench.folder), dumpTables(bench.database)];
     expect(troubles(await runCheck(bench))).toEqual([]);
     expect([picture(bench.folder), dumpTables(bench.database)]).toEqual(before);
@@ -71,8 +69,7 @@ describe('check of a healthy setup', () => {
 
   it('opens only the database in its folder, read-only', async ({ skip }) => {
     skip(missingStrace() !== undefined, missingStrace());
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const trace = join(bench.folder, 'trace.txt');
     const through = ['strace', '-f', '-qq', '-o', trace, '-e', 'trace=open,openat,creat,mkdir,mkdirat,unlink,rename'];
     expect((await bench.runProcess(['check'], {}, { through })).code).toBe(0);

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { setUp, setUpFor } from '../support/bench.ts';
+import { setUp, setUpFor, setUpSynced } from '../support/bench.ts';
 import { picture } from '../support/copy-process.ts';
 import { readRows } from '../support/database.ts';
 
@@ -11,8 +11,7 @@ const NOWHERE = 'http://127.0.0.1:9';
 
 describe('--database', () => {
   it.each(COMMANDS)('makes %s use this database, and needs no settings', async (command) => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     const settings = { LEAGUE_SYNC_DATABASE: 'nowhere/leagues.db', LEAGUE_SYNC_SCHEDULE: 'often' };
     const { code, stderr } = await bench.run([...command.split(' '), '--database', bench.database], settings);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

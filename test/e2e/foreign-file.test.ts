@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { type Bench, setUp } from '../support/bench.ts';
+import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
 import { execute, fingerprint, withDatabase } from '../support/database.ts';
 
 const WRITING = ['run', 'sync', 'profile'] as const;
@@ -33,8 +33,7 @@ async function setUpWith(make: (path: string) => void): Promise<Bench> {
 
 /** A database of ours, then altered by hand. */
 async function setUpAltered(alter: (db: Database.Database) => void): Promise<Bench> {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
+  const bench = await setUpSynced();
   withDatabase(bench.database, alter);
   return bench;
 }

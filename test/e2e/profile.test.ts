@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { setUp } from '../support/bench.ts';
+import { setUp, setUpSynced } from '../support/bench.ts';
 import { startProgram } from '../support/program.ts';
 
 describe('profile', () => {
@@ -60,8 +60,7 @@ describe('profile', () => {
 
 describe('status', () => {
   it('prints a summary of the database', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const { code, stdout } = await bench.run(['status']);
     expect(code).toBe(0);
     expect(stdout).toContain('124');
@@ -71,8 +70,7 @@ describe('status', () => {
   });
 
   it('prints the same as JSON with --json', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     bench.simulator.setFault('drop-third', true);
     await bench.run(['sync']);
     const { code, stdout } = await bench.run(['status', '--json']);
@@ -116,8 +114,7 @@ describe('status', () => {
   });
 
   it('needs no settings but the path of the database', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const { code } = await bench.run(['status'], {
       LEAGUE_SYNC_BASE_URL: '',
       LEAGUE_SYNC_USERNAME: '',
@@ -129,8 +126,7 @@ describe('status', () => {
 
 describe.skipIf(!existsSync('/dev/full'))('an output that has no room', () => {
   it.each(['status', 'changes', 'sync', 'profile'])('lets %s exit 1 after finishing its work', async (command) => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
     const exit = await startProgram([command], { cwd: bench.folder, env: bench.env, stdout: full }).waitForExit();

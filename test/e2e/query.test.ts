@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Bench, setUp } from '../support/bench.ts';
+import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
 import { fingerprint } from '../support/database.ts';
 import { runProgram } from '../support/program.ts';
 
@@ -90,12 +90,6 @@ const LONG_ANSWER: Readonly<Record<string, readonly number[]>> = {
   table: [LONG_ROWS + 1, 'i      pad\n'.length + LONG_ROWS * `10001  ${PAD}\n`.length],
 };
 
-async function setUpStored(): Promise<Bench> {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
-  return bench;
-}
-
 /** The exit code of every statement, run in small groups. */
 async function exitCodes(bench: Bench, statements: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
   const codes = new Map<string, number | null>();
@@ -111,7 +105,7 @@ async function exitCodes(bench: Bench, statements: readonly string[]): Promise<R
 
 describe('query', { timeout: 60_000 }, () => {
   it('prints JSON that keeps every digit and every type', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const { code, stdout } = await bench.run(['query', '--format', 'json', VALUES]);
     expect(code).toBe(0);
     expect(stdout).toContain('"big":9223372036854775807');
@@ -122,7 +116,7 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it('prints CSV with a header, and quotes only if needed', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const { code, stdout } = await bench.run(['query', '--format', 'csv', VALUES.replace('NULL AS missing,', '')]);
     expect(code).toBe(0);
     expect(stdout).toBe(
@@ -132,7 +126,7 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it('prints NULL as nothing in CSV, and an empty text in quotes', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const { stdout } = await bench.run(['query', '--format', 'csv', "SELECT NULL AS a, '' AS b, 1 AS c, NULL AS d"]);
     expect(stdout).toBe('a,b,c,d\n,"",1,\n');
   });
@@ -140,7 +134,7 @@ describe('query', { timeout: 60_000 }, () => {
   it.each(Object.entries(LONG_ANSWER))(
     'loses nothing of a long answer as %s to a slow reader',
     async (format, size) => {
-      const bench = await setUpStored();
+      const bench = await setUpSynced();
       const exit = await bench.runProcess(['query', '--format', format, LONG], {}, { into: 'sleep 2; wc -lc' });
       expect(exit).toMatchObject({ code: 0, stderr: '' });
       expect(exit.stdout.trim().split(/\s+/).map(Number)).toEqual(size);
@@ -148,7 +142,7 @@ describe('query', { timeout: 60_000 }, () => {
   );
 
   it.each(Object.keys(LONG_ANSWER))('exits 0 as %s when its reader closes the pipe', async (format) => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const { code, stdout, stderr } = await bench.runProcess(
       ['query', '--format', format, LONG],
       {},
@@ -160,7 +154,7 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it('prints a table by default, with control characters escaped', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const { code, stdout } = await bench.run(['query', `${VALUES}, char(27) || '[31mred' AS colour`]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^big +negative +real/);
@@ -171,7 +165,7 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it('prints an answer without rows in every format', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const sql = 'SELECT league_id, priority FROM leagues WHERE false';
     expect(JSON.parse((await bench.run(['query', '--format', 'json', sql])).stdout)).toEqual([]);
     expect((await bench.run(['query', '--format', 'csv', sql])).stdout).toBe('league_id,priority\n');
@@ -179,19 +173,19 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it('prints every league as one JSON array', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const { stdout } = await bench.run(['query', '--format', 'json', 'SELECT * FROM leagues']);
     expect(JSON.parse(stdout)).toHaveLength(124);
   });
 
   it('runs every kind of read-only statement', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const codes = await exitCodes(bench, READING);
     expect([...codes].filter(([, code]) => code !== 0)).toEqual([]);
   });
 
   it('refuses everything else with 64, and changes no file', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const before = fingerprint(bench.folder);
     const codes = await exitCodes(bench, REFUSED);
     expect([...codes].filter(([, code]) => code !== 64)).toEqual([]);
@@ -199,7 +193,7 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it('says on stderr why it refuses, and prints nothing', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const refused = await bench.run(['query', 'DELETE FROM runs']);
     expect(refused.stdout).toBe('');
     expect(refused.stderr).toContain('DELETE');
@@ -210,7 +204,7 @@ describe('query', { timeout: 60_000 }, () => {
   });
 
   it('reads the statement from stdin for "-", and refuses one that is missing or writes', async () => {
-    const bench = await setUpStored();
+    const bench = await setUpSynced();
     const ask = (input: string) => runProgram(['query', '-'], { cwd: bench.folder, env: bench.env, input });
     const stored = await ask("SELECT\n  count(*) AS leagues -- 'quoted'\nFROM leagues;\n");
     expect(stored).toMatchObject({ code: 0, stdout: 'leagues\n124\n', stderr: '' });

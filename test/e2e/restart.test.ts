@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
 import { eventually } from '../support/program.ts';
 
 /** How many requests below a path the service received. */
@@ -11,8 +11,7 @@ const LEAGUES = '/events/v1/leagues';
 const LOGIN = '/players/v1/authenticate';
 
 it('a restart within seconds of a good poll logs in, but does not poll again', async () => {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
+  const bench = await setUpSynced();
   const worker = bench.start(['run']);
   await worker.waitForLog((line) => /no poll at start/.test(String(line.msg)));
   await eventually('the worker has a token', () => asked(bench, LOGIN) === 2);
@@ -21,8 +20,7 @@ it('a restart within seconds of a good poll logs in, but does not poll again', a
 });
 
 it('a restart in another scope, or after a poll that failed, polls at once', async () => {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
+  const bench = await setUpSynced();
   const worker = bench.start(['run'], { LEAGUE_SYNC_STATUS: 'active' });
   await worker.waitForPoll('unchanged');
   expect((await worker.stop()).code).toBe(0);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { countLogins, leagueRequests, setUp } from '../support/bench.ts';
+import { countLogins, leagueRequests, setUp, setUpSynced } from '../support/bench.ts';
 import { openConnection } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 
@@ -56,8 +56,7 @@ describe('while a worker runs', () => {
 
 describe('while another program reads', () => {
   it('sync waits until the journal of a database that was cleanly closed can be changed', async () => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     const reader = openConnection(bench.database, { readonly: true });
     reader.exec('BEGIN');
     expect(reader.prepare('SELECT count(*) AS n FROM leagues').get()).toEqual({ n: 124 });

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
 import { withDatabase } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
@@ -26,8 +26,7 @@ async function show(bench: SimulatedBench, args: string, columns: number, env = 
 
 describe('status', () => {
   it('says whether a worker runs, and which', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     expect((await bench.run(['status'])).stdout).toMatch(
       /^● up to date .*\n {2}no worker runs: nothing new is fetched until you start one with league-sync run\n\ndatabase/,
     );
@@ -49,8 +48,7 @@ describe('status', () => {
   });
 
   it('shows ages', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     write(bench, "UPDATE logins SET at = '2026-11-20T12:00:00.000Z'");
     write(bench, 'UPDATE runs SET started_at = ?', inAn(-2 * HOUR - 1_000));
     const { stdout } = await bench.run(['status']);
@@ -61,8 +59,7 @@ describe('status', () => {
   });
 
   it('shows the rows of the view attention, and what to do about each', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     expect((await bench.run(['status'])).stdout).not.toContain('!');
     bench.simulator.setFault('not-json', true);
     expect((await bench.run(['sync'])).code).toBe(1);
@@ -76,8 +73,7 @@ describe('status', () => {
   });
 
   it('shows the end of a pending Retry-After', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const until = inAn(HOUR);
     write(bench, 'UPDATE runs SET not_before = ?', until);
     expect((await bench.run(['status'])).stdout).toMatch(
@@ -103,8 +99,7 @@ describe('status', () => {
   });
 
   it('is plain and not truncated in a pipe, however long a message is', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const message = `failed ${'for a long reason '.repeat(40)}so`;
     write(bench, "UPDATE runs SET outcome = 'failed', error_kind = 'network', error_message = ?", message);
     const { stdout } = await bench.run(['status'], { FORCE_COLOR: '1', COLUMNS: '40' });
@@ -118,8 +113,7 @@ describe('at a terminal', () => {
   needTerminal();
 
   it.each([60, 80, 140])('no line of status or changes is wider than %i characters', async (columns) => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const message = `failed ${'for a long reason '.repeat(40)}so`;
     write(bench, "UPDATE runs SET outcome = 'failed', error_kind = 'network', error_message = ?", message);
     write(bench, 'UPDATE logins SET error_message = ?', message);
@@ -135,8 +129,7 @@ describe('at a terminal', () => {
   });
 
   it.each([60, 80])('of %i characters status breaks no age, and no command', async (columns) => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const text = stripVTControlCharacters(await show(bench, 'status', columns));
     expect(text).toMatch(/^● up to date · 124 leagues · synced (just now|\d+ s ago)\n {2}no worker runs: /);
     expect(text).toContain('league-sync run\n');
@@ -146,15 +139,13 @@ describe('at a terminal', () => {
   });
 
   it('a wide one shows timestamps, a narrow one only ages', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     expect(await show(bench, 'changes --limit 1', 140)).toMatch(/^124 {2}2\S+Z {2}(just now|\d+ s ago) /);
     expect(await show(bench, 'changes --limit 1', 80)).toMatch(/^124 {2}(just now|\d+ s ago) /);
   });
 
   it('colours show good and bad states, except with NO_COLOR or a dumb terminal', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     expect(await show(bench, 'status', 120)).toContain(`${ESCAPE}[32mchanged`);
     expect(await show(bench, 'status', 120)).toContain(`${ESCAPE}[32m● up to date`);
     expect(await show(bench, 'changes', 120)).toContain(`${ESCAPE}[32m+`);

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import { serve } from '../support/page.ts';
 import { type Environment, eventually } from '../support/program.ts';
@@ -121,8 +121,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
   });
 
   it('counts a good poll of another scope, as /readyz does', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     bench.simulator.setFault('not-json', true);
     const env = { LEAGUE_SYNC_STATUS: 'active' };
     const { worker, url } = await serve(bench, env);
@@ -133,8 +132,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
   });
 
   it('does not take the database for unusable that has the row of a poll which found it so', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     execute(
       bench.database,
       `INSERT INTO runs (kind, trigger, scope, started_at, finished_at, outcome, error_kind, error_message)
@@ -145,8 +143,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
   });
 
   it('makes --fail-if-stale exit 1 only for stale data', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     expect(await judgeByExit(bench)).toMatchObject({ code: 0, first: expect.stringMatching(/^● up to date · /) });
     bench.simulator.setFault('login-refused', true);
     expect((await bench.run(['sync'])).code).toBe(77);
@@ -167,8 +164,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
 
 describe('a token', { timeout: 60_000 }, () => {
   it('is shown only while a worker that may hold it is running', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     const told = async () => {
       const { stdout } = await bench.run(['status']);
       const { token_expires_at } = JSON.parse((await bench.run(['status', '--json'])).stdout);
@@ -191,8 +187,7 @@ describe('a token', { timeout: 60_000 }, () => {
   });
 
   it('may be held by a worker on another host', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     execute(
       `${bench.database}.lock`,
       `CREATE TABLE holder (pid INTEGER, host TEXT, since TEXT);

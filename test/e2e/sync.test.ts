@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { countLogins, leagueRequests, type SimulatedBench, setUp } from '../support/bench.ts';
+import { countLogins, leagueRequests, type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
 import { dumpTables, fingerprint } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { readLines } from '../support/program.ts';
@@ -101,8 +101,7 @@ describe('sync', () => {
   it.each(['empty-list', 'drop-third'])(
     'exits 3 and removes nothing when the guard holds removals (%s)',
     async (fault) => {
-      const bench = await setUp();
-      expect((await bench.run(['sync'])).code).toBe(0);
+      const bench = await setUpSynced();
       bench.simulator.setFault(fault, true);
       const { code, stdout, stderr } = await bench.run(['sync']);
 
@@ -118,8 +117,7 @@ describe('sync', () => {
   );
 
   it('releases what was held when the leagues are listed again', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     bench.simulator.setFault('drop-third', true);
     await bench.run(['sync']);
     bench.simulator.setFault('drop-third', false);
@@ -129,8 +127,7 @@ describe('sync', () => {
   });
 
   it('asks for the leagues of one status only, and removes no other', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     expect((await bench.run(['sync'], { LEAGUE_SYNC_STATUS: 'active' })).code).toBe(0);
     expect(leagueRequests(bench.simulator).map((seen) => seen.path)).toEqual([
       '/events/v1/leagues/',
@@ -178,8 +175,9 @@ describe('sync --dry-run', () => {
   });
 
   it('prints old and new values like changes does after the poll', async () => {
-    const bench = await setUp({ leagues: [makeLeague('l1'), makeLeague('l2', { rankings: false, priority: 1.5 })] });
-    await bench.run(['sync']);
+    const bench = await setUpSynced({
+      leagues: [makeLeague('l1'), makeLeague('l2', { rankings: false, priority: 1.5 })],
+    });
     const numbers = { create_datetime: 9_007_199_254_740_991, default_markets: [{ a: 1.0 }, 'x'], odd: { deep: [1] } };
     bench.simulator.setLeagues([makeLeague('l2', { rankings: true, priority: 3, city: '', ...numbers })]);
     const planned = (await bench.run(['sync', '--dry-run'])).stdout.trimEnd().split('\n').slice(0, -1);
@@ -272,8 +270,7 @@ describe('at a terminal', () => {
   );
 
   it('of 60 characters no line of sync is broken within a word', async () => {
-    const bench = await setUp();
-    await bench.run(['sync']);
+    const bench = await setUpSynced();
     bench.simulator.setFault('drop-third', true);
     for (const args of ['sync --dry-run', 'sync']) {
       const { code, lines } = await show(bench, args, 60);

@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { leagueRequests, setUp } from '../support/bench.ts';
+import { leagueRequests, setUp, setUpSynced } from '../support/bench.ts';
 import { holdForWriting, isLocked } from '../support/database.ts';
 import { askStandstill, LONGEST_STANDSTILL_MS, loopWatched } from '../support/loop.ts';
 import { eventually } from '../support/program.ts';
@@ -38,8 +38,7 @@ describe('while another program is in the middle of a write for half a minute', 
   });
 
   it.each(['IMMEDIATE', 'EXCLUSIVE'] as const)('(%s) a start waits for it, and the event loop turns', async (how) => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     const writer = holdForWriting(bench.database, how);
     const worker = bench.start(['run'], loopWatched(bench));
     await eventually('it has come as far as the database', () => isLocked(bench.database));

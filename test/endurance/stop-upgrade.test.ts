@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import { setUp } from '../support/bench.ts';
+import { setUpSynced } from '../support/bench.ts';
 import { pad } from '../support/copy-process.ts';
 import { makeLaterVersion } from '../support/later-version.ts';
 import { eventually } from '../support/program.ts';
@@ -13,8 +13,7 @@ const DELAY = ['-e', 'inject=pwrite64:delay_enter=2000'];
 
 // The copy before a migration is made in the worker itself, where it cannot be interrupted.
 it('a worker that is stopped while it copies a large database before it upgrades it ends in time', async () => {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
+  const bench = await setUpSynced();
   pad(bench.database);
   const later = makeLaterVersion('ALTER TABLE `leagues` ADD COLUMN `note` TEXT;');
   const worker = bench.start(['run'], {}, { through: [...SLOW, ...DELAY, ...later] });

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { createTransport } from '../../src/service/open-service.ts';
 import { printEverything } from '../support/error-print.ts';
+import { openPort } from '../support/port.ts';
 import { spellingsOf } from '../support/secret-encodings.ts';
 import { rejectionOf } from '../support/unit-error.ts';
 
@@ -15,20 +15,8 @@ function namesSecret(text: string): boolean {
 
 /** A service that answers every request with these bytes. */
 async function startRawService(answer: string): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('data', () => socket.end(answer));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${address === null || typeof address === 'string' ? 0 : address.port}`;
+  const { port } = await openPort(createServer((socket) => socket.once('data', () => socket.end(answer))));
+  return `http://127.0.0.1:${port}`;
 }
 
 /** The error of a login with this response. */

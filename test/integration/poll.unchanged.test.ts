@@ -21,8 +21,11 @@ describe('leagues that did not change', () => {
     await using bench = await openWithLeagues();
     const before = hashes(bench);
     const turned = LEAGUES.map((league) => Object.fromEntries(Object.entries(league).reverse()));
-    bench.service.script('leagues', listLeagues(turned));
-    expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false, counts: { unchanged: 3 } });
+    expect(await bench.pollWith(turned)).toMatchObject({
+      outcome: 'unchanged',
+      wrote: false,
+      counts: { unchanged: 3 },
+    });
     expect(hashes(bench)).toEqual(before);
   });
 
@@ -51,12 +54,10 @@ describe('leagues that did not change', () => {
 
   it('do not bring drift back that another tool has deleted', async () => {
     await using bench = await openWithLeagues();
-    bench.service.script('leagues', listLeagues([{ ...LEAGUES[0], motto: 'x' }, ...LEAGUES.slice(1)]));
-    await bench.poll();
+    await bench.pollWith([{ ...LEAGUES[0], motto: 'x' }, ...LEAGUES.slice(1)]);
     expect(bench.rows('SELECT field FROM drift')).toEqual([{ field: 'leagues[].motto' }]);
     execute(bench.path, 'DELETE FROM drift');
-    bench.service.script('leagues', listLeagues(LEAGUES));
-    await bench.poll();
+    await bench.pollWith(LEAGUES);
     expect(bench.rows('SELECT field FROM drift')).toEqual([]);
   });
 
@@ -90,17 +91,14 @@ describe('leagues that did not change', () => {
 
   it('come back whole if they had left the list', async () => {
     await using bench = await openWithLeagues();
-    bench.service.script('leagues', listLeagues(LEAGUES.slice(1)));
-    expect(await bench.poll()).toMatchObject({ counts: { removed: 1 } });
-    bench.service.script('leagues', listLeagues(LEAGUES));
-    expect(await bench.poll()).toMatchObject({ counts: { restored: 1, unchanged: 2 } });
+    expect(await bench.pollWith(LEAGUES.slice(1))).toMatchObject({ counts: { removed: 1 } });
+    expect(await bench.pollWith(LEAGUES)).toMatchObject({ counts: { restored: 1, unchanged: 2 } });
   });
 
   it('are unchanged if a token has to be taken out of them each time', async () => {
     await using bench = await openWithLeagues();
     const echo = [makeLeague('echo', { city: TOKEN })];
-    bench.service.script('leagues', listLeagues([...LEAGUES, ...echo]));
-    expect(await bench.poll()).toMatchObject({ counts: { added: 1, unchanged: 3 } });
+    expect(await bench.pollWith([...LEAGUES, ...echo])).toMatchObject({ counts: { added: 1, unchanged: 3 } });
     expect(bench.rows("SELECT city FROM leagues WHERE league_id = 'echo'")).toEqual([{ city: '[secret]' }]);
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', wrote: false });
   });

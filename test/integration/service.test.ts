@@ -183,8 +183,10 @@ describe.concurrent('the login', () => {
     bench.service.script('login', grantLogin({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }));
     const league = makeLeague('a', { city: 'token-abc-123', note: 'token-abc-123', state: PASSWORD });
     const odd = makeLeague('b', { sport: null, city: 'token-abc-123' });
-    bench.service.script('leagues', listLeagues([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })]));
-    expect(await bench.poll()).toMatchObject({ outcome: 'changed', counts: { added: 2, rejected: 1 } });
+    expect(await bench.pollWith([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })])).toMatchObject({
+      outcome: 'changed',
+      counts: { added: 2, rejected: 1 },
+    });
     await loginsOf(bench, 1);
     const kept = JSON.stringify([bench.log, ...Object.values(dumpTables(bench.path))], (_key, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { runCommand, startWorker } from './command.ts';
 import { type Row, readRows } from './database.ts';
@@ -76,6 +76,13 @@ export async function setUp(options: SimulatorOptions = {}): Promise<SimulatedBe
   const simulator = await startSimulator({ username: USERNAME, password: PASSWORD, ...options });
   onTestFinished(() => simulator.close());
   return { ...setUpFor(simulator.url), simulator };
+}
+
+/** The same, with the leagues of the service in the database. */
+export async function setUpSynced(options: SimulatorOptions = {}): Promise<SimulatedBench> {
+  const bench = await setUp(options);
+  expect((await bench.run(['sync'])).code).toBe(0);
+  return bench;
 }
 
 /** The number of logins that the service received. */

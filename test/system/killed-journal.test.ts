@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
-import { setUp } from '../support/bench.ts';
+import { setUpSynced } from '../support/bench.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 import { OUTSIDERS } from '../support/read-only-client.ts';
@@ -19,8 +19,7 @@ describe('a sync that is killed at one of its calls to the disk', () => {
     skip,
   }) => {
     skip(missingStrace() !== undefined, missingStrace());
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     let kills = 0;
     for (const call of CALLS) {
       for (let nth = 1; nth <= MOST; nth += 1) {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Bench, PASSWORD, setUp, USERNAME } from '../support/bench.ts';
+import { type Bench, PASSWORD, setUp, setUpSynced, USERNAME } from '../support/bench.ts';
 import { type FrozenCopy, freezeCopy, pad } from '../support/copy-process.ts';
 import type { Environment } from '../support/program.ts';
 import { spellingsOf } from '../support/secret-encodings.ts';
@@ -30,8 +30,7 @@ function readProcess(pid: number, what: 'cmdline' | 'environ'): string {
 
 /** A bench whose database takes long to copy, and whose password is in `.env`, too. */
 async function setUpLarge(): Promise<Bench & { readonly copies: string }> {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
+  const bench = await setUpSynced();
   pad(bench.database);
   writeFileSync(join(bench.folder, '.env'), `LEAGUE_SYNC_PASSWORD=${PASSWORD}\n`);
   const copies = join(bench.folder, 'copies');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leagueRequests, setUp } from '../support/bench.ts';
+import { leagueRequests, setUp, setUpSynced } from '../support/bench.ts';
 import { addBlockingTrigger, ENDLESS } from '../support/blocking-trigger.ts';
 import { freezeCopy, pad } from '../support/copy-process.ts';
 import { askSqlite3, holdForWriting, isLocked, isWritten } from '../support/database.ts';
@@ -46,8 +46,7 @@ describe('a second signal exits at once', () => {
   );
 
   it.each(['run', 'sync'])('%s that waits at its start for another program', async (command) => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     const writer = holdForWriting(bench.database);
     const program = bench.start([command]);
     await eventually('it has come as far as the database', () => isLocked(bench.database));

@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { leagueRequests, setUp } from '../support/bench.ts';
+import { leagueRequests, setUp, setUpSynced } from '../support/bench.ts';
 import { holdForWriting, isLocked } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import { expectInOrder, expectStop, LONGEST_STOP_MS, STOPPING, wordsOf } from '../support/stopping.ts';
@@ -79,8 +79,7 @@ describe('a worker that is stopped while another program is in the middle of a w
   });
 
   it('at its start ends with 0, as after any stop', async () => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     holdForWriting(bench.database);
     const worker = bench.start(['run']);
     await eventually('it has come as far as the database', () => isLocked(bench.database));
@@ -88,8 +87,7 @@ describe('a worker that is stopped while another program is in the middle of a w
   });
 
   it('at its start ends in time and touches nothing', async () => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
+    const bench = await setUpSynced();
     const writer = holdForWriting(bench.database);
     const sync = bench.start(['sync']);
     await eventually('it has come as far as the database', () => isLocked(bench.database));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { type SimulatedBench, setUpSynced } from '../support/bench.ts';
 import { pad } from '../support/copy-process.ts';
 import { askSqlite3, isWritten, readRows } from '../support/database.ts';
 import { makeLaterVersion, PRESENT_SCHEMA } from '../support/later-version.ts';
@@ -11,12 +11,6 @@ import { expectCleanStop } from '../support/stopping.ts';
 const QUICK = 'ALTER TABLE `leagues` ADD COLUMN `note` TEXT;';
 /** A statement of a second or two. */
 const SLOW = `CREATE TABLE slow AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) AS n FROM n;`;
-
-async function fill(): Promise<SimulatedBench> {
-  const bench = await setUp();
-  expect((await bench.run(['sync'])).code).toBe(0);
-  return bench;
-}
 
 function versionOf(path: string): unknown {
   return askSqlite3(path, 'PRAGMA user_version')[0]?.user_version;
@@ -44,7 +38,7 @@ async function expectUpgradeable(bench: SimulatedBench, through: readonly string
 
 describe('a worker of a newer version that is stopped at its first start', () => {
   it('while it copies the database leaves one that the next start upgrades', async () => {
-    const bench = await fill();
+    const bench = await setUpSynced();
     pad(bench.database);
     const through = makeLaterVersion(QUICK);
     const worker = bench.start(['run'], {}, { through });
@@ -54,7 +48,7 @@ describe('a worker of a newer version that is stopped at its first start', () =>
   });
 
   it('within the migration leaves one that the next start upgrades', async () => {
-    const bench = await fill();
+    const bench = await setUpSynced();
     const through = makeLaterVersion(SLOW);
     const worker = bench.start(['run'], {}, { through });
     await eventually('the copy is there', () => existsSync(copyOf(bench.database)));
