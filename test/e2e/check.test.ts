@@ -7,6 +7,7 @@ import { runCheck, told, troubles } from '../support/check-command.ts';
 import { picture } from '../support/copy-process.ts';
 import { dumpTables } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
+import { serve } from '../support/status-server.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const NAMES = ['settings', 'polls', 'database', 'lock', 'disk', 'listen', 'name', 'connection', 'tls', 'login'].concat([
@@ -84,16 +85,14 @@ describe('check of a healthy setup', () => {
 describe('check while a worker runs', () => {
   it('names the lock holder, recognizes the status page, and writes nothing', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' });
-    const { url } = await worker.waitForLog((line) => typeof line.url === 'string');
-    const listen = String(url).replace('http://', '');
+    const { worker, port } = await serve(bench);
     await worker.waitForPoll('changed');
     await eventually('the login is recorded', () => bench.rows('SELECT id FROM logins').length === 1);
     const before = dumpTables(bench.database);
-    const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: listen });
+    const checked = await runCheck(bench, { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
     expect(troubles(checked)).toEqual([]);
     expect(told(checked, 'lock')).toMatch(new RegExp(`names process ${worker.pid} |runs: process ${worker.pid} `));
-    expect(told(checked, 'listen')).toContain(`the worker answers at ${listen}`);
+    expect(told(checked, 'listen')).toContain(`the worker answers at 127.0.0.1:${port}`);
     expect(dumpTables(bench.database)).toEqual(before);
     expect((await worker.stop()).code).toBe(0);
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);

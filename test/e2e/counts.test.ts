@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { withDatabase } from '../support/database.ts';
-import { serve } from '../support/page.ts';
+import { serve } from '../support/status-server.ts';
 
 it('every view counts the same rejections and held removals, also what another process changes', async () => {
   const bench = await setUp();

@@ -3,35 +3,35 @@ import { findPackage } from '../../src/package.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import type { RunningProgram } from '../support/program.ts';
 import { askPromtool, missingPromtool } from '../support/promtool.ts';
-import { doorOf, type Sample, type Scrape, scrape } from '../support/scrape.ts';
+import { type Sample, type Scrape, scrape } from '../support/scrape.ts';
+import { serveHere } from '../support/status-server.ts';
 
-const LISTEN = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' };
+const PROFILE = { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' };
 
 type Stage = {
   readonly bench: SimulatedBench;
   readonly worker: RunningProgram;
-  readonly door: string;
+  readonly url: string;
   /** Sends SIGHUP, and returns the metrics after the poll. */
   readonly afterPoll: (outcome: string) => Promise<Scrape>;
 };
 
 /** A worker on this bench. */
 async function start(bench: SimulatedBench): Promise<Stage> {
-  const worker = bench.startWorker(LISTEN);
-  const door = await doorOf(worker);
+  const { worker, url } = await serveHere(bench, PROFILE);
   const afterPoll = async (outcome: string): Promise<Scrape> => {
     worker.send('SIGHUP');
     await worker.waitForPoll(outcome);
-    return scrape(door);
+    return scrape(url);
   };
-  return { bench, worker, door, afterPoll };
+  return { bench, worker, url, afterPoll };
 }
 
 /** A worker that has made its first polls, of both kinds. */
 async function startPolled(bench: SimulatedBench): Promise<Stage & { readonly first: Scrape }> {
   const stage = await start(bench);
   await stage.worker.waitForLog((line) => line.kind === 'profile' && line.outcome !== undefined);
-  return { ...stage, first: await scrape(stage.door) };
+  return { ...stage, first: await scrape(stage.url) };
 }
 
 describe('the metrics of a worker', () => {
@@ -100,9 +100,9 @@ describe('the metrics of a worker', () => {
   });
 
   it('say why the worker is not ready, and no expiry of a token that is not there', async () => {
-    const { worker, door } = await start(await setUp({ faults: ['login-refused'] }));
+    const { worker, url } = await start(await setUp({ faults: ['login-refused'] }));
     await worker.waitForPoll('failed');
-    const refused = await scrape(door);
+    const refused = await scrape(url);
     expect(countsOf(refused, 'league_sync_not_ready')).toEqual({
       starting: 0,
       'no-good-poll': 1,
@@ -126,7 +126,7 @@ describe('the metrics of a worker', () => {
     bench.simulator.setFault('hang', true);
     const second = await start(bench);
     await second.worker.waitForLog((line) => String(line.msg).startsWith('worker started'));
-    const restarted = await scrape(second.door);
+    const restarted = await scrape(second.url);
     expect(restarted.value('league_sync_runs_total', { kind: 'leagues', outcome: 'changed' })).toBe(0);
     expect(restarted.value('league_sync_consecutive_failures')).toBe(1);
     for (const kind of ['leagues', 'profile']) {
@@ -138,8 +138,8 @@ describe('the metrics of a worker', () => {
   });
 
   it('are there for HEAD as well', async () => {
-    const { door } = await start(await setUp());
-    const answer = await fetch(`${door}/metrics`, { method: 'HEAD' });
+    const { url } = await start(await setUp());
+    const answer = await fetch(`${url}/metrics`, { method: 'HEAD' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(await answer.text()).toBe('');

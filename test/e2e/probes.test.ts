@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp } from '../support/bench.ts';
 import { openPort } from '../support/port.ts';
-import { openLine, readiness, startListeningHere, waitForReadiness } from '../support/status-server.ts';
+import { openLine, readiness, serveHere, waitForReadiness } from '../support/status-server.ts';
 
 /** Less than a connection that is open may last, and far more than a stop takes. */
 const LONGEST_STOP_MS = 6_000;
@@ -11,7 +11,7 @@ const LONGEST_STOP_MS = 6_000;
 describe('readyz', () => {
   it('names the reason until there is a good poll; livez stays 200', async () => {
     const bench = await setUp({ faults: ['down'] });
-    const { worker, url } = await startListeningHere(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const { worker, url } = await serveHere(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('failed');
     expect(await readiness(url)).toEqual([503, ['no-good-poll']]);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
@@ -23,7 +23,7 @@ describe('readyz', () => {
   it('says that data is stale, from the age that is set, until the next good poll', async () => {
     const bench = await setUp();
     const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
-    const { worker, url } = await startListeningHere(bench, env);
+    const { worker, url } = await serveHere(bench, env);
     await worker.waitForPoll('changed');
     bench.simulator.setFault('down', true);
     await waitForReadiness(url, ['stale']);
@@ -34,7 +34,7 @@ describe('readyz', () => {
 
   it('says that the credentials are refused, and that they are not any more', async () => {
     const bench = await setUp({ faults: ['login-refused'] });
-    const { worker, url } = await startListeningHere(bench);
+    const { worker, url } = await serveHere(bench);
     await worker.waitForPoll('failed');
     expect(await readiness(url)).toEqual([503, ['credentials-refused', 'no-good-poll']]);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
@@ -46,7 +46,7 @@ describe('readyz', () => {
 
   it('says that the database is gone, and that it is back', async () => {
     const bench = await setUp();
-    const { worker, url } = await startListeningHere(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
+    const { worker, url } = await serveHere(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
     await worker.waitForPoll('changed');
     renameSync(bench.database, `${bench.database}.aside`);
     await worker.waitForPoll('failed');
@@ -88,14 +88,14 @@ describe('LEAGUE_SYNC_LISTEN', () => {
 
   it('may be an address of IPv6, whose port the log names', async () => {
     const bench = await setUp();
-    const { url } = await startListeningHere(bench, { LEAGUE_SYNC_LISTEN: '[::1]:0' });
+    const { url } = await serveHere(bench, { LEAGUE_SYNC_LISTEN: '[::1]:0' });
     expect(url).toMatch(/^http:\/\/\[::1\]:[1-9]\d+$/);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 
   it('that the first worker has does not hide from a second one that the database is held', async () => {
     const bench = await setUp();
-    const { worker, port } = await startListeningHere(bench);
+    const { worker, port } = await serveHere(bench);
     const { code, stderr } = await bench.run(['run'], { LEAGUE_SYNC_LISTEN: `127.0.0.1:${port}` });
     expect([code, stderr]).toEqual([75, expect.stringContaining(String(worker.pid))]);
   });
@@ -104,7 +104,7 @@ describe('LEAGUE_SYNC_LISTEN', () => {
 describe('a stop', () => {
   it('does not wait for connections, idle or with half a request', async () => {
     const bench = await setUp();
-    const { worker, port } = await startListeningHere(bench);
+    const { worker, port } = await serveHere(bench);
     await worker.waitForPoll('changed');
     const idle = await openLine(port);
     const half = await openLine(port, 'GET /livez HTTP/1.1\r\nHost: ');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { describeStatus } from '../../src/observe/status-json.ts';
 import { setUp } from '../support/bench.ts';
-import { serve } from '../support/page.ts';
+import { serve } from '../support/status-server.ts';
 
 const MONITORING = join(import.meta.dirname, '../../docs/monitoring/README.md');
 const PATHS = [

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { serve } from '../support/page.ts';
+import { serve } from '../support/status-server.ts';
 
 it("the remaining lifetime of a token is shown by the service's clock, on the page and in status", async () => {
   const bench = await setUp({ faults: ['wrong-clock'] });

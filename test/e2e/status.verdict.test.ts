@@ -2,9 +2,8 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp, setUpSynced } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
-import { serve } from '../support/page.ts';
 import { type Environment, eventually } from '../support/program.ts';
-import { waitForReadiness } from '../support/status-server.ts';
+import { serve, waitForReadiness } from '../support/status-server.ts';
 
 type Verdict = {
   readonly state: string;

@@ -1,17 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
-import { type OpenWorker, openLine, startListeningWorker } from '../support/status-server.ts';
+import { EVERY_SECOND, setUp } from '../support/bench.ts';
+import { openLine, type Served, serve } from '../support/status-server.ts';
 
 const HOST = 'Host: 127.0.0.1\r\n\r\n';
 const STACK = /^\s+at |node:internal|\.cjs:/m;
 
-type Served = OpenWorker & { readonly bench: SimulatedBench };
-
 /** A worker that polls every second. */
 async function startServed(): Promise<Served> {
-  const bench = await setUp();
-  return { bench, ...(await startListeningWorker(bench, { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND })) };
+  return serve(await setUp(), { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
 }
 
 /** Expects a responsive worker that polls and has reported no error. */

@@ -7,11 +7,7 @@ import { dumpTables, holdForWriting, type Row, readExactRows, withDatabase } fro
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
 import { listLeagues, startService } from '../support/service.ts';
-import { type Bench, openBench, setUpBench } from '../support/worker-resources.ts';
-
-function lastRun(bench: Bench): Row {
-  return bench.rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
-}
+import { type Bench, lastRun, openBench, setUpBench } from '../support/worker-resources.ts';
 
 function feed(bench: Bench): readonly Row[] {
   return bench.rows('SELECT * FROM league_changes ORDER BY seq').map((row) => ({

@@ -18,11 +18,7 @@ import {
   startService,
   trickle,
 } from '../support/service.ts';
-import { type Bench, openBench, PASSWORD, setUpBench, USERNAME } from '../support/worker-resources.ts';
-
-function lastRun(bench: Bench): Row {
-  return bench.rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
-}
+import { type Bench, lastRun, openBench, PASSWORD, setUpBench, USERNAME } from '../support/worker-resources.ts';
 
 /** Waits until this many logins are recorded. */
 async function loginsOf(bench: Bench, count: number): Promise<readonly Row[]> {

@@ -1,5 +1,3 @@
-import type { RunningProgram } from './program.ts';
-
 /** One series of an answer to /metrics. */
 export type Sample = {
   readonly name: string;
@@ -14,12 +12,6 @@ export type Scrape = {
   /** The value of the series with this name whose labels include these; undefined if there is none. */
   readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
 };
-
-/** The URL of the metrics, from the first log lines. */
-export async function doorOf(worker: RunningProgram): Promise<string> {
-  const { url } = await worker.waitForLog((line) => typeof line.url === 'string');
-  return String(url);
-}
 
 /** Requests and parses the metrics, like Prometheus. */
 export async function scrape(door: string): Promise<Scrape> {

@@ -2,27 +2,42 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { Bench } from './bench.ts';
+import { type Bench, setUpFor } from './bench.ts';
+import type { Row } from './database.ts';
 import { type Environment, eventually, type RunningProgram } from './program.ts';
+import { listLeagues, startService } from './service.ts';
 
 /** A worker with its status server, and the address. */
-export type OpenWorker = { readonly worker: RunningProgram; readonly url: string; readonly port: number };
+export type Served = {
+  readonly bench: Bench;
+  readonly worker: RunningProgram;
+  readonly url: string;
+  readonly port: number;
+};
 
 const LISTEN = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' };
 
 /** Starts a worker on a free port, in a process of its own, and waits until it listens. */
-export function startListeningWorker(bench: Bench, env: Environment = {}): Promise<OpenWorker> {
-  return whenListening(bench.start(['run'], { ...LISTEN, ...env }));
+export function serve(bench: Bench, env: Environment = {}): Promise<Served> {
+  return whenListening(bench, bench.start(['run'], { ...LISTEN, ...env }));
 }
 
 /** The same in this process. */
-export function startListeningHere(bench: Bench, env: Environment = {}): Promise<OpenWorker> {
-  return whenListening(bench.startWorker({ ...LISTEN, ...env }));
+export function serveHere(bench: Bench, env: Environment = {}): Promise<Served> {
+  return whenListening(bench, bench.startWorker({ ...LISTEN, ...env }));
 }
 
-async function whenListening(worker: RunningProgram): Promise<OpenWorker> {
+async function whenListening(bench: Bench, worker: RunningProgram): Promise<Served> {
   const { url } = await worker.waitForLog((line) => /^status page/.test(String(line.msg)));
-  return { worker, url: String(url), port: Number(new URL(String(url)).port) };
+  return { bench, worker, url: String(url), port: Number(new URL(String(url)).port) };
+}
+
+/** Serves the page of a worker whose service sends these leagues; resolves when they are stored. */
+export async function serveLeagues(leagues: readonly Row[]): Promise<Served> {
+  const service = await startService({ leagues: listLeagues(leagues) });
+  const served = await serve(setUpFor(service.url));
+  await served.worker.waitForPoll();
+  return served;
 }
 
 /** The status and the reasons of `/readyz`. */

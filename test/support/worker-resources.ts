@@ -63,6 +63,10 @@ export async function setUpBench(replies: Replies = {}, options: Partial<BenchOp
   return { ...bench, folder, service, pollWith, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
+export function lastRun({ rows }: Bench): Row {
+  return rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? {};
+}
+
 export async function openBench({ folder, url, settings = {}, clock, copy }: BenchOptions): Promise<Bench> {
   const path = folder.file('leagues.db');
   const log: string[] = [];

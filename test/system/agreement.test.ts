@@ -5,10 +5,9 @@ import { fillDisk, setUpDisk } from '../rigs/disk/small-disk.ts';
 import { type Bench, setUp } from '../support/bench.ts';
 import { NO_MOUNT } from '../support/copy-process.ts';
 import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/libfaketime.ts';
-import { serve } from '../support/page.ts';
 import { type Environment, eventually, type RunningProgram } from '../support/program.ts';
 import { scrape } from '../support/scrape.ts';
-import { waitForReadiness } from '../support/status-server.ts';
+import { serve, waitForReadiness } from '../support/status-server.ts';
 
 /** A worker in some state, or the files of a stopped one. */
 type Stage = {

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EVERY_SECOND, type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute, holdForWriting } from '../support/database.ts';
-import { serve } from '../support/page.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
-import { readiness, waitForReadiness } from '../support/status-server.ts';
+import { readiness, serve, waitForReadiness } from '../support/status-server.ts';
 
 const SECOND = 1_000;
 const RUN_TIMEOUT = 2 * SECOND;

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { askPromtool, missingPromtool } from '../support/promtool.ts';
-import { doorOf, type Scrape, scrape } from '../support/scrape.ts';
+import { type Scrape, scrape } from '../support/scrape.ts';
+import { serve } from '../support/status-server.ts';
 
 /** Added to every series by the scraper. */
 const OF_THE_SCRAPER = ['job', 'instance'];
@@ -60,11 +61,9 @@ const dashboard = JSON.parse(readFileSync(`${FOLDER}/dashboard.json`, 'utf8')) a
 
 /** The metrics of a worker that has made a poll of each kind. */
 async function scrapeWorker(): Promise<Scrape> {
-  const env = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' };
-  const worker = (await setUp()).start(['run'], env);
-  const door = await doorOf(worker);
+  const { worker, url } = await serve(await setUp(), { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
   await worker.waitForLog((line) => line.kind === 'profile' && line.outcome !== undefined);
-  return scrape(door);
+  return scrape(url);
 }
 
 /** The names of the rules, in their order. */

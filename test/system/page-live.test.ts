@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { expectAccessible, LOOKS, type Look, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
-import { serve } from '../support/page.ts';
+import { serve } from '../support/status-server.ts';
 
 const SECOND = 1_000;
 /** The page reloads itself every ten seconds. */

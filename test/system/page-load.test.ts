@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { type Served, serveLeagues } from '../support/page.ts';
+import { type Served, serveLeagues } from '../support/status-server.ts';
 
 const BURST = 2_000;
 /** Far more than a response takes, far less than each of these once took. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { expectAccessible, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
-import { type Served, serve } from '../support/page.ts';
+import { type Served, serve } from '../support/status-server.ts';
 
 beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
 

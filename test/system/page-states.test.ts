@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { EVERY_SECOND, setUp } from '../support/bench.ts';
 import { expectAccessible, expectFits, LOOKS, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
 import { makeFakeClock, missingFaketime, runUnder } from '../support/libfaketime.ts';
-import { serve } from '../support/page.ts';
-import { readiness } from '../support/status-server.ts';
+import { readiness, serve } from '../support/status-server.ts';
 
 beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
 

@@ -10,7 +10,7 @@ import {
   takePicture,
 } from '../support/browser.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { serve, serveLeagues } from '../support/page.ts';
+import { serve, serveLeagues } from '../support/status-server.ts';
 
 const EVERY_LOOK = Object.keys(LOOKS) as readonly Look[];
 const MANY = 20_000;

@@ -7,7 +7,7 @@ import { setUp } from '../support/bench.ts';
 import { makeFolder } from '../support/folder.ts';
 import { openPort } from '../support/port.ts';
 import { type Exit, runProgram } from '../support/program.ts';
-import { startListeningWorker } from '../support/status-server.ts';
+import { serve } from '../support/status-server.ts';
 
 /** Five seconds, and a start on a busy machine. */
 const LONGEST_MS = 15_000;
@@ -25,7 +25,7 @@ async function openImpostor(status: number, body: string): Promise<number> {
 
 describe('status --probe', () => {
   it('exits 0 with one line if the worker is responsive, and needs no other setting and no database', async () => {
-    const { port, worker } = await startListeningWorker(await setUp());
+    const { port, worker } = await serve(await setUp());
     const { path: cwd } = makeFolder();
     expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({
       code: 0,
@@ -45,7 +45,7 @@ describe('status --probe', () => {
     ['[::]', '[::1]'],
   ])('asks a worker that listens on %s at %s', async (all, loopback) => {
     const bench = await setUp();
-    const { port } = await startListeningWorker(bench, { LEAGUE_SYNC_LISTEN: `${all}:0` });
+    const { port } = await serve(bench, { LEAGUE_SYNC_LISTEN: `${all}:0` });
     const { code, stdout } = await probe(`${all}:${port}`);
     expect([code, stdout]).toEqual([0, `http://${loopback}:${port}/livez is live\n`]);
   });
@@ -59,7 +59,7 @@ describe('status --probe', () => {
   });
 
   it('does not look into a .env for what the environment says', async () => {
-    const { port } = await startListeningWorker(await setUp());
+    const { port } = await serve(await setUp());
     const { path: cwd } = makeFolder();
     mkdirSync(join(cwd, '.env'));
     expect(await probe(`127.0.0.1:${port}`, cwd)).toMatchObject({ code: 0, stderr: '' });
