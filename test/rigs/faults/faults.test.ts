@@ -1,6 +1,8 @@
 import { copyFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Folder, makeFolder } from '../../support/folder.ts';
+import { openPort, type Port } from '../../support/port.ts';
 import { createSwiftClock, openSweepBench } from './bench.ts';
 import { type Case, expectDiscreet, expectSound, meetFault, rowOf, type Setting } from './check.ts';
 import { faultScopesOf, planExpectedRun, VISIT } from './expectation.ts';
@@ -9,7 +11,7 @@ import { bodyFaults } from './faults-body.ts';
 import { codingFaults } from './faults-coding.ts';
 import { redirects, statusFaults } from './faults-status.ts';
 import { wireFaults } from './faults-wire.ts';
-import { type OtherHost, startOtherHost, startSweepService } from './service.ts';
+import { startSweepService } from './service.ts';
 import { LISTS, stateOf, TO_NEW, type VisitResult, visit } from './state.ts';
 
 /** For attempts that must time out; all others have far more time than they need. */
@@ -20,7 +22,7 @@ const REFUSAL_MS = 60_000;
 
 const folder = makeFolder();
 const legs: VisitResult[] = [];
-let otherHost: OtherHost;
+let otherHost: Port;
 
 async function withWorker(own: Folder, check: (setting: Setting) => Promise<void>): Promise<void> {
   const clock = createSwiftClock(() => service.waited());
@@ -39,7 +41,7 @@ async function withHistory(check: (setting: Setting) => Promise<void>): Promise<
 }
 
 beforeAll(async () => {
-  otherHost = await startOtherHost();
+  otherHost = await openPort(createServer((socket) => socket.destroy()));
   await withWorker(folder, async ({ bench, service }) => {
     legs.push(await visit(bench));
     expect(service.seen.map(({ kind }) => kind)).toEqual([...VISIT, 'leagues']);
@@ -131,7 +133,7 @@ const FAULTS = [
   ...codingFaults,
   ...statusFaults,
   ...bodyFaults,
-  ...redirects('to another origin', () => otherHost.url),
+  ...redirects('to another origin', () => `http://127.0.0.1:${otherHost.port}/events/v1/leagues/`),
   ...redirects('to another path', () => '/players/v1/players/player/me'),
 ];
 
@@ -155,5 +157,5 @@ describe.concurrent.each(VISIT.map((kind, index) => [kind, index + 1] as const))
 );
 
 it('no redirect was followed to another origin', () => {
-  expect(otherHost.visitors()).toBe(0);
+  expect(otherHost.connections()).toBe(0);
 });

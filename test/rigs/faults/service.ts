@@ -103,25 +103,3 @@ export async function startSweepService(lists: Lists, now: () => number): Promis
     },
   };
 }
-
-/** Another host that counts connections. */
-export type OtherHost = AsyncDisposable & { readonly url: string; readonly visitors: () => number };
-
-export async function startOtherHost(): Promise<OtherHost> {
-  let visitors = 0;
-  const server = createServer((socket) => {
-    visitors += 1;
-    socket.destroy();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address === null || typeof address === 'string' ? 0 : address.port;
-  return {
-    url: `http://127.0.0.1:${port}/events/v1/leagues/`,
-    visitors: () => visitors,
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-    },
-  };
-}
