@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { execute, fingerprint } from '../support/database.ts';
+import { execute } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 import { acceptedIn, leagueIds, poll, setUpHeld, waitingIn } from '../support/held-removals.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { CONTROL_C, CONTROL_D, needTerminal, startAtTerminal } from '../support/terminal.ts';

@@ -22,9 +22,9 @@ import {
   NO_MOUNT,
   NO_OTHER_USER,
   pad,
-  picture,
 } from '../support/copy-process.ts';
 import { dumpTables, execute, readRows } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 
 /** The copy process is suspended, so waiting for it would never end. */
 const AT_ONCE_MS = 2_000;
@@ -149,28 +149,28 @@ describe('at a path that exists already', () => {
   it.each(Object.entries(inTheWay))('%s is not changed; exit code 64', async (_, make) => {
     const bench = await setUpSynced();
     make(join(bench.folder, 'copy.db'), bench.database);
-    const before = picture(bench.folder);
+    const before = fingerprint(bench.folder);
     const { code, stderr } = await bench.run(['backup', 'copy.db']);
     expect(code).toBe(64);
     expect(stderr).toContain(join(bench.folder, 'copy.db'));
-    expect(picture(bench.folder)).toEqual(before);
+    expect(fingerprint(bench.folder)).toEqual(before);
   });
 
   it('that is the database itself is not changed; exit code 64', async () => {
     const bench = await setUpSynced();
-    const before = picture(bench.folder);
+    const before = fingerprint(bench.folder);
     expect((await bench.run(['backup', 'data/leagues.db'])).code).toBe(64);
-    expect(picture(bench.folder)).toEqual(before);
+    expect(fingerprint(bench.folder)).toEqual(before);
   });
 });
 
 describe('a failing backup', () => {
   it('for want of the folder exits 64 and makes none', async () => {
     const bench = await setUpSynced();
-    const before = picture(bench.folder);
+    const before = fingerprint(bench.folder);
     const { code, stderr } = await bench.run(['backup', 'missing/copy.db']);
     expect([code, stderr]).toEqual([64, expect.stringContaining(join(bench.folder, 'missing'))]);
-    expect(picture(bench.folder)).toEqual(before);
+    expect(fingerprint(bench.folder)).toEqual(before);
   });
 
   it('for want of a database exits 74 and makes none', async () => {
@@ -184,10 +184,10 @@ describe('a failing backup', () => {
     const bench = setUpFor(NOWHERE);
     mkdirSync(dirname(bench.database));
     execute(bench.database, 'CREATE TABLE letters (letter TEXT)');
-    const before = picture(bench.folder);
+    const before = fingerprint(bench.folder);
     const { code, stderr } = await bench.run(['backup', 'copy.db']);
     expect([code, stderr]).toEqual([74, expect.stringContaining('another application')]);
-    expect(picture(bench.folder)).toEqual(before);
+    expect(fingerprint(bench.folder)).toEqual(before);
   });
 
   it('for lack of permission exits 74, names the path and the fix, and leaves nothing', async ({ skip }) => {

@@ -7,8 +7,9 @@ import { formatSize } from '../../src/time/duration.ts';
 import { remount, setUpDisk } from '../rigs/disk/small-disk.ts';
 import { setUp, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
-import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
+import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { execute, holdForWriting, openConnection, readRows } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 import { openPort } from '../support/port.ts';
 
 const MOUNT = 'mount';
@@ -29,11 +30,11 @@ describe('check of a database', () => {
   it.each(SPOILT)('%s fails, names the fix and leaves it as it is', async (_, spoil, fix) => {
     const bench = await setUpSynced();
     spoil(bench.database);
-    const [before, asked] = [picture(bench.folder), bench.simulator.requests.length];
+    const [before, asked] = [fingerprint(bench.folder), bench.simulator.requests.length];
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual(['fail database', NOT_ASKED]);
     expect(told(checked, 'database')).toContain(fix);
-    expect(picture(bench.folder)).toEqual(before);
+    expect(fingerprint(bench.folder)).toEqual(before);
     // A Retry-After of the service cannot be read.
     expect(bench.simulator.requests).toHaveLength(asked);
   });
@@ -42,11 +43,11 @@ describe('check of a database', () => {
     const bench = await setUpSynced();
     if (what === 'wal') markWal(bench.database);
     else writeFileSync(`${bench.database}-journal`, Buffer.alloc(512, 1));
-    const before = picture(bench.folder);
+    const before = fingerprint(bench.folder);
     const checked = await runCheck(bench, { LEAGUE_SYNC_PUBLISH: 'copy.db' });
     expect(troubles(checked)).toEqual(['warn database', NOT_ASKED, NOT_ASKED]);
     expect(told(checked, 'database')).toContain('start the worker, which recovers it');
-    expect(picture(bench.folder)).toEqual(before);
+    expect(fingerprint(bench.folder)).toEqual(before);
   });
 
   it('that another program has locked warns', async () => {

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { missingStrace } from '../rigs/syscalls/syscall.ts';
 import { countLogins, setUp, setUpSynced } from '../support/bench.ts';
 import { runCheck, told, troubles } from '../support/check-command.ts';
-import { picture } from '../support/copy-process.ts';
 import { dumpTables } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 import { eventually } from '../support/program.ts';
 import { serve } from '../support/status-server.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
@@ -62,9 +62,9 @@ describe('check of a healthy setup', () => {
 
   it('changes no file and records no login', async () => {
     const bench = await setUpSynced();
-    const before = [picture(bench.folder), dumpTables(bench.database)];
+    const before = [fingerprint(bench.folder), dumpTables(bench.database)];
     expect(troubles(await runCheck(bench))).toEqual([]);
-    expect([picture(bench.folder), dumpTables(bench.database)]).toEqual(before);
+    expect([fingerprint(bench.folder), dumpTables(bench.database)]).toEqual(before);
     expect(countLogins(bench.simulator)).toBe(2);
   });
 
@@ -111,11 +111,11 @@ describe('check while a worker runs', () => {
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
     await worker.stop('SIGKILL');
-    const before = picture(bench.folder);
+    const before = fingerprint(bench.folder);
     const checked = await runCheck(bench);
     expect(troubles(checked)).toEqual([]);
     if (existsSync('/proc/locks')) expect(told(checked, 'lock')).toContain('not held: no worker runs');
-    expect(Object.keys(picture(bench.folder))).toEqual(Object.keys(before));
+    expect(Object.keys(fingerprint(bench.folder))).toEqual(Object.keys(before));
     expect((await bench.run(['sync'])).code).toBe(0);
   });
 });

@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setUp, setUpFor, setUpSynced } from '../support/bench.ts';
-import { picture } from '../support/copy-process.ts';
 import { readRows } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 
 const COMMANDS = ['status', 'changes', 'query SELECT(1)', 'accept-removals', 'backup copy.db'];
 const OLD = resolve(import.meta.dirname, '../fixtures/schema-1.db');
@@ -40,11 +40,11 @@ describe('a database of an older schema', () => {
     const bench = setUpFor(NOWHERE);
     const path = join(bench.folder, 'old.db');
     copyFileSync(OLD, path);
-    const before = picture(bench.folder);
+    const before = fingerprint(bench.folder);
     const { code, stderr } = await bench.run([...command.split(' '), '--database', path]);
     expect(code).toBe(74);
     expect(stderr).toContain('start league-sync run or league-sync sync, which upgrades it');
-    expect(picture(bench.folder)).toEqual(before);
+    expect(fingerprint(bench.folder)).toEqual(before);
   });
 
   it('is upgraded by sync, after which it answers', async () => {

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
-import { execute, fingerprint, withDatabase } from '../support/database.ts';
+import { execute, withDatabase } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 
 const WRITING = ['run', 'sync', 'profile'] as const;
 const READING = ['status', 'query SELECT', 'sync --dry-run'] as const;

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { picture } from '../support/copy-process.ts';
 import { execute, openConnection } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 import {
   countLeagues,
   faultsIn,
@@ -56,7 +56,7 @@ describe('what is not a copy of the database and in the way', () => {
     expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
     mkdirSync(bench.shared);
     make(bench.copy, bench.database);
-    const before = picture(bench.shared);
+    const before = fingerprint(bench.shared);
     const worker = await startFresh(bench);
     await pollChange(bench, worker);
     await pollChange(bench, worker);
@@ -64,17 +64,17 @@ describe('what is not a copy of the database and in the way', () => {
     const faults = faultsIn(worker.log());
     expect(faults).toHaveLength(1);
     expect(JSON.stringify(faults)).toMatch(/copy\.db is not a copy of the database .*leagues\.db.*move it away/);
-    expect(picture(bench.shared)).toEqual(before);
+    expect(fingerprint(bench.shared)).toEqual(before);
     expect(countLeagues(bench.database)).toBe(3);
   });
 
   it('is the published copy of another league-sync, left as it is', async () => {
     const [bench, other] = [await setUpPublishing(), await setUpPublishing()];
     expect((await other.run(['sync'])).code).toBe(0);
-    const before = picture(other.folder);
+    const before = fingerprint(other.folder);
     const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.copy });
     expect([code, stderr]).toEqual([0, expect.stringContaining('is not a copy of the database')]);
-    expect(picture(other.folder)).toEqual(before);
+    expect(fingerprint(other.folder)).toEqual(before);
   });
 
   it('is a database that was made from a backup and went on by itself, left as it is', async () => {
@@ -84,20 +84,20 @@ describe('what is not a copy of the database and in the way', () => {
     expect((await bench.run(['backup', other.database])).code).toBe(0);
     other.change();
     expect((await other.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
-    const before = picture(other.folder);
+    const before = fingerprint(other.folder);
     const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.database });
     expect([code, stderr]).toEqual([0, expect.stringContaining('has data that is not in the database')]);
-    expect(picture(other.folder)).toEqual(before);
+    expect(fingerprint(other.folder)).toEqual(before);
   });
 
   it('is the database of another league-sync, left as it is', async () => {
     const [bench, other] = [await setUpPublishing(), await setUpPublishing()];
     expect((await other.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
-    const before = picture(other.folder);
+    const before = fingerprint(other.folder);
     const { code, stdout, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.database });
     expect([code, stdout]).toEqual([0, expect.stringContaining('1 added')]);
     expect(stderr).toContain('is not a copy of the database');
-    expect(picture(other.folder)).toEqual(before);
+    expect(fingerprint(other.folder)).toEqual(before);
   });
 
   it.each([
@@ -142,7 +142,7 @@ describe('what is not a copy of the database and in the way', () => {
     bench.simulator.setFault('not-json', true);
     const failed = await bench.runProcess(['sync']);
     expect([failed.code, lastLine(failed.stderr)]).toEqual([1, expect.stringContaining('The response to GET')]);
-    expect(picture(bench.shared)).toEqual({ 'copy.db': expect.any(String) });
+    expect(fingerprint(bench.shared)).toEqual({ 'copy.db': expect.any(String) });
   });
 
   it.each(['sync', 'profile'])(

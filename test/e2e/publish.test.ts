@@ -16,8 +16,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EVERY_SECOND, setUpFor } from '../support/bench.ts';
-import { askAsOther, expectWholeState, NO_OTHER_USER, picture } from '../support/copy-process.ts';
+import { askAsOther, expectWholeState, NO_OTHER_USER } from '../support/copy-process.ts';
 import { dumpTables, readRows } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually } from '../support/program.ts';
 import {
@@ -159,7 +160,7 @@ describe('the published copy', () => {
     expect((await bench.run(['sync'])).code).toBe(0);
     bench.change();
     expect((await bench.run(['sync'])).code).toBe(0);
-    const before = picture(bench.shared);
+    const before = fingerprint(bench.shared);
     for (const args of [
       ['query', 'SELECT league_id, first_seen_at FROM leagues', '--format', 'json'],
       ['changes', '--json'],
@@ -171,7 +172,7 @@ describe('the published copy', () => {
     const { code, stdout } = await bench.run(['status'], { LEAGUE_SYNC_DATABASE: bench.copy });
     expect(code).toBe(0);
     expect(stdout).toContain('shared/copy.db');
-    expect(picture(bench.shared)).toEqual(before);
+    expect(fingerprint(bench.shared)).toEqual(before);
   });
 });
 

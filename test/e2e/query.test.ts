@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
-import { fingerprint } from '../support/database.ts';
+import { fingerprint } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
 
 /** Statements that must be refused. */

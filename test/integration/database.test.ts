@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkFile } from '../../src/check/database.ts';
 import { findPackage } from '../../src/package.ts';
-import { picture } from '../support/copy-process.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { type Folder, fingerprint, makeFolder } from '../support/folder.ts';
 import { PRESENT_SCHEMA } from '../support/later-version.ts';
 import { startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
@@ -28,7 +27,7 @@ it('a database of an older schema is a warning that says what the next start doe
   await bench.poll();
   await bench[Symbol.asyncDispose]();
   const migrations = addMigration(folder);
-  const before = picture(folder.path);
+  const before = fingerprint(folder.path);
 
   const { result, state } = checkFile(bench.path, migrations);
 
@@ -37,5 +36,5 @@ it('a database of an older schema is a warning that says what the next start doe
   expect(result.message).toContain(`schema ${PRESENT_SCHEMA}, and this version has schema ${PRESENT_SCHEMA + 1}`);
   expect(result.message).toContain(`keeps a copy at ${bench.path}.schema-${PRESENT_SCHEMA}`);
   expect(result.fix).toBe('start the worker, which upgrades it');
-  expect(picture(folder.path)).toEqual(before);
+  expect(fingerprint(folder.path)).toEqual(before);
 });

@@ -20,9 +20,9 @@ import { findPackage } from '../../src/package.ts';
 import { tempPath } from '../../src/store/copy.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import type { Store } from '../../src/store/store.ts';
-import { mountDisk, NO_MOUNT, picture } from '../support/copy-process.ts';
+import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { dumpTables, execute, type Row, readExactRows, readRows, withDatabase } from '../support/database.ts';
-import { type Folder, makeFolder } from '../support/folder.ts';
+import { type Folder, fingerprint, makeFolder } from '../support/folder.ts';
 import { addMigration, makeLaterProgram, PRESENT_SCHEMA } from '../support/later-version.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -261,11 +261,11 @@ describe('an upgrade that fails', () => {
     const path = await fill(folder);
     const newer = newerMigrations(folder, 'newer');
     make(`${path}.schema-${PRESENT_SCHEMA}`, path);
-    const before = picture(folder.path);
+    const before = fingerprint(folder.path);
     const error = await rejectionOf(openAndClose(path, newer));
     expect(error).toBeInstanceOf(DatabaseError);
     expect(String(error)).toContain(`${path}.schema-${PRESENT_SCHEMA}`);
-    expect(picture(folder.path)).toEqual(before);
+    expect(fingerprint(folder.path)).toEqual(before);
   });
 
   it('for lack of disk space leaves everything as it was, and says so', async ({ skip }) => {
@@ -277,11 +277,11 @@ describe('an upgrade that fails', () => {
     if (disk === undefined) return skip(NO_MOUNT);
     const path = join(disk, 'leagues.db');
     copyFileSync(filled, path);
-    const before = picture(disk);
+    const before = fingerprint(disk);
     const error = await rejectionOf(openAndClose(path, newer));
     expect(error).toBeInstanceOf(DatabaseError);
     expect(String(error)).toMatch(/leagues\.db\.schema-.*disk is full.*free some space/);
-    expect(picture(disk)).toEqual(before);
+    expect(fingerprint(disk)).toEqual(before);
   });
 });
 

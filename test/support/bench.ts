@@ -62,6 +62,18 @@ export function setUpFor(baseUrl: string): Bench {
   };
 }
 
+/** The same bench with more settings. */
+export function addSettings<B extends Bench>(bench: B, more: Environment): B {
+  return {
+    ...bench,
+    env: { ...bench.env, ...more },
+    run: (args, env) => bench.run(args, { ...more, ...env }),
+    runProcess: (args, env, outlet) => bench.runProcess(args, { ...more, ...env }, outlet),
+    startWorker: (env) => bench.startWorker({ ...more, ...env }),
+    start: (args, env, outlet) => bench.start(args, { ...more, ...env }, outlet),
+  };
+}
+
 /** Whether a variable is for Node itself, which reads it when a process starts. */
 function isForNode(env: Environment): boolean {
   return Object.keys(env).some((name) => name.startsWith('NODE_'));

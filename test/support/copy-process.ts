@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
@@ -88,20 +87,6 @@ function readOrNothing(path: string): string {
 function written(folder: string): number {
   const parts = readdirSync(folder).filter((name) => /part/.test(name) && !name.endsWith('-journal'));
   return Math.max(0, ...parts.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0));
-}
-
-/** The type, permissions and content of everything in the folder; links as links. */
-export function picture(folder: string): Readonly<Record<string, string>> {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  return Object.fromEntries(names.map((name) => [name, describe(join(folder, name))]));
-}
-
-function describe(path: string): string {
-  const stat = lstatSync(path);
-  const mode = stat.mode.toString(8);
-  if (stat.isSymbolicLink()) return `${mode} ${readlinkSync(path)}`;
-  if (!stat.isFile()) return mode;
-  return `${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`;
 }
 
 /** Mounts a disk at a new folder until the end of the test. Undefined if this user may not mount. */

@@ -1,7 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { codeOf } from '../../src/errors.ts';
@@ -98,18 +96,4 @@ export function isWritten(path: string): boolean {
 export function isLocked(path: string): boolean {
   const lock = `${path}.lock`;
   return existsSync(lock) && isWritten(lock);
-}
-
-/** Name and content of every file below the folder: what "untouched" means. */
-export function fingerprint(folder: string): Readonly<Record<string, string>> {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  const files = names.filter((name) => statSync(join(folder, name)).isFile());
-  return Object.fromEntries(
-    files.map((name) => [
-      name,
-      createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex'),
-    ]),
-  );
 }

@@ -1,4 +1,16 @@
-import { accessSync, constants, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchFolder } from './leak.ts';
@@ -39,4 +51,18 @@ export function fastFolder(): string {
   } catch {
     return tmpdir();
   }
+}
+
+/** The type, permissions and content of everything below the folder; links as links: what "untouched" means. */
+export function fingerprint(folder: string): Readonly<Record<string, string>> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return Object.fromEntries(names.map((name) => [name, describe(join(folder, name))]));
+}
+
+function describe(path: string): string {
+  const stat = lstatSync(path);
+  const mode = stat.mode.toString(8);
+  if (stat.isSymbolicLink()) return `${mode} ${readlinkSync(path)}`;
+  if (!stat.isFile()) return mode;
+  return `${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`;
 }

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SimulatedBench, setUp } from './bench.ts';
+import { addSettings, type SimulatedBench, setUp } from './bench.ts';
 import { readRows } from './database.ts';
 import { makeLeague } from './leagues.ts';
 import { eventually, type LogLine, type RunningProgram } from './program.ts';
@@ -11,7 +11,6 @@ export type PublishingBench = SimulatedBench & {
   /** The path of the published copy. */
   readonly copy: string;
   readonly shared: string;
-  readonly env: Readonly<Record<string, string>>;
   /** Changes the list of the service. */
   readonly change: () => void;
 };
@@ -25,17 +24,8 @@ export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
     count += 1;
     bench.simulator.setLeagues(Array.from({ length: count + 1 }, (_, index) => makeLeague(`l${index}`)));
   };
-  const publishing = { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' };
-  return {
-    ...bench,
-    shared,
-    copy: join(shared, 'copy.db'),
-    env: publishing,
-    change,
-    run: (args, env = {}) => bench.run(args, { ...publishing, ...env }),
-    runProcess: (args, env = {}, outlet = {}) => bench.runProcess(args, { ...publishing, ...env }, outlet),
-    start: (args, env = {}, outlet = {}) => bench.start(args, { ...publishing, ...env }, outlet),
-  };
+  const publishing = addSettings(bench, { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' });
+  return { ...publishing, shared, copy: join(shared, 'copy.db'), change };
 }
 
 export function countLeagues(path: string): unknown {

@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { SimulatedBench } from '../support/bench.ts';
 import { readRows } from '../support/database.ts';
-import { leaveDemo, type Place, runDemo, setUpPlace } from '../support/demo-path.ts';
+import { leaveDemo, runDemo, setUpPlace } from '../support/demo-path.ts';
 import { startProgram } from '../support/program.ts';
 
-type Make = (place: Place) => Promise<void> | void;
+type Make = (place: SimulatedBench) => Promise<void> | void;
 
-async function beginAnew({ folder }: Place): Promise<void> {
+async function beginAnew({ folder }: SimulatedBench): Promise<void> {
   const demo = startProgram(['demo'], { cwd: folder });
   await demo.waitForPoll('changed');
   const { code, stderr } = await demo.stop();

@@ -2,12 +2,14 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import type { SimulatedBench } from '../support/bench.ts';
 import { EVERY_SECOND } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
-import { leaveDemo, type Place, runDemo, setUpPlace, treeOf } from '../support/demo-path.ts';
+import { leaveDemo, runDemo, setUpPlace } from '../support/demo-path.ts';
+import { fingerprint } from '../support/folder.ts';
 
 /** Kills a worker right after it has opened the database: its service never answers. */
-async function killAtOpening(place: Place): Promise<void> {
+async function killAtOpening(place: SimulatedBench): Promise<void> {
   place.simulator.setFault('hang', true);
   const worker = place.start(['run']);
   await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
@@ -15,14 +17,14 @@ async function killAtOpening(place: Place): Promise<void> {
   expect(readFileSync(`${place.database}-wal`).length).toBeGreaterThan(64);
 }
 
-async function killWorker(place: Place): Promise<void> {
+async function killWorker(place: SimulatedBench): Promise<void> {
   const worker = place.start(['run'], { LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
   await worker.waitForPoll();
   await worker.waitForPoll();
   await worker.stop('SIGKILL');
 }
 
-async function syncOnce(place: Place): Promise<void> {
+async function syncOnce(place: SimulatedBench): Promise<void> {
   expect((await place.run(['sync'])).code).toBe(0);
 }
 
@@ -39,7 +41,7 @@ const IS_USED = /leagues\.db is a league-sync database without the mark of a dem
 const ONE_FILE = /delete or move demo-data\/leagues\.db, or start the demo in another folder/;
 const WITH_LOG = /delete or move demo-data\/leagues\.db, demo-data\/leagues\.db-wal, demo-data\/leagues\.db-shm, or/;
 
-type Make = (place: Place) => Promise<void> | void;
+type Make = (place: SimulatedBench) => Promise<void> | void;
 
 const REFUSED: readonly (readonly [what: string, make: Make, is: RegExp, fix?: RegExp])[] = [
   ['the database of a worker', syncOnce, IS_USED],
@@ -209,3 +211,8 @@ describe('what a demo did not make', () => {
     expect(treeOf(place.folder)).toEqual(before);
   });
 });
+
+/** All that is below a folder, except for a lock file left behind: the next holder removes it. */
+function treeOf(folder: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(fingerprint(folder)).filter(([name]) => !name.endsWith('.lock')));
+}

@@ -1,5 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, countLogins, EVERY_SECOND, PASSWORD, setUp, setUpFor, USERNAME } from '../support/bench.ts';
+import {
+  addSettings,
+  type Bench,
+  countLogins,
+  EVERY_SECOND,
+  PASSWORD,
+  setUp,
+  setUpFor,
+  USERNAME,
+} from '../support/bench.ts';
 import { makeAuthority, noCertificates } from '../support/certificate.ts';
 import { basicPair, expectNoSecret, failToSync } from '../support/failed-sync.ts';
 import { type Environment, eventually } from '../support/program.ts';
@@ -35,16 +44,11 @@ async function startOffice(scheme: 'http' | 'https', behaviour?: (nth: number) =
   const { simulator } = await setUp();
   const authority = scheme === 'https' ? makeAuthority() : undefined;
   const front = authority && (await startTls(simulator.url, authority.issue({ names: `DNS:${HOST}` })));
-  const bench = setUpFor(ADDRESS[scheme]);
   const env: Environment = authority ? { NODE_EXTRA_CA_CERTS: authority.file } : { LEAGUE_SYNC_ALLOW_HTTP: 'true' };
   return {
     proxy: await startProxy(front?.port ?? Number(new URL(simulator.url).port), behaviour),
     logins: () => countLogins(simulator),
-    bench: {
-      ...bench,
-      run: (args, more) => bench.run(args, { ...env, ...more }),
-      start: (args, more) => bench.start(args, { ...env, ...more }),
-    },
+    bench: addSettings(setUpFor(ADDRESS[scheme]), env),
     leagues: simulator.leagues().length,
   };
 }

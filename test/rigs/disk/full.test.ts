@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_MOUNT } from '../../support/copy-process.ts';
-import { fingerprint } from '../../support/database.ts';
+import { fingerprint } from '../../support/folder.ts';
 import { outlastFullDisk, remount, setUpDisk, startOnDisk } from './small-disk.ts';
 
 describe('a disk of 2 MB', () => {

@@ -2,8 +2,9 @@ import { chmodSync, cpSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import type { SimulatedBench } from '../../support/bench.ts';
-import { mountDisk, picture } from '../../support/copy-process.ts';
+import { mountDisk } from '../../support/copy-process.ts';
 import { askSqlite3 } from '../../support/database.ts';
+import { fingerprint } from '../../support/folder.ts';
 import { setUpHeld } from '../../support/held-removals.ts';
 import { makeLeagues } from '../../support/leagues.ts';
 import type { Exit } from '../../support/program.ts';
@@ -80,10 +81,10 @@ export async function expectRefusal(place: DiskPlace, command: CommandName, harm
 
 /** Expects that the command succeeds and does not write to the disk. */
 export async function expectService(place: DiskPlace, command: CommandName, harmed: AppliedFault): Promise<void> {
-  const before = picture(place.disk);
+  const before = fingerprint(place.disk);
   const { code, stderr } = await runOn(place, command, harmed);
   expect(code, `${command}\n${stderr}`).toBe(0);
-  expect(picture(place.disk), command).toEqual(before);
+  expect(fingerprint(place.disk), command).toEqual(before);
 }
 
 /** Expects that the next `sync` succeeds and leaves one intact file. */
@@ -98,5 +99,5 @@ export async function expectGoesOn(place: DiskPlace): Promise<void> {
 
 /** Every file except the sidecar files, which a refused command may have created. */
 function contentOf(folder: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(picture(folder)).filter(([name]) => !COMPANION.test(name)));
+  return Object.fromEntries(Object.entries(fingerprint(folder)).filter(([name]) => !COMPANION.test(name)));
 }

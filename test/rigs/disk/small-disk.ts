@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { codeOf } from '../../../src/errors.ts';
-import { type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
+import { addSettings, type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
 import { mountDisk } from '../../support/copy-process.ts';
 import { readRows } from '../../support/database.ts';
 import { makeLeagues } from '../../support/leagues.ts';
@@ -42,13 +42,12 @@ export async function setUpDisk(inside = '.'): Promise<DiskBench | undefined> {
   if (disk === undefined) return undefined;
   const database = join(disk, inside, 'leagues.db');
   mkdirSync(dirname(database), { recursive: true });
-  const more = { LEAGUE_SYNC_DATABASE: database };
+  const onDisk = addSettings(bench, { LEAGUE_SYNC_DATABASE: database });
   return {
-    ...bench,
+    ...onDisk,
     disk,
     database,
-    run: (args, env = {}, outlet = {}) => bench.runProcess(args, { ...more, ...env }, outlet),
-    start: (args, env = {}, outlet = {}) => bench.start(args, { ...more, ...env }, outlet),
+    run: onDisk.runProcess,
     rows: (sql) => readRows(database, sql),
     change: () => {
       list.sport += 1;
