@@ -11,9 +11,7 @@ import { createWarn, main } from '../../src/main.ts';
 import { watchProgram } from './leak.ts';
 import { requireLogNames } from './log-names.ts';
 import {
-  createLines,
-  createLogWait,
-  createPollWait,
+  createProgramLog,
   DEADLINE_MS,
   type Exit,
   PROGRAM,
@@ -46,9 +44,7 @@ export function startWorker(options: CommandOptions): RunningProgram {
   const args = ['run'];
   const command = openCommand(args, options);
   const stop = new AbortController();
-  const lines = createLines();
-  const watchers = new Set<() => void>();
-  let ended = false;
+  const lines = createProgramLog(command.read);
   let bytes = 0;
   let characters = 0;
   const readLog = (): void => {
@@ -57,14 +53,12 @@ export function startWorker(options: CommandOptions): RunningProgram {
     bytes = Buffer.byteLength(stdout);
     lines.add(stdout.slice(characters));
     characters = stdout.length;
-    for (const watcher of watchers) watcher();
   };
   const reading = setInterval(readLog, LOG_READ_MS);
   const exited = command.run(stop.signal).finally(() => {
     clearInterval(reading);
-    ended = true;
     readLog();
-    for (const watcher of watchers) watcher();
+    lines.end();
   });
   const { env = {}, cwd } = options;
   watchProgram({ args, cwd, env }, command.read, exited);
@@ -78,16 +72,11 @@ export function startWorker(options: CommandOptions): RunningProgram {
   onTestFinished(async () => {
     await end();
     command[Symbol.dispose]();
-    requireLogNames(lines.all);
+    requireLogNames(lines.reader.log());
   });
-  const log = () => lines.all;
-  const waitForLog = createLogWait({ log, output: command.read, watchers, ended: () => ended });
   return {
+    ...lines.reader,
     pid: process.pid,
-    alive: () => !ended,
-    log,
-    waitForLog,
-    waitForPoll: createPollWait(waitForLog),
     send: (signal) => {
       if (signal === 'SIGHUP') return command.hangUp();
       if (signal !== 'SIGTERM') throw new Error(`Only a process of its own understands ${signal}.`);

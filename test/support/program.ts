@@ -75,26 +75,19 @@ export function runProgram(args: readonly string[], options: ProgramOptions): Pr
 export function startProgram(args: readonly string[], options: ProgramOptions): RunningProgram {
   const child = spawnProgram(args, options);
   const output = { stdout: '', stderr: '' };
-  const lines = createLines();
-  const watchers = new Set<() => void>();
-  const wake = () => {
-    for (const watcher of watchers) watcher();
-  };
+  const { add, end, reader } = createProgramLog(() => output);
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
-      if (name === 'stdout') lines.add(text);
-      wake();
+      if (name === 'stdout') add(text);
     });
   }
-  let ended = false;
   const exited = new Promise<Exit>((resolveExit, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      ended = true;
       children.delete(child);
       resolveExit(options.into === undefined ? { code, signal, ...output } : readPipeline({ signal, ...output }));
-      wake();
+      end();
     });
   });
   // Nothing awaits this after a test has failed.
@@ -102,7 +95,7 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   watchProgram({ args, cwd: options.cwd, env: options.env ?? {} }, () => output, exited);
   onTestFinished(() => {
     child.kill('SIGKILL');
-    requireLogNames([...lines.all, ...readLines(output.stderr)]);
+    requireLogNames([...reader.log(), ...readLines(output.stderr)]);
   });
   const waitForExit = (): Promise<Exit> => {
     const overtime = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
@@ -111,14 +104,9 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
   const send = (signal: NodeJS.Signals): void => {
     child.kill(signal);
   };
-  const log = () => lines.all;
-  const waitForLog = createLogWait({ log, output: () => output, watchers, ended: () => ended });
   return {
+    ...reader,
     pid: child.pid ?? 0,
-    alive: () => !ended,
-    log,
-    waitForLog,
-    waitForPoll: createPollWait(waitForLog),
     send,
     stop: (signal = 'SIGTERM') => {
       send(signal);
@@ -158,16 +146,15 @@ function readPipeline({ signal, stdout, stderr }: Omit<Exit, 'code'>): Exit {
   return { code: code === undefined ? null : Number(code), signal, stdout, stderr: said };
 }
 
-type Watched = {
-  readonly log: () => readonly LogLine[];
-  readonly output: () => { readonly stdout: string; readonly stderr: string };
-  readonly watchers: Set<() => void>;
-  readonly ended: () => boolean;
-};
-
-export function createLogWait({ log, output, watchers, ended }: Watched): RunningProgram['waitForLog'] {
-  let next = 0;
-  return (fits) =>
+/** The log of a program as it arrives. `output` is shown if a line that is waited for does not come. */
+export function createProgramLog(output: () => Pick<Exit, 'stdout' | 'stderr'>) {
+  const lines: LogLine[] = [];
+  const watchers = new Set<() => void>();
+  let [rest, next, ended] = ['', 0, false];
+  const wake = (): void => {
+    for (const watcher of watchers) watcher();
+  };
+  const waitForLog: RunningProgram['waitForLog'] = (fits) =>
     new Promise((resolveLine, reject) => {
       const settle = (): void => {
         clearTimeout(overtime);
@@ -178,14 +165,13 @@ export function createLogWait({ log, output, watchers, ended }: Watched): Runnin
         reject(new Error(`${why}\n${describe(output())}`));
       };
       const look = (): void => {
-        const lines = log();
         const found = lines.findIndex((line, index) => index >= next && fits(line));
         const line = lines[found];
         if (line !== undefined) {
           next = found + 1;
           settle();
           resolveLine(line);
-        } else if (ended()) {
+        } else if (ended) {
           fail('The program ended without the log line that was waited for.');
         }
       };
@@ -193,37 +179,32 @@ export function createLogWait({ log, output, watchers, ended }: Watched): Runnin
       watchers.add(look);
       look();
     });
-}
-
-export function createPollWait(waitForLog: RunningProgram['waitForLog']): RunningProgram['waitForPoll'] {
-  return (outcome) =>
+  const waitForPoll: RunningProgram['waitForPoll'] = (outcome) =>
     waitForLog(
       (line) =>
         line.kind === 'leagues' &&
         typeof line.outcome === 'string' &&
         (outcome === undefined || line.outcome === outcome),
     );
-}
-
-/** Parses lines as they arrive: waiting for each of thousands must not parse all of them again. */
-export function createLines() {
-  const all: LogLine[] = [];
-  let rest = '';
   return {
-    all: all as readonly LogLine[],
+    /** Parses lines as they arrive: waiting for each of thousands must not parse all of them again. */
     add: (text: string): void => {
       const parts = (rest + text).split('\n');
       rest = parts.pop() ?? '';
-      for (const part of parts) all.push(readLine(part));
+      for (const part of parts) lines.push(readLine(part));
+      wake();
     },
+    end: (): void => {
+      ended = true;
+      wake();
+    },
+    reader: { alive: () => !ended, log: () => lines, waitForLog, waitForPoll },
   };
 }
 
 /** The lines of a log that has ended. */
 export function readLines(text: string): readonly LogLine[] {
-  const lines = createLines();
-  lines.add(text);
-  return lines.all;
+  return text.split('\n').slice(0, -1).map(readLine);
 }
 
 function readLine(text: string): LogLine {
