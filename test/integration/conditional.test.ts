@@ -42,8 +42,7 @@ describe('a validator of the list', () => {
     ],
     [{}, NONE],
   ])('is sent back as it came: %o', async (headers, conditions) => {
-    await using bench = await setUpBench();
-    bench.service.script('leagues', listWith(makeLeagues(2), headers));
+    await using bench = await setUpBench({ leagues: listWith(makeLeagues(2), headers) });
     await bench.poll();
     expect(conditionsIn(bench.service)).toEqual(NONE);
     await bench.poll();
@@ -51,8 +50,7 @@ describe('a validator of the list', () => {
   });
 
   it('makes 304 an unchanged poll that writes only its row, and is kept for the next one', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('leagues', listWith(makeLeagues(3)), UNMODIFIED);
+    await using bench = await setUpBench({ leagues: [listWith(makeLeagues(3)), UNMODIFIED] });
     await bench.poll();
     const { runs: _, ...before } = dumpTables(bench.path);
     for (const _poll of [1, 2]) {
@@ -70,13 +68,9 @@ describe('a validator of the list', () => {
   });
 
   it('is forgotten if the service sends another list', async () => {
-    await using bench = await setUpBench();
-    bench.service.script(
-      'leagues',
-      listWith(makeLeagues(2)),
-      listWith(makeLeagues(3), { etag: '"v2"' }),
-      listWith(makeLeagues(4), {}),
-    );
+    await using bench = await setUpBench({
+      leagues: [listWith(makeLeagues(2)), listWith(makeLeagues(3), { etag: '"v2"' }), listWith(makeLeagues(4), {})],
+    });
     await bench.poll();
     await bench.poll();
     await bench.poll();
@@ -109,8 +103,7 @@ describe('no conditional request is sent', () => {
     ['another account', { USERNAME: 'someone-else' }],
     ['another scope', { STATUS: 'active' }],
   ])('by %s', async (_, settings) => {
-    await using bench = await setUpBench();
-    bench.service.script('leagues', listWith(makeLeagues(2)));
+    await using bench = await setUpBench({ leagues: listWith(makeLeagues(2)) });
     await bench.poll();
     await bench.place[Symbol.asyncDispose]();
     await pollAs(bench, settings, listWith(makeLeagues(2)));
@@ -118,8 +111,7 @@ describe('no conditional request is sent', () => {
   });
 
   it('by another version of the program', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('leagues', listWith(makeLeagues(2)));
+    await using bench = await setUpBench({ leagues: listWith(makeLeagues(2)) });
     await bench.poll();
     execute(bench.path, "UPDATE runs SET program_version = '0.0.1'");
     await bench.poll();
@@ -139,8 +131,7 @@ describe('no conditional request is sent', () => {
   });
 
   it('while a removal is held, so that an acceptance takes effect', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('leagues', listWith(makeLeagues(9)), listWith([], { etag: '"none"' }));
+    await using bench = await setUpBench({ leagues: [listWith(makeLeagues(9)), listWith([], { etag: '"none"' })] });
     await bench.poll();
     expect((await bench.poll()).outcome).toBe('held');
     expect((await bench.poll()).outcome).toBe('held');
@@ -154,8 +145,10 @@ describe('no conditional request is sent', () => {
 
   it('once a day, in case the service never changes its validators', async () => {
     let now = Date.parse('2026-11-20T12:00:00.000Z');
-    await using bench = await setUpBench({}, { clock: createWallClock(() => now) });
-    bench.service.script('leagues', listWith(makeLeagues(2)), UNMODIFIED);
+    await using bench = await setUpBench(
+      { leagues: [listWith(makeLeagues(2)), UNMODIFIED] },
+      { clock: createWallClock(() => now) },
+    );
     await bench.poll();
     now += DAY - 60_000;
     await bench.poll();
@@ -170,8 +163,7 @@ describe('no conditional request is sent', () => {
 
   it('if the clock was set back since the list was received', async () => {
     let now = Date.parse('2026-11-20T12:00:00.000Z');
-    await using bench = await setUpBench({}, { clock: createWallClock(() => now) });
-    bench.service.script('leagues', listWith(makeLeagues(2)));
+    await using bench = await setUpBench({ leagues: listWith(makeLeagues(2)) }, { clock: createWallClock(() => now) });
     await bench.poll();
     now -= 60_000;
     await bench.poll();
@@ -179,8 +171,7 @@ describe('no conditional request is sent', () => {
   });
 
   it('if it is too long for a header, and never for the profile', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('leagues', listWith(makeLeagues(2), { etag: `"${'x'.repeat(2_000)}"` }));
+    await using bench = await setUpBench({ leagues: listWith(makeLeagues(2), { etag: `"${'x'.repeat(2_000)}"` }) });
     await bench.poll();
     await bench.poll();
     expect(conditionsIn(bench.service)).toEqual(NONE);
@@ -192,8 +183,7 @@ describe('no conditional request is sent', () => {
 });
 
 it('a poll fails with a database error if the validators cannot be read', async () => {
-  await using bench = await setUpBench();
-  bench.service.script('leagues', listWith(makeLeagues(2)));
+  await using bench = await setUpBench({ leagues: listWith(makeLeagues(2)) });
   await bench.poll();
   execute(bench.path, 'ALTER TABLE held_removals RENAME TO away');
   expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'database' } });
@@ -201,8 +191,7 @@ it('a poll fails with a database error if the validators cannot be read', async 
 });
 
 it('an unconditional request answered with 304 fails the poll, and the next one requests the list', async () => {
-  await using bench = await setUpBench();
-  bench.service.script('leagues', UNMODIFIED, listWith(makeLeagues(2)));
+  await using bench = await setUpBench({ leagues: [UNMODIFIED, listWith(makeLeagues(2))] });
   expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract', httpStatus: 304 } });
   expect((await bench.poll()).outcome).toBe('changed');
 });

@@ -52,8 +52,7 @@ it('a run that has ended has no deadline any more', async () => {
 describe('a run whose time is up', () => {
   it('says what failed before', async () => {
     const settings = { RUN_TIMEOUT: '3s', ATTEMPT_TIMEOUT: '20s' };
-    await using bench = await setUpBench({}, { settings });
-    bench.service.script('leagues', fail(503), hang());
+    await using bench = await setUpBench({ leagues: [fail(503), hang()] }, { settings });
     await bench.poll();
     const [row] = bench.rows('SELECT attempts, error_kind, error_message FROM runs');
     expect(row).toMatchObject({ attempts: 2, error_kind: 'timeout' });

@@ -51,8 +51,7 @@ describe.concurrent('the login', () => {
   });
 
   it('gives the token that every other request carries', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('login', grantLogin({ access_token: 'the-token' }));
+    await using bench = await setUpBench({ login: grantLogin({ access_token: 'the-token' }) });
     await bench.poll();
     await bench.pollProfile();
     const sent = [...bench.service.seen('leagues'), ...bench.service.seen('profile')];
@@ -81,8 +80,7 @@ describe.concurrent('the login', () => {
     ['200 with a page of HTML', { body: '<html>' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
   ])('answered with %s is refused: sent once, and not again by the next poll', async (_, reply) => {
-    await using bench = await setUpBench();
-    bench.service.script('login', reply);
+    await using bench = await setUpBench({ login: reply });
     const { error } = await bench.poll();
     expect(error).toBeInstanceOf(CredentialsError);
     expect((await bench.poll()).error).toBeInstanceOf(CredentialsError);
@@ -92,15 +90,13 @@ describe.concurrent('the login', () => {
   });
 
   it.each([401, 404])('refused with %i and result=fail names what to check: credentials or address', async (status) => {
-    await using bench = await setUpBench();
-    bench.service.script('login', fail(status));
+    await using bench = await setUpBench({ login: fail(status) });
     const { error } = await bench.poll();
     expect(error?.fix).toContain(status === 404 ? 'check LEAGUE_SYNC_BASE_URL' : 'check LEAGUE_SYNC_USERNAME');
   });
 
   it('that was refused is tried at once when the operator asks', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('login', fail(401), grantLogin());
+    await using bench = await setUpBench({ login: [fail(401), grantLogin()] });
     await bench.poll();
     bench.place.session.retryNow();
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
@@ -112,8 +108,7 @@ describe.concurrent('the login', () => {
     ['408', { status: 408 }],
     ['a broken connection', reset()],
   ])('answered with %s is retried', async (_, reply) => {
-    await using bench = await setUpBench();
-    bench.service.script('login', reply, grantLogin());
+    await using bench = await setUpBench({ login: [reply, grantLogin()] });
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged', attempts: 1 });
     expect(await loginsOf(bench, 2)).toEqual([
       { outcome: 'failed', reason: 'manual' },
@@ -122,22 +117,21 @@ describe.concurrent('the login', () => {
   });
 
   it('of a service that is down is sent four times, and the run fails', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('login', fail(503));
+    await using bench = await setUpBench({ login: fail(503) });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'status' } });
     expect(bench.service.requests).toHaveLength(4);
     expect(await loginsOf(bench, 4)).toHaveLength(4);
   });
 
   it('without a token in its answer fails the run', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('login', json({ result: 'success' }));
+    await using bench = await setUpBench({ login: json({ result: 'success' }) });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'contract' } });
   });
 
   it('with an unreadable expiry succeeds and is drift', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('login', grantLogin({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }));
+    await using bench = await setUpBench({
+      login: grantLogin({ expire_datetime: 'tomorrow', surprise: 1, refresh_token: undefined }),
+    });
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
     await bench.poll();
     expect(bench.service.seen('login')).toHaveLength(1);
@@ -154,8 +148,7 @@ describe.concurrent('the login', () => {
     ['0001-01-01T00:00:00+01:00', '0000-12-31T23:00:00.000Z'],
     ['0000-01-01T00:00:00+01:00', '0000-01-01T00:00:00.000Z'],
   ])('with the expiry %s is recorded', async (expire_datetime, expires_at) => {
-    await using bench = await setUpBench();
-    bench.service.script('login', grantLogin({ expire_datetime }));
+    await using bench = await setUpBench({ login: grantLogin({ expire_datetime }) });
     await bench.poll();
     await loginsOf(bench, 1);
     expect(bench.rows('SELECT outcome, expires_at FROM logins LIMIT 1')).toEqual([{ outcome: 'ok', expires_at }]);
@@ -175,8 +168,9 @@ describe.concurrent('the login', () => {
   });
 
   it('has its token replaced in stored data and in names of drift, but not words that are the password', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('login', grantLogin({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }));
+    await using bench = await setUpBench({
+      login: grantLogin({ access_token: 'token-abc-123', 'x-token-abc-123': 1 }),
+    });
     const league = makeLeague('a', { city: 'token-abc-123', note: 'token-abc-123', state: PASSWORD });
     const odd = makeLeague('b', { sport: null, city: 'token-abc-123' });
     expect(await bench.pollWith([league, odd, makeLeague('c', { 'x-token-abc-123': 1 })])).toMatchObject({
@@ -254,12 +248,9 @@ describe.concurrent('a rejected token', () => {
   });
 
   it('is replaced for the profile, too', async () => {
-    await using bench = await setUpBench();
-    bench.service.script(
-      'profile',
-      fail(401),
-      json({ message: 'ok', player: { player_id: 'p' }, player_premium_items: [] }),
-    );
+    await using bench = await setUpBench({
+      profile: [fail(401), json({ message: 'ok', player: { player_id: 'p' }, player_premium_items: [] })],
+    });
     expect(await bench.pollProfile()).toMatchObject({ outcome: 'changed', attempts: 2 });
     expect(bench.service.seen('login')).toHaveLength(2);
   });
@@ -455,8 +446,7 @@ describe.concurrent('Retry-After', () => {
   });
 
   it('of a login holds back everything', async () => {
-    await using bench = await setUpBench();
-    bench.service.script('login', fail(503, { 'retry-after': '3600' }));
+    await using bench = await setUpBench({ login: fail(503, { 'retry-after': '3600' }) });
     await bench.poll();
     await bench.poll();
     expect(bench.service.requests).toHaveLength(1);
@@ -478,8 +468,9 @@ describe.concurrent('a redirect', () => {
 
   it('of the login is not followed either', async () => {
     await using other = await startService();
-    await using bench = await setUpBench();
-    bench.service.script('login', { status: 307, headers: { location: `${other.url}/players/v1/authenticate/login` } });
+    await using bench = await setUpBench({
+      login: { status: 307, headers: { location: `${other.url}/players/v1/authenticate/login` } },
+    });
     expect((await bench.poll()).outcome).toBe('failed');
     expect(other.requests).toEqual([]);
   });
@@ -592,8 +583,10 @@ describe.concurrent('a deadline', () => {
   });
 
   it('ends a run whose login hangs', async () => {
-    await using bench = await setUpBench({}, { settings: { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' } });
-    bench.service.script('login', hang());
+    await using bench = await setUpBench(
+      { login: hang() },
+      { settings: { RUN_TIMEOUT: '1s', ATTEMPT_TIMEOUT: '20s' } },
+    );
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 0, error: { kind: 'timeout' } });
   });
 

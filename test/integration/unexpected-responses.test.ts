@@ -23,15 +23,13 @@ const SOON = { ATTEMPT_TIMEOUT: '2s' };
 
 describe.concurrent('a failure whose body never ends counts by its head', () => {
   it('so that a login with 401 is refused, and tried once', async () => {
-    await using bench = await setUpBench({}, { settings: SOON });
-    bench.service.script('login', stalled(401));
+    await using bench = await setUpBench({ login: stalled(401) }, { settings: SOON });
     expect(await bench.poll()).toMatchObject({ outcome: 'failed', error: { kind: 'credentials' } });
     expect(bench.service.seen('login')).toHaveLength(1);
   });
 
   it('so that a token rejected with 401 is replaced, and the poll goes on', async () => {
-    await using bench = await setUpBench({}, { settings: SOON });
-    bench.service.script('leagues', stalled(401), GOOD);
+    await using bench = await setUpBench({ leagues: [stalled(401), GOOD] }, { settings: SOON });
     expect(await bench.poll()).toMatchObject({ outcome: 'changed', attempts: 2 });
     expect(bench.service.seen('login')).toHaveLength(2);
   });
@@ -59,8 +57,10 @@ describe.concurrent('a failure whose body never ends counts by its head', () => 
   });
 
   it('but a success without its body is none', async () => {
-    await using bench = await setUpBench({}, { settings: { ATTEMPT_TIMEOUT: '500ms', RUN_TIMEOUT: '30s' } });
-    bench.service.script('leagues', stalled(200));
+    await using bench = await setUpBench(
+      { leagues: stalled(200) },
+      { settings: { ATTEMPT_TIMEOUT: '500ms', RUN_TIMEOUT: '30s' } },
+    );
     const report = await bench.poll();
     expect(report).toMatchObject({ outcome: 'failed', httpStatus: 200, error: { kind: 'timeout' } });
   });
@@ -149,8 +149,7 @@ it.each([
   ['percent-encoded', 'https://%61ccess-token-1.evil.example/'],
   ['broken by a tab', 'https://access-to\tken-1.evil.example/'],
 ])('a token in the host of a redirect is not repeated, %s', async (_, location) => {
-  await using bench = await setUpBench();
-  bench.service.script('login', grantLogin({ access_token: 'access-token-1' }));
+  await using bench = await setUpBench({ login: grantLogin({ access_token: 'access-token-1' }) });
   bench.service.script('leagues', (response) => {
     response.socket?.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
   });
@@ -160,8 +159,9 @@ it.each([
 });
 
 it.each(['constructor', '__proto__'])('an encoding by the name of "%s" is none', async (encoding) => {
-  await using bench = await setUpBench();
-  bench.service.script('leagues', { headers: { 'content-encoding': encoding }, body: '{"leagues":[]}' });
+  await using bench = await setUpBench({
+    leagues: { headers: { 'content-encoding': encoding }, body: '{"leagues":[]}' },
+  });
   expect(await bench.poll()).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
 });
 
@@ -172,8 +172,7 @@ describe('a response of many tiny elements', () => {
     ['numbers', '1,'],
   ])('is refused, and not described element by element: %s', async (_, element) => {
     const body = `{"message":"ok","leagues":[${element.repeat(12_000_000 / element.length)}{}],"timestamp":null}`;
-    await using bench = await setUpBench();
-    bench.service.script('leagues', { body });
+    await using bench = await setUpBench({ leagues: { body } });
     const report = await bench.poll();
     expect(report).toMatchObject({ outcome: 'failed', attempts: 1, error: { kind: 'contract' } });
     expect(report.error?.message.length).toBeLessThan(1_000);
@@ -181,8 +180,9 @@ describe('a response of many tiny elements', () => {
 
   it('with unknown fields is read, and drift names some of them', async () => {
     const fields = Array.from({ length: 200_000 }, (_, nth) => `"field ${nth}":1`);
-    await using bench = await setUpBench();
-    bench.service.script('leagues', { body: `{"message":"ok","leagues":[],"timestamp":null,${fields.join()}}` });
+    await using bench = await setUpBench({
+      leagues: { body: `{"message":"ok","leagues":[],"timestamp":null,${fields.join()}}` },
+    });
     expect(await bench.poll()).toMatchObject({ outcome: 'unchanged' });
     expect(bench.rows('SELECT count(*) AS n FROM drift')).toEqual([{ n: 100 }]);
   });
