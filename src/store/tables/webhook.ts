@@ -50,8 +50,6 @@ const NO_MESSAGE = {
   next_attempt_at: null,
 } as const;
 
-export type WebhookRows = ReturnType<typeof createWebhookRows>;
-
 export function createWebhookRows(client: Database.Database) {
   const db = drizzle({ client });
   const { message_body, ...columns } = getTableColumns(webhook);
