@@ -12,6 +12,8 @@ import {
 import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { findPackage } from '../../../src/package.ts';
+import { readMigrations } from '../../../src/store/migrate.ts';
 import { type Bench, setUpFor } from '../../support/bench.ts';
 import { copierOf, killIfAlive } from '../../support/copy-process.ts';
 import { execute, openConnection, type Row, readRows, withDatabase } from '../../support/database.ts';
@@ -42,6 +44,8 @@ type Place = 'before the copy' | 'in the copy' | 'before the commit' | 'in the m
 
 /** Kills an upgrade, judges what is left, and starts the program again. */
 type KillUpgrade = (kill: UpgradeKill) => Promise<Place>;
+
+const NEWEST = readMigrations(findPackage().migrations).length;
 
 /** Enough for a copy of some ten milliseconds, and a migration of a hundred: its first statement reads every run. */
 const CHANGES = 12_000;
@@ -101,9 +105,9 @@ async function setUp(): Promise<KillUpgrade> {
   await measureSteps(bench);
   place('stopped');
   const durations = await measureSteps(bench);
-  const schemas = { 1: readRows(originals.stopped, SCHEMA), 2: readRows(database, SCHEMA) } as const;
+  const schemas = { 1: readRows(originals.stopped, SCHEMA), [NEWEST]: readRows(database, SCHEMA) };
   const judge = createJudge(originals.stopped, schemas);
-  judge(database, [2]);
+  judge(database, [NEWEST]);
   return async ({ step, share, withCopier, earlierWorker }) => {
     place(earlierWorker);
     const program = bench.start(['sync']);
@@ -114,7 +118,7 @@ async function setUp(): Promise<KillUpgrade> {
     if (copier !== undefined) killIfAlive(copier);
     const hit = judgeRemains(database, judge);
     expect(await bench.runProcess(['sync'])).toMatchObject({ code: 0 });
-    judge(database, [2]);
+    judge(database, [NEWEST]);
     if (hit !== 'after it') judge(copyOf(database), [1]);
     expect(existsSync(`${database}-journal`)).toBe(false);
     expect(statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
@@ -185,7 +189,7 @@ function isMigrated(database: string): boolean {
   const version = Buffer.alloc(4);
   readSync(file, version, 0, version.length, USER_VERSION_AT);
   closeSync(file);
-  return version.readUInt32BE() === 2;
+  return version.readUInt32BE() === NEWEST;
 }
 
 function copierIn({ pid, alive }: RunningProgram): number | undefined {
@@ -244,12 +248,12 @@ function judgeRemains(database: string, judge: Judge): Place {
   copyDatabase(database, same);
   const [hasCopy, isInMigration] = [existsSync(copyOf(database)), existsSync(`${database}-journal`)];
   const hasPart = partsOf(database).length > 0;
-  const version = judge(same, [1, 2]);
+  const version = judge(same, [1, NEWEST]);
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(same + suffix, { force: true });
   // Before the copy has its name, nothing may have been migrated.
   if (hasCopy) judge(copyOf(database), [1]);
   else expect(version).toBe(1);
-  if (version === 2) return 'after it';
+  if (version === NEWEST) return 'after it';
   if (isInMigration) return 'in the migration';
   if (hasCopy) return 'before the commit';
   return hasPart ? 'in the copy' : 'before the copy';
