@@ -231,9 +231,9 @@ UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
 	('What was the value of a field at an instant?',
 		'SELECT status FROM league_versions WHERE league_id = ''ID'' AND valid_from <= ''2026-11-20T12:00:00.000Z'''
 			|| ' AND (valid_to IS NULL OR valid_to > ''2026-11-20T12:00:00.000Z'')'),
-	('Which leagues joined last?',
+	('Which leagues joined last, after the first poll?',
 		'SELECT at, league_id, after ->> ''$.league_name'' AS league_name FROM league_changes WHERE kind = ''added'''
-			|| ' ORDER BY seq DESC LIMIT 10'),
+			|| ' AND run_id > (SELECT run_id FROM league_changes ORDER BY seq LIMIT 1) ORDER BY seq DESC LIMIT 10'),
 	('How often did each league change?',
 		'SELECT league_id, league_name, sum(kind = ''changed'') AS changed, sum(kind = ''removed'') AS removed,'
 			|| ' sum(kind = ''restored'') AS restored FROM league_changes JOIN leagues USING (league_id)'
