@@ -3,12 +3,13 @@ import type { Command, Mode, ProcessIO } from './commands/command.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
-import { DEMO_SECRET } from './simulator/receiver.ts';
-import type { FeedStart } from './store/queries/feed.ts';
-import { formatTimestamp, parseTimestamp } from './time/clock.ts';
+import type { FeedEntry, FeedStart } from './store/queries/feed.ts';
+import { formatTimestamp, parseTimestamp, systemClock } from './time/clock.ts';
 import { parseDuration } from './time/duration.ts';
 
 export type Execute = <Options>(load: () => Promise<Command<Options>>, options: Options, mode: Mode) => Promise<void>;
+
+const CHANGE_KINDS: readonly FeedEntry['kind'][] = ['added', 'changed', 'removed', 'restored'];
 
 const CHANGE_SIGNS = `
 Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
@@ -90,8 +91,13 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   program
     .command('changes')
     .description('show the newest 50 changes, oldest first; with --since, show all changes from that point on')
-    .addOption(sinceOption())
-    .option('--league <id>', 'only this league')
+    .option(
+      '--since <seq|time>',
+      'all changes after this change number (seq), or since this date or timestamp (UTC unless it has an offset), or since a duration ago, such as 2d',
+      readStart,
+    )
+    .option('--league <id|name>', 'only this league')
+    .addOption(new Option('--kind <kind>', 'only changes of this kind').choices(CHANGE_KINDS))
     .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
     .option('--ids', 'at a terminal, show league ids too; elsewhere they are always shown')
     .option('--json', 'print one JSON object per line')
@@ -211,9 +217,13 @@ function readPath(text: string): string {
 
 function readStart(text: string): FeedStart {
   if (/^\d+$/.test(text)) return { afterSeq: Number(text) };
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return { sinceAt: formatTimestamp(systemClock.now() - agoMs) };
   const timestamp = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
   if (timestamp === undefined)
-    throw new InvalidArgumentError('Write a change number (seq), a date such as 2026-11-20, or 2026-11-20T12:00:00Z.');
+    throw new InvalidArgumentError(
+      'Write a change number (seq), a date such as 2026-11-20, 2026-11-20T12:00:00Z, or a duration ago such as 2d.',
+    );
   return { sinceAt: formatTimestamp(timestamp) };
 }
 

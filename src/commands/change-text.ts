@@ -13,7 +13,13 @@ export function describeEntry({ seq, at, kind, ...league }: FeedEntry): string {
 
 export function describeLeague(league: Pick<FeedEntry, 'league_name' | 'league_id' | 'fields'>): string {
   const what = describeFields(league.fields);
-  return escapeControls(`${league.league_name} (${league.league_id})${what && `: ${what}`}`);
+  return escapeControls(`${nameBefore(league)} (${league.league_id})${what && `: ${what}`}`);
+}
+
+/** The name under which a reader knows the league: its old name if the change renamed it. */
+export function nameBefore({ league_name, fields }: Pick<FeedEntry, 'league_name' | 'fields'>): string | null {
+  const renamed = fields.find(({ field }) => field === 'league_name');
+  return renamed === undefined ? league_name : String(renamed.old);
 }
 
 /** Such as `status "active" -> "inactive", priority 1 -> 2`. */

@@ -8,13 +8,13 @@ import {
   findRange,
   readFeed,
 } from '../store/queries/feed.ts';
-import { findLeagueIds } from '../store/queries/leagues.ts';
-import { escapeControls } from '../terminal/style.ts';
+import type { Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
-import { type ChangeRow, describeEntry, formatChanges } from './change-text.ts';
+import { type ChangeRow, describeEntry, formatChanges, nameBefore } from './change-text.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
+import { findLeagueId } from './find-league.ts';
 import { WIDE_COLUMNS } from './status-text.ts';
 
 /** The number of changes shown if neither `--since` nor `--limit` is given. */
@@ -23,39 +23,45 @@ const DEFAULT_LIMIT = 50;
 type ChangesOptions = DatabaseOption & {
   readonly since?: FeedStart;
   readonly league?: string;
+  readonly kind?: FeedEntry['kind'];
   readonly limit?: number;
   readonly json?: boolean;
   readonly ids?: boolean;
 };
 
-export const changes: Command<ChangesOptions> = async (
-  io,
-  { since, league, limit, json = false, ids = false, ...option },
-) => {
+export const changes: Command<ChangesOptions> = async (io, options) => {
+  const { since, league, kind, limit, json = false, ids = false, ...option } = options;
   const path = await findDatabase(io, option);
   const start = since ?? { newest: limit ?? DEFAULT_LIMIT };
-  const range = withReader(path, (db) => findRange(db, start, league));
-  const { terminal } = io;
-  const format = (page: readonly FeedEntry[]): readonly string[] => {
-    if (json) return page.map(changeJson);
-    if (terminal === undefined) return page.map(describeEntry);
-    const rows = page.map((entry) => toRow(entry, terminal.columns, ids));
-    return formatChanges(rows, terminal);
+  const filter = { leagueId: league === undefined ? undefined : findLeagueId(path, league), kind };
+  const range = withReader(path, (db) => findRange(db, start, filter));
+  const show = async (page: readonly FeedEntry[]): Promise<void> => {
+    if (page.length > 0) await io.print(formatPage(page, { json, ids, terminal: io.terminal }).join('\n'));
   };
   let shown = 0;
   for (const page of readFeed(path, range, { limit: limit ?? Number.POSITIVE_INFINITY, fields: !json })) {
-    if (page.length > 0) await io.print(format(page).join('\n'));
+    await show(page);
     shown += page.length;
   }
-  if (shown === 0 && !json) await io.print(explainNoChanges(path, range));
+  if (shown === 0 && !json) await io.print(range.after > range.last ? describeBeyond(range) : 'no changes');
   return EXIT.done;
 };
 
-function toRow({ seq, at, kind, league_id, league_name, fields }: FeedEntry, columns: number, ids: boolean): ChangeRow {
+type Format = { readonly json: boolean; readonly ids: boolean; readonly terminal: Terminal | undefined };
+
+function formatPage(page: readonly FeedEntry[], { json, ids, terminal }: Format): readonly string[] {
+  if (json) return page.map(changeJson);
+  if (terminal === undefined) return page.map(describeEntry);
+  const rows = page.map((entry) => toRow(entry, terminal.columns, ids));
+  return formatChanges(rows, terminal);
+}
+
+function toRow(entry: FeedEntry, columns: number, ids: boolean): ChangeRow {
+  const { seq, at, kind, league_id, fields } = entry;
   const age = formatAge(systemClock.now() - Date.parse(at));
   const lead = columns < WIDE_COLUMNS ? [String(seq), age] : [String(seq), at, age];
   const id = ids ? league_id : undefined;
-  return { lead, mark: MARKS[kind], name: league_name?.trim() || league_id, id, fields };
+  return { lead, mark: MARKS[kind], name: nameBefore(entry)?.trim() || league_id, id, fields };
 }
 
 const MARKS: Readonly<Record<FeedEntry['kind'], ChangeRow['mark']>> = {
@@ -65,12 +71,7 @@ const MARKS: Readonly<Record<FeedEntry['kind'], ChangeRow['mark']>> = {
   restored: { text: '↺', tone: 'good' },
 };
 
-/** An empty result often means that an option was mistyped. */
-function explainNoChanges(path: string, { after, last, leagueId }: FeedRange): string {
-  if (after > last) return `no changes: the feed ends at ${last}; for a time write a date such as 2026-11-20`;
-  if (leagueId === undefined) return 'no changes';
-  const named = findLeagueIds(path, leagueId);
-  if (named[0] === leagueId) return 'no changes';
-  const hint = named.length === 0 ? '' : `; with that name there is ${named.join(', ')}`;
-  return `no changes: there is no league with the league_id ${escapeControls(leagueId)}${hint}`;
+/** A number beyond the end often means that a date was mistyped. */
+function describeBeyond({ last }: FeedRange): string {
+  return `no changes: the feed ends at ${last}; for a time write a date such as 2026-11-20`;
 }

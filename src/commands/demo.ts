@@ -14,7 +14,7 @@ import { escapeControls } from '../terminal/style.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
 import { runWorker } from '../worker/worker.ts';
-import { describeFields } from './change-text.ts';
+import { describeFields, nameBefore } from './change-text.ts';
 import type { Command, ProcessIO } from './command.ts';
 
 const DATABASE = 'demo-data/leagues.db';
@@ -89,11 +89,11 @@ function createFeedLog(log: Log): Listener {
     if (event.type !== 'runEnded' || event.report.kind !== 'leagues' || !event.report.wrote) return;
     const { range, entries } = withOwnReader(DATABASE, (db) => {
       const after = findRange(db, { afterSeq: seq });
-      return { range: after, entries: readPage(db, after, { limit: MAX_LOGGED, fields: true }) };
+      return { range: after, ...readPage(db, after, { limit: MAX_LOGGED, fields: true }) };
     });
-    for (const { kind, league_name, fields } of entries) {
-      const what = describeFields(fields);
-      log.info(escapeControls(`  ${kind}: ${league_name}${what && `, ${what}`}`));
+    for (const entry of entries) {
+      const what = describeFields(entry.fields);
+      log.info(escapeControls(`  ${entry.kind}: ${nameBefore(entry)}${what && `, ${what}`}`));
     }
     const more = range.last - (entries.at(-1)?.seq ?? range.last);
     if (more > 0) log.info(`  … and ${more} more`);

@@ -106,13 +106,33 @@ describe('changes', { timeout: 60_000 }, () => {
     const exit = await show(['--json', '--since', '0']);
     const objects = objectsOf(exit);
     for (const object of objects) {
-      expect(Object.keys(object)).toEqual(['seq', 'run_id', 'at', 'league_id', 'kind', 'before', 'after']);
+      expect(Object.keys(object)).toEqual([
+        'seq',
+        'run_id',
+        'at',
+        'league_id',
+        'league_name',
+        'kind',
+        'before',
+        'after',
+      ]);
     }
     const rows = readRows(path, 'SELECT * FROM league_changes ORDER BY seq');
     const embedded = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
-    expect(objects).toEqual(
+    expect(objects.map(({ league_name: _, ...row }) => row)).toEqual(
       rows.map(({ before, after, ...row }) => ({ ...row, before: embedded(before), after: embedded(after) })),
     );
+    // The name after the change; of a removal, the name before it.
+    expect(objects.map(({ league_name }) => league_name)).toEqual([
+      'First League',
+      'Second League',
+      'First League',
+      'Second League, renamed',
+      'First League',
+      'First League',
+      'Second League, renamed',
+      'Second League, renamed',
+    ]);
     expect(objects[0]).toMatchObject({ kind: 'added', before: null, after: { rankings: false, extra: {} } });
     expect(objects[2]).toMatchObject({
       seq: 3,
@@ -137,7 +157,7 @@ describe('changes', { timeout: 60_000 }, () => {
     const rows = readRows(path, 'SELECT before, after FROM league_changes ORDER BY seq');
     const [added = '', changed = ''] = linesOf(exit);
     expect(added).toMatch(
-      /^\{"seq":1,"run_id":1,"at":"2026-11-20T12:00:00.000Z","league_id":"9007199254740993","kind"/,
+      /^\{"seq":1,"run_id":1,"at":"2026-11-20T12:00:00.000Z","league_id":"9007199254740993","league_name":"\u2028 \\"💡\\"","kind"/,
     );
     expect(added.endsWith(`"kind":"added","before":null,"after":${String(rows[0]?.after)}}`)).toBe(true);
     expect(
@@ -278,6 +298,47 @@ describe('changes', { timeout: 60_000 }, () => {
     expect({ code, stdout }).toEqual({ code: 74, stdout: '' });
     expect(stderr).toContain('data/leagues.db');
     expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('takes a league by its id or its name, and the id first', async () => {
+    const { show } = await makeFeed([
+      makeLeague('NBA', { league_name: 'Not the NBA' }),
+      makeLeague('l2', { league_name: 'NBA' }),
+      makeLeague('l3', { league_name: 'Lega Serie A' }),
+      makeLeague('l4', { league_name: 'Premier League', sport: 'soccer' }),
+      makeLeague('l5', { league_name: 'Premier League', sport: 'cricket' }),
+      makeLeague('l6', { league_name: 'premier league' }),
+    ]);
+    const idsOf = async (league: string) =>
+      objectsOf(await show(['--json', '--league', league])).map(({ league_id }) => league_id);
+    expect(await idsOf('NBA')).toEqual(['NBA']);
+    expect(await idsOf('l2')).toEqual(['l2']);
+    expect(await idsOf('Lega Serie A')).toEqual(['l3']);
+    expect(await idsOf('lega serie a')).toEqual(['l3']);
+    expect(await idsOf('premier league')).toEqual(['l6']);
+    expect(await show(['--league', 'Premier League'])).toMatchObject({
+      code: 64,
+      stdout: '',
+      stderr:
+        'league-sync: 2 leagues have the name "Premier League"; use the league_id of one: l5 (cricket), l4 (soccer).\n',
+    });
+    expect(await show(['--league', 'L2', '--json'])).toMatchObject({
+      code: 64,
+      stdout: '',
+      stderr: 'league-sync: There is no league with the id or the name "L2".\n',
+    });
+  });
+
+  it('shows the changes of one kind', async () => {
+    const { show } = await makeFeed(...LIFE);
+    const seqsOf = async (...args: readonly string[]) =>
+      objectsOf(await show(['--json', ...args])).map(({ seq }) => seq);
+    expect(await seqsOf('--kind', 'removed')).toEqual([5, 7]);
+    expect(await seqsOf('--kind', 'restored', '--limit', '1')).toEqual([8]);
+    expect(await seqsOf('--kind', 'added', '--since', '0', '--limit', '1')).toEqual([1]);
+    expect(await seqsOf('--kind', 'changed', '--league', 'l1')).toEqual([3]);
+    const { code, stderr } = await show(['--kind', 'renamed']);
+    expect([code, stderr]).toEqual([64, expect.stringContaining('added, changed, removed, restored')]);
   });
 
   it('leaves one file behind, as it was', async () => {

@@ -122,9 +122,10 @@ const SELECTIONS: readonly (readonly [string, readonly number[]])[] = [
   ['--league l1 --since 1 --limit 550', range(3, 1_101, 2)],
   ['--league l0 --since 2026-11-21', range(602, 1_200, 2)],
   ['--league l0 --since 2026-11-21T00:00:59Z --limit 2', [1_192, 1_194]],
-  ['--league unknown', []],
-  ['--league L1', []],
-  ['--league unknown --since 0', []],
+  ['--kind changed --limit 3', range(1_198, 1_200)],
+  ['--kind changed --league l1 --since 1', range(3, 1_199, 2)],
+  ['--kind removed', []],
+  ['--kind added --league l1 --since 0', []],
 ];
 
 describe('changes', () => {
@@ -147,6 +148,25 @@ describe('changes', () => {
     for (const instant of ['2026-11-21 00:00:59', '2026-11-21 00:00:59.000Z', '2026-11-21 01:00:59 +01:00']) {
       expect((await showChanges(path, '--since', instant, '--json')).map(seqOf), instant).toEqual(LAST_POLL);
     }
+  });
+
+  it('reads a duration as the time that long ago', async () => {
+    using folder = makeFolder();
+    const path = await makeEmptyDatabase(folder);
+    const agesMs = [49, 47, 2, 0.5].map((hours) => hours * 3_600_000);
+    withDatabase(path, (db) => {
+      const statement = db.prepare(APPEND);
+      for (const ms of agesMs)
+        statement.run({ run_id: 1, at: new Date(Date.now() - ms).toISOString(), league_id: 'l1' });
+    });
+    for (const [since, expected] of [
+      ['2d', [2, 3, 4]],
+      ['1.5h', [4]],
+      ['180m', [3, 4]],
+      ['0s', []],
+      ['999999999999d', [1, 2, 3, 4]],
+    ] as const)
+      expect((await showChanges(path, '--since', since, '--json')).map(seqOf), since).toEqual(expected);
   });
 
   it('says that an empty feed is empty, and prints nothing with --json', async () => {
@@ -213,7 +233,7 @@ describe('the feed', () => {
   it('has a fixed beginning as well: changes during the reading do not move it', async () => {
     using folder = makeFolder();
     const path = await makeFeed(folder);
-    const range = withReader(path, (db) => findRange(db, { newest: 3 }, 'l0'));
+    const range = withReader(path, (db) => findRange(db, { newest: 3 }, { leagueId: 'l0' }));
     append(path, [2, 4, 6]);
     const entries = [...readFeed(path, range, { limit: 3, fields: true })].flat();
     expect(entries.map(({ seq }) => seq)).toEqual([1_196, 1_198, 1_200]);

@@ -1,10 +1,11 @@
 import type Database from 'better-sqlite3';
 import { withReader } from '../connection.ts';
 import type { leagueChanges } from '../schema.ts';
+import { takePage } from './page.ts';
 
 /** `before` and `after` stay JSON text, so that no digit is lost. */
 export type FeedEntry = typeof leagueChanges.$inferSelect & {
-  /** The league's name after the change; of a removed league, its last name. */
+  /** The league's name after the change; the last one of a removed league. */
   readonly league_name: string | null;
   /** The changed fields; empty if they were not requested, and for `added` and `removed`. */
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
@@ -32,14 +33,33 @@ export function prepareChangesAfter(db: Database.Database): (seq: number) => Ite
 /** Starts after a `seq`, or with the first change at or after a timestamp, or with the last `newest` changes. */
 export type FeedStart = { readonly afterSeq: number } | { readonly sinceAt: string } | { readonly newest: number };
 
-/** The changes with `after` < `seq` <= `last`, of one league or of all. */
-export type FeedRange = { readonly after: number; readonly last: number; readonly leagueId?: string | undefined };
+/** Selects the changes of one league, or of one kind. */
+export type FeedFilter = {
+  readonly leagueId?: string | undefined;
+  readonly kind?: FeedEntry['kind'] | undefined;
+};
+
+/** The changes with `after` < `seq` <= `last` that match the filter. */
+export type FeedRange = FeedFilter & { readonly after: number; readonly last: number };
 
 const ofLeague = (leagueId: string | undefined): string => (leagueId === undefined ? 'true' : 'league_id = @leagueId');
 
+const matches = ({ leagueId, kind }: FeedFilter): string =>
+  `${ofLeague(leagueId)} AND ${kind === undefined ? 'true' : 'kind = @kind'}`;
+
+/** The number of the newest change; 0 if there is none. */
+export function lastSeq(db: Database.Database): number {
+  return db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
+}
+
+/** Whether a league with this id has ever been listed. */
+export function hasLeague(db: Database.Database, leagueId: string): boolean {
+  return db.prepare<[string]>('SELECT 1 FROM league_changes WHERE league_id = ? LIMIT 1').get(leagueId) !== undefined;
+}
+
 /** Finds the range from `start` to the end of the feed. */
-export function findRange(db: Database.Database, start: FeedStart, leagueId?: string): FeedRange {
-  const values = { ...start, leagueId };
+export function findRange(db: Database.Database, start: FeedStart, filter: FeedFilter = {}): FeedRange {
+  const values = { ...start, ...filter };
   const selectSeq = (sql: string): number => db.prepare<[object], number>(sql).pluck().get(values) ?? 0;
   const findStart = (): number => {
     if ('afterSeq' in start) return start.afterSeq;
@@ -47,35 +67,58 @@ export function findRange(db: Database.Database, start: FeedStart, leagueId?: st
     if ('sinceAt' in start)
       return selectSeq('SELECT seq FROM league_changes WHERE at < @sinceAt ORDER BY at DESC, seq DESC LIMIT 1');
     return selectSeq(`SELECT min(seq) - 1 FROM (
-      SELECT seq FROM league_changes WHERE ${ofLeague(leagueId)} ORDER BY seq DESC LIMIT @newest)`);
+      SELECT seq FROM league_changes WHERE ${matches(filter)} ORDER BY seq DESC LIMIT @newest)`);
   };
-  return { after: findStart(), last: selectSeq('SELECT max(seq) FROM league_changes'), leagueId };
+  return { ...filter, after: findStart(), last: lastSeq(db) };
 }
 
-/** `fields` requests the changed fields of each entry, which cost more than the rest of the query. */
-type FeedOptions = { readonly limit: number; readonly fields: boolean };
+type FeedOptions = {
+  readonly limit: number;
+  /** Requests the changed fields of each entry, which cost more than the rest of the query. */
+  readonly fields?: boolean;
+  /** Ends a page with the change that reaches this length of `before` and `after`. */
+  readonly maxChars?: number;
+};
 
 const PAGE = 500;
+/** Far more than a page of usual changes; what a page of huge ones takes in memory. */
+export const MAX_PAGE_CHARS = 4_000_000;
 
 /** Reads the range page by page to save memory, oldest changes first. Throws a DatabaseError. */
 export function* readFeed(path: string, range: FeedRange, options: FeedOptions): Generator<readonly FeedEntry[]> {
   let { after } = range;
-  for (let left = options.limit; left > 0; left -= PAGE) {
+  for (let left = options.limit, more = true; more && left > 0; ) {
     const limit = Math.min(left, PAGE);
-    const page = withReader(path, (db) => readPage(db, { ...range, after }, { ...options, limit }));
-    yield page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)?.seq ?? after;
+    const page = withReader(path, (db) =>
+      readPage(db, { ...range, after }, { maxChars: MAX_PAGE_CHARS, ...options, limit }),
+    );
+    yield page.entries;
+    left -= page.entries.length;
+    after = page.entries.at(-1)?.seq ?? after;
+    more = page.more;
   }
 }
 
-/** The first entries of the range, oldest first. */
-export function readPage(db: Database.Database, range: FeedRange, { limit, fields }: FeedOptions): FeedEntry[] {
-  const sql = `${SELECT_CHANGES} WHERE seq > @after AND seq <= @last AND ${ofLeague(range.leagueId)} ORDER BY seq LIMIT @limit`;
-  const rows = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).all({ ...range, limit });
+/** The first entries of the range, oldest first, and whether the range has more. */
+export function readPage(db: Database.Database, range: FeedRange, { fields = false, ...limits }: FeedOptions) {
+  const sql = `SELECT seq, run_id, at, league_id, kind, before, after,
+      coalesce(after ->> '$.league_name', before ->> '$.league_name') AS league_name
+    FROM league_changes WHERE seq > @after AND seq <= @last AND ${matches(range)} ORDER BY seq LIMIT @most`;
+  const found = db.prepare<[object], Omit<FeedEntry, 'fields'>>(sql).iterate({ ...range, most: limits.limit + 1 });
+  const { rows, more } = takePage(found, limits, ({ before, after }) => (before?.length ?? 0) + (after?.length ?? 0));
   const selectFields = 'SELECT field, old_value AS old, new_value AS now FROM league_field_changes WHERE seq = ?';
   const fieldsOf = db.prepare<[number], FeedEntry['fields'][number]>(selectFields).safeIntegers(true);
-  return rows.map((row) => ({ ...row, fields: fields ? fieldsOf.all(row.seq) : [] }));
+  const entries = rows.map((row): FeedEntry => ({ ...row, fields: fields ? fieldsOf.all(row.seq) : [] }));
+  return { entries, more };
+}
+
+/**
+ * A change as a JSON object, wherever league-sync hands one to a program. Inserts `before` and `after` unchanged,
+ * because they are JSON already and parsing could lose digits.
+ */
+export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: FeedEntry): string {
+  const [id, name, what] = [league_id, league_name, kind].map((text) => JSON.stringify(text));
+  return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;
 }
 
 /** A change for the status page, with long values truncated. */

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
-import { withReader } from '../connection.ts';
 import type { leagues } from '../schema.ts';
 
 /** An empty or absent value matches every league, except that removed leagues match only the status `removed`. */
@@ -108,10 +107,14 @@ export function readLeague(db: Database.Database, leagueId: string): LeagueDetai
   return { ...row, fields: LEAGUE_MEMBERS.map(({ name, type }) => ({ name, value: readField(name, type) })) };
 }
 
-/** The ids of at most five leagues with this id or name, ignoring case; an exact match of the id comes first. */
-export function findLeagueIds(path: string, name: string): readonly string[] {
-  const sql = `SELECT league_id FROM leagues
-    WHERE league_name = @name COLLATE NOCASE OR league_id = @name COLLATE NOCASE
-    ORDER BY league_id <> @name LIMIT 5`;
-  return withReader(path, (db) => db.prepare<[object], string>(sql).pluck().all({ name }));
+export type NamedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'removed_at'>;
+
+/** The leagues with this name, the listed ones first; if there is none, those with this name in other case. */
+export function findByName(db: Database.Database, name: string): readonly NamedLeague[] {
+  const sql = `SELECT league_id, ${truncate('league_name')} AS league_name, ${truncate('sport')} AS sport, removed_at
+    FROM leagues WHERE league_name = @name COLLATE NOCASE
+    ORDER BY removed_at IS NOT NULL, sport, league_id`;
+  const found = db.prepare<[object], NamedLeague>(sql).all({ name });
+  const exact = found.filter((league) => league.league_name === name);
+  return exact.length > 0 ? exact : found;
 }
