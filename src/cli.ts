@@ -103,7 +103,7 @@ function listenToSignals(): void {
         outputFailed = true;
         printError(`${LEAD}The output could not be written (${code}); redirect it to a place with free space.`);
       }
-      if (mode === 'readOnly') exitNow(outputFailed ? EXIT.failed : EXIT.done);
+      if (mode === 'readOnly' || mode === 'follow') exitNow(outputFailed ? EXIT.failed : EXIT.done);
     });
   }
   process.on('uncaughtException', (error) => {
@@ -121,7 +121,9 @@ function exitNow(code: number): never {
 function begin(as: Mode): void {
   mode = as;
   // A long SQL statement blocks the event loop, so no listener would run. Without listeners, a signal ends the process.
-  if (as === 'readOnly') for (const signal of [...STOPPING, 'SIGHUP']) process.removeAllListeners(signal);
+  if (as === 'readOnly') for (const signal of STOPPING) process.removeAllListeners(signal);
+  // A terminal sends SIGHUP when it is closed.
+  if (as === 'readOnly' || as === 'follow') process.removeAllListeners('SIGHUP');
 }
 
 function printError(text: string): void {

@@ -101,9 +101,16 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
     .option('--ids', 'at a terminal, show league ids too; elsewhere they are always shown')
     .option('--json', 'print one JSON object per line')
+    .option('--follow', 'go on with new changes as they come, until stopped')
     .addOption(databaseOption())
     .addHelpText('after', CHANGE_SIGNS)
-    .action((options) => execute(async () => (await import('./commands/changes.ts')).changes, options, 'readOnly'));
+    .action((options) =>
+      execute(
+        async () => (await import('./commands/changes.ts')).changes,
+        options,
+        options.follow ? 'follow' : 'readOnly',
+      ),
+    );
   program
     .command('query')
     .description('run one read-only SQL statement and print its rows')

@@ -1,4 +1,4 @@
-import { EXIT } from '../errors.ts';
+import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import {
   changeJson,
@@ -8,6 +8,7 @@ import {
   findRange,
   readFeed,
 } from '../store/queries/feed.ts';
+import { followFeed } from '../store/queries/follow.ts';
 import type { Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
@@ -27,10 +28,15 @@ type ChangesOptions = DatabaseOption & {
   readonly limit?: number;
   readonly json?: boolean;
   readonly ids?: boolean;
+  readonly follow?: boolean;
 };
 
 export const changes: Command<ChangesOptions> = async (io, options) => {
-  const { since, league, kind, limit, json = false, ids = false, ...option } = options;
+  const { since, league, kind, limit, json = false, ids = false, follow = false, ...option } = options;
+  if (follow && since !== undefined && limit !== undefined)
+    throw new UsageError(
+      'With --follow, use --since or --limit, not both: --limit is how many older changes come first.',
+    );
   const path = await findDatabase(io, option);
   const start = since ?? { newest: limit ?? DEFAULT_LIMIT };
   const filter = { leagueId: league === undefined ? undefined : findLeagueId(path, league), kind };
@@ -38,6 +44,12 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   const show = async (page: readonly FeedEntry[]): Promise<void> => {
     if (page.length > 0) await io.print(formatPage(page, { json, ids, terminal: io.terminal }).join('\n'));
   };
+  if (follow) {
+    if ('afterSeq' in start && range.after > range.last) throw new UsageError(describeBeyond(range));
+    for await (const page of followFeed(path, start, { filter, fields: !json, clock: systemClock, stop: io.stop }))
+      await show(page);
+    return EXIT.done;
+  }
   let shown = 0;
   for (const page of readFeed(path, range, { limit: limit ?? Number.POSITIVE_INFINITY, fields: !json })) {
     await show(page);

@@ -34,8 +34,11 @@ export type ProcessIO = {
   readonly onHangup: (callback: () => void) => void;
 };
 
-/** On SIGTERM or SIGINT, `daemon` exits with 0, `oneShot` exits with 128 + the signal number, `readOnly` is killed. */
-export type Mode = 'daemon' | 'oneShot' | 'readOnly';
+/**
+ * On SIGTERM or SIGINT, `daemon` and `follow` exit with 0, `oneShot` exits with 128 + the signal number, `readOnly` is
+ * killed. `readOnly` and `follow` also end when the reader of stdout has gone or the terminal is closed.
+ */
+export type Mode = 'daemon' | 'follow' | 'oneShot' | 'readOnly';
 
 /** Resolves with the exit code, or rejects with an error that `exitCodeOf` maps to an exit code. */
 export type Command<Options> = (io: ProcessIO, options: Options) => Promise<number>;

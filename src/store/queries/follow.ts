@@ -1,0 +1,89 @@
+import { DatabaseError } from '../../errors.ts';
+import type { Clock } from '../../time/clock.ts';
+import { withOwnSnapshot } from '../connection.ts';
+import { explainErrors } from '../database-error.ts';
+import { inodeOf } from '../database-file.ts';
+import { type FeedEntry, type FeedFilter, type FeedStart, findRange, MAX_PAGE_CHARS, readPage } from './feed.ts';
+
+export type FollowOptions = {
+  readonly filter: FeedFilter;
+  /** Requests the changed fields of each entry. */
+  readonly fields: boolean;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly stop: AbortSignal;
+};
+
+const LOOK_EVERY_MS = 500;
+const PAGE = 500;
+
+/**
+ * Yields the changes from `start` on, and each new change within a second, until `stop` aborts; then rejects with its
+ * reason. Waits while other programs have the database locked. Rejects with a DatabaseError if the database is deleted
+ * or replaced.
+ *
+ * Opens the database for each look: a connection that stays open would keep a worker that stops from leaving a single
+ * file, and would go on reading a file that was deleted.
+ */
+export async function* followFeed(path: string, start: FeedStart, options: FollowOptions) {
+  const { filter, fields, clock, stop } = options;
+  const assertSame = createFileCheck(path);
+  let from = start;
+  let identity: unknown;
+
+  const look = () =>
+    withOwnSnapshot(path, (db) => {
+      const found = db.prepare<[], string>('SELECT id FROM database_identity').pluck().get();
+      identity ??= found;
+      const range = findRange(db, from, filter);
+      if (found !== identity || ('afterSeq' in from && range.last < from.afterSeq)) throw replacedError(path);
+      const { entries, more } = readPage(db, range, { limit: PAGE, maxChars: MAX_PAGE_CHARS, fields });
+      return { entries, more, next: nextStart(from, range, more ? entries : []) };
+    });
+
+  for (;;) {
+    assertSame();
+    const page = unlessBusy(look, assertSame);
+    // The path may have led to another file while it was read.
+    assertSame();
+    if (page !== undefined) {
+      from = page.next;
+      if (page.entries.length > 0) yield page.entries;
+    }
+    if (page?.more === true) stop.throwIfAborted();
+    else await clock.sleep(LOOK_EVERY_MS, stop);
+  }
+}
+
+/** A start at a time in the future stays as it is until the feed has reached that time. */
+function nextStart(from: FeedStart, range: { after: number; last: number }, page: readonly FeedEntry[]): FeedStart {
+  if ('sinceAt' in from && range.after >= range.last) return from;
+  return { afterSeq: page.at(-1)?.seq ?? range.last };
+}
+
+/** Undefined if another program has the database locked. */
+function unlessBusy<T>(work: () => T, assertSame: () => void): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof DatabaseError && error.busy) return undefined;
+    assertSame();
+    throw error;
+  }
+}
+
+/** The check throws a DatabaseError if the file that is there now is not at the path any more. */
+function createFileCheck(path: string): () => void {
+  const readInode = () => explainErrors(path, () => inodeOf(path));
+  const opened = readInode();
+  return () => {
+    const found = readInode();
+    if (found === undefined) throw new DatabaseError(`The database ${path} was deleted while it was followed.`);
+    if (found !== opened) throw replacedError(path);
+  };
+}
+
+function replacedError(path: string): DatabaseError {
+  const fix =
+    'follow it anew, from the last change of the new file that you have; a published copy is replaced all the time, so follow the database of the worker';
+  return new DatabaseError(`The database ${path} was replaced while it was followed.`, { fix });
+}

@@ -1,0 +1,181 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { setUpFor } from '../support/bench.ts';
+import { execute, holdForWriting, readRows, withDatabase } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
+import { makeLeague } from '../support/leagues.ts';
+import { eventually, type RunningProgram, startProgram } from '../support/program.ts';
+import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { openBench } from '../support/worker-resources.ts';
+
+/** Within this time (ms) a new change must be printed; the machine may be busy. */
+const SOON_MS = 3_000;
+
+/** A database with three leagues, and functions that follow its feed and add to it. */
+async function makeFeed(leagues = 3) {
+  const folder = makeFolder();
+  const path = folder.file('leagues.db');
+  await using service = await startScriptedService();
+  service.script('leagues', leaguesAnswer(Array.from({ length: leagues }, (_, index) => makeLeague(`l${index + 1}`))));
+  {
+    await using bench = await openBench({ folder, url: service.url });
+    await bench.poll();
+  }
+  const follow = (args: readonly string[], more = {}): RunningProgram =>
+    startProgram(['changes', '--follow', ...args], {
+      cwd: folder.path,
+      env: { LEAGUE_SYNC_DATABASE: path },
+      ...more,
+    });
+  const add = (count: number, leagueId = 'l1', kind = 'changed'): void =>
+    execute(
+      path,
+      `INSERT INTO league_changes (run_id, at, league_id, kind, before, after)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${count})
+        SELECT 1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), '${leagueId}', '${kind}', '{"city":null}',
+          '{"league_name":"A League","city":"Rome"}' FROM n`,
+    );
+  return { path, folder, follow, add };
+}
+
+const seqsOf = (program: RunningProgram) => program.log().map(({ seq }) => seq);
+
+const shows = (program: RunningProgram, seqs: readonly number[]): Promise<unknown> =>
+  eventually(`changes ${seqs} are shown`, () => program.log().length >= seqs.length, 25_000).then(() =>
+    expect(seqsOf(program)).toEqual(seqs),
+  );
+
+const upTo = (last: number, first = 1): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+describe('changes --follow', () => {
+  it('shows what it shows without, then each new change soon, and ends with 0 on SIGTERM or SIGINT', async () => {
+    const { follow, add } = await makeFeed();
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const program = follow(['--json', '--since', '0']);
+      await eventually('the feed is shown', () => program.log().length >= 3);
+      const shown = program.log().length;
+      for (let change = 1; change <= 2; change += 1) {
+        add(1);
+        const addedAt = performance.now();
+        await eventually('the change is shown', () => program.log().length === shown + change);
+        expect(performance.now() - addedAt).toBeLessThan(SOON_MS);
+      }
+      expect(seqsOf(program)).toEqual(upTo(shown + 2));
+      expect(await program.stop(signal)).toMatchObject({ code: 0, stderr: '' });
+    }
+  });
+
+  it.each([
+    [['--limit', '2'], upTo(6, 2)],
+    [['--since', '3'], upTo(6, 4)],
+    [['--since', '1d'], upTo(6)],
+    [['--since', '2999-01-01'], []],
+    [['--kind', 'restored'], [6]],
+    [
+      ['--league', 'l2'],
+      [2, 5],
+    ],
+    [['--since', '4', '--league', 'l2'], [5]],
+  ] as const)('with %j goes on after the last change that it selects', async (args, expected) => {
+    const { follow, add } = await makeFeed();
+    if (args.some((arg) => arg === '4')) add(1, 'l1');
+    const program = follow(['--json', ...args]);
+    await new Promise((wake) => setTimeout(wake, 1_000));
+    if (!args.some((arg) => arg === '4')) add(1, 'l1');
+    add(1, 'l2');
+    add(1, 'l3', 'restored');
+    if (expected.length > 0)
+      await eventually('the last change is shown', () => seqsOf(program).includes(expected.at(-1)));
+    else await new Promise((wake) => setTimeout(wake, 1_500));
+    await program.stop();
+    expect(seqsOf(program)).toEqual(expected);
+  });
+
+  it('loses nothing where the feed was empty, and where more comes at once than a page holds', async () => {
+    const { follow, add, path } = await makeFeed(0);
+    expect(readRows(path, 'SELECT * FROM league_changes')).toEqual([]);
+    const program = follow(['--json']);
+    await new Promise((wake) => setTimeout(wake, 1_000));
+    add(1_234);
+    await shows(program, upTo(1_234));
+  });
+
+  it('ends with 0 when its reader goes', async () => {
+    const { follow, add } = await makeFeed();
+    const program = follow(['--since', '0'], { into: 'head -n 4' });
+    add(1);
+    await new Promise((wake) => setTimeout(wake, 1_000));
+    const adding = setInterval(() => add(1), 200);
+    const { code, stdout, stderr } = await program.waitForExit().finally(() => clearInterval(adding));
+    expect({ code, stderr, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 0, stderr: '', lines: 4 });
+  });
+
+  it('waits while another program has the database locked', async () => {
+    const { follow, add, path } = await makeFeed();
+    const program = follow(['--json', '--since', '0']);
+    await shows(program, [1, 2, 3]);
+    const writer = holdForWriting(path, 'EXCLUSIVE');
+    await new Promise((wake) => setTimeout(wake, 2_000));
+    expect(program.alive()).toBe(true);
+    writer.end();
+    add(1);
+    await shows(program, [1, 2, 3, 4]);
+    expect((await program.stop()).code).toBe(0);
+  });
+
+  it.each([
+    ['deleted', 'was deleted while it was followed', (path: string) => rmSync(path)],
+    [
+      'replaced by another file',
+      'was replaced while it was followed',
+      (path: string) => {
+        copyFileSync(path, `${path}.new`);
+        renameSync(`${path}.new`, path);
+      },
+    ],
+    [
+      'overwritten by an older backup',
+      'was replaced while it was followed',
+      (path: string) => copyFileSync(`${path}.old`, path),
+    ],
+    [
+      'overwritten by another database',
+      'was replaced while it was followed',
+      (path: string) => {
+        withDatabase(`${path}.old`, (db) => db.exec('UPDATE database_identity SET id = lower(hex(randomblob(16)))'));
+        execute(
+          `${path}.old`,
+          `INSERT INTO league_changes (run_id, at, league_id, kind, after) VALUES (1, '2026-11-20T12:00:00.000Z', 'x', 'added', '{}'), (1, '2026-11-20T12:00:00.000Z', 'x', 'added', '{}')`,
+        );
+        copyFileSync(`${path}.old`, path);
+      },
+    ],
+  ])('ends with 74 if the database is %s', async (_, message, change) => {
+    const { follow, add, path } = await makeFeed();
+    copyFileSync(path, `${path}.old`);
+    add(1);
+    const program = follow(['--json', '--since', '0']);
+    await shows(program, [1, 2, 3, 4]);
+    change(path);
+    const { code, stderr } = await program.waitForExit();
+    expect([code, stderr]).toEqual([74, expect.stringContaining(message)]);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(seqsOf(program)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('refuses a --since beyond the end, and --since with --limit', async () => {
+    const { path, folder } = await makeFeed();
+    const { run } = setUpFor('http://127.0.0.1:1');
+    const at = ['changes', '--follow', '--database', path];
+    expect(await run([...at, '--since', '4'])).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('the feed ends at 3'),
+    });
+    expect(await run([...at, '--since', '1', '--limit', '2'])).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('--since or --limit'),
+    });
+    expect(await run(['changes', '--follow', '--database', folder.file('none.db')])).toMatchObject({ code: 74 });
+  });
+});
