@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../time/clock.ts';
+import { createJsonApi } from './json-api.ts';
 import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
@@ -9,13 +10,14 @@ import { type Handler, jsonResponse, type Request, type Response, type Routes, t
 import { describeStatus } from './status-json.ts';
 
 const METHODS = ['GET', 'HEAD'];
+const FINDABLE = ['/', '/changes', '/livez', '/readyz', '/metrics', '/changes.json', '/leagues.json'];
 
 /** Everything that the status server serves; all of it is read-only. `handle` never rejects. */
 export function createApp(monitor: Monitor, clock: Clock, log: Log) {
   const metrics = createMetrics(monitor);
   const enqueue = createRequestQueue();
   const status = (): Response => jsonResponse(describeStatus(monitor, clock));
-  const pages: Routes = { '/status.json': status, ...createPages(monitor, clock) };
+  const pages: Routes = { '/status.json': status, ...createJsonApi(monitor), ...createPages(monitor, clock) };
   const routes = new Map(
     Object.entries<Handler>({
       '': () => textResponse('Bad request.\n', 400),
@@ -35,8 +37,7 @@ export function createApp(monitor: Monitor, clock: Clock, log: Log) {
     if (!METHODS.includes(request.method))
       return textResponse('Method not allowed: use GET or HEAD.\n', 405, { Allow: METHODS.join(', ') });
     const handler = routes.get(request.path);
-    if (handler === undefined)
-      return textResponse('Not found. Try /, /changes, /livez, /readyz, /metrics or /status.json.\n', 404);
+    if (handler === undefined) return textResponse(`Not found. Try ${FINDABLE.join(', ')} or /status.json.\n`, 404);
     return handler(request);
   };
   const handle = async (request: Request): Promise<Response> => {
@@ -49,7 +50,7 @@ export function createApp(monitor: Monitor, clock: Clock, log: Log) {
   return { handle, onEvent: metrics.onEvent };
 }
 
-/** The maximum number of unfinished requests for pages, assets and `/status.json`. A browser sends fewer at once. */
+/** The maximum number of unfinished requests for pages, assets and JSON. A browser sends fewer at once. */
 const MAX_QUEUED = 8;
 
 /**

@@ -26,7 +26,11 @@ export function textResponse(body: string, status = 200, headers: Response['head
 }
 
 export function jsonResponse(value: unknown, status = 200): Response {
-  return { status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+  return jsonTextResponse(JSON.stringify(value), status);
+}
+
+export function jsonTextResponse(body: string, status = 200): Response {
+  return { status, headers: { 'Content-Type': 'application/json' }, body };
 }
 
 /** Limits for clients that hold a connection without sending a request. */

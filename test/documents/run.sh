@@ -21,7 +21,7 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 must_be_root "to have a network of its own"
 must_be_built
-install_needed bsdutils curl git iproute2 prometheus sqlite-utils sqlite3 util-linux
+install_needed bsdutils curl git iproute2 jq prometheus sqlite-utils sqlite3 util-linux
 # In the background, since a shell hears no signal while it waits for a command.
 "$project/node_modules/.bin/node" "$project/test/documents/run.ts" "$work" "$@" &
 runner=$!

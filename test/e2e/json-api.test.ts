@@ -1,0 +1,203 @@
+import { renameSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Bench, setUpFor } from '../support/bench.ts';
+import { makeLeague } from '../support/leagues.ts';
+import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { startListeningHere } from '../support/status-server.ts';
+
+/** A worker that has polled these lists one after the other. Strings are elements in JSON. */
+async function serve(...polls: readonly (readonly unknown[])[]) {
+  const service = await startScriptedService();
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  const [first = [], ...others] = polls;
+  service.script('leagues', leaguesAnswer(first));
+  const bench = setUpFor(service.url);
+  const { worker, url } = await startListeningHere(bench);
+  await worker.waitForPoll();
+  for (const elements of others) {
+    service.script('leagues', leaguesAnswer(elements));
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+  }
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(url + path, init);
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text, json: text === '' ? undefined : JSON.parse(text) };
+  };
+  return { bench, url, ask };
+}
+
+/** What `changes --json` prints, line by line. */
+async function printed(bench: Bench): Promise<readonly string[]> {
+  const { stdout } = await bench.runProcess(['changes', '--since', '0', '--json']);
+  return stdout.trimEnd().split('\n');
+}
+
+const POLLS = [
+  [makeLeague('l1', { city: 'Rome', rankings: false }), makeLeague('l2'), makeLeague('l3', { sport: 'golf' })],
+  [makeLeague('l1', { city: 'Oslo', league_name: 'Renamed' }), makeLeague('l2'), makeLeague('l3', { sport: 'golf' })],
+  [makeLeague('l1', { city: 'Oslo', league_name: 'Renamed' }), makeLeague('l3', { sport: 'golf' })],
+];
+
+const EXACT = `{"league_id":9007199254740993,"league_name":"\\u2028 \\"💡\\"","sport":"s","league_image":"i",
+  "priority":9007199254740993,"status":"active","create_datetime":9007199254740993,"last_update_datetime":1.5,
+  "default_tournaments":true,"rankings":false,"default_markets":[1.0,12345678901234567890,{"tiny":1e-400}],
+  "odd":0.1000000000000000055511151231257827}`;
+
+describe('/changes.json', () => {
+  it('gives every change as changes --json prints it, page by page', async () => {
+    const { bench, ask } = await serve(...POLLS, [...(POLLS[2] ?? []), EXACT]);
+    const lines = await printed(bench);
+    expect(lines).toHaveLength(6);
+    expect((await ask('/changes.json')).text).toBe(`{"changes":[${lines.join(',')}],"next":6,"more":false}`);
+    for (const limit of [1, 2, 4, 5, 6, 1_000]) {
+      const seen: string[] = [];
+      for (let next = 0, more = true; more; ) {
+        const { status, text, json } = await ask(`/changes.json?since=${next}&limit=${limit}`);
+        const page = lines.slice(next, next + limit);
+        expect([status, text]).toEqual([
+          200,
+          `{"changes":[${page.join(',')}],"next":${next + page.length},"more":${next + page.length < 6}}`,
+        ]);
+        seen.push(...page);
+        ({ next, more } = json);
+      }
+      expect(seen, `limit ${limit}`).toEqual(lines);
+    }
+    expect((await ask('/changes.json?since=6')).json).toEqual({ changes: [], next: 6, more: false });
+  });
+
+  it('gives 100 changes if no limit is set', async () => {
+    const { ask } = await serve(Array.from({ length: 101 }, (_, index) => makeLeague(`l${index}`)));
+    const { changes, ...rest } = (await ask('/changes.json')).json;
+    expect([changes.length, rest]).toEqual([100, { next: 100, more: true }]);
+  });
+
+  it('gives 409 and the end of the feed for a since beyond it', async () => {
+    const { ask } = await serve(...POLLS);
+    for (const since of ['6', '007', '99999999999999999999', '9'.repeat(400)]) {
+      const { status, json } = await ask(`/changes.json?since=${since}`);
+      expect([status, json], since).toEqual([409, { last_seq: 5 }]);
+    }
+  });
+});
+
+it('an empty database gives empty pages', async () => {
+  const { ask } = await serve([]);
+  expect((await ask('/changes.json')).json).toEqual({ changes: [], next: 0, more: false });
+  expect((await ask('/changes.json?since=1')).json).toEqual({ last_seq: 0 });
+  expect((await ask('/leagues.json')).json).toEqual({ leagues: [], next: null, more: false });
+});
+
+describe('/leagues.json', () => {
+  it('gives the listed leagues by league_id as whole objects', async () => {
+    const { bench, ask } = await serve(...POLLS);
+    const { leagues, ...rest } = (await ask('/leagues.json')).json;
+    expect(rest).toEqual({ next: null, more: false });
+    const [first, second, ...others] = bench.rows('SELECT * FROM leagues WHERE removed_at IS NULL ORDER BY league_id');
+    expect(others).toEqual([]);
+    const { content_hash: _, removed_at: __, ...row } = first ?? {};
+    expect(leagues[0]).toEqual({ ...row, extra: {}, rankings: null });
+    expect(Object.keys(leagues[0])).toEqual(Object.keys(row));
+    expect(leagues[1]).toMatchObject({ league_id: 'l3', sport: 'golf', changed_at: second?.changed_at });
+  });
+
+  it('keeps every digit and character, and gives a league as the feed does', async () => {
+    const { bench, ask } = await serve([EXACT]);
+    const { text, json } = await ask('/leagues.json');
+    const [row] = bench.rows('SELECT after FROM league_changes');
+    const { first_seen_at, changed_at } = json.leagues[0];
+    const whole = `${String(row?.after).slice(0, -1)},"first_seen_at":"${first_seen_at}","changed_at":"${changed_at}"}`;
+    expect(text).toBe(`{"leagues":[${whole}],"next":null,"more":false}`);
+    for (const part of ['"priority":9007199254740993', '12345678901234567890', '1e-400', '"default_tournaments":true'])
+      expect(text).toContain(part);
+  });
+
+  it('pages by next, and filters by status and sport', async () => {
+    const { ask } = await serve([
+      ...Array.from({ length: 7 }, (_, index) => makeLeague(`l${index} &`)),
+      makeLeague('m1', { status: 'inactive', sport: 'golf' }),
+      makeLeague('m2', { sport: 'golf' }),
+    ]);
+    const idsOf = async (query: string) =>
+      (await ask(`/leagues.json?${query}`)).json.leagues.map(({ league_id }: { league_id: string }) => league_id);
+    const seen: string[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const { json } = await ask(`/leagues.json?limit=2&after=${encodeURIComponent(after)}`);
+      expect(json.more).toBe(json.next !== null);
+      seen.push(...json.leagues.map(({ league_id }: { league_id: string }) => league_id));
+      after = json.next;
+    }
+    expect(seen).toEqual(['l0 &', 'l1 &', 'l2 &', 'l3 &', 'l4 &', 'l5 &', 'l6 &', 'm1', 'm2']);
+    expect(await idsOf('sport=golf')).toEqual(['m1', 'm2']);
+    expect(await idsOf('sport=golf&status=inactive&limit=1')).toEqual(['m1']);
+    expect(await idsOf('status=inactive&sport=')).toEqual(['m1']);
+    expect(await idsOf('status=removed')).toEqual([]);
+    expect(await idsOf('after=m1')).toEqual(['m2']);
+    expect(await idsOf("sport=x'%20OR%201")).toEqual([]);
+  });
+});
+
+describe('a page of JSON', () => {
+  it.each([
+    ['changes.json?limit=0', 'limit must be a whole number from 1 to 1000'],
+    ['changes.json?limit=1001', 'limit must be a whole number from 1 to 1000'],
+    ['changes.json?limit=', 'limit must be a whole number from 1 to 1000'],
+    ['changes.json?limit=1e2', 'limit must be a whole number from 1 to 1000'],
+    ['leagues.json?limit=ten', 'limit must be a whole number from 1 to 1000'],
+    ['changes.json?since=-1', 'since must be a whole number from 0'],
+    ['changes.json?since=', 'since must be a whole number from 0'],
+    ['changes.json?since=1.5', 'since must be a whole number from 0'],
+    ['changes.json?since=2026-11-20', 'since must be a whole number from 0'],
+    ['changes.json?since=%2B1', 'since must be a whole number from 0'],
+    ['changes.json?since=1&since=2', 'since is given more than once'],
+    ['changes.json?sinse=1', 'there is no parameter sinse, only since, limit'],
+    ['leagues.json?since=1', 'there is no parameter since, only status, sport, after, limit'],
+  ])('at %s is 400 and names the parameter', async (path, error) => {
+    const { ask } = await serve([]);
+    const { status, json, headers } = await ask(`/${path}`);
+    expect([status, json, headers.get('content-type')]).toEqual([400, { error }, 'application/json']);
+  });
+
+  it('ends early where rows are huge, and the next ones have the rest', async () => {
+    const ids = ['l1', 'l2', 'l3', 'l4', 'l5'];
+    const { ask } = await serve(ids.map((id) => makeLeague(id, { city: 'x'.repeat(700_000) })));
+    const seen: string[] = [];
+    for (let path: string | undefined = '/changes.json?limit=1000&since=0'; path !== undefined; ) {
+      const { text, json } = await ask(path);
+      expect(text.length).toBeLessThan(2_000_000);
+      seen.push(...json.changes.map(({ league_id }: { league_id: string }) => league_id));
+      path = json.more ? `/changes.json?limit=1000&since=${json.next}` : undefined;
+    }
+    expect(seen).toEqual(ids);
+    const { leagues, next, more } = (await ask('/leagues.json?limit=1000')).json;
+    expect([leagues.length, next, more]).toEqual([2, 'l2', true]);
+  });
+
+  it('has the headers of every page, also for HEAD, and no other method', async () => {
+    const { ask, url } = await serve(...POLLS);
+    for (const path of ['/changes.json', '/leagues.json']) {
+      const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })];
+      expect([head.status, head.text]).toEqual([200, '']);
+      for (const { headers } of [get, head]) {
+        expect(headers.get('content-type')).toBe('application/json');
+        expect(headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)));
+        expect(headers.get('cache-control')).toBe('no-store');
+        expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+        expect(headers.get('x-content-type-options')).toBe('nosniff');
+      }
+      expect((await fetch(url + path, { method: 'POST' })).status).toBe(405);
+    }
+  });
+
+  it('is 503 and says why if the database cannot be read', async () => {
+    const { bench, ask } = await serve(...POLLS);
+    renameSync(bench.database, `${bench.database}.away`);
+    for (const path of ['/changes.json', '/leagues.json', '/changes.json?since=99']) {
+      const { status, json } = await ask(path);
+      expect([status, json]).toEqual([503, { error: expect.stringContaining('was deleted or replaced') }]);
+    }
+    renameSync(`${bench.database}.away`, bench.database);
+    expect((await ask('/changes.json')).status).toBe(200);
+  });
+});
