@@ -3,6 +3,7 @@ import type { Command, Mode, ProcessIO } from './commands/command.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
+import { DEMO_SECRET } from './simulator/receiver.ts';
 import type { FeedEntry, FeedStart } from './store/queries/feed.ts';
 import { formatTimestamp, parseTimestamp, systemClock } from './time/clock.ts';
 import { parseDuration } from './time/duration.ts';
@@ -91,11 +92,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   program
     .command('changes')
     .description('show the newest 50 changes, oldest first; with --since, show all changes from that point on')
-    .option(
-      '--since <seq|time>',
-      'all changes after this change number (seq), or since this date or timestamp (UTC unless it has an offset), or since a duration ago, such as 2d',
-      readStart,
-    )
+    .addOption(sinceOption())
     .option('--league <id|name>', 'only this league')
     .addOption(new Option('--kind <kind>', 'only changes of this kind').choices(CHANGE_KINDS))
     .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
@@ -125,7 +122,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
 const sinceOption = (): Option =>
   new Option(
     '--since <seq|time>',
-    'all changes after this change number (seq), or since this date or timestamp (UTC unless it has an offset)',
+    'all changes after this change number (seq), or since this date or timestamp (UTC unless it has an offset), or since a duration ago, such as 2d',
   ).argParser(readStart);
 
 const databaseOption = (): Option =>

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { type Change, changeJson } from '../store/queries/feed.ts';
 import type { Message } from '../store/tables/webhook.ts';
 
-export const MAX_CHANGES = 100;
-export const MAX_BODY_BYTES = 65_536;
+const MAX_CHANGES = 100;
+const MAX_BODY_BYTES = 65_536;
+/** What of the feed can be in one message. */
+export const LIMITS = { limit: MAX_CHANGES, maxChars: MAX_BODY_BYTES } as const;
 /** More than a message of changes needs besides the changes. */
 const ENVELOPE_BYTES = 300;
 
@@ -11,7 +13,7 @@ const ENVELOPE_BYTES = 300;
 type Origin = { readonly source: string | null; readonly madeAt: string };
 
 /** A `leagues.changed` with the first of the `changes`: as many as fit, and at least one. Undefined if there are none. */
-export function makeChangesMessage({ source, madeAt }: Origin, changes: Iterable<Change>): Message | undefined {
+export function makeChangesMessage({ source, madeAt }: Origin, changes: readonly Change[]): Message | undefined {
   const texts: string[] = [];
   let bytes = ENVELOPE_BYTES;
   let first: Change | undefined;
@@ -23,7 +25,6 @@ export function makeChangesMessage({ source, madeAt }: Origin, changes: Iterable
     texts.push(text);
     first ??= change;
     last = change;
-    if (texts.length === MAX_CHANGES) break;
   }
   if (first === undefined || last === undefined) return undefined;
   const [from, to] = [first.seq, last.seq];

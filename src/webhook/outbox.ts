@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
 import type { Message, WebhookRow } from '../store/tables/webhook.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
-import { makeChangesMessage, makeMessage } from './message.ts';
+import { LIMITS, makeChangesMessage, makeMessage } from './message.ts';
 import type { Attempt } from './send.ts';
 import { describeChange, findUntold, isOutdated, toldAtFirst, toldBy, toStates } from './states.ts';
 
@@ -20,7 +20,7 @@ export function createOutbox(store: Store, clock: Clock) {
     const stored = rows.states();
     const states = toStates(stored, clock.now());
     const change = findUntold(states, row);
-    if (change === undefined) return makeChangesMessage(origin, rows.changesAfter(row.accepted_seq));
+    if (change === undefined) return makeChangesMessage(origin, rows.changesAfter(row.accepted_seq, LIMITS));
     const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));
     return change === 'removals.held' ? { ...message, heldSince: states.held_since ?? undefined } : message;
   };

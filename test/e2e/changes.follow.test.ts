@@ -5,7 +5,7 @@ import { execute, holdForWriting, readRows, withDatabase } from '../support/data
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram, startProgram } from '../support/program.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 /** Within this time (ms) a new change must be printed; the machine may be busy. */
@@ -15,8 +15,8 @@ const SOON_MS = 3_000;
 async function makeFeed(leagues = 3) {
   const folder = makeFolder();
   const path = folder.file('leagues.db');
-  await using service = await startScriptedService();
-  service.script('leagues', leaguesAnswer(Array.from({ length: leagues }, (_, index) => makeLeague(`l${index + 1}`))));
+  const list = Array.from({ length: leagues }, (_, index) => makeLeague(`l${index + 1}`));
+  const service = await startService({ leagues: listLeagues(list) });
   {
     await using bench = await openBench({ folder, url: service.url });
     await bench.poll();

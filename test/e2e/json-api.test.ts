@@ -1,21 +1,19 @@
 import { renameSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Bench, setUpFor } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
-import { startListeningHere } from '../support/status-server.ts';
+import { listLeagues, startService } from '../support/service.ts';
+import { serveHere } from '../support/status-server.ts';
 
 /** A worker that has polled these lists one after the other. Strings are elements in JSON. */
 async function serve(...polls: readonly (readonly unknown[])[]) {
-  const service = await startScriptedService();
-  onTestFinished(() => service[Symbol.asyncDispose]());
   const [first = [], ...others] = polls;
-  service.script('leagues', leaguesAnswer(first));
+  const service = await startService({ leagues: listLeagues(first) });
   const bench = setUpFor(service.url);
-  const { worker, url } = await startListeningHere(bench);
+  const { worker, url } = await serveHere(bench);
   await worker.waitForPoll();
   for (const elements of others) {
-    service.script('leagues', leaguesAnswer(elements));
+    service.script('leagues', listLeagues(elements));
     worker.send('SIGHUP');
     await worker.waitForPoll('changed');
   }

@@ -11,24 +11,8 @@ export type FeedEntry = typeof leagueChanges.$inferSelect & {
   readonly fields: readonly { readonly field: string; readonly old: unknown; readonly now: unknown }[];
 };
 
-const SELECT_CHANGES = `SELECT seq, run_id, at, league_id, kind, before, after,
-    coalesce(after ->> '$.league_name', before ->> '$.league_name') AS league_name
-  FROM league_changes`;
-
-/** A change as JSON text shows it. */
+/** A change without the list of its changed fields. */
 export type Change = Omit<FeedEntry, 'fields'>;
-
-/** Inserts `before` and `after` unchanged, because they are JSON already and parsing could lose digits. */
-export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: Change): string {
-  const [id, name, what] = [league_id, league_name, kind].map((text) => JSON.stringify(text));
-  return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;
-}
-
-/** The changes after `seq`, oldest first. Reads them one by one: end the loop before using the database again. */
-export function prepareChangesAfter(db: Database.Database): (seq: number) => IterableIterator<Change> {
-  const select = db.prepare<[number], Change>(`${SELECT_CHANGES} WHERE seq > ? ORDER BY seq`);
-  return (seq) => select.iterate(seq);
-}
 
 /** Starts after a `seq`, or with the first change at or after a timestamp, or with the last `newest` changes. */
 export type FeedStart = { readonly afterSeq: number } | { readonly sinceAt: string } | { readonly newest: number };
@@ -116,7 +100,7 @@ export function readPage(db: Database.Database, range: FeedRange, { fields = fal
  * A change as a JSON object, wherever league-sync hands one to a program. Inserts `before` and `after` unchanged,
  * because they are JSON already and parsing could lose digits.
  */
-export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: FeedEntry): string {
+export function changeJson({ seq, run_id, at, league_id, league_name, kind, before, after }: Change): string {
   const [id, name, what] = [league_id, league_name, kind].map((text) => JSON.stringify(text));
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;
 }

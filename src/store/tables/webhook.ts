@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { getTableColumns } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { prepareChangesAfter } from '../queries/feed.ts';
+import { type Change, lastSeq, readPage } from '../queries/feed.ts';
+import type { PageLimits } from '../queries/page.ts';
 import { webhook } from '../schema.ts';
 
 type Row = typeof webhook.$inferSelect;
@@ -55,7 +56,6 @@ export function createWebhookRows(client: Database.Database) {
   const { message_body, ...columns } = getTableColumns(webhook);
   const selectRow = db.select(columns).from(webhook).prepare();
   const selectBody = db.select({ message_body }).from(webhook).prepare();
-  const selectLast = client.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM league_changes').pluck();
   const selectStates = client.prepare<[], StoredStates>(`SELECT
       success.finished_at AS last_success_at, success.stale_at, login.at AS last_login_at, login.outcome AS last_login,
       (SELECT max(held_since) FROM held_removals WHERE accepted_at IS NULL) AS held_since
@@ -64,7 +64,6 @@ export function createWebhookRows(client: Database.Database) {
       ORDER BY id DESC LIMIT 1) AS success
     LEFT JOIN (SELECT * FROM logins ORDER BY id DESC LIMIT 1) AS login`);
   const selectId = client.prepare<[], string>('SELECT id FROM database_identity').pluck();
-  const lastSeq = (): number => selectLast.get() ?? 0;
   const update = (values: Partial<Omit<Row, 'id'>>): void => {
     db.update(webhook).set(values).run();
   };
@@ -73,10 +72,11 @@ export function createWebhookRows(client: Database.Database) {
     find: (): WebhookRow | undefined => selectRow.get(),
     body: (): string => selectBody.get()?.message_body ?? '',
     databaseId: (): string => selectId.get() ?? '',
-    /** The changes after `seq`, oldest first. End the loop before using the database again. */
-    changesAfter: prepareChangesAfter(client),
+    /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
+    changesAfter: (seq: number, limits: PageLimits): readonly Change[] =>
+      readPage(client, { after: seq, last: lastSeq(client) }, limits).entries,
     /** The `seq` of the last change; 0 if there is none. */
-    lastSeq,
+    lastSeq: (): number => lastSeq(client),
     states: () => selectStates.get() as StoredStates,
     insert: (row: Pick<Row, 'enabled' | 'accepted_seq' | 'moved_at'> & Told): void => {
       db.insert(webhook)
@@ -97,7 +97,7 @@ export function createWebhookRows(client: Database.Database) {
       }),
     dropMessage: (): void => update(NO_MESSAGE),
     /** Null if the worker that started last had no webhook. */
-    status: () => toStatus(selectRow.get(), lastSeq),
+    status: () => toStatus(selectRow.get(), () => lastSeq(client)),
     /** Continues after the change `seq`, with new messages. Ends a stop by a 410, but no `Retry-After`. */
     moveTo: (seq: number, at: string): void =>
       update({ ...NO_MESSAGE, accepted_seq: seq, moved_at: at, stopped_at: null }),
