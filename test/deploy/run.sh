@@ -56,6 +56,16 @@ lay_out_compose() {
   chown 10001:10001 "$work/compose/secrets"/*
 }
 
+# What the page adds for webhooks. The service receives them, under the secret that everybody knows.
+demo_secret=whsec_ZGVtby1zZWNyZXQtd2hpY2gtZXZlcnlib2R5LWtub3dz
+lay_out_webhooks() {
+  fences Compose yaml >"$work/compose/compose.override.yaml"
+  echo "$url/_webhooks" >"$work/compose/secrets/webhook-url"
+  echo "$demo_secret" >"$work/compose/secrets/webhook-secret"
+  chmod 600 "$work/compose/secrets"/*
+  chown 10001:10001 "$work/compose/secrets"/*
+}
+
 # The simulated service listens only at 127.0.0.1 of its container; this lets the others in.
 open_service() {
   engine run --detach --name service --read-only "$image" simulate >/dev/null
@@ -138,7 +148,7 @@ is_narrow() {
 keeps_secrets_out_of_its_settings() {
   of_worker '{{json .Config}}' >"$work/config"
   grep -q LEAGUE_SYNC_PASSWORD_FILE "$work/config"
-  finds_nothing -o secret-password "$work/config"
+  finds_nothing -oE 'secret-password|whsec_|/_webhooks' "$work/config"
 }
 stops_by_compose() {
   compose stop worker
@@ -151,12 +161,29 @@ goes_on_after_an_upgrade() {
   within 30 shows_its_leagues
 }
 
+sends_webhooks() {
+  engine exec "$worker" league-sync webhook test
+  engine exec "$worker" league-sync webhook replay --since 0
+  show_log_if_not "$worker" within 20 has_sent_webhooks
+}
+has_sent_webhooks() {
+  engine exec "$worker" league-sync query --format csv \
+    'SELECT count(*) FROM webhook WHERE accepted_at > moved_at AND accepted_seq >= 124' | grep -x 1
+}
+sends_webhooks_by_compose() {
+  lay_out_webhooks
+  compose up --detach --no-build worker
+  within 30 shows_its_leagues
+  sends_webhooks
+}
+
 # The manifest with this ring's image and service. podman takes secrets from its own store, without decoding them.
 play() {
   sed -e "s|https://api.example.com|$url|" -e "s|image: league-sync:.*|image: $image|" \
     -e "s|^          env:|&\n            - {name: LEAGUE_SYNC_ALLOW_HTTP, value: 'true'}|" \
-    "$manifest" >"$work/played.yaml"
-  printf 'data: {username: player, password: secret-password}\n' >"$work/secret.yaml"
+    -e 's|# - {name: LEAGUE_SYNC_WEBHOOK|- {name: LEAGUE_SYNC_WEBHOOK|' "$manifest" >"$work/played.yaml"
+  printf 'data: {username: player, password: secret-password, webhook-url: "%s", webhook-secret: "%s"}\n' \
+    "$url/_webhooks" "$demo_secret" >"$work/secret.yaml"
   engine secret create league-sync-credentials "$work/secret.yaml"
   engine kube play "$work/played.yaml"
 }
@@ -226,6 +253,8 @@ check 'the worker has a read-only root, a limit of memory, and no capabilities' 
 check 'no secret stands in the settings of the container' keeps_secrets_out_of_its_settings
 check 'compose stops the worker with exit code 0' stops_by_compose
 check 'a new container goes on with the volume of the old one' goes_on_after_an_upgrade
+check 'compose sends webhooks with what the page adds' sends_webhooks_by_compose
+check 'no secret of theirs stands in the settings of the container' keeps_secrets_out_of_its_settings
 run_section 'Compose worker' by_compose
 check_claims
 compose down --volumes >/dev/null 2>&1
@@ -234,6 +263,7 @@ worker=$pod-worker
 check 'podman plays kubernetes.yaml' play
 check 'the leagues arrive in the pod' show_log_if_not "$worker" within 30 shows_its_leagues
 check 'the pod is ready' pod_is_ready
+check 'the pod sends webhooks' sends_webhooks
 check 'the worker runs as its user' has_its_user
 check 'the worker has a read-only root, a limit of memory, and no capabilities' is_narrow
 check 'the worker is not the first process of its pod' is_not_process_one

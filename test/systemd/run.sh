@@ -205,6 +205,22 @@ takes_over_a_new_password() {
   within 25 finds "SELECT 1 FROM logins WHERE id > $last AND outcome = 'ok'"
 }
 
+# The service receives webhooks, under the secret that everybody knows.
+demo_secret=whsec_ZGVtby1zZWNyZXQtd2hpY2gtZXZlcnlib2R5LWtub3dz
+sends_webhooks_as_documented() {
+  commands 'Send webhooks' | inside sh -eux
+  inside stat --format '%n %a %U' /etc/league-sync/webhook-secret | tee "$work/modes"
+  grep -qx '/etc/league-sync/webhook-secret 400 league-sync' "$work/modes"
+  inside cat /etc/league-sync/webhook-secret >"$work/secret"
+  grep -qxE 'whsec_[A-Za-z0-9+/]{43}=' "$work/secret"
+  write_settings "$(settings 'Send webhooks' | sed 's|=https://.*|=http://127.0.0.1:8080/_webhooks|')"
+  inside systemctl restart league-sync
+  within 20 finds 'SELECT 1 FROM webhook WHERE enabled'
+  inside sh -c "echo '$demo_secret' > /etc/league-sync/webhook-secret"
+  inside runuser -u league-sync -- league-sync webhook replay --since 0
+  within 20 finds 'SELECT 1 FROM webhook WHERE accepted_at > moved_at AND accepted_seq >= 124'
+}
+
 comes_back_after_a_kill() {
   local before
   before=$(shown MainPID)
@@ -359,6 +375,7 @@ check 'the journal holds its lines as they were written' logs_json
 check 'only the worker can read the password, not even its group' password_is_closed
 check 'systemctl reload polls at once' reloads
 check 'a new password is taken over without a restart' takes_over_a_new_password
+check 'webhooks are sent as documented, with a new secret at the next attempt' sends_webhooks_as_documented
 check 'a killed worker is started again, and goes on' comes_back_after_a_kill
 check 'any user is told where the page and the published copy are' tells_readers_where_the_worker_is
 check 'all may read the published copy' publishes_for_all
