@@ -28,8 +28,10 @@ export type Secrets = {
 const SHORTEST_SECRET = 8;
 const PASSWORD = 'LEAGUE_SYNC_PASSWORD';
 const USERNAME = 'LEAGUE_SYNC_USERNAME';
-/** The path or the query of each is enough to send something in the worker's name. */
-const ADDRESSES = ['LEAGUE_SYNC_HEARTBEAT_URL', 'LEAGUE_SYNC_WEBHOOK_URL'];
+/** Its path is enough to send pings in the worker's name. */
+const HEARTBEAT = 'LEAGUE_SYNC_HEARTBEAT_URL';
+/** Path, query, user and password, any of which may be what lets a sender in. */
+const WEBHOOK = 'LEAGUE_SYNC_WEBHOOK_URL';
 const WEBHOOK_SECRET = 'LEAGUE_SYNC_WEBHOOK_SECRET';
 /** The credentials of the demo. */
 const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
@@ -76,13 +78,12 @@ export function createSecrets(): Secrets {
         keepCredential(PASSWORD, password);
         for (const username of usernames) keepCredential('the Basic pair', `${username}:${password}`);
       }
-      for (const name of ADDRESSES) {
-        for (const { pathname, search } of read(name, given, cwd).flatMap((text) => URL.parse(text) ?? []))
-          for (const part of `${pathname}${search}`.split(/[/?&=]/))
-            if (part.length >= SHORTEST_SECRET) keepCredential(name, part);
-      }
-      for (const secrets of read(WEBHOOK_SECRET, given, cwd))
-        for (const secret of secrets.split(/\s+/)) keepCredential(WEBHOOK_SECRET, secret.replace(/^whsec_/, ''));
+      const parts = read(HEARTBEAT, given, cwd).flatMap((address) => URL.parse(address)?.pathname.split('/') ?? []);
+      for (const part of parts) if (part.length >= SHORTEST_SECRET) keepCredential(HEARTBEAT, part);
+      for (const address of read(WEBHOOK, given, cwd))
+        for (const part of partsOf(address)) if (part.length >= SHORTEST_SECRET) keepCredential(WEBHOOK, part);
+      for (const line of read(WEBHOOK_SECRET, given, cwd))
+        for (const secret of line.split(/\s+/)) keepCredential(WEBHOOK_SECRET, secret.replace(/^whsec_/, ''));
       const option = args.indexOf('--password');
       if (option >= 0) keepCredential('--password', args[option + 1] ?? '');
     },
@@ -97,4 +98,11 @@ export function createSecrets(): Secrets {
       for (const remembered of [names, sources, known]) remembered.clear();
     },
   };
+}
+
+/** What is secret in the URL of a webhook. */
+function partsOf(address: string): readonly string[] {
+  const url = URL.parse(address);
+  if (url === null) return [];
+  return [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password].map(decodeURIComponent);
 }
