@@ -60,12 +60,16 @@ export function createOutbox(store: Store, clock: Clock) {
     setAddress: async (url: URL, row: WebhookRow): Promise<boolean> =>
       hashOf(url) !== row.url_hash && store.write(() => setAddress(url, row)),
 
-    /** A function that records what came of an attempt, unless the message was given up in the meantime. */
+    /** A function that records what came of an attempt; only its `Retry-After` if the message was given up meanwhile. */
     result:
       (id: string, { outcome, what, notBefore }: Attempt, { at, nextAt }: { at: number; nextAt: number }) =>
       () => {
         const row = requireRow();
-        if (row.message_id !== id) return;
+        const not_before = notBefore === undefined ? row.not_before : formatTimestamp(notBefore);
+        if (row.message_id !== id) {
+          if (outcome === 'failed') rows.update({ not_before });
+          return;
+        }
         const accepted_seq = row.message_to_seq ?? row.accepted_seq;
         const failed = { failed_attempts: row.failed_attempts + 1, last_error: what };
         if (outcome === 'accepted') {
@@ -73,10 +77,7 @@ export function createOutbox(store: Store, clock: Clock) {
           rows.update({ accepted_seq, accepted_at: formatTimestamp(at), not_before: null, ...toldBy(row) });
         } else if (outcome === 'gone')
           rows.update({ ...failed, stopped_at: formatTimestamp(at), next_attempt_at: null });
-        else {
-          const not_before = notBefore === undefined ? row.not_before : formatTimestamp(notBefore);
-          rows.update({ ...failed, next_attempt_at: formatTimestamp(nextAt), not_before });
-        }
+        else rows.update({ ...failed, next_attempt_at: formatTimestamp(nextAt), not_before });
       },
   };
 

@@ -1,0 +1,125 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type SimulatedBench, setUp } from '../support/bench.ts';
+import { execute } from '../support/database.ts';
+import { makeLeagues } from '../support/leagues.ts';
+import { eventually, type RunningProgram } from '../support/program.ts';
+import { holdReply, startReceiver } from '../support/webhook-receiver.ts';
+
+const ACCEPTED = { status: 204 };
+/** Longer than the worker takes to look at the database again. */
+const QUIET_MS = 1_300;
+
+/** A worker whose first `leagues.changed`, of two changes, waits for its answer. */
+async function setUpHeld() {
+  const held = holdReply();
+  const receiver = await startReceiver(ACCEPTED, held.reply, ACCEPTED);
+  const bench = await setUp({ leagues: makeLeagues(2) });
+  const worker = bench.startWorker(receiver.env);
+  await worker.waitForPoll('changed');
+  const [, inFlight] = await receiver.waitFor(2);
+  expect(inFlight).toMatchObject({ type: 'leagues.changed', data: { from_seq: 1, to_seq: 2 } });
+  return { held, receiver, bench, worker, inFlight };
+}
+
+async function poll(worker: RunningProgram, { simulator }: SimulatedBench, leagues: number): Promise<void> {
+  simulator.setLeagues(makeLeagues(leagues));
+  worker.send('SIGHUP');
+  await worker.waitForPoll('changed');
+}
+
+describe('while a message waits for its answer', () => {
+  it.each([500, 204])('a replay makes new messages, and the one in flight is not tried again (%s)', async (status) => {
+    const { held, receiver, bench, worker, inFlight } = await setUpHeld();
+    await poll(worker, bench, 3);
+    const { stdout, code } = await bench.run(['webhook', 'replay', '--since', '1']);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('2 changes will be sent, from seq 2 on')]);
+    held.release({ status });
+    const [, , again] = await receiver.waitFor(3);
+    expect(again).toMatchObject({ type: 'leagues.changed', data: { from_seq: 2, to_seq: 3 } });
+    expect(again?.id).not.toBe(inFlight?.id);
+    await eventually('all is accepted', () => bench.rows('SELECT 1 FROM webhook WHERE accepted_seq = 3').length === 1);
+    expect(receiver.seen).toHaveLength(3);
+  });
+
+  it('two replays at once both succeed, and each change comes once more', async () => {
+    const { held, receiver, bench } = await setUpHeld();
+    const replay = () => bench.runProcess(['webhook', 'replay', '--since', '0']);
+    const codes = (await Promise.all([replay(), replay()])).map(({ code }) => code);
+    expect(codes).toEqual([0, 0]);
+    held.release({ status: 500 });
+    await receiver.waitFor(3);
+    await rest(QUIET_MS);
+    expect(receiver.seen.slice(2).map(({ data }) => [data.from_seq, data.to_seq])).toEqual([[1, 2]]);
+  });
+
+  it('a skip gives it up, and what comes then is sent', async () => {
+    const { held, receiver, bench, worker } = await setUpHeld();
+    expect((await bench.run(['webhook', 'skip'])).code).toBe(0);
+    held.release({ status: 500 });
+    await rest(QUIET_MS);
+    expect(receiver.seen).toHaveLength(2);
+    await poll(worker, bench, 3);
+    const [, , next] = await receiver.waitFor(3);
+    expect(next).toMatchObject({ type: 'leagues.changed', data: { from_seq: 3, to_seq: 3 } });
+  });
+
+  it('a replay does not undo the Retry-After of the answer, through a restart', async () => {
+    const { held, receiver, bench, worker } = await setUpHeld();
+    expect((await bench.run(['webhook', 'replay', '--since', '0'])).code).toBe(0);
+    held.release({ status: 429, headers: { 'retry-after': '3600' } });
+    await eventually('the wait is stored', () => bench.rows('SELECT 1 FROM webhook WHERE not_before IS NOT NULL')[0]);
+    await rest(QUIET_MS);
+    await worker.stop();
+    const next = bench.startWorker(receiver.env);
+    await next.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
+    await rest(QUIET_MS);
+    expect(receiver.seen).toHaveLength(2);
+  });
+});
+
+it('a message whose acceptance cannot be stored is not sent again, and polls go on', async () => {
+  const { held, receiver, bench, worker } = await setUpHeld();
+  execute(
+    bench.database,
+    "CREATE TRIGGER refuse BEFORE UPDATE OF accepted_seq ON webhook BEGIN SELECT RAISE(ABORT, 'refused'); END",
+  );
+  held.release(ACCEPTED);
+  for (const leagues of [3, 4]) {
+    await poll(worker, bench, leagues);
+    await rest(QUIET_MS);
+  }
+  expect(receiver.seen).toHaveLength(2);
+  execute(bench.database, 'DROP TRIGGER refuse');
+  const [, , next] = await receiver.waitFor(3);
+  expect(next?.data).toMatchObject({ from_seq: 3, to_seq: 4 });
+});
+
+it('an older copy of the database that is restored goes on from its own cursor', async () => {
+  const receiver = await startReceiver();
+  const bench = await setUp({ leagues: makeLeagues(2) });
+  const worker = bench.startWorker(receiver.env);
+  await worker.waitForPoll('changed');
+  await receiver.waitFor(2);
+  await eventually('it is accepted', () => bench.rows('SELECT 1 FROM webhook WHERE accepted_seq = 2')[0]);
+  const copy = join(bench.folder, 'copy.db');
+  expect((await bench.run(['backup', copy])).code).toBe(0);
+  await poll(worker, bench, 4);
+  await receiver.waitFor(3);
+  await worker.stop();
+  copyFileSync(copy, bench.database);
+  bench.simulator.setLeagues(makeLeagues(5));
+  const next = bench.startWorker(receiver.env);
+  await next.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
+  next.send('SIGHUP');
+  await receiver.waitFor(4);
+  const ofChanges = receiver.seen.filter(({ type }) => type === 'leagues.changed');
+  expect(ofChanges.map(({ data }) => [data.from_seq, data.to_seq])).toEqual([
+    [1, 2],
+    [3, 4],
+    [3, 5],
+  ]);
+  expect(new Set(receiver.seen.map(({ data }) => data.source)).size).toBe(1);
+});
