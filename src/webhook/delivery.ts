@@ -82,7 +82,8 @@ export class Delivery {
     this.messageId = row.message_id;
     const leftMs = Math.max(this.dueAt, this.notBeforeAt) - clock.monotonic();
     if (leftMs > 0) return leftMs;
-    this.record(row, row.message_id, await this.attempt(row.message_id, target, signal));
+    const attempt = await this.attempt(row.message_id, target, signal);
+    if (attempt !== undefined) this.record(row, row.message_id, attempt);
     return 0;
   }
 
@@ -100,11 +101,17 @@ export class Delivery {
     }
   }
 
-  private async attempt(id: string, target: WebhookTarget | SettingsError, signal: AbortSignal): Promise<Attempt> {
+  /** Undefined if another process has given the message up since the row was read. */
+  private async attempt(
+    id: string,
+    target: WebhookTarget | SettingsError,
+    signal: AbortSignal,
+  ): Promise<Attempt | undefined> {
     if (target instanceof SettingsError)
       return { outcome: 'failed', what: target.problems[0]?.message ?? target.message };
     const { store, clock } = this.options;
-    return sendMessage({ id, body: store.read(store.webhook.body) }, target, { clock, signal });
+    const body = store.read(() => store.webhook.body(id));
+    return body === undefined ? undefined : sendMessage({ id, body }, target, { clock, signal });
   }
 
   private record(row: WebhookRow, id: string, attempt: Attempt): void {

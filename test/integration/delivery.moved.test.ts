@@ -2,10 +2,14 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/time/clock.ts';
+import { openDelivery } from '../../src/webhook/delivery.ts';
+import { moveDeliveries } from '../../src/webhook/move.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
+import { openTestStore } from '../support/store.ts';
 import { holdReply, startReceiver } from '../support/webhook-receiver.ts';
 
 const ACCEPTED = { status: 204 };
@@ -78,6 +82,32 @@ describe('while a message waits for its answer', () => {
     await rest(QUIET_MS);
     expect(receiver.seen).toHaveLength(2);
   });
+});
+
+it('a message that is given up just before it is sent is not sent', async () => {
+  const { held, receiver, bench, worker } = await setUpHeld();
+  await worker.stop();
+  held.release({ status: 500 });
+  receiver.script(ACCEPTED);
+  await using store = await openTestStore(bench.database);
+  const stop = new AbortController();
+  const url = new URL(receiver.url);
+  let reads = 0;
+  const source = () => {
+    reads += 1;
+    // Works at once, like a command at the same moment.
+    if (reads === 2) void moveDeliveries(bench.database, 'end', { clock: systemClock, stop: stop.signal });
+    return { url, keys: [Buffer.alloc(24)], proxy: undefined };
+  };
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined } as never;
+  const options = { store, source, clock: systemClock, random: () => 0, log, emit: () => undefined };
+  const delivery = await openDelivery(options, stop.signal);
+  const delivering = delivery?.deliver(stop.signal);
+  await eventually('the message is given up', () => reads === 2);
+  await rest(200);
+  stop.abort();
+  await delivering;
+  expect(receiver.seen).toHaveLength(2);
 });
 
 it('a message whose acceptance cannot be stored is not sent again, and polls go on', async () => {

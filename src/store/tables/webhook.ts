@@ -53,9 +53,10 @@ const NO_MESSAGE = {
 
 export function createWebhookRows(client: Database.Database) {
   const db = drizzle({ client });
-  const { message_body, ...columns } = getTableColumns(webhook);
+  const { message_body: _, ...columns } = getTableColumns(webhook);
   const selectRow = db.select(columns).from(webhook).prepare();
-  const selectBody = db.select({ message_body }).from(webhook).prepare();
+  const selectBody = client.prepare<[string], string>('SELECT message_body FROM webhook WHERE message_id = ?').pluck();
+  const selectLast = client.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM league_changes').pluck();
   const selectStates = client.prepare<[], StoredStates>(`SELECT
       success.finished_at AS last_success_at, success.stale_at, login.at AS last_login_at, login.outcome AS last_login,
       (SELECT max(held_since) FROM held_removals WHERE accepted_at IS NULL) AS held_since
@@ -70,7 +71,8 @@ export function createWebhookRows(client: Database.Database) {
   return {
     /** Undefined until a worker has a webhook, or a replay was asked for. */
     find: (): WebhookRow | undefined => selectRow.get(),
-    body: (): string => selectBody.get()?.message_body ?? '',
+    /** Undefined if the message is no longer in flight. */
+    body: (id: string): string | undefined => selectBody.get(id),
     databaseId: (): string => selectId.get() ?? '',
     /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
     changesAfter: (seq: number, limits: PageLimits): readonly Change[] =>
