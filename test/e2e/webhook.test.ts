@@ -1,19 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
-import { type Receiver, SECRET, startReceiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
 
 type Setting = Readonly<Record<string, string>>;
-
-const settingsFor = ({ url }: Pick<Receiver, 'url'>): Setting => ({
-  LEAGUE_SYNC_WEBHOOK_URL: url,
-  LEAGUE_SYNC_WEBHOOK_SECRET: SECRET,
-});
 
 /** A worker that has sent the first list of leagues. */
 async function setUpSent(): Promise<{ bench: SimulatedBench; receiver: Receiver; settings: Setting }> {
   const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
-  const settings = settingsFor(receiver);
+  const settings = receiver.env;
   const worker = bench.startWorker(settings);
   await expect.poll(() => bench.rows('SELECT accepted_seq FROM webhook')[0]?.accepted_seq, SLOW).toBe(124);
   await worker.stop();
@@ -26,7 +21,7 @@ describe('a worker with a webhook', () => {
   it('sends the first list, and says in status what was accepted', async () => {
     const { bench, receiver, settings } = await setUpSent();
     expect(receiver.told()[0]).toBe('data.fresh');
-    const changes = receiver.messages.flatMap(({ data }) => data.changes ?? []);
+    const changes = receiver.seen.flatMap(({ data }) => data.changes ?? []);
     expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 124 }, (_, index) => index + 1));
     const lines = (await bench.run(['changes', '--since', '0', '--json'])).stdout.trimEnd().split('\n');
     expect(changes).toEqual(lines.map((line) => JSON.parse(line)));
@@ -71,12 +66,12 @@ describe('webhook test', () => {
   it('needs only the settings of the webhook, and says what came back', async () => {
     const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
     const empty = Object.fromEntries(Object.keys(bench.env).map((name) => [name, '']));
-    const settings = { ...empty, ...settingsFor(receiver) };
+    const settings = { ...empty, ...receiver.env };
     const accepted = await bench.run(['webhook', 'test'], settings);
     expect(accepted).toMatchObject({ code: 0, stderr: '' });
     expect(accepted.stdout).toMatch(/^127\.0\.0\.1:\d+ accepted the test message msg_\S+ \(status 204, \d+ ms\)\n$/);
-    expect(receiver.messages).toMatchObject([{ type: 'webhook.test', data: { source: null } }]);
-    receiver.reply((response) => response.writeHead(302, { location: '/elsewhere' }).end(), 410);
+    expect(receiver.seen).toMatchObject([{ type: 'webhook.test', data: { source: null } }]);
+    receiver.script({ status: 302, headers: { location: '/elsewhere' } }, 410);
     const redirected = await bench.run(['webhook', 'test'], settings);
     expect(redirected).toMatchObject({ code: 1, stdout: '' });
     expect(redirected.stderr).toMatch(/did not accept the test message \S+ \(status 302, .*redirects are not followed/);
@@ -92,18 +87,18 @@ describe('webhook test', () => {
 
   it('stops nothing with a 410, and has the id of the database', async () => {
     const { bench, receiver, settings } = await setUpSent();
-    receiver.reply(410);
+    receiver.script(410);
     expect((await bench.run(['webhook', 'test'], settings)).code).toBe(1);
     const [row] = bench.rows('SELECT stopped_at FROM webhook');
     expect(row?.stopped_at).toBeNull();
-    expect(receiver.messages.at(-1)?.data.source).toBe(bench.rows('SELECT id FROM database_identity')[0]?.id);
+    expect(receiver.seen.at(-1)?.data.source).toBe(bench.rows('SELECT id FROM database_identity')[0]?.id);
   });
 });
 
 describe('webhook replay and skip', () => {
   it('need only the database, and say what will be sent', async () => {
     const { bench, receiver, settings } = await setUpSent();
-    const before = receiver.messages.length;
+    const before = receiver.seen.length;
     const replay = (since: string) => bench.run(['webhook', 'replay', '--since', since]);
     expect(await replay('120')).toMatchObject({ code: 0, stdout: '4 changes will be sent, from seq 121 on\n' });
     expect(await replay('122')).toMatchObject({

@@ -10,8 +10,9 @@ import { createTestClock, type TestClock } from '../support/clock.ts';
 import { execute, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { createTestLog } from '../support/log-lines.ts';
-import { type Receiver, SECRET, startReceiver } from '../support/receiver.ts';
+import { reset } from '../support/service.ts';
 import { openTestStore } from '../support/store.ts';
+import { type Answer, type Receiver, SECRET, startReceiver } from '../support/webhook-receiver.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -94,7 +95,7 @@ async function waitForMessages(count: number): Promise<void> {
     .poll(
       async () => {
         await clock.advance(100);
-        return receiver.messages.length;
+        return receiver.seen.length;
       },
       { interval: 2, timeout: 10_000 },
     )
@@ -130,13 +131,13 @@ describe('deliveries', () => {
     await start();
     addChanges(1);
     await waitForMessages(1);
-    const [message] = receiver.messages;
+    const [message] = receiver.seen;
     const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = message?.headers ?? {};
     const digest = createHmac('sha256', KEY).update(`${id}.${at}.${message?.body}`).digest('base64');
     expect(signature).toBe(`v1,${digest}`);
     expect(Math.abs(Number(at) * 1_000 - clock.now())).toBeLessThan(2_000);
     expect(message?.headers['content-type']).toBe('application/json');
-    expect(message?.path).toContain('secret-path-of-the-receiver?key=secret-query');
+    expect(message?.path).toContain('path-of-scripted-receivers?token=query-of');
   });
 
   it('bring the changes in messages of at most 100, in order and without a gap', async () => {
@@ -144,16 +145,16 @@ describe('deliveries', () => {
     addChanges(250);
     await waitForMessages(3);
     expect(receiver.told()).toEqual(['leagues.changed 1-100', 'leagues.changed 101-200', 'leagues.changed 201-250']);
-    expect(receiver.messages.flatMap(({ data }) => data.changes.map(({ seq }: { seq: number }) => seq))).toEqual(
+    expect(receiver.seen.flatMap(({ data }) => data.changes.map(({ seq }: { seq: number }) => seq))).toEqual(
       Array.from({ length: 250 }, (_, index) => index + 1),
     );
     const [source] = readRows(path, 'SELECT id FROM database_identity');
-    expect(receiver.messages[0]?.data.source).toBe(source?.id);
+    expect(receiver.seen[0]?.data.source).toBe(source?.id);
     await expect.poll(rowOf, SOON).toMatchObject({ message_id: null, message_body: null, failed_attempts: 0 });
   });
 
   it('are repeated after growing waits, with the same id and bytes', async () => {
-    receiver.reply(500);
+    receiver.script(500);
     const { lines, events } = await start({ random: () => 0.5 });
     addChanges(1);
     await waitForMessages(1);
@@ -163,13 +164,13 @@ describe('deliveries', () => {
       expect(Date.parse(String(rowOf()?.next_attempt_at)) - clock.now()).toBeGreaterThan(wait - 500);
       // The database is read every second: hours are skipped while the delivery sleeps for one.
       await skip(wait - 1_100);
-      expect(receiver.messages).toHaveLength(index + 1);
+      expect(receiver.seen).toHaveLength(index + 1);
       await waitForMessages(index + 2);
     }
-    receiver.reply(204);
+    receiver.script(204);
     await skip(2.5 * HOUR);
     await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
-    expect(new Set(receiver.messages.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
+    expect(new Set(receiver.seen.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
     expect(lines.map(({ level }) => level)).toEqual(['warn', ...waits.map(() => 'info'), 'info']);
     expect(lines[0]?.msg).toMatch(/^the webhook at 127\.0\.0\.1:\d+ failed: status 500; next attempt in 5\.3 s$/);
     expect(lines.at(-1)).toMatchObject({ failures: 4, msg: expect.stringMatching(/accepts messages again$/) });
@@ -180,7 +181,7 @@ describe('deliveries', () => {
   });
 
   it('never undercut a Retry-After, not even at a start or after SIGHUP', async () => {
-    receiver.reply((response) => response.writeHead(429, { 'retry-after': '600' }).end(), 204);
+    receiver.script({ status: 429, headers: { 'retry-after': '600' } }, 204);
     const first = await start();
     addChanges(1);
     await waitForMessages(1);
@@ -191,13 +192,13 @@ describe('deliveries', () => {
     const second = await start();
     second.delivery.retryNow();
     await skip(9 * MINUTE);
-    expect(receiver.messages).toHaveLength(1);
+    expect(receiver.seen).toHaveLength(1);
     await skip(MINUTE);
     await expect.poll(rowOf, SOON).toMatchObject({ accepted_seq: 1, not_before: null });
   });
 
   it('are tried at once by a start and by SIGHUP', async () => {
-    receiver.reply(503, 503, 503, 204);
+    receiver.script(503, 503, 503, 204);
     const first = await start();
     addChanges(1);
     await waitForMessages(1);
@@ -209,35 +210,35 @@ describe('deliveries', () => {
     await first.stop();
     await start();
     await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
-    expect(receiver.messages).toHaveLength(4);
+    expect(receiver.seen).toHaveLength(4);
   });
 
-  it.each<[string, Parameters<Receiver['reply']>[0]]>([
+  it.each<[string, Answer]>([
     [
       'a body that is cut',
-      (response) => response.writeHead(200, { 'content-length': 10 }).write('x', () => response.destroy()),
+      (response) => void response.writeHead(200, { 'content-length': 10 }).write('x', () => response.destroy()),
     ],
-    ['a body that never ends', (response) => response.writeHead(200).write('x'.repeat(100_000))],
-    ['a body that says no', (response) => response.writeHead(202).end('{"error":"no"}')],
+    ['a body that never ends', (response) => void response.writeHead(200).write('x'.repeat(100_000))],
+    ['a body that says no', { status: 202, body: '{"error":"no"}' }],
   ])('are accepted by a 2xx with %s', async (_, reply) => {
-    receiver.reply(reply);
+    receiver.script(reply);
     await start();
     addChanges(1);
     await waitForMessages(1);
     await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
   });
 
-  it.each<[string, Parameters<Receiver['reply']>[0]]>([
-    ['status 302', (response) => response.writeHead(302, { location: '/elsewhere' }).end()],
+  it.each<[string, Answer]>([
+    ['status 302', { status: 302, headers: { location: '/elsewhere' } }],
     ['status 404', 404],
-    ['UND_ERR_SOCKET', (response) => response.socket?.destroy()],
+    ['UND_ERR_SOCKET', reset()],
   ])('fail with %s', async (what, reply) => {
-    receiver.reply(reply);
+    receiver.script(reply);
     await start();
     addChanges(1);
     await waitForMessages(1);
     await expect.poll(rowOf, SOON).toMatchObject({ failed_attempts: 1, last_error: what, accepted_seq: 0 });
-    expect(receiver.messages).toHaveLength(1);
+    expect(receiver.seen).toHaveLength(1);
   });
 });
 
@@ -250,7 +251,7 @@ async function skip(ms: number): Promise<void> {
 
 describe('a receiver that answers 410', () => {
   it('gets nothing more, also after a restart, until its URL changes', async () => {
-    receiver.reply(410, 204);
+    receiver.script(410, 204);
     const first = await start();
     addChanges(1);
     await waitForMessages(1);
@@ -263,18 +264,18 @@ describe('a receiver that answers 410', () => {
     await start({ url: () => url });
     addChanges(1);
     await skip(HOUR);
-    expect(receiver.messages).toHaveLength(1);
+    expect(receiver.seen).toHaveLength(1);
     url = `${receiver.url}&new=1`;
     await waitForMessages(3);
     expect(receiver.told()).toEqual(['leagues.changed 1-1', 'leagues.changed 1-1', 'leagues.changed 2-2']);
-    expect(receiver.messages[1]?.id).toBe(receiver.messages[0]?.id);
+    expect(receiver.seen[1]?.id).toBe(receiver.seen[0]?.id);
   });
 
   it.each([
     ['replay', 0, ['leagues.changed 1-1', 'leagues.changed 1-1']],
     ['skip', 'end', ['leagues.changed 1-1', 'leagues.changed 2-2']],
   ] as const)('gets messages again after webhook %s', async (_, to, told) => {
-    receiver.reply(410, 204);
+    receiver.script(410, 204);
     await start();
     addChanges(1);
     await waitForMessages(1);
@@ -283,7 +284,7 @@ describe('a receiver that answers 410', () => {
     if (to === 'end') addChanges(1);
     await waitForMessages(2);
     expect(receiver.told()).toEqual(told);
-    expect(receiver.messages[1]?.id).not.toBe(receiver.messages[0]?.id);
+    expect(receiver.seen[1]?.id).not.toBe(receiver.seen[0]?.id);
   });
 });
 
@@ -294,14 +295,14 @@ describe('states', () => {
     addChanges(1);
     await waitForMessages(2);
     expect(receiver.told()).toEqual(['credentials.refused', 'leagues.changed 1-1']);
-    expect(receiver.messages[0]?.data).toMatchObject({
+    expect(receiver.seen[0]?.data).toMatchObject({
       since: expect.any(String),
       summary: 'The service refused the login.',
       what_to_do: expect.stringContaining('LEAGUE_SYNC_USERNAME'),
     });
     execute(path, login('refused') + login('failed'));
     await settle();
-    expect(receiver.messages).toHaveLength(2);
+    expect(receiver.seen).toHaveLength(2);
     execute(path, login('ok'));
     await waitForMessages(3);
     expect(receiver.told()[2]).toBe('credentials.accepted');
@@ -311,7 +312,7 @@ describe('states', () => {
     execute(path, login('refused') + goodPoll('-1 hour'));
     const first = await start();
     await settle();
-    expect(receiver.messages).toEqual([]);
+    expect(receiver.seen).toEqual([]);
     await first.stop();
     execute(path, login('ok') + goodPoll('+1 day'));
     await start();
@@ -323,14 +324,14 @@ describe('states', () => {
     execute(path, goodPoll('+1 minute'));
     await start();
     await skip(50_000);
-    expect(receiver.messages).toEqual([]);
+    expect(receiver.seen).toEqual([]);
     await skip(11_000);
     await waitForMessages(1);
     expect(receiver.told()).toEqual(['data.stale']);
   });
 
   it('are dropped if they changed back before they were accepted, even if they were tried', async () => {
-    receiver.reply(500, 204);
+    receiver.script(500, 204);
     await start();
     execute(path, goodPoll('-1 hour'));
     await waitForMessages(1);
@@ -343,7 +344,7 @@ describe('states', () => {
   });
 
   it('wait for a message in flight', async () => {
-    receiver.reply(500, 204);
+    receiver.script(500, 204);
     await start();
     addChanges(1);
     await waitForMessages(1);
@@ -370,7 +371,7 @@ describe('states', () => {
     await settle();
     execute(path, hold('c', '2026-11-20T12:05:00.000Z'));
     await waitForMessages(2);
-    expect(receiver.messages.map(({ type, data }) => `${type}: ${data.summary}`)).toEqual([
+    expect(receiver.seen.map(({ type, data }) => `${type}: ${data.summary}`)).toEqual([
       'removals.held: The removal of 2 leagues is held, because too many leagues were missing at once: a, b.',
       'removals.held: The removal of 2 leagues is held, because too many leagues were missing at once: b, c.',
     ]);
@@ -400,12 +401,12 @@ describe('what becomes of the row', () => {
   });
 
   it('does not hold the path or the query of the URL, or the secret', async () => {
-    receiver.reply(500);
+    receiver.script(500);
     await start();
     addChanges(1);
     await waitForMessages(1);
     await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(1);
-    expect(JSON.stringify(rowOf())).not.toMatch(/secret/);
+    expect(JSON.stringify(rowOf())).not.toMatch(/scripted-receivers|whsec/);
     expect(rowOf()?.host).toMatch(/^127\.0\.0\.1:\d+$/);
   });
 
@@ -414,7 +415,7 @@ describe('what becomes of the row', () => {
     const write = store.write;
     addChanges(1);
     let refused = 0;
-    receiver.reply((response) => {
+    receiver.script((response) => {
       Object.assign(store, {
         write: () => {
           refused += 1;
@@ -432,7 +433,7 @@ describe('what becomes of the row', () => {
       .toBeGreaterThan(3);
     Object.assign(store, { write });
     await settle();
-    expect(receiver.messages).toHaveLength(1);
+    expect(receiver.seen).toHaveLength(1);
     expect(rowOf()).toMatchObject({ accepted_seq: 1, message_id: null });
   });
 });

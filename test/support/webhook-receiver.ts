@@ -1,68 +1,78 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { openPort } from './port.ts';
+import type { IncomingHttpHeaders } from 'node:http';
 import { eventually } from './program.ts';
-import { type Reply, send } from './scripted-service.ts';
+import { type Reply, startService } from './service.ts';
 
 /** A message as it arrived. */
 export type Delivered = {
   readonly id: string;
   readonly type: string;
-  readonly text: string;
-  readonly data: Readonly<Record<string, unknown>> & {
-    readonly source: string;
-    readonly from_seq?: number;
-    readonly to_seq?: number;
-  };
+  readonly body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what a message of its type holds
+  readonly data: any;
+  readonly headers: IncomingHttpHeaders;
+  readonly path: string;
 };
 
-export type ScriptedReceiver = {
+/** A number is a status. */
+export type Answer = Reply | number;
+
+/** A receiver of webhooks on loopback, which ends with the test. */
+export type Receiver = {
   /** With a path and a query that are secrets. */
   readonly url: string;
   /** Every attempt, oldest first. */
   readonly seen: readonly Delivered[];
+  /** The type of each attempt and, of changes, their bounds: `leagues.changed 1-100`. */
+  readonly told: () => readonly string[];
   /** The responses to the next requests; the last one repeats. */
-  readonly script: (...replies: readonly Reply[]) => void;
+  readonly script: (...replies: readonly Answer[]) => void;
   /** Resolves with the attempts, when there are that many. */
   readonly waitFor: (count: number) => Promise<readonly Delivered[]>;
   /** The settings of a worker that sends to it. */
   readonly env: Readonly<Record<string, string>>;
 };
 
-const SECRET = `whsec_${Buffer.from('a secret of scripted receivers').toString('base64')}`;
-const ACCEPTED: Reply = { status: 204 };
+export const SECRET = `whsec_${Buffer.from('a secret of scripted receivers').toString('base64')}`;
 
-/** Starts a receiver on loopback that accepts everything unless told otherwise. It ends with the test. */
-export async function startReceiver(...replies: readonly Reply[]): Promise<ScriptedReceiver> {
-  const seen: Delivered[] = [];
-  let script = replies.length === 0 ? [ACCEPTED] : [...replies];
-  const server = createServer(async (request, response) => {
-    seen.push(await read(request));
-    send(response, (script.length > 1 ? script.shift() : script[0]) ?? ACCEPTED);
-  });
-  const { port } = await openPort(server);
-  const url = `http://127.0.0.1:${port}/path-of-scripted-receivers?token=query-of-scripted-receivers`;
+/** Starts a receiver that accepts everything unless told otherwise. */
+export async function startReceiver(...replies: readonly Answer[]): Promise<Receiver> {
+  const service = await startService();
+  const script = (...next: readonly Answer[]): void =>
+    service.script('other', ...next.map((reply) => (typeof reply === 'number' ? { status: reply } : reply)));
+  script(...(replies.length === 0 ? [204] : replies));
+  const url = `${service.url}/path-of-scripted-receivers?token=query-of-scripted-receivers`;
+  /** Those whose body has arrived. */
+  const delivered = (): readonly Delivered[] =>
+    service.requests
+      .filter(({ body }) => body !== '')
+      .map(({ headers, body, path }) => ({
+        id: String(headers['webhook-id']),
+        body,
+        headers,
+        path,
+        ...JSON.parse(body),
+      }));
   return {
     url,
-    seen,
-    script: (...next) => {
-      script = [...next];
+    get seen() {
+      return delivered();
     },
-    waitFor: (count) => eventually(`${count} messages arrive`, () => seen.length >= count && seen),
+    told: () =>
+      delivered().map(({ type, data }) =>
+        data.from_seq === undefined ? type : `${type} ${data.from_seq}-${data.to_seq}`,
+      ),
+    script,
+    waitFor: (count) => eventually(`${count} messages arrive`, () => delivered().length >= count && delivered()),
     env: { LEAGUE_SYNC_WEBHOOK_URL: url, LEAGUE_SYNC_WEBHOOK_SECRET: SECRET },
   };
 }
 
-async function read(request: IncomingMessage): Promise<Delivered> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString();
-  const { type, data } = text === '' ? { type: 'nothing', data: { source: '' } } : JSON.parse(text);
-  return { id: String(request.headers['webhook-id']), type, text, data };
-}
+type Head = { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
 
-/** A response that is held back until it is released, with a reply. */
+/** A response that is held back until it is released. */
 export function holdReply() {
-  const { promise, resolve } = Promise.withResolvers<Reply>();
-  const reply: Reply = (response: ServerResponse) => void promise.then((released) => send(response, released));
+  const { promise, resolve } = Promise.withResolvers<Head>();
+  const reply: Reply = (response) =>
+    void promise.then(({ status, headers = {} }) => response.writeHead(status, headers).end());
   return { reply, release: resolve };
 }

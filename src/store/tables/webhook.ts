@@ -56,7 +56,6 @@ export function createWebhookRows(client: Database.Database) {
   const { message_body: _, ...columns } = getTableColumns(webhook);
   const selectRow = db.select(columns).from(webhook).prepare();
   const selectBody = client.prepare<[string], string>('SELECT message_body FROM webhook WHERE message_id = ?').pluck();
-  const selectLast = client.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM league_changes').pluck();
   const selectStates = client.prepare<[], StoredStates>(`SELECT
       success.finished_at AS last_success_at, success.stale_at, login.at AS last_login_at, login.outcome AS last_login,
       (SELECT max(held_since) FROM held_removals WHERE accepted_at IS NULL) AS held_since

@@ -23,14 +23,16 @@ export async function startFeed(random: Random): Promise<Feed> {
   const nextList = createList(random);
   let list = nextList();
   let isCalm = false;
-  const service = await startService(({ endpoint }) => {
-    if (endpoint === 'login') return grantLogin('token-of-webhooks');
+  const leagues = () => {
     // An empty one would hold removals.
     if (!isCalm || list.length === 0) list = nextList();
     return listLeagues(list);
-  });
+  };
+  const login = grantLogin({ access_token: 'token-of-webhooks' });
+  const { url, requests: seen } = await startService({ login, leagues });
   return {
-    ...service,
+    url,
+    seen,
     calm: () => {
       isCalm = true;
     },
