@@ -1,6 +1,7 @@
 import { type Config, loadConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
+import type { LockCommand } from '../store/lock.ts';
 import { createEvents, describeReport, fieldsOf, type Listener, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { systemClock } from '../time/clock.ts';
@@ -17,14 +18,19 @@ export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   return config;
 }
 
+type OneShot<T> = {
+  readonly command: LockCommand;
+  readonly poll: (deps: RunDeps) => Promise<T>;
+  readonly format: (result: T) => string | undefined | Promise<string>;
+};
+
 /** Polls once, then prints the result. Rejects with the error of a failed run, which `main` then prints. */
 export async function pollOnce<T extends { readonly report: RunReport }>(
   io: ProcessIO,
   config: Config,
-  poll: (deps: RunDeps) => Promise<T>,
-  format: (result: T) => string | undefined | Promise<string>,
+  { format, ...oneShot }: OneShot<T>,
 ): Promise<RunReport> {
-  const { result, publisher } = await runPoll(io, config, poll);
+  const { result, publisher } = await runPoll(io, config, oneShot);
   const { report } = result;
   if (report.error !== undefined) throw report.error;
   io.stop.throwIfAborted();
@@ -37,7 +43,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   return report;
 }
 
-async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) => Promise<T>) {
+async function runPoll<T>(io: ProcessIO, config: Config, { command, poll }: Omit<OneShot<T>, 'format'>) {
   const { pid, stop: signal } = io;
   // By default, logs only warnings and errors, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
@@ -45,7 +51,7 @@ async function runPoll<T>(io: ProcessIO, config: Config, poll: (deps: RunDeps) =
   const { emit, subscribe } = createEvents(log);
   // The heartbeat is opened before the database, so that it is disposed of after the database is closed.
   await using heartbeat = openHeartbeat(config, log);
-  const options = { log, pid, signal, firstReason: 'manual', copy: createCopyProcess(io), emit } as const;
+  const options = { log, pid, command, signal, firstReason: 'manual', copy: createCopyProcess(io), emit } as const;
   await using resources = await openWorker(config, options);
   const { deps, publisher } = resources;
   subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, publisher?.onEvent);

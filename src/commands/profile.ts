@@ -9,11 +9,12 @@ import { loadOneShotConfig, pollOnce } from './one-shot.ts';
 
 export const profile: Command<{ readonly json?: boolean }> = async (io, { json }) => {
   const poll = (deps: RunDeps) => pollProfile(deps, 'manual', io.stop);
-  const format = (player: Player) => {
+  const format = ({ player }: { readonly player: Player | undefined }) => {
+    if (player === undefined) return undefined;
     if (json === true) return membersJson(PLAYER_MEMBERS, player);
     const rows = PLAYER_MEMBERS.map(({ name }) => [name, String(player[name] ?? '')]);
     return formatTable(['field', 'value'], rows);
   };
-  await pollOnce(io, await loadOneShotConfig(io), poll, ({ player }) => player && format(player));
+  await pollOnce(io, await loadOneShotConfig(io), { command: 'profile', poll, format });
   return EXIT.done;
 };

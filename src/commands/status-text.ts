@@ -103,7 +103,7 @@ function describeWorker(worker: LockStatus, options: TextOptions): readonly Row[
   if (holder === undefined) return [['worker', 'unknown: the lock file does not say who holds it']];
   const owner = `process ${holder.pid} on ${holder.host}, started ${formatTime(holder.since, options)}`;
   if (state === 'running') return [['worker', `running: ${owner}`, 'good']];
-  return [['worker', `${owner}, by the lock file; only that host can tell whether it still runs`]];
+  return [['worker', `${owner}, by the lock file; only that host or container can tell whether it still runs`]];
 }
 
 function describeHeld({ held_removals: held }: StatusReport): Row {

@@ -1,18 +1,41 @@
 import { lstatSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { hostname, platform } from 'node:os';
 import Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { assertRegularFile, inodeOf, locateFile } from './database-file.ts';
+import { identifyProcess, isSameNamespace, isSameProcess, type ProcessIdentity } from './process-identity.ts';
 
 export type Lock = Disposable & {
   /** Takes the lock again if its file was deleted. Call this before each write. Throws like `acquireLock`. */
   readonly renew: () => void;
 };
 
-export type LockOwner = { readonly pid: number; readonly host: string; readonly since: string };
+/** The commands that hold the lock. */
+export type LockCommand = 'run' | 'demo' | 'sync' | 'profile';
+
+export type LockOwner = {
+  readonly pid: number;
+  readonly host: string;
+  readonly since: string;
+  /** Undefined if the owner is of an older version. */
+  readonly command?: LockCommand | undefined;
+  readonly identity?: ProcessIdentity | undefined;
+};
 
 const MAX_ATTEMPTS = 20;
+
+// The table `holder` stays as it was in 0.1.0, which writes it without naming its columns. 0.1.0 does not know the table
+// `process` and leaves the row of an earlier owner there, so that row counts only if it has the pid and the time of
+// the owner.
+const TABLES = `CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT);
+  CREATE TABLE IF NOT EXISTS process
+    (pid INTEGER, since TEXT, command TEXT, boot_id TEXT, pid_namespace TEXT, start_time TEXT)`;
+const INSERT_PROCESS = `INSERT INTO process (pid, since, command, boot_id, pid_namespace, start_time)
+  VALUES (@pid, @since, @command, @bootId, @pidNamespace, @startTime)`;
 const SELECT_OWNER = 'SELECT pid, host, since FROM holder';
+const SELECT_PROCESS = `SELECT command, boot_id AS bootId, pid_namespace AS pidNamespace, start_time AS startTime
+  FROM process WHERE pid = @pid AND since = @since`;
 
 /**
  * Takes the lock of the database at `path`. The lock is an open SQLite write transaction on a small file beside the
@@ -34,6 +57,8 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
   };
 }
 
+const NOT_IDENTIFIED = { bootId: null, pidNamespace: null, startTime: null };
+
 type HeldLock = { readonly inode: string; readonly db: Database.Database };
 
 /** Retries, since the previous worker may delete the lock file just after `tryLock` has opened it. */
@@ -53,8 +78,10 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
   try {
     // The owner's row is committed, so that other processes can read it. The second transaction stays open as the lock.
     db.exec('BEGIN IMMEDIATE');
-    db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT); DELETE FROM holder');
-    db.prepare('INSERT INTO holder VALUES (@pid, @host, @since)').run(owner);
+    db.exec(`${TABLES}; DELETE FROM holder; DELETE FROM process`);
+    db.prepare('INSERT INTO holder (pid, host, since) VALUES (@pid, @host, @since)').run(owner);
+    const { pid, since, command = null, identity = NOT_IDENTIFIED } = owner;
+    db.prepare(INSERT_PROCESS).run({ pid, since, command, ...identity });
     db.exec('COMMIT; BEGIN IMMEDIATE');
     if (inode !== undefined && inode === inodeOf(file)) return { inode, db };
   } catch (error) {
@@ -98,7 +125,7 @@ function describeDamage(failure: DatabaseError, file: string): DatabaseError {
   return new DatabaseError(`The lock file ${file} is damaged (${code}).`, { cause: failure, fix });
 }
 
-/** `unknown`: the owner is on another host, or the file cannot be read. */
+/** `unknown`: the owner is on another host or in another PID namespace, or the file cannot be read. */
 export type LockStatus =
   | { readonly state: 'none' }
   | { readonly state: 'running'; readonly holder: LockOwner }
@@ -120,32 +147,85 @@ export function readLockStatus(path: string, { host, isAlive }: LocalHost): Lock
     // The file is unreadable, damaged, or just being written.
   }
   if (holder === undefined || holder.host !== host) return { state: 'unknown', holder };
-  const isHeld = findKernelLock(file, holder.pid) ?? isAlive(holder.pid);
+  const locks = readKernelLocks(file);
+  if (locks?.some(({ isOfFile }) => isOfFile)) return { state: 'running', holder };
+  if (isElsewhere(holder)) return { state: 'unknown', holder };
+  const { pid } = holder;
+  const isHeld = locks?.some((lock) => lock.pid === pid) ?? isAlive(pid);
   return isHeld ? { state: 'running', holder } : { state: 'none' };
+}
+
+/** Whether the pid of the owner belongs to another PID namespace of this machine, whose locks are not visible here. */
+function isElsewhere({ identity }: LockOwner): boolean {
+  const self = identifyProcess('self');
+  return identity !== undefined && self?.bootId === identity.bootId && !isSameNamespace(identity, self);
+}
+
+/**
+ * Whether the process of this machine and PID namespace that has the pid of `holder` is the one that holds the lock. If
+ * the system has no /proc, this locks the file for a moment unless it is held.
+ */
+export function isProvenHolder(path: string, { pid, host, identity }: LockOwner): boolean {
+  const file = `${locateFile(path)}.lock`;
+  if (identity === undefined) return platform() !== 'linux' && host === hostname() && isLocked(file);
+  const found = identifyProcess(pid);
+  if (found === undefined || !isSameProcess(identity, found)) return false;
+  return readKernelLocks(file)?.some((lock) => lock.pid === pid) ?? true;
 }
 
 function readOwner(file: string): LockOwner | undefined {
   if (!lstatSync(file).isFile()) return undefined;
   const db = new Database(readFileSync(file), { readonly: true });
   try {
-    return db.prepare<[], LockOwner>(SELECT_OWNER).get();
+    const owner = db.prepare<[], LockOwner>(SELECT_OWNER).get();
+    return owner && { ...owner, ...readProcess(db, owner) };
   } finally {
     db.close();
   }
 }
 
+type StoredProcess = { readonly command: LockCommand | null } & {
+  readonly [Name in keyof ProcessIdentity]: string | null;
+};
+
+function readProcess(db: Database.Database, { pid, since }: LockOwner): Pick<LockOwner, 'command' | 'identity'> {
+  const isKnown = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'process'").get() !== undefined;
+  const found = isKnown ? db.prepare<[object], StoredProcess>(SELECT_PROCESS).get({ pid, since }) : undefined;
+  if (found === undefined) return {};
+  const { command, bootId, pidNamespace, startTime } = found;
+  const isIdentified = bootId !== null && pidNamespace !== null && startTime !== null;
+  return { command: command ?? undefined, identity: isIdentified ? { bootId, pidNamespace, startTime } : undefined };
+}
+
 /** The offset of the byte that SQLite locks during a write transaction. */
 const RESERVED_BYTE = '1073741825';
 
-/** Whether /proc/locks lists SQLite's write lock of process `pid` or on `file`; undefined if reading fails. */
-function findKernelLock(file: string, pid: number): boolean | undefined {
+type KernelLock = { readonly pid: number; readonly isOfFile: boolean };
+
+/** SQLite's write locks that /proc/locks lists, of all files; undefined if reading fails. */
+function readKernelLocks(file: string): readonly KernelLock[] | undefined {
   try {
-    const { ino } = statSync(file, { bigint: true });
+    const inode = String(statSync(file, { bigint: true }).ino);
     return readFileSync('/proc/locks', 'utf8')
       .split('\n')
       .map((line) => /WRITE +(\d+) [0-9a-f]+:[0-9a-f]+:(\d+) (\d+) /.exec(line))
-      .some((lock) => lock?.[3] === RESERVED_BYTE && (lock[1] === String(pid) || lock[2] === String(ino)));
+      .filter((lock) => lock?.[3] === RESERVED_BYTE)
+      .map((lock) => ({ pid: Number(lock?.[1]), isOfFile: lock?.[2] === inode }));
   } catch {
     return undefined;
+  }
+}
+
+/** Whether another process holds the lock. */
+function isLocked(file: string): boolean {
+  const db = new Database(file, { fileMustExist: true, timeout: 0 });
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error;
+    return true;
+  } finally {
+    db.close();
   }
 }

@@ -10,7 +10,8 @@ import { connect, createTransport, openService } from '../service/open-service.t
 import { remainingMs } from '../service/retry-after.ts';
 import { prepareFolder } from '../store/database-file.ts';
 import { networkFileSystemOf } from '../store/disk.ts';
-import { acquireLock, type Lock } from '../store/lock.ts';
+import { acquireLock, type Lock, type LockCommand } from '../store/lock.ts';
+import { identifyProcess } from '../store/process-identity.ts';
 import { type CloseResult, openStore, type Store } from '../store/store.ts';
 import type { Listener } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
@@ -24,6 +25,7 @@ export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 export type OpenOptions = {
   readonly log: Log;
   readonly pid: number;
+  readonly command: LockCommand;
   readonly firstReason: LoginReason;
   readonly signal: AbortSignal;
   readonly copy: CopyDatabase;
@@ -41,10 +43,12 @@ export type OpenOptions = {
  * file, unless another program has it open.
  */
 export async function openWorker(config: Config, options: OpenOptions) {
-  const { log, pid, emit } = options;
+  const { log, pid, command, emit } = options;
   await using stack = new AsyncDisposableStack();
   const path = prepareFolder(config.database);
-  const lock = stack.use(acquireLock(path, { pid, host: hostname(), since: formatTimestamp(systemClock.now()) }));
+  const since = formatTimestamp(systemClock.now());
+  const owner = { pid, host: hostname(), since, command, identity: identifyProcess('self') };
+  const lock = stack.use(acquireLock(path, owner));
   warnIfOnNetwork(path, log);
   stack.use(await options.onLocked?.());
   const store = stack.use(await openDatabase(path, lock, options));

@@ -62,6 +62,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   await using heartbeat = openHeartbeat(config, log);
   await using resources = await openWorker(config, {
     ...options,
+    command: demo === undefined ? 'run' : 'demo',
     firstReason: 'start',
     isDemo: demo !== undefined,
     onLocked: () => {

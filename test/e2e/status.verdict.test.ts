@@ -195,7 +195,7 @@ describe('a token', { timeout: 60_000 }, () => {
     const { stdout } = await bench.run(['status']);
     expect(stdout).toMatch(/^token expires +2.*Z \(in (59|60) min\)$/m);
     expect(stdout).toMatch(
-      /^worker +process 1 on not-.*, by the lock file; only that host can tell whether it still runs$/m,
+      /^worker +process 1 on not-.*, by the lock file; only that host or container can tell whether it still runs$/m,
     );
     expect(stdout).not.toContain('no worker runs');
   });

@@ -4,7 +4,8 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acquireLock, readLockStatus } from '../../src/store/lock.ts';
+import { acquireLock, isProvenHolder, readLockStatus } from '../../src/store/lock.ts';
+import { identifyProcess } from '../../src/store/process-identity.ts';
 import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -31,14 +32,24 @@ function leaveLock(path: string, holder: typeof self): void {
 /** Takes the lock until its stdin ends. */
 const HOLD = `
   const { acquireLock } = await import(process.env.LOCK_MODULE);
-  using lock = acquireLock(process.env.DATABASE, { pid: process.pid, host: process.env.HOST, since: process.env.SINCE });
+  const { identifyProcess } = await import(process.env.IDENTITY_MODULE);
+  const identity = identifyProcess('self');
+  const { HOST: host, SINCE: since } = process.env;
+  using lock = acquireLock(process.env.DATABASE, { pid: process.pid, host, since, command: 'run', identity });
   console.log('held');
   for await (const _ of process.stdin);
 `;
 
 /** Another process that holds the lock: this process would lose a lock of its own by reading the file. */
 async function startHolder(path: string) {
-  const env = { ...process.env, LOCK_MODULE: resolve('src/store/lock.ts'), DATABASE: path, HOST: host, SINCE };
+  const env = {
+    ...process.env,
+    LOCK_MODULE: resolve('src/store/lock.ts'),
+    IDENTITY_MODULE: resolve('src/store/process-identity.ts'),
+    DATABASE: path,
+    HOST: host,
+    SINCE,
+  };
   const child = spawn(process.execPath, ['--input-type=module', '--eval', HOLD], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -51,7 +62,8 @@ async function startHolder(path: string) {
     child.stdin.end();
     await once(child, 'close');
   };
-  return { holder: { ...self, pid: child.pid ?? 0 }, end };
+  const pid = child.pid ?? 0;
+  return { holder: { ...self, pid, command: 'run' as const, identity: identifyProcess(pid) }, end };
 }
 
 it('a lock whose file another worker has made anew is released without deleting that file', async () => {
@@ -122,5 +134,78 @@ describe('the lock status of a database', () => {
       writeFileSync(`${path}.lock`, content);
       expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'unknown', holder: undefined });
     }
+  });
+});
+
+describe('the lock file and older versions', () => {
+  /** What 0.1.0 does with the file. */
+  const takeLikeOlder = (path: string, pid: number): void =>
+    withDatabase(`${path}.lock`, (db) => {
+      db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT); DELETE FROM holder');
+      db.prepare('INSERT INTO holder VALUES (@pid, @host, @since)').run({
+        pid,
+        host,
+        since: '2026-11-20T13:00:00.000Z',
+      });
+    });
+
+  it('an older version takes over the file of a killed worker, and what that left about itself no longer counts', async () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    const worker = await startHolder(path);
+    process.kill(worker.holder.pid, 'SIGKILL');
+    await worker.end();
+    expect(existsSync(`${path}.lock`)).toBe(true);
+    takeLikeOlder(path, worker.holder.pid);
+    const status = readLockStatus(path, { host: 'elsewhere', isAlive });
+    expect(status).toEqual({
+      state: 'unknown',
+      holder: { pid: worker.holder.pid, host, since: '2026-11-20T13:00:00.000Z' },
+    });
+  });
+
+  it('this version takes over the file of an older one', async () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    takeLikeOlder(path, 1);
+    const worker = await startHolder(path);
+    expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'running', holder: worker.holder });
+    await worker.end();
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('the process that holds the lock', () => {
+  it('is proven by its start and its lock, on this machine and in this PID namespace', async () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    const { holder, end } = await startHolder(path);
+    const { identity } = holder;
+    if (identity === undefined) throw new Error('the holder is not identified');
+    expect(isProvenHolder(path, holder)).toBe(true);
+    for (const other of [
+      { ...holder, identity: undefined },
+      { ...holder, identity: { ...identity, startTime: '1' } },
+      { ...holder, identity: { ...identity, bootId: 'another' } },
+      { ...holder, identity: { ...identity, pidNamespace: 'pid:[1]' } },
+      { ...holder, pid: process.pid },
+      // A process that runs and holds no lock.
+      { ...holder, pid: process.pid, identity: identifyProcess('self') },
+    ])
+      expect(isProvenHolder(path, other)).toBe(false);
+    await end();
+    expect(isProvenHolder(path, holder)).toBe(false);
+  });
+
+  it('may run in another PID namespace, and then its locks are not visible', () => {
+    using folder = makeFolder();
+    const path = makeDatabase(folder);
+    const identity = identifyProcess('self');
+    if (identity === undefined) throw new Error('this process is not identified');
+    const away = { ...self, command: 'run' as const, identity: { ...identity, pidNamespace: 'pid:[1]' } };
+    const lock = acquireLock(path, away);
+    const file = readFileSync(`${path}.lock`);
+    lock[Symbol.dispose]();
+    writeFileSync(`${path}.lock`, file);
+    expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'unknown', holder: away });
   });
 });

@@ -74,6 +74,7 @@ export async function openBench({ folder, url, settings = {}, clock, copy }: Ben
   const place = await openWorker(loadConfig(readSettings(settingsFor(path, url, settings)), {}), {
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
     pid: process.pid,
+    command: 'run',
     firstReason: 'manual',
     copy: copy ?? (() => Promise.reject(new Error('this test copies nothing'))),
     signal: stopping.signal,
