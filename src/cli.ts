@@ -36,6 +36,7 @@ const io: ProcessIO = {
   errorTerminal: terminalOf(process.stderr),
   readInput: () => text(process.stdin),
   isAlive,
+  hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');

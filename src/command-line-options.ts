@@ -109,6 +109,11 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
       ),
     );
   program
+    .command('poll')
+    .description('ask the worker that runs on this database to poll now, as SIGHUP does')
+    .addOption(databaseOption())
+    .action((options) => execute(async () => (await import('./commands/poll.ts')).poll, options, 'readOnly'));
+  program
     .command('query')
     .description('run one read-only SQL statement and print its rows')
     .argument('<sql>', 'the statement, or - to read it from stdin')

@@ -23,6 +23,8 @@ export type ProcessIO = {
   readonly errorTerminal: Terminal | undefined;
   readonly readInput: () => Promise<string>;
   readonly isAlive: (pid: number) => boolean;
+  /** Sends SIGHUP to a process. Throws the error of the system. */
+  readonly hangUp: (pid: number) => void;
   /** Resolves with the line that the user typed. `ask` is undefined if stdin or stdout is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** `fd` is 1 (stdout) for `run`, `demo` and `simulate`, and 2 (stderr) for commands that print a result. */

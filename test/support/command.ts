@@ -116,6 +116,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     errorTerminal: undefined,
     readInput: async () => input,
     isAlive,
+    hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
     ask: undefined,
     openLog: async (config, fd) => {
       const { log, close } = openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), undefined);
