@@ -8,11 +8,12 @@ import { load } from './parts/load.ts';
 import { pages } from './parts/pages.ts';
 import { start } from './parts/start.ts';
 import { life } from './parts/typical.ts';
+import { webhook } from './parts/webhook.ts';
 import { year } from './parts/year.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
 /** All parts, in the order in which they are measured and reported. */
-const PARTS: readonly Part[] = [load, life, start, loop, pages, history, year];
+const PARTS: readonly Part[] = [load, life, start, loop, webhook, pages, history, year];
 const ROUNDS = 5;
 const NAMES = PARTS.map(({ name }) => name).join(', ');
 

@@ -33,6 +33,8 @@ export function databaseIn(folder: string): string {
 
 export type Poll = {
   readonly outcome: string;
+  /** As the log line says; 0 if it was skipped. */
+  readonly durationMs: number;
   /** The length of the log line of the poll. */
   readonly lineBytes: number;
 };
@@ -93,8 +95,8 @@ export function startWorker(folder: string, url: string, env: Environment = {}):
       const from = lines.length;
       process.kill(pid, 'SIGHUP');
       const text = await lineWith((text) => isRun(text, 'leagues'), from);
-      const { outcome = 'skipped' } = JSON.parse(text) as { outcome?: string };
-      return { outcome, lineBytes: Buffer.byteLength(text) + 1 };
+      const { outcome = 'skipped', duration_ms = 0 } = JSON.parse(text) as { outcome?: string; duration_ms?: number };
+      return { outcome, durationMs: duration_ms, lineBytes: Buffer.byteLength(text) + 1 };
     },
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
