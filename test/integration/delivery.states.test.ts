@@ -4,7 +4,7 @@ import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { setUpHeld } from '../support/held-removals.ts';
 import { makeLeagues } from '../support/leagues.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
-import { type ScriptedReceiver, startReceiver } from '../support/webhook-receiver.ts';
+import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
 
 const FAILS = { status: 500 };
 const ACCEPTED = { status: 204 };
@@ -15,7 +15,7 @@ async function switchFault({ simulator }: SimulatedBench, name: string, isOn: bo
   await fetch(`${simulator.url}/_faults/${name}`, { method: isOn ? 'PUT' : 'DELETE' });
 }
 
-async function startWorker(bench: SimulatedBench, { env }: ScriptedReceiver): Promise<RunningProgram> {
+async function startWorker(bench: SimulatedBench, { env }: Receiver): Promise<RunningProgram> {
   const worker = bench.startWorker(env);
   await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
   return worker;
@@ -33,7 +33,7 @@ async function setUpTold(leagues = 2) {
 }
 
 /** Waits until this many attempts have been made and nothing is in flight. */
-async function settle(bench: SimulatedBench, receiver: ScriptedReceiver, attempts: number): Promise<void> {
+async function settle(bench: SimulatedBench, receiver: Receiver, attempts: number): Promise<void> {
   await receiver.waitFor(attempts);
   await eventually('nothing is in flight', () => bench.rows('SELECT 1 FROM webhook WHERE message_id IS NULL')[0]);
 }
@@ -51,9 +51,9 @@ async function syncRefused(bench: SimulatedBench, isRefused: boolean): Promise<v
 }
 
 /** The types of the attempts after the first `count`; a repeated message counts again. */
-async function typesAfter({ seen }: ScriptedReceiver, count: number): Promise<readonly string[]> {
+async function typesAfter(receiver: Receiver, count: number): Promise<readonly string[]> {
   await rest(QUIET_MS);
-  return seen.slice(count).map(({ type }) => type);
+  return receiver.seen.slice(count).map(({ type }) => type);
 }
 
 describe('what holds at the first start', () => {
