@@ -56,6 +56,8 @@ function readConfig(values: Values, environment: Environment) {
     listen: () => read('LEAGUE_SYNC_LISTEN'),
     heartbeat: () => findHeartbeat(values, environment),
     webhook: () => findWebhook(values, environment),
+    /** Whether a clean stop leaves the WAL, for programs that follow it. */
+    keepWal: () => read('LEAGUE_SYNC_KEEP_WAL'),
     publish: () => readPublishPath(values),
     log: () => loadLogConfig({ values }),
   });

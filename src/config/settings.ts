@@ -126,6 +126,7 @@ export const SETTINGS = {
   LEAGUE_SYNC_WEBHOOK_URL_FILE: optional(anyText),
   LEAGUE_SYNC_WEBHOOK_SECRET: optional(anyText),
   LEAGUE_SYNC_WEBHOOK_SECRET_FILE: optional(anyText),
+  LEAGUE_SYNC_KEEP_WAL: withDefault('false', flag),
   LEAGUE_SYNC_PUBLISH: optional(path),
   LEAGUE_SYNC_LOG_LEVEL: withDefault('info', choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
   LEAGUE_SYNC_LOG_FORMAT: optional(choice('json', 'pretty')),

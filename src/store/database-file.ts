@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 
@@ -109,7 +109,8 @@ export function readHeader(path: string) {
  */
 export function assertHeaderOurs(path: string): void {
   const { applicationId = APPLICATION_ID, pages = 0 } = readHeader(path) ?? {};
-  if (applicationId === APPLICATION_ID) return;
+  if (applicationId === APPLICATION_ID || (applicationId === 0 && explainErrors(path, () => isOfLitestream(path))))
+    return;
   if (applicationId !== 0 || pages > 1 || sizeOf(`${path}-wal`) > 0) throw notOurDatabaseError(path);
 }
 
@@ -117,8 +118,42 @@ export function assertHeaderOurs(path: string): void {
 export function assertOurs(db: Database.Database, path: string): void {
   const id = db.pragma('application_id', { simple: true });
   if (id === APPLICATION_ID) return;
-  const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() ?? 0;
-  if (id !== 0 || tables > 0) throw notOurDatabaseError(path);
+  if (id !== 0 || countTables(db) > 0) throw notOurDatabaseError(path);
+}
+
+/** Counts tables, views and the like, except those of Litestream, which it makes in each file that it follows. */
+function countTables(db: Database.Database): number {
+  const sql = "SELECT count(*) FROM sqlite_schema WHERE tbl_name NOT LIKE '\\_litestream\\_%' ESCAPE '\\'";
+  return db.prepare<[], number>(sql).pluck().get() ?? 0;
+}
+
+/** Enough to find the name of a table of Litestream, which makes its tables first. */
+const SEARCHED_BYTES = 1_000_000;
+
+/**
+ * Whether Litestream made the file, which then is new or ours: our application id may still be in the WAL alone. Files
+ * that do not mention its table are not opened to find out.
+ */
+function isOfLitestream(path: string): boolean {
+  if (![path, `${path}-wal`].some((file) => readStart(file).includes('_litestream_seq'))) return false;
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.pragma('application_id', { simple: true }) === APPLICATION_ID || countTables(db) === 0;
+  } finally {
+    db.close();
+  }
+}
+
+function readStart(path: string): Buffer {
+  const start = Buffer.alloc(Math.min(sizeOf(path), SEARCHED_BYTES));
+  if (start.length === 0) return start;
+  const fd = openSync(path, 'r');
+  try {
+    readSync(fd, start);
+  } finally {
+    closeSync(fd);
+  }
+  return start;
 }
 
 function notOurDatabaseError(path: string): DatabaseError {

@@ -35,6 +35,8 @@ export type StoreOptions = {
   /** Called at most once per wait: when another program has kept the database locked for 2 s. */
   readonly onLongWait: (error: DatabaseError) => void;
   readonly lock: Pick<Lock, 'renew'>;
+  /** Whether closing leaves the WAL, for programs that follow it, such as Litestream. */
+  readonly keepWal?: boolean;
   /** Marks a new database, so that the next demo may delete it. */
   readonly isDemo?: boolean;
   readonly onClosed: (result: CloseResult) => void;
@@ -42,8 +44,11 @@ export type StoreOptions = {
 
 export type CloseResult = {
   readonly path: string;
-  /** `wal-left`: a WAL stays, since another program uses the database. `not-ours`: the file was deleted or replaced. */
-  readonly files: 'one-file' | 'wal-left' | 'not-ours';
+  /**
+   * `wal-left`: a WAL stays, since another program uses the database. `wal-kept`: it stays, since `keepWal` is set.
+   * `not-ours`: the file was deleted or replaced.
+   */
+  readonly files: 'one-file' | 'wal-left' | 'wal-kept' | 'not-ours';
   /** Whether the end of a run could not be written. */
   readonly hasUnsavedRun: boolean;
 };
@@ -86,7 +91,8 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
 
 type Parts = StoreOptions & { readonly retryWhileBusy: RetryWhileBusy; readonly upgrade: Upgrade | undefined };
 
-function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy, upgrade }: Parts) {
+function createStore(client: Database.Database, parts: Parts) {
+  const { lock, onClosed, retryWhileBusy, upgrade, keepWal = false } = parts;
   const path = client.name;
   const guard = createFileGuard(path);
   const { unsavedRun, ...writer } = createWriter(client, { lock, guard, retryWhileBusy });
@@ -121,12 +127,16 @@ function createStore(client: Database.Database, { lock, onClosed, retryWhileBusy
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       if (unsavedRun() === 'pending') await writer.write(() => undefined).catch(() => undefined);
-      onClosed({ path, files: await close(client, guard), hasUnsavedRun: unsavedRun() !== undefined });
+      onClosed({ path, files: await close(client, guard, keepWal), hasUnsavedRun: unsavedRun() !== undefined });
     },
   };
 }
 
-async function close(client: Database.Database, guard: FileGuard): Promise<CloseResult['files']> {
+async function close(client: Database.Database, guard: FileGuard, keepWal: boolean): Promise<CloseResult['files']> {
+  if (guard.isOurs('') && keepWal) {
+    closeKeepingReadable(client);
+    return 'wal-kept';
+  }
   if (guard.isOurs('')) return (await closeForReaders(client)) ? 'one-file' : 'wal-left';
   // If our WAL stayed beside a new database file, SQLite would apply the WAL to that file and corrupt it.
   if (guard.isOurs('-wal')) for (const suffix of ['-wal', '-shm']) rmSync(client.name + suffix, { force: true });

@@ -51,7 +51,7 @@ export async function openWorker(config: Config, options: OpenOptions) {
   const lock = stack.use(acquireLock(path, owner));
   warnIfOnNetwork(path, log);
   stack.use(await options.onLocked?.());
-  const store = stack.use(await openDatabase(path, lock, options));
+  const store = stack.use(await openDatabase(path, lock, config, options));
   const interrupted = await prepareRows(store, config, options);
   // Disposed before the store, which cannot remove its WAL while a copy process reads the database.
   const publisher = stack.use(createPublisher(store, config, options));
@@ -94,7 +94,7 @@ function warnIfOnNetwork(path: string, log: Log): void {
   );
 }
 
-async function openDatabase(path: string, lock: Lock, options: OpenOptions): Promise<Store> {
+async function openDatabase(path: string, lock: Lock, { keepWal }: Config, options: OpenOptions): Promise<Store> {
   const { copy, log, signal: stop } = options;
   let copyingSince = 0;
   const store = await openStore(path, {
@@ -108,6 +108,7 @@ async function openDatabase(path: string, lock: Lock, options: OpenOptions): Pro
     },
     onLongWait: ({ message }) => log.warn({ database: path }, `waiting up to a minute: ${message}`),
     lock,
+    keepWal,
     isDemo: options.isDemo ?? false,
     onClosed: options.onClosed ?? (() => undefined),
   });

@@ -148,5 +148,8 @@ export function logClosed(log: Log, result: CloseResult | undefined) {
     log.warn(
       `stopped; the leagues are saved in ${path}, but the end of the last run could not be written${wal && `; ${wal}`}`,
     );
-  else log.info(`stopped; all data saved in ${path}${wal && `; another program has it open, so ${wal}`}`);
+  else {
+    const why = files === 'wal-kept' ? 'LEAGUE_SYNC_KEEP_WAL is set' : 'another program has it open';
+    log.info(`stopped; all data saved in ${path}${wal && `; ${why}, so ${wal}`}`);
+  }
 }

@@ -56,6 +56,7 @@ describe('the settings', () => {
       staleAfterMs: undefined,
       listen: { host: '127.0.0.1', port: 9464 },
       heartbeat: undefined,
+      keepWal: false,
       publish: undefined,
       log: { level: 'info', format: undefined },
       warnings: [],
@@ -66,7 +67,7 @@ describe('the settings', () => {
     const published = `BASE_URL ALLOW_HTTP USERNAME USERNAME_FILE PASSWORD PASSWORD_FILE DATABASE SCHEDULE
       PROFILE_SCHEDULE TIMEZONE STATUS LOGIN_LEEWAY ATTEMPT_TIMEOUT RUN_TIMEOUT MAX_BODY REMOVAL_LIMIT RUN_RETENTION
       STALE_AFTER LISTEN HEARTBEAT_URL HEARTBEAT_URL_FILE WEBHOOK_URL WEBHOOK_URL_FILE
-      WEBHOOK_SECRET WEBHOOK_SECRET_FILE PUBLISH LOG_LEVEL LOG_FORMAT`;
+      WEBHOOK_SECRET WEBHOOK_SECRET_FILE KEEP_WAL PUBLISH LOG_LEVEL LOG_FORMAT`;
     const names = published.split(/\s+/).map((name) => `LEAGUE_SYNC_${name}`);
     expect([...SETTING_NAMES].sort()).toEqual(names.sort());
   });
