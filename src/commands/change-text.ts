@@ -8,12 +8,12 @@ type ChangedField = FeedEntry['fields'][number];
 const MAX_VALUE_LENGTH = 60;
 
 export function describeEntry({ seq, at, kind, ...league }: FeedEntry): string {
-  return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague(league)}`;
+  return `${String(seq).padStart(6)}  ${at}  ${kind.padEnd(8)}  ${describeLeague({ ...league, league_name: nameBefore(league) })}`;
 }
 
 export function describeLeague(league: Pick<FeedEntry, 'league_name' | 'league_id' | 'fields'>): string {
   const what = describeFields(league.fields);
-  return escapeControls(`${nameBefore(league)} (${league.league_id})${what && `: ${what}`}`);
+  return escapeControls(`${league.league_name} (${league.league_id})${what && `: ${what}`}`);
 }
 
 /** The name under which a reader knows the league: its old name if the change renamed it. */
