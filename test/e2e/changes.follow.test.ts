@@ -1,11 +1,13 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { setUpFor } from '../support/bench.ts';
 import { execute, holdForWriting, readRows, withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram, startProgram } from '../support/program.ts';
-import { listLeagues, startService } from '../support/service.ts';
+import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { CONTROL_C, needTerminal, startAtTerminal } from '../support/terminal.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 /** Within this time (ms) a new change must be printed; the machine may be busy. */
@@ -177,5 +179,21 @@ describe('changes --follow', () => {
       stderr: expect.stringContaining('--since or --limit'),
     });
     expect(await run(['changes', '--follow', '--database', folder.file('none.db')])).toMatchObject({ code: 74 });
+  });
+});
+
+describe('changes --follow at a terminal', () => {
+  needTerminal();
+
+  it('shows new changes as changes does there, and ends with 0 on Ctrl-C', async () => {
+    const { path, folder, add } = await makeFeed();
+    const env = { LEAGUE_SYNC_DATABASE: path, TERM: 'xterm' };
+    const terminal = startAtTerminal('changes --follow', { cwd: folder.path, env, columns: 80 });
+    const screen = () => stripVTControlCharacters(terminal.screen());
+    await eventually('the feed is shown', () => /^3 .*\+ League l3$/m.test(screen()));
+    add(1);
+    await eventually('the change is shown', () => /^4 .*~ A League +city +null → Rome$/m.test(screen()));
+    terminal.type(CONTROL_C);
+    expect(await terminal.waitForExit()).toBe(0);
   });
 });
