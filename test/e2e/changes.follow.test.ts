@@ -6,7 +6,7 @@ import { execute, holdForWriting, readRows, withDatabase } from '../support/data
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { eventually, type RunningProgram, startProgram } from '../support/program.ts';
-import { leaguesAnswer, startScriptedService } from '../support/scripted-service.ts';
+import { listLeagues, startService } from '../support/service.ts';
 import { CONTROL_C, needTerminal, startAtTerminal } from '../support/terminal.ts';
 import { openBench } from '../support/worker-resources.ts';
 

@@ -169,7 +169,7 @@ describe('sync --dry-run', () => {
     expect(fingerprint(bench.folder)).toEqual(before);
     expect(stdout.trimEnd().split('\n')).toEqual([
       'added     League l10 (l10)',
-      'changed   League l1 (l1): league_name "League l1" -> "New name", priority 1 -> 7',
+      'changed   New name (l1): league_name "League l1" -> "New name", priority 1 -> 7',
       'removed   League l0 (l0)',
       'dry run: changed: 10 received, 1 added, 1 changed, 1 removed, 8 unchanged; nothing was written',
     ]);
