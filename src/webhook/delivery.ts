@@ -32,6 +32,8 @@ export class Delivery {
   /** When the next attempt is due, and when a Retry-After ends; in ms on the monotonic clock. */
   private dueAt = 0;
   private notBeforeAt = 0;
+  /** Whether `retryNow` was called since the attempt began. */
+  private isRetryAsked = false;
   /** Writes the result of an attempt that the database has not taken yet. Until then, nothing else is sent. */
   private unrecorded: (() => void) | undefined;
   private wakeUp: () => void = () => undefined;
@@ -47,9 +49,10 @@ export class Delivery {
     if (type === 'runEnded' || type === 'login') this.wakeUp();
   };
 
-  /** Ends the wait before the next attempt, but not a Retry-After. */
+  /** Ends the wait before the next attempt, also that after an attempt in progress, but not a Retry-After. */
   retryNow(): void {
     this.dueAt = 0;
+    this.isRetryAsked = true;
     this.wakeUp();
   }
 
@@ -82,6 +85,7 @@ export class Delivery {
     this.messageId = row.message_id;
     const leftMs = Math.max(this.dueAt, this.notBeforeAt) - clock.monotonic();
     if (leftMs > 0) return leftMs;
+    this.isRetryAsked = false;
     const attempt = await this.attempt(row.message_id, target, signal);
     if (attempt !== undefined) this.record(row, row.message_id, attempt);
     return 0;
@@ -119,7 +123,7 @@ export class Delivery {
     const { outcome, what, notBefore } = attempt;
     const now = clock.now();
     const failures = row.failed_attempts + 1;
-    const waitMs = retryWaitMs(failures, random());
+    const waitMs = this.isRetryAsked ? 0 : retryWaitMs(failures, random());
     this.dueAt = outcome === 'failed' ? clock.monotonic() + waitMs : 0;
     if (outcome === 'failed' && notBefore !== undefined) this.postpone(notBefore);
     const nextAt = now + Math.max(this.dueAt, this.notBeforeAt) - clock.monotonic();

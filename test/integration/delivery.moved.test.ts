@@ -110,6 +110,16 @@ it('a message that is given up just before it is sent is not sent', async () => 
   expect(receiver.seen).toHaveLength(2);
 });
 
+it('a SIGHUP during an attempt that then fails has the message tried again at once', async () => {
+  const { held, receiver, worker, inFlight } = await setUpHeld();
+  worker.send('SIGHUP');
+  await worker.waitForPoll('unchanged');
+  held.release({ status: 500 });
+  // The wait after a failed attempt would last 5 s.
+  await eventually('the message comes again', () => receiver.seen.length === 3, 3_000);
+  expect(receiver.seen[2]?.id).toBe(inFlight?.id);
+});
+
 it('a message whose acceptance cannot be stored is not sent again, and polls go on', async () => {
   const { held, receiver, bench, worker } = await setUpHeld();
   execute(
