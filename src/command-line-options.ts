@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, Command as Program } from 'commander';
-import type { Command, Mode, ProcessIO } from './commands/command.ts';
+import { addExamples, addToHelp, fitTerminal, type Output } from './command-line-help.ts';
+import type { Command, Mode } from './commands/command.ts';
 import { closestName } from './config/environment.ts';
 import { findPackage } from './package.ts';
 import { faults } from './simulator/faults.ts';
@@ -12,31 +13,24 @@ export type Execute = <Options>(load: () => Promise<Command<Options>>, options: 
 
 const CHANGE_KINDS: readonly FeedEntry['kind'][] = ['added', 'changed', 'removed', 'restored'];
 
-const CHANGE_SIGNS = `
-Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of
-the sign, and also the league_id.`;
+const CHANGE_SIGNS =
+  'Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of the sign, and also the league_id.';
 
 /** After printing help, the version or a usage error, `parseAsync` rejects with a CommanderError. */
-export function createProgram(execute: Execute, io: Pick<ProcessIO, 'print' | 'printError'>): Program {
-  const program = new Program('league-sync')
-    .configureOutput({ writeOut: withoutLineEnd(io.print), writeErr: withoutLineEnd(io.printError) })
+export function createProgram(execute: Execute, io: Output): Program {
+  const program = fitTerminal(new Program('league-sync'), io)
     .description('Keeps a sports service’s leagues in a SQLite database that any tool can query.')
     .version(findPackage().version)
     .exitOverride()
-    .showHelpAfterError('(see league-sync --help)')
-    .addHelpText('after', '\nSettings are environment variables named LEAGUE_SYNC_…; see the README and .env.example.');
+    .showHelpAfterError('(see league-sync --help)');
   addServiceCommands(program, execute);
   addDatabaseCommands(program, execute);
   addCopyCommands(program, execute);
   addWebhookCommands(program, execute);
   addSimulatorCommands(program, execute);
   for (const command of program.commands) command.showHelpAfterError(`(see league-sync ${command.name()} --help)`);
-  return program;
-}
-
-/** Commander's texts end with a line break, but `print` adds one itself. */
-function withoutLineEnd(print: (text: string) => unknown): (text: string) => void {
-  return (text) => void print(text.replace(/\n$/, ''));
+  addExamples(program);
+  return addToHelp(program, 'Settings are environment variables named LEAGUE_SYNC_…; see the README and .env.example.');
 }
 
 function addServiceCommands(program: Program, execute: Execute): void {
@@ -89,7 +83,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .action(({ probe, ...options }) =>
       probe ? execute(loadProbe, {}, 'readOnly') : execute(loadStatus, options, 'readOnly'),
     );
-  program
+  const changes = program
     .command('changes')
     .description('show the newest 50 changes, oldest first; with --since, show all changes from that point on')
     .addOption(sinceOption())
@@ -100,7 +94,6 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .option('--json', 'print one JSON object per line')
     .option('--follow', 'go on with new changes as they come, until stopped')
     .addOption(databaseOption())
-    .addHelpText('after', CHANGE_SIGNS)
     .action((options) =>
       execute(
         async () => (await import('./commands/changes.ts')).changes,
@@ -108,6 +101,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
         options.follow ? 'follow' : 'readOnly',
       ),
     );
+  addToHelp(changes, CHANGE_SIGNS);
   program
     .command('poll')
     .description('ask the worker that runs on this database to poll now, as SIGHUP does')
@@ -186,9 +180,7 @@ function addWebhookCommands(program: Program, execute: Execute): void {
 }
 
 function addSimulatorCommands(program: Program, execute: Execute): void {
-  const width = Math.max(...faults.map(({ name }) => name.length)) + 2;
-  const faultList = faults.map(({ name, description }) => `  ${name.padEnd(width)}${description}`).join('\n');
-  program
+  const simulate = program
     .command('simulate')
     .description('run the simulated service, for tests, demos and rehearsals')
     .option('--port <port>', 'port to listen on; 0 takes any free port', readPort, 8080)
@@ -201,11 +193,12 @@ function addSimulatorCommands(program: Program, execute: Execute): void {
     )
     .addOption(new Option('--churn <duration>', 'how often leagues change').argParser(readInterval).default(0, 'never'))
     .option('--fault <name...>', 'switch on a fault at start; repeatable')
-    .addHelpText(
-      'after',
-      `\nFaults (while the service runs, PUT /_faults/NAME switches one on, and DELETE switches it off):\n${faultList}`,
-    )
     .action((options) => execute(async () => (await import('./commands/simulate.ts')).simulate, options, 'daemon'));
+  addToHelp(
+    simulate,
+    'Faults (while the service runs, PUT /_faults/NAME switches one on, and DELETE switches it off):',
+    faults.map(({ name, description }) => [name, description]),
+  );
   program
     .command('demo')
     .description('run the simulated service and a worker together, with a separate database')

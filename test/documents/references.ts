@@ -96,7 +96,8 @@ function createSilentProgram(asked: object) {
   const execute: Execute = async (_, options) => {
     Object.assign(asked, options);
   };
-  return createProgram(execute, { print: async () => undefined, printError: () => undefined });
+  const silent = { print: async () => undefined, printError: () => undefined };
+  return createProgram(execute, { ...silent, terminal: undefined, errorTerminal: undefined });
 }
 
 function faultOfStatement(sql: string, database: string): string | undefined {
