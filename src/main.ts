@@ -31,7 +31,7 @@ async function reportError(error: unknown, io: ProcessIO): Promise<number> {
   if (!(error instanceof Error)) io.printError(`${LEAD}failed for an unknown reason.`);
   else if (error instanceof SettingsError) {
     const { formatSettingsError } = await import('./terminal/text.ts');
-    io.printError(LEAD + formatSettingsError(error, io.errorTerminal));
+    io.printError(formatSettingsError(LEAD, error, io.errorTerminal));
   } else if (isExpected) await io.warn({ message: error.message });
   else io.printError(LEAD + (error.stack ?? error.message));
   return code;

@@ -76,8 +76,9 @@ function describeSchedule({ schedule, profileSchedule }: Config): CheckResult {
   // nextTimes() may miss runs near a DST change; nextTime() does not.
   const runs = [...new Set([schedule.nextTime(), ...schedule.nextTimes(RUNS_SHOWN)])].sort((a, b) => a - b);
   const length = schedule.expression.split(' ').length === 6 ? 19 : 16;
-  const next = runs.slice(0, RUNS_SHOWN).map((run) => formatTimestamp(run).slice(0, length).replace('T', ' '));
+  const next = runs.slice(0, RUNS_SHOWN).map((run) => formatTimestamp(run).slice(0, length).split('T'));
+  const dated = next.map(([day, time], index) => (day === next[index - 1]?.[0] ? time : `${day} ${time}`));
   const profile = profileSchedule === 'off' ? 'off' : `"${profileSchedule.expression}"`;
-  const times = `${next.join(', ')} UTC ("${schedule.expression}", ${schedule.timezone})`;
+  const times = `${dated.join(', ')} UTC ("${schedule.expression}", ${schedule.timezone})`;
   return ok('polls', `next at ${times}; profile ${profile}`);
 }

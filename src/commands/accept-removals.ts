@@ -4,7 +4,7 @@ import { withReader } from '../store/connection.ts';
 import { countUnidentified } from '../store/queries/issues.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
 import { paragraph } from '../terminal/paragraph.ts';
-import { escapeControls, PLAIN, type Terminal } from '../terminal/style.ts';
+import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
 import { NO_BREAK, plural, truncate, wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
@@ -60,7 +60,8 @@ function describeWhen(unidentified: number): string {
 async function confirm({ ask, terminal }: ProcessIO, count: number): Promise<boolean> {
   const hidden = terminal === undefined ? 0 : Math.max(0, count - MAX_LISTED);
   const all = hidden > 0 ? `all ${count} leagues, including the ${hidden} not shown,` : `these ${count} leagues`;
-  const answer = await ask?.(`Remove ${count === 1 ? 'this league' : all} with the next poll? [y/N] `);
+  const question = `Remove ${count === 1 ? 'this league' : all} with the next poll? [y/N] `;
+  const answer = await ask?.(await paragraph(question, terminal));
   return /^\s*y(es)?\s*$/i.test(answer ?? '');
 }
 
@@ -72,7 +73,14 @@ function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined
   const more = rest === 0 ? [] : wrap(`… and ${rest} more; league-sync accept-removals | cat lists all`, columns);
   const since = (at: string): string => (terminal === undefined ? at : formatAge(systemClock.now() - Date.parse(at)));
   const rows = listed.map((row) => [row.league_name ?? '', row.sport ?? '', since(row.held_since), row.league_id]);
-  const table = formatTable(['league', 'sport', 'held since', 'league_id'], rows, terminal, 3);
+  const shown = columns < NARROW_COLUMNS ? 3 : 4;
+  const heading = ['league', 'sport', 'held since', 'league_id'].slice(0, shown);
+  const table = formatTable(
+    heading,
+    rows.map((row) => row.slice(0, shown)),
+    terminal,
+    3,
+  );
   const headLines = wrap(escapeControls(head), columns).map((line) => paint('warning', line));
   return [...headLines, '', table, ...more, ''].join('\n');
 }

@@ -4,6 +4,7 @@ import { sidecarFiles } from '../config/paths.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { assertAbsent, exists, publishNoReplace, removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
+import { paragraph } from '../terminal/paragraph.ts';
 import { formatSize } from '../time/duration.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
 import type { Command } from './command.ts';
@@ -21,7 +22,8 @@ export const backup: Command<DatabaseOption & { readonly file: string }> = async
   const part = `${target}.${io.pid}.part`;
   await createCopyProcess(io)(resolve(path), part, { signal: io.stop });
   publishNoReplace(part, target);
-  await io.print(`${path} was copied to ${target} (${formatSize(statSync(target).size)})`);
+  const what = `${path} was copied to ${target} (${formatSize(statSync(target).size)})`;
+  await io.print(await paragraph(what, io.terminal));
   return EXIT.done;
 };
 

@@ -9,6 +9,7 @@ import {
   readFeed,
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow.ts';
+import { paragraph } from '../terminal/paragraph.ts';
 import type { Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
@@ -55,7 +56,8 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
     await show(page);
     shown += page.length;
   }
-  if (shown === 0 && !json) await io.print(range.after > range.last ? describeBeyond(range) : 'no changes');
+  if (shown === 0 && !json)
+    await io.print(await paragraph(range.after > range.last ? describeBeyond(range) : 'no changes', io.terminal));
   return EXIT.done;
 };
 

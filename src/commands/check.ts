@@ -1,7 +1,7 @@
 import { checkAll } from '../check/check.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
-import { PLAIN, type Terminal } from '../terminal/style.ts';
+import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
 import type { Command } from './command.ts';
 
@@ -12,7 +12,7 @@ export const check: Command<{ readonly json?: boolean }> = async (io, { json = f
     if (!json) await io.print(formatResult(result, io.terminal));
   }
   const ok = checks.every(({ result }) => result !== 'fail');
-  await io.print(json ? JSON.stringify({ ok, checks }) : summarize(checks));
+  await io.print(json ? JSON.stringify({ ok, checks }) : summarize(checks, io.terminal));
   return ok ? EXIT.done : EXIT.failed;
 };
 
@@ -21,16 +21,19 @@ const RESULT_WIDTH = 6;
 const NAME_WIDTH = 12;
 
 function formatResult({ name, result, ...notice }: CheckResult, terminal: Terminal | undefined): string {
-  const { paint } = terminal ?? PLAIN;
-  const lead = paint(TONES[result], result.padEnd(RESULT_WIDTH)) + name.padEnd(NAME_WIDTH);
-  return formatNotice(lead, notice, terminal);
+  const { columns, paint } = terminal ?? PLAIN;
+  const lead = paint(TONES[result], result.padEnd(RESULT_WIDTH));
+  if (columns < NARROW_COLUMNS)
+    return formatNotice(lead, { ...notice, message: `${name}: ${notice.message}` }, terminal);
+  return formatNotice(lead + name.padEnd(NAME_WIDTH), notice, terminal);
 }
 
-/** Such as `12 ok, 1 warning, 1 failure`. */
-function summarize(checks: readonly CheckResult[]): string {
+/** Such as `12 ok, 1 warning, 1 failed`. */
+function summarize(checks: readonly CheckResult[], { paint }: Terminal = PLAIN): string {
   const count = (wanted: CheckResult['result']): number => checks.filter(({ result }) => result === wanted).length;
   const parts = [`${count('ok')} ok`];
   if (count('warn') > 0) parts.push(plural(count('warn'), 'warning'));
-  if (count('fail') > 0) parts.push(plural(count('fail'), 'failure'));
-  return parts.join(', ');
+  if (count('fail') > 0) parts.push(`${count('fail')} failed`);
+  const worst = (['fail', 'warn'] as const).find((result) => count(result) > 0) ?? 'ok';
+  return paint(TONES[worst], parts.join(', '));
 }

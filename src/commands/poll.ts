@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { codeOf, EXIT, type Problem } from '../errors.ts';
 import { isProvenHolder, type LockOwner, readLockStatus } from '../store/lock.ts';
+import { paragraph } from '../terminal/paragraph.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
@@ -13,7 +14,7 @@ export const poll: Command<DatabaseOption> = async (io, option) => {
   if (holder === undefined) return refuse(unreadableLock(path));
   const problem = findProblem(path, holder) ?? signal(holder.pid);
   if (problem !== undefined) return refuse(problem);
-  await io.print(`asked the worker (process ${holder.pid}) to poll now`);
+  await io.print(await paragraph(`asked the worker (process ${holder.pid}) to poll now`, io.terminal));
   return EXIT.done;
 
   async function refuse(reason: Problem): Promise<number> {

@@ -2,9 +2,9 @@ import type { Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
 import type { Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
-import { escapeControls, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
-import { type Cell, formatTable } from '../terminal/table.ts';
-import { hangingIndent, NO_BREAK, plural, wrap } from '../terminal/text.ts';
+import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
+import { type Cell, formatRecord, formatTable } from '../terminal/table.ts';
+import { hangingIndent, NO_BREAK, plural } from '../terminal/text.ts';
 import { formatAge } from '../time/duration.ts';
 
 export type StatusReport = Verdict &
@@ -24,23 +24,18 @@ export const WIDE_COLUMNS = 110;
 
 type Row = readonly [name: string, text: string, tone?: Tone];
 
-const NAME_WIDTH = 16;
 const MAX_HELD = 5;
 
 export function describeStatus(report: StatusReport, options: TextOptions): string {
-  const { columns, paint } = options.terminal ?? PLAIN;
-  const rows = rowsOf(report, options).map(([name, text, tone = 'plain']) => {
-    const lines = wrap(escapeControls(text), columns - NAME_WIDTH).map((line) => paint(tone, line));
-    return name.padEnd(NAME_WIDTH) + lines.join(`\n${' '.repeat(NAME_WIDTH)}`);
-  });
+  const record = formatRecord(rowsOf(report, options), options.terminal);
   const runs = report.last_runs.length > 0 ? [formatRuns(report, options)] : [];
   const { attention } = report;
   const found = attention.length > 0 ? [describeAttention(attention, options.terminal ?? PLAIN)] : [];
-  return [describeVerdict(report, options.terminal ?? PLAIN), ...found, rows.join('\n'), ...runs].join('\n\n');
+  return [describeVerdict(report, options.terminal ?? PLAIN), ...found, record, ...runs].join('\n\n');
 }
 
 const VERDICT_TONES = { good: 'good', warning: 'warning', loading: 'plain', bad: 'bad' } as const;
-const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync${NO_BREAK}run`;
+const NO_WORKER = `no worker runs: nothing new is fetched until you start one with league-sync run`;
 
 function describeVerdict(report: StatusReport, { columns, paint }: Terminal): string {
   const noWorker = report.worker.state === 'none' ? hangingIndent('  ', NO_WORKER, columns) : [];
@@ -158,8 +153,7 @@ function formatTime(at: string, options: TextOptions): string {
 }
 
 function withAge(at: string, age: string, { terminal }: TextOptions): string {
-  const words = age.replaceAll(' ', NO_BREAK);
-  return isWide(terminal) ? `${at}${NO_BREAK}(${words})` : words;
+  return isWide(terminal) ? `${at}${NO_BREAK}(${age})` : age;
 }
 
 function isWide(terminal: Terminal | undefined): boolean {
@@ -176,11 +170,13 @@ const RUN_TONES: Readonly<Record<string, Tone>> = {
 
 function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions): string {
   const ifWide = (...cells: readonly string[]) => (isWide(terminal) ? cells : []);
+  const isNarrow = terminal !== undefined && terminal.columns < NARROW_COLUMNS;
+  const ifNotNarrow = (...cells: readonly string[]) => (isNarrow ? [] : cells);
   const rows = last_runs.map((run): readonly Cell[] => {
     const isGood = run.outcome === 'changed' || run.outcome === 'unchanged' || run.outcome === 'held';
     const counts = isGood && run.kind === 'leagues' ? describeCounts(run, run.http_status) : '';
     return [
-      String(run.id),
+      ...ifNotNarrow(String(run.id)),
       run.kind,
       ...ifWide(run.trigger, run.started_at),
       formatAge(now - Date.parse(run.started_at)),
@@ -188,5 +184,9 @@ function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions)
       run.error_message ?? counts,
     ];
   });
-  return formatTable(['run', 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'], rows, terminal);
+  return formatTable(
+    [...ifNotNarrow('run'), 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'],
+    rows,
+    terminal,
+  );
 }

@@ -27,11 +27,11 @@ export const testWebhook: Command<object> = async (io) => {
   const took = formatDuration(performance.now() - begun);
   const host = target.url.host;
   if (outcome === 'accepted') {
-    await io.print(`${host} accepted the test message ${message.id} (${what}, ${took})`);
+    await io.print(await paragraph(`${host} accepted the test message ${message.id} (${what}, ${took})`, io.terminal));
     return EXIT.done;
   }
-  const isRedirect = /^status 3/.test(what) ? '; redirects are not followed: set the address that they lead to' : '';
-  io.printError(`league-sync: ${host} did not accept the test message ${message.id} (${what}, ${took})${isRedirect}`);
+  const redirect = /^status 3/.test(what) ? '; redirects are not followed: set the address that they lead to' : '';
+  await io.warn({ message: `${host} did not accept the test message ${message.id} (${what}, ${took})${redirect}` });
   return EXIT.failed;
 };
 

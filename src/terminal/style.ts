@@ -11,6 +11,9 @@ export function createPaint(hasColor: boolean): Paint {
     hasColor && tone !== 'plain' ? styleText(FORMATS[tone], text, { validateStream: false }) : text;
 }
 
+/** At a terminal with fewer columns, output is laid out differently. */
+export const NARROW_COLUMNS = 60;
+
 export type Terminal = { readonly columns: number; readonly paint: Paint };
 
 /** For output to a pipe: lines of any length, no colour. */

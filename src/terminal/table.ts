@@ -1,5 +1,5 @@
 import { escapeControls, PLAIN, type Terminal, type Tone } from './style.ts';
-import { formatCell, widthOf } from './text.ts';
+import { formatCell, widthOf, wrap } from './text.ts';
 
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
@@ -29,6 +29,20 @@ export function formatTable(
     .map((line) => line.map(({ text, tone }, index) => formatCell(text, tone, widths[index] ?? 0, paint)).join(GAP))
     .map((line) => line.trimEnd())
     .join('\n');
+}
+
+/** Aligns texts beside their names, and wraps them, so that nothing is cut. Escapes control characters. */
+export function formatRecord(
+  rows: readonly (readonly [name: string, text: string, tone?: Tone])[],
+  { columns, paint }: Terminal = PLAIN,
+): string {
+  const names = rows.map(([name]) => escapeControls(name));
+  const width = Math.max(...names.map((name) => widthOf(name))) + GAP.length;
+  const lines = rows.map(([, text, tone = 'plain'], index) => {
+    const wrapped = wrap(escapeControls(text), columns - width).map((line) => paint(tone, line));
+    return formatCell(names[index] ?? '', 'plain', width, paint) + wrapped.join(`\n${' '.repeat(width)}`);
+  });
+  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
 function cellOf(cell: Cell) {

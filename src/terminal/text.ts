@@ -28,20 +28,31 @@ export function formatCell(text: string, tone: Tone, width: number, paint: Paint
 /** Two words with this character between them stay on one line; `wrap` turns the character into a space. */
 export const NO_BREAK = '\u00a0';
 
-/** Breaks lines at spaces only, so a word longer than `width` gets a line of its own. */
-export function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines.push(`${lines.pop()} ${word}`);
-    else lines.push(word);
+/** Kept on one line where it fits: a command to copy, such as `league-sync sync --dry-run`; `5 s ago`; a schedule. */
+const PHRASE = /\bleague-sync [a-z][a-z-]*(?: --[a-z-]+)?|\d (?:ms|s|min|h|d|[KMG]?B)\b(?: ago)?|"[\d*][\d*/, -]*"/g;
+
+/**
+ * Breaks lines at spaces only, so a word longer than `width` gets a line of its own. Lines after the first begin with
+ * `indent` spaces.
+ */
+export function wrap(text: string, width: number, indent = 0): readonly string[] {
+  const words = text
+    .replaceAll(PHRASE, (phrase) => (phrase.length > width - indent ? phrase : phrase.replaceAll(' ', NO_BREAK)))
+    .split(' ');
+  const lines = [words.shift() ?? ''];
+  let used = widthOf(lines[0] ?? '');
+  for (const word of words) {
+    const size = widthOf(word);
+    const fits = used + 1 + size <= width;
+    lines.push(fits ? `${lines.pop()} ${word}` : ' '.repeat(indent) + word);
+    used = fits ? used + 1 + size : indent + size;
   }
   return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
 }
 
-export function hangingIndent(lead: string, text: string, width: number): readonly string[] {
-  const indent = widthOf(lead);
-  return wrap(text, width - indent).map((line, index) => (index === 0 ? lead : ' '.repeat(indent)) + line);
+/** The lines after the first are as far right as the end of `lead`, or as `indent` says. */
+export function hangingIndent(lead: string, text: string, width: number, indent = widthOf(lead)): readonly string[] {
+  return wrap(lead.replaceAll(' ', NO_BREAK) + text, width, indent);
 }
 
 /** At a terminal, the notice is wrapped, and its fix starts a new line. Without a terminal, the notice is one line. */
@@ -55,12 +66,13 @@ export function formatNotice(lead: string, notice: Notice, terminal: Terminal | 
 }
 
 export function formatSettingsError(
+  lead: string,
   { problems, warnings, advice }: SettingsError,
   terminal: Terminal | undefined,
 ): string {
   const lines = [...problems, ...warnings].map((problem) => formatNotice('  - ', problem, terminal));
   const start = advice === undefined ? [] : [formatNotice('', { message: `To start: ${advice}.` }, terminal)];
-  return ['the settings cannot be used:', ...lines, ...start].join('\n');
+  return [formatNotice(lead, { message: 'the settings cannot be used:' }, terminal), ...lines, ...start].join('\n');
 }
 
 export function plural(count: number, noun: string): string {

@@ -32,9 +32,12 @@ describe('accept-removals at a terminal', { timeout: 60_000 }, () => {
     expect(acceptedIn(bench)).toEqual(leagueIds(4, 10));
   });
 
-  it.each([60, 80])(
+  it.each([
+    [60, 'Remove all 44 leagues, including the 24 not shown, with the\r\nnext poll? [y/N] '],
+    [80, 'Remove all 44 leagues, including the 24 not shown, with the next poll? [y/N] '],
+  ])(
     'of %i characters shows 20 that fit, says how many more there are, and asks about all',
-    async (columns) => {
+    async (columns, question) => {
       const bench = await setUpHeld(48, 4);
       const longer = "SET league_id = league_id || '-5d49-41c4-98c5-94b4c4f5e2d0'";
       execute(
@@ -46,7 +49,7 @@ describe('accept-removals at a terminal', { timeout: 60_000 }, () => {
       );
       const env = { ...bench.env, TERM: 'xterm' };
       const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env, columns });
-      await terminal.waitForPrompt('Remove all 44 leagues, including the 24 not shown, with the next poll? [y/N] ');
+      await terminal.waitForPrompt(question);
       expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held: `);
       const [head, empty, names, ...rows] = linesOf(terminal.screen());
       expect(head).toMatch(/^44 removals held: 43 soccer, 1 horse racing$/);

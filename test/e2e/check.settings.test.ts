@@ -92,7 +92,7 @@ describe('check of settings', () => {
     const { code, stdout } = await runProgram(['check'], { cwd });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^warn {2}skipped .* -> copy \S*\.env\.example to \.env and fill it in;/m);
-    expect(stdout).toMatch(/^3 ok, 1 warning, 3 failures$/m);
+    expect(stdout).toMatch(/^3 ok, 1 warning, 3 failed$/m);
   });
 
   it('warns of contradictory settings, and continues', async () => {

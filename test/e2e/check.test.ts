@@ -148,7 +148,7 @@ describe('check at a terminal', () => {
     );
     expect(lines[clock + 1]).toMatch(/^ {18}(expire )?by the service's clock$/);
     expect(lines[clock + 2]).toBe('                  → correct the wrong clock and synchronize it (NTP)');
-    expect(lines.at(-1)).toMatch(/^\d+ ok, 1 warning, 1 failure$/);
+    expect(lines.at(-1)).toMatch(/^\d+ ok, 1 warning, 1 failed$/);
   });
 
   it('ends at Ctrl-C during a request', async () => {

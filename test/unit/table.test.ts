@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPaint, PLAIN } from '../../src/terminal/style.ts';
-import { formatTable } from '../../src/terminal/table.ts';
-import { formatNotice, truncate, wrap } from '../../src/terminal/text.ts';
+import { formatRecord, formatTable } from '../../src/terminal/table.ts';
+import { formatNotice, hangingIndent, truncate, wrap } from '../../src/terminal/text.ts';
 
 const FAMILY = '👨‍👩‍👧';
 
@@ -59,6 +59,24 @@ describe('a table', () => {
   });
 });
 
+describe('a record', () => {
+  it('has a line for each name, and a long text goes on below itself', () => {
+    const rows = [
+      ['id', 'l1'],
+      ['\u001bname', 'one two three', 'bad'],
+      ['none', ''],
+    ] as const;
+    expect(formatRecord(rows, { ...PLAIN, columns: 20 }).split('\n')).toEqual([
+      'id          l1',
+      '\\u001bname  one two',
+      '            three',
+      'none',
+    ]);
+    expect(formatRecord(rows)).toContain('one two three');
+    expect(formatRecord(rows, { columns: 80, paint: createPaint(true) })).toContain('\u001b[31mone two three');
+  });
+});
+
 describe('a truncated text', () => {
   it.each([
     ['abcdef', 6, 'abcdef'],
@@ -84,6 +102,18 @@ describe('wrapped text', () => {
     expect(wrap('a-word-that-is-too-long b', 5)).toEqual(['a-word-that-is-too-long', 'b']);
     expect(wrap('', 5)).toEqual(['']);
     expect(wrap('one two', Number.POSITIVE_INFINITY)).toEqual(['one two']);
+    expect(wrap('one two three', 7, 2)).toEqual(['one two', '  three']);
+    expect(hangingIndent('a  b ', 'one two', 9)).toEqual(['a  b one', '     two']);
+    expect(hangingIndent('a  b ', 'one two', 9, 1)).toEqual(['a  b one', ' two']);
+  });
+
+  it.each([
+    ['then run league-sync sync --dry-run again', 30, ['then run', 'league-sync sync --dry-run', 'again']],
+    ['then run league-sync sync --dry-run again', 20, ['then run league-sync', 'sync --dry-run again']],
+    ['polled 12 s ago', 12, ['polled', '12 s ago']],
+    ['at "*/5 * * * *" (UTC)', 15, ['at', '"*/5 * * * *"', '(UTC)']],
+  ])('keeps what belongs together on one line: %s', (text, width, lines) => {
+    expect(wrap(text, width)).toEqual(lines);
   });
 });
 

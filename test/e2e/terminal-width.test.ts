@@ -1,0 +1,42 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { setUpSynced } from '../support/bench.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+
+const COMMANDS = [
+  'sync',
+  'status',
+  'check',
+  'profile',
+  'accept-removals --yes',
+  'changes --since 999',
+  'webhook replay --since 1',
+  'webhook test',
+  'backup here/there.db',
+  'status --database nowhere.db',
+  'status --probe',
+  'poll',
+];
+/** The column in which the longest lead of a line ends. */
+const LEAD = 24;
+
+describe('at a terminal', () => {
+  needTerminal();
+
+  it.each([40, 80])('of %i columns the lines of every command are broken between words', async (columns) => {
+    const bench = await setUpSynced();
+    bench.simulator.setFault('drop-third', true);
+    for (const command of COMMANDS) {
+      const env = { ...bench.env, TERM: 'xterm' };
+      const terminal = startAtTerminal(command, { cwd: bench.folder, env, columns });
+      await terminal.waitForExit();
+      const lines = stripVTControlCharacters(terminal.screen()).trimEnd().split('\r\n');
+      expect(lines[0]).not.toBe('');
+      const wide = lines.filter((line) => [...line].length > columns);
+      // A path or an address is one word.
+      expect([command, ...wide.filter((line) => (line.split(' ').at(-1)?.length ?? 0) < columns - LEAD)]).toEqual([
+        command,
+      ]);
+    }
+  });
+});
