@@ -3,7 +3,7 @@ import { membersJson } from '../league/league-json.ts';
 import { PLAYER_MEMBERS, type Player } from '../league/schemas.ts';
 import { pollProfile } from '../sync/poll.ts';
 import type { RunDeps } from '../sync/run.ts';
-import { formatTable } from '../terminal/table.ts';
+import { formatRecord, formatTable } from '../terminal/table.ts';
 import type { Command } from './command.ts';
 import { loadOneShotConfig, pollOnce } from './one-shot.ts';
 
@@ -12,8 +12,8 @@ export const profile: Command<{ readonly json?: boolean }> = async (io, { json }
   const format = ({ player }: { readonly player: Player | undefined }) => {
     if (player === undefined) return undefined;
     if (json === true) return membersJson(PLAYER_MEMBERS, player);
-    const rows = PLAYER_MEMBERS.map(({ name }) => [name, String(player[name] ?? '')]);
-    return formatTable(['field', 'value'], rows);
+    const rows = PLAYER_MEMBERS.map(({ name }) => [name, String(player[name] ?? '')] as const);
+    return io.terminal === undefined ? formatTable(['field', 'value'], rows) : formatRecord(rows, io.terminal);
   };
   await pollOnce(io, await loadOneShotConfig(io), { command: 'profile', poll, format });
   return EXIT.done;

@@ -1,7 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import { EXIT } from '../errors.ts';
 import { type QueryResult, type QueryValue, runQuery } from '../store/queries/sql.ts';
-import { formatTable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/style.ts';
+import { formatRecord, formatTable } from '../terminal/table.ts';
+import { widthOf } from '../terminal/text.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
@@ -13,14 +15,20 @@ export const query: Command<DatabaseOption & { readonly sql: string; readonly fo
 ) => {
   const path = await findDatabase(io, option);
   const result = runQuery(path, sql === '-' ? await io.readInput() : sql);
-  await io.print(WRITERS[format](result));
+  await io.print(WRITERS[format](result, io.terminal));
   return EXIT.done;
 };
 
-const WRITERS: Readonly<Record<Format, (result: QueryResult) => string>> = {
-  table: ({ columns, rows }) => {
+const WRITERS: Readonly<Record<Format, (result: QueryResult, terminal: Terminal | undefined) => string>> = {
+  table: ({ columns, rows }, terminal) => {
     const cells = rows.map((row) => row.map(toText));
-    return formatTable(columns, cells);
+    const table = formatTable(columns, cells);
+    if (terminal === undefined) return table;
+    const isTooWide = table.split('\n').some((line) => widthOf(line) > terminal.columns);
+    if (!isTooWide || cells.length === 0) return formatTable(columns, cells, terminal);
+    // A cut value could be the one that was asked for, so each row becomes a paragraph, one column below the other.
+    const records = cells.map((row) => columns.map((name, index) => [name, row[index] ?? ''] as const));
+    return records.map((record) => formatRecord(record, terminal)).join('\n\n');
   },
   json: ({ columns, rows }) => `[${rows.map((row) => objectJson(columns, row)).join(',\n')}]`,
   csv: ({ columns, rows }) => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Bench, setUp, setUpSynced } from '../support/bench.ts';
 import { fingerprint } from '../support/folder.ts';
 import { runProgram } from '../support/program.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 /** Statements that must be refused. */
 const REFUSED = [
@@ -229,4 +230,26 @@ describe('query', { timeout: 60_000 }, () => {
       expect((await bench.run(['query', ...args])).code).toBe(64);
     },
   );
+});
+
+describe('query at a terminal', () => {
+  needTerminal();
+
+  it('prints a table if that fits, otherwise each row as a paragraph in which nothing is cut', async () => {
+    const bench = await setUpSynced();
+    const show = async (sql: string): Promise<readonly string[]> => {
+      const env = { ...bench.env, NO_COLOR: '1' };
+      const terminal = startAtTerminal(`query "${sql}"`, { cwd: bench.folder, env, columns: 80 });
+      expect(await terminal.waitForExit()).toBe(0);
+      return terminal.screen().trimEnd().split('\r\n');
+    };
+    expect((await show('SELECT league_id, kind FROM league_changes LIMIT 2'))[0]).toBe(
+      `${'league_id'.padEnd(36)}  kind`,
+    );
+    const lines = await show('SELECT * FROM leagues LIMIT 2');
+    expect(lines[0]).toMatch(/^league_id {13}[\da-f-]{36}$/);
+    expect(lines.filter((line) => line.startsWith('league_id '))).toHaveLength(2);
+    expect(lines.filter((line) => line === '')).toHaveLength(1);
+    expect(await show('SELECT * FROM leagues LIMIT 0')).toHaveLength(1);
+  });
 });
