@@ -47,6 +47,10 @@ const EXAMPLES: Readonly<Record<string, readonly Item[]>> = {
     ['league-sync changes --kind removed --since 2026-11-01', 'removals since a day'],
     ['league-sync changes --follow --json', 'new changes, for a program'],
   ],
+  poll: [
+    ['league-sync poll', 'the worker on the database in the settings'],
+    ['league-sync poll --database demo-data/leagues.db', 'the demo, while it runs'],
+  ],
   query: [
     ['league-sync query "SELECT league_name, sport FROM active_leagues"', 'a table'],
     ['league-sync query --format csv "SELECT * FROM leagues"', 'for a spreadsheet'],

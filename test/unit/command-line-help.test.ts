@@ -4,9 +4,19 @@ import { createProgram } from '../../src/command-line-options.ts';
 import { PLAIN } from '../../src/terminal/style.ts';
 import { lookUp } from '../documents/references.ts';
 
-const NAMES = ['', 'run', 'sync', 'profile', 'check', 'status', 'changes', 'query', 'accept-removals', 'backup'].concat(
-  ['webhook', 'webhook test', 'webhook replay', 'webhook skip', 'simulate', 'demo'],
-);
+const NAMES = [
+  '',
+  'run',
+  'sync',
+  'profile',
+  'check',
+  'status',
+  'changes',
+  'poll',
+  'query',
+  'accept-removals',
+  'backup',
+].concat(['webhook', 'webhook test', 'webhook replay', 'webhook skip', 'simulate', 'demo']);
 
 /** What a command line prints at a terminal before any command runs. */
 function printed(line: string, columns: number): readonly string[] {
