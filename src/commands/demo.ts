@@ -2,20 +2,18 @@ import { dirname } from 'node:path';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { withOwnReader } from '../store/connection.ts';
 import { exists } from '../store/copy.ts';
 import { deleteDemoDatabase, describeNonDemoFile, describeUnexpectedType } from '../store/demo-mark.ts';
-import { findRange, readPage } from '../store/queries/feed.ts';
+import { type FeedEntry, findRange, readPage } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/sql.ts';
-import type { Listener } from '../sync/report.ts';
-import { escapeControls } from '../terminal/style.ts';
+import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
 import { runWorker } from '../worker/worker.ts';
-import { describeFields, nameBefore } from './change-text.ts';
 import type { Command, ProcessIO } from './command.ts';
+import { type Block, createNarration } from './demo-text.ts';
 
 const DATABASE = 'demo-data/leagues.db';
 /** The default of LEAGUE_SYNC_LISTEN; if its port is in use, any free port. */
@@ -24,25 +22,45 @@ const PAGE = { host: '127.0.0.1', port: 9464, orAnyPort: true } as const;
 const TOKEN_LIFE_MS = 6_000;
 const CHURN_MS = 1_500;
 const ACCOUNT = { username: 'demo', password: 'demo-password' } as const;
-/** The maximum number of changes logged per poll. Without it, the first poll would log every league. */
-const MAX_LOGGED = 5;
+/** The maximum number of leagues named per poll; the first poll adds all of them. */
+const MAX_TOLD = 5;
 
 /** Reads no settings except those of the log. */
 export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs }) => {
-  const log = await io.openLog(loadLogConfig(readSettings(io.environment)), 1);
+  const { log, open, tell, close } = await openNarration(io);
   assertFilesReplaceable();
   await using simulator = await startSimulator({ ...ACCOUNT, tokenLifeMs: TOKEN_LIFE_MS, churnMs: CHURN_MS });
+  const readChanges = createFeedReader();
+  let hadOne = false;
   await runWorker(configFor(simulator.url, io), {
     log,
     pid: io.pid,
     signal: forMs === undefined ? io.stop : stopAfter(forMs, io.stop),
     onPollNow: io.onHangup,
     copy: createCopyProcess(io),
-    demo: { prepare: () => logIntroduction(log, deleteEarlierDemo(), forMs), note: createFeedLog(log) },
+    demo: {
+      prepare: () => {
+        hadOne = deleteEarlierDemo();
+      },
+      onPage: (page) => void open(introduce(page, { service: simulator.url, hadOne, forMs })),
+      note: (event) => {
+        if (event.type === 'runEnded' && event.report.kind === 'leagues') tell(event.report, readChanges(event.report));
+      },
+    },
   });
-  logSummary(log);
+  await close(summarize());
   return EXIT.done;
 };
+
+/** At a terminal, the narration replaces the lines of the log at level info. */
+async function openNarration(io: ProcessIO) {
+  const settings = readSettings(io.environment);
+  const config = loadLogConfig(settings);
+  const terminal = config.format === 'json' ? undefined : io.terminal;
+  const isQuiet = terminal !== undefined && settings.values.LEAGUE_SYNC_LOG_LEVEL === undefined;
+  const log = await io.openLog(isQuiet ? { ...config, level: 'warn' } : config, 1);
+  return { log, ...createNarration(io, log, terminal) };
+}
 
 function configFor(url: string, io: ProcessIO): Config {
   const settings = {
@@ -63,41 +81,44 @@ function stopAfter(ms: number, stop: AbortSignal): AbortSignal {
   return AbortSignal.any([stop, timer.signal]);
 }
 
-/** The lines are short, so that they fit narrow terminals. */
-function logIntroduction(log: Log, hadOne: boolean, forMs: number | undefined): void {
-  const [life, churn] = [formatDuration(TOKEN_LIFE_MS), formatDuration(CHURN_MS)];
-  log.info('demo: a simulated service, and a worker that polls it');
-  log.info(`tokens live ${life}, leagues change every ${churn}`);
-  log.info(`database: ${DATABASE}${hadOne ? ' (replaces that of an earlier demo)' : ''}`);
-  log.info(`query it: sqlite3 -readonly ${DATABASE}`);
-  log.info(forMs === undefined ? 'stop with Ctrl-C' : `stops by itself after ${formatDuration(forMs)}`);
+type Introduced = { readonly service: string; readonly hadOne: boolean; readonly forMs: number | undefined };
+
+function introduce(page: string, { service, hadOne, forMs }: Introduced): Block {
+  return [
+    ['page', page],
+    ['database', `${DATABASE}${hadOne ? ' (that of an earlier demo was deleted)' : ''}`],
+    ['stop', forMs === undefined ? 'Ctrl-C' : `Ctrl-C, or wait ${formatDuration(forMs)}`],
+    ['try', commandFor('status'), commandFor('changes --follow')],
+    ['trouble', `curl -X PUT ${service}/_faults/drop-third`],
+  ];
 }
 
-function logSummary(log: Log): void {
+function summarize(): Block {
   const sql = `SELECT live_leagues, (SELECT count(*) FROM runs WHERE kind = 'leagues'), (SELECT count(*) FROM logins WHERE outcome = 'ok'),
     (SELECT count(*) FROM league_changes) FROM freshness`;
   const [leagues, polls, logins, changes] = runQuery(DATABASE, sql).rows[0] ?? [];
-  log.info(`done: leagues ${leagues}, polls ${polls}, logins ${logins}, changes ${changes}`);
-  log.info(`the database is kept: ${DATABASE}`);
-  log.info(`what changed: LEAGUE_SYNC_DATABASE=${DATABASE} npx league-sync changes`);
+  return [
+    ['stopped', `leagues ${leagues}, polls ${polls}, logins ${logins}, changes ${changes}`],
+    ['kept', `${DATABASE}, until the next demo`],
+    ['next', commandFor('changes'), commandFor('status')],
+    ['for real', 'npx league-sync check'],
+  ];
 }
 
-/** Logs the changes of each poll. Reads them from the change feed, as any other tool could. */
-function createFeedLog(log: Log): Listener {
+function commandFor(command: string): string {
+  return `npx league-sync ${command} --database ${DATABASE}`;
+}
+
+/** Gives the first changes of each poll. Reads them from the change feed, as any other tool could. */
+function createFeedReader() {
   let seq = 0;
-  return (event) => {
-    if (event.type !== 'runEnded' || event.report.kind !== 'leagues' || !event.report.wrote) return;
-    const { range, entries } = withOwnReader(DATABASE, (db) => {
-      const after = findRange(db, { afterSeq: seq });
-      return { range: after, ...readPage(db, after, { limit: MAX_LOGGED, fields: true }) };
+  return ({ wrote }: RunReport): readonly FeedEntry[] => {
+    if (!wrote) return [];
+    return withOwnReader(DATABASE, (db) => {
+      const range = findRange(db, { afterSeq: seq });
+      seq = range.last;
+      return readPage(db, range, { limit: MAX_TOLD, fields: true }).entries;
     });
-    for (const entry of entries) {
-      const what = describeFields(entry.fields);
-      log.info(escapeControls(`  ${entry.kind}: ${nameBefore(entry)}${what && `, ${what}`}`));
-    }
-    const more = range.last - (entries.at(-1)?.seq ?? range.last);
-    if (more > 0) log.info(`  … and ${more} more`);
-    seq = range.last;
   };
 }
 

@@ -25,6 +25,8 @@ export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'>
   readonly demo?: {
     /** Deletes the database of an earlier demo. Called with the lock held, before the database is opened. */
     readonly prepare: () => void;
+    /** Called with the address of the status page as soon as that can be opened. */
+    readonly onPage: (url: string) => void;
     readonly note: Listener;
   };
 };
@@ -65,9 +67,11 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     command: demo === undefined ? 'run' : 'demo',
     firstReason: 'start',
     isDemo: demo !== undefined,
-    onLocked: () => {
+    onLocked: async () => {
       demo?.prepare();
-      return openStatusServer(config, monitor, events, log);
+      const server = await openStatusServer(config, monitor, events, log);
+      if (server !== undefined) demo?.onPage(server.url);
+      return server;
     },
     emit: events.emit,
     onClosed,

@@ -54,7 +54,7 @@ as_written() {
   type_in "$1"
   case $1 in
     *' build '*) engine tag localhost/league-sync "$image" && has_a_health_check ;;
-    *' demo '*) says 'leagues: changed: 124 received, 124 added' && says '"msg":"done: ' ;;
+    *' demo '*) says 'leagues: changed: 124 received, 124 added' && says '"msg":"kept: ' ;;
     'docker run --detach '*) within 30 worker_has_leagues && is_kept_narrow ;;
     *' check') says '^ok +leagues' ;;
     *' status') says '124 listed' ;;

@@ -22,7 +22,7 @@ export type Desk = {
 
 /** When interrupted, npm and npx exit with 130 regardless of the program's own exit code. */
 const WELL_STOPPED = [0, 130];
-const LAST_WORD = /^(?:[\d-]+ [\d:]+Z )?INFO {2}stopped/m;
+const LAST_WORD = /^(?:(?:[\d-]+ [\d:]+Z )?INFO {2})?stopped/m;
 const LAST_WORD_WITHIN = 500;
 
 /** Creates an empty set; each terminal is opened at its first use. */

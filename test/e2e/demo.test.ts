@@ -3,9 +3,11 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { lookUp } from '../documents/references.ts';
 import { readRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type LogLine, readLines, runProgram, startProgram } from '../support/program.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const PAGE_PORT = 9464;
 
@@ -62,16 +64,13 @@ describe('demo', () => {
     );
     expect(polls.length).toBeGreaterThan(2);
     for (const { index, count } of polls) {
-      const after = lines.slice(index + 1).map(({ msg }) => String(msg));
-      const own = after.slice(
-        0,
-        after.findIndex((msg) => !msg.startsWith('  ')),
-      );
-      expect(own).toHaveLength(Math.min(count, 6));
-      if (count > 5) expect(own.at(-1)).toBe(`  … and ${count - 5} more`);
+      const msg = String(lines[index + 1]?.msg);
+      const [, counts = '', names = ''] = /^ {2}((?:\d+ \w+(?:, )?)+): (.+)$/.exec(msg) ?? [];
+      const told = [...counts.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
+      expect([msg, told]).toEqual([msg, count]);
+      expect(/ and (\d+) more$/.exec(names)?.[1]).toBe(count > 5 ? String(count - 5) : undefined);
     }
-    const spoken = lines.filter(({ msg }) => /^ {2}(added|changed|removed|restored): /.test(String(msg)));
-    expect(spoken).toHaveLength(polls.reduce((sum, { count }) => sum + Math.min(count, 5), 0));
+    expect(lines.filter(({ msg }) => String(msg).startsWith('  '))).toHaveLength(polls.length);
   });
 
   it('exits 0 when it is stopped or --for is over, and starts empty each time', async () => {
@@ -127,5 +126,35 @@ describe('the page of a demo', () => {
     expect(new URL(page).port).not.toBe(String(PAGE_PORT));
     expect((await fetch(`${page}/livez`)).status).toBe(200);
     expect((await demo.stop()).code).toBe(0);
+  });
+});
+
+describe('a demo at a terminal', () => {
+  needTerminal();
+
+  it('opens with its page, tells each poll in one line, and ends with what is kept and what to type next', async () => {
+    const { path: cwd } = makeFolder();
+    const demo = startAtTerminal('demo --for 5s', { cwd, env: { NO_COLOR: '1' }, columns: 80 });
+    expect(await demo.waitForExit()).toBe(0);
+    const lines = demo.screen().trimEnd().split('\r\n');
+    const database = join(cwd, 'demo-data', 'leagues.db');
+    expect(lines[0]).toMatch(/^page {6}http:\/\/127\.0\.0\.1:\d+$/);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    const [begin, end] = [lines.indexOf(''), lines.lastIndexOf('')];
+    const polls = lines.slice(begin + 1, end);
+    expect(polls[0]).toMatch(/^\d\d:\d\d:\d\dZ {2}124 added: NFL, .+ and 119 more$/);
+    const rows = readRows(database, "SELECT id FROM runs WHERE kind = 'leagues'");
+    expect(polls).toHaveLength(rows.length);
+    expect(lines.slice(end + 1).map((line) => /^[a-z ]{8}/.exec(line)?.[0].trim())).toEqual([
+      'stopped',
+      'kept',
+      'next',
+      '',
+      'for real',
+    ]);
+    const commands = lines.filter((line) => line.includes('npx ')).map((line) => line.slice(10));
+    expect(commands.map((command) => lookUp(command, { clone: '.', database }))).toEqual(Array(5).fill('exists'));
+    for (const command of commands.filter((line) => /--database/.test(line) && !/--follow/.test(line)))
+      expect((await runProgram(command.split(' ').slice(2), { cwd })).code).toBe(0);
   });
 });

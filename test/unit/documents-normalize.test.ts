@@ -13,7 +13,7 @@ describe('the shape of a line', () => {
     ['2 failed polls', '<number> failed polls'],
     ['a     b   ', 'a  b'],
     ['into /srv/league-sync/data', 'into <folder>/data'],
-    ['INFO    changed: NWSL, active_season_type "a" -> "b"', 'INFO  changed: <league>, <field> <value> -> <value>'],
+    ['19:52:10Z  2 changed: NWSL, UFL', '<number> changed: <leagues>'],
   ])('of "%s" is "%s"', (line, shape) => expect(shapeOf(line)).toBe(shape));
 
   it.each(['status 503', '127.0.0.1:8080', 'http://127.0.0.1:18080/', 'schema-1.db', '0.1.0'])(

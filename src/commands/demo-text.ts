@@ -1,0 +1,60 @@
+import type { Log } from '../log.ts';
+import type { FeedEntry } from '../store/queries/feed.ts';
+import type { RunReport } from '../sync/report.ts';
+import { escapeControls, type Terminal } from '../terminal/style.ts';
+import { formatRecord } from '../terminal/table.ts';
+import { truncate } from '../terminal/text.ts';
+import { formatSecond, systemClock } from '../time/clock.ts';
+import { describeFields, nameBefore } from './change-text.ts';
+import type { ProcessIO } from './command.ts';
+
+/** What a demo prints at once: each text, such as a command to copy, has a line of its own. */
+export type Block = readonly (readonly [name: string, ...texts: readonly string[]])[];
+
+/** At a terminal, tells of a demo in lines of its own. Elsewhere, adds to the log, which tells of every poll anyway. */
+export function createNarration({ print }: Pick<ProcessIO, 'print'>, log: Log, terminal: Terminal | undefined) {
+  const show = async (block: Block, around: (text: string) => string): Promise<void> => {
+    const rows = block.flatMap(([name, ...texts]) => texts.map((text, index) => [name, text, index] as const));
+    if (terminal === undefined) for (const [name, text] of rows) log.info(`${name}: ${text}`);
+    else
+      await print(
+        around(
+          formatRecord(
+            rows.map(([name, text, index]) => [index === 0 ? name : '', text]),
+            terminal,
+          ),
+        ),
+      );
+  };
+  return {
+    open: (block: Block): Promise<void> => show(block, (text) => `${text}\n`),
+    close: (block: Block): Promise<void> => show(block, (text) => `\n${text}`),
+    tell: (report: RunReport, entries: readonly FeedEntry[]): void => {
+      const text = escapeControls(describePoll(report, entries));
+      if (terminal === undefined) {
+        if (report.wrote) log.info(`  ${text}`);
+        return;
+      }
+      const at = `${formatSecond(systemClock.now()).slice(-'hh:mm:ssZ'.length)}  `;
+      const tone = TONES[report.outcome];
+      void print(terminal.paint('faint', at) + terminal.paint(tone, truncate(text, terminal.columns - at.length)));
+    },
+  };
+}
+
+const TONES = { changed: 'plain', unchanged: 'faint', held: 'warning', failed: 'bad', interrupted: 'warning' } as const;
+
+const COUNTED = ['added', 'changed', 'restored', 'removed', 'rejected', 'held'] as const;
+
+/** Such as `2 changed: NFL, UFL`. A single change has its old and its new value. `entries` may be the first of many. */
+export function describePoll({ outcome, counts, error }: RunReport, entries: readonly FeedEntry[]): string {
+  if (error !== undefined) return `${outcome} (${error.kind})`;
+  const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
+  const count = parts.length === 0 ? 'nothing changed' : parts.join(', ');
+  const [first, ...others] = entries;
+  if (first === undefined) return count;
+  if (others.length === 0)
+    return `${count}: ${[nameBefore(first), describeFields(first.fields)].filter(Boolean).join(' ')}`;
+  const more = counts.added + counts.changed + counts.restored + counts.removed - entries.length;
+  return `${count}: ${entries.map(nameBefore).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
