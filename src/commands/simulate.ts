@@ -4,6 +4,8 @@ import { loadLogConfig } from '../config/config.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
 import { isObject, parseJson } from '../league/json.ts';
 import { type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
+import type { Terminal } from '../terminal/style.ts';
+import { formatRecord } from '../terminal/table.ts';
 import type { Command } from './command.ts';
 
 type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password' | 'webhookSecret'> & {
@@ -15,7 +17,8 @@ type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password' |
 
 export const simulate: Command<SimulateOptions> = async (io, options) => {
   const { leagues: file, tokenLife: tokenLifeMs, churn: churnMs, fault: faults = [], ...rest } = options;
-  const log = await io.openLog(loadLogConfig(io.settings()), 1);
+  const config = loadLogConfig(io.settings());
+  const log = await io.openLog(config, 1);
   await using simulator = await startSimulator({
     ...rest,
     tokenLifeMs,
@@ -31,16 +34,33 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
     throw new UsageError(`The simulated service cannot listen on port ${rest.port} (${code}); choose another --port.`);
   });
   const { url } = simulator;
-  log.info({ url, leagues: simulator.leagues().length, faults }, `simulated service listens on ${url}`);
-  log.info(
-    `switch a fault on with: curl -X PUT ${url}/_faults/drop-third (and off with DELETE; all of them: DELETE /_faults)`,
-  );
-  log.info(`webhooks are received at ${url}/_webhooks (GET shows them, DELETE forgets them)`);
+  const count = simulator.leagues().length;
+  if (io.terminal !== undefined && config.format !== 'json') await io.print(introduce(url, count, io.terminal));
+  else {
+    log.info({ url, leagues: count, faults }, `simulated service listens on ${url}`);
+    log.info(
+      `switch a fault on with: curl -X PUT ${url}/_faults/drop-third (and off with DELETE; all of them: DELETE /_faults)`,
+    );
+    log.info(`webhooks are received at ${url}/_webhooks (GET shows them, DELETE forgets them)`);
+  }
   // The server keeps the process alive until a signal arrives.
   if (!io.stop.aborted) await once(io.stop, 'abort');
   log.info('stopped');
   return EXIT.done;
 };
+
+/** What to copy, in lines of its own. */
+function introduce(url: string, leagues: number, terminal: Terminal): string {
+  const rows = [
+    ['service', url],
+    ['leagues', String(leagues)],
+    ['stop', 'Ctrl-C'],
+    ['fault', `curl -X PUT ${url}/_faults/drop-third`],
+    ['no fault', `curl -X DELETE ${url}/_faults`],
+    ['webhooks', `curl ${url}/_webhooks`],
+  ] as const;
+  return `${formatRecord(rows, terminal)}\n`;
+}
 
 async function readLeagues(path: string): Promise<readonly unknown[]> {
   try {
