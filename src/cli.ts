@@ -41,7 +41,7 @@ const io: ProcessIO = {
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
     const stream = fd === 1 ? process.stdout : process.stderr;
-    const { log, close } = openLog(config, fd, terminalOf(stream));
+    const { log, close } = await openLog(config, fd, terminalOf(stream));
     logs.push(close);
     return log;
   },
@@ -134,7 +134,13 @@ function printError(text: string): void {
 function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
   if (!stream.isTTY) return undefined;
   const hasColor = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
-  return { columns: stream.columns || 80, paint: createPaint(hasColor) };
+  return {
+    // Read anew each time, since the user may resize the window of a worker.
+    get columns() {
+      return stream.columns || 80;
+    },
+    paint: createPaint(hasColor),
+  };
 }
 
 async function runProcess(): Promise<void> {

@@ -14,9 +14,13 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/\s{2,}/g, '  '],
 ];
 
+/** A terminal continues a line of the log below its message. */
+const CONTINUED = /(?<=^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ .*(?:\n {27}\S.*)*)\n {27}(?=\S)/gm;
+
 /** The lines of an output, without those of npm. */
 export function linesOf(printed: string): readonly string[] {
-  return printed.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('npm warn '));
+  const lines = printed.replaceAll(CONTINUED, ' ').split('\n');
+  return lines.filter((line) => line.trim() !== '' && !line.startsWith('npm warn '));
 }
 
 /** Replaces everything in a line that differs between runs. */

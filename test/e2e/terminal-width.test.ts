@@ -1,20 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { setUpSynced } from '../support/bench.ts';
-import { needTerminal, startAtTerminal } from '../support/terminal.ts';
+import { eventually } from '../support/program.ts';
+import { CONTROL_C, needTerminal, startAtTerminal } from '../support/terminal.ts';
 
 const COMMANDS = [
   'sync',
   'status',
   'check',
-  'profile',
   'accept-removals --yes',
   'changes --since 999',
   'webhook replay --since 1',
   'webhook test',
   'backup here/there.db',
   'status --database nowhere.db',
-  'status --probe',
   'poll',
 ];
 /** The column in which the longest lead of a line ends. */
@@ -38,5 +37,23 @@ describe('at a terminal', () => {
         command,
       ]);
     }
+  });
+
+  it.each([
+    ['run', 80, /^.{21}INFO {2}worker started .*\n {27}\S/],
+    ['run', 40, /^.{21}INFO {2}worker\n {4}started \(process/],
+    ['simulate --port 0', 80, /^service {3}http:\/\/127\.0\.0\.1:\d+\n(.+\n)+\n.{21}INFO {2}stopped$/],
+  ])('%s at %i columns goes on below what it says', async (args, columns, said) => {
+    const { folder: cwd, env } = await setUpSynced();
+    const terminal = startAtTerminal(args, { cwd, env, columns });
+    await eventually(
+      'it has begun',
+      () => terminal.screen().includes('logged in') || /webhooks/.test(terminal.screen()),
+    );
+    terminal.type(CONTROL_C);
+    expect(await terminal.waitForExit()).toBe(0);
+    const screen = stripVTControlCharacters(terminal.screen()).replaceAll('\r', '').replace('^C', '').trimEnd();
+    expect(screen).toMatch(said);
+    expect(screen.split('\n').filter((line) => line.length > columns && !line.includes('.db'))).toEqual([]);
   });
 });

@@ -119,7 +119,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
     ask: undefined,
     openLog: async (config, fd) => {
-      const { log, close } = openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), undefined);
+      const { log, close } = await openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), undefined);
       logs.push(close);
       return log;
     },

@@ -35,7 +35,14 @@ describe('the shape of a line', () => {
   ])('of "%s" fits "%s": %s', (printed, shown, fits) => expect(hasShape(printed, shown, FOLDER)).toBe(fits));
 });
 
-it('npm’s remarks and empty lines do not count', () => {
+it('lines of the log are whole, and npm’s remarks and empty lines do not count', () => {
+  const first = '2026-11-22 19:52:10Z INFO  one';
+  const indent = ' '.repeat(27);
+  expect(linesOf(`${first}\n${indent}two\n${indent}three\nfour\n${indent}five`)).toEqual([
+    `${first} two three`,
+    'four',
+    `${indent}five`,
+  ]);
   expect(linesOf('npm warn EBADENGINE\n\n a\n  \nb npm warn\n')).toEqual([' a', 'b npm warn']);
 });
 

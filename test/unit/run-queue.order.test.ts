@@ -9,7 +9,7 @@ import { createTestClock } from '../support/clock.ts';
 import { RUNS } from '../support/league-lists.ts';
 import { makeReport } from '../support/run-report.ts';
 
-const { log } = openLog({ level: 'silent', format: 'json' }, 1, undefined);
+const { log } = await openLog({ level: 'silent', format: 'json' }, 1, undefined);
 
 type Event = 'end' | readonly [RunKind, Trigger];
 
