@@ -22,7 +22,11 @@ export function createProgram(execute: Execute, io: Output): Program {
     .description('Keeps a sports service’s leagues in a SQLite database that any tool can query.')
     .version(findPackage().version)
     .exitOverride()
-    .showHelpAfterError('(see league-sync --help)');
+    .showHelpAfterError('(see league-sync --help)')
+    .addHelpText(
+      'after',
+      '\nSettings are environment variables named LEAGUE_SYNC_…; see docs/configuration.md and .env.example.',
+    );
   addServiceCommands(program, execute);
   addDatabaseCommands(program, execute);
   addCopyCommands(program, execute);

@@ -106,11 +106,11 @@ function readBaseUrl(values: Values): URL {
 /** Instructions for a first start; undefined if any required setting is set. */
 function firstSteps({ values, hasDotenv }: Settings): string | undefined {
   if (Object.keys(values).some((name) => /^LEAGUE_SYNC_(BASE_URL|USERNAME|PASSWORD)/.test(name))) return undefined;
-  if (hasDotenv) return 'write these settings into .env; the README explains all of them';
+  if (hasDotenv) return 'write these settings into .env; docs/configuration.md explains them';
   const example = join(findPackage().folder, '.env.example');
-  if (!existsSync(example)) return 'set these in the environment or in .env; the README explains all of them';
+  if (!existsSync(example)) return 'set these in the environment or in .env; docs/configuration.md explains them';
   const path = relative('.', example);
-  return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; the README explains all settings`;
+  return `copy ${path.startsWith('..') ? example : path} to .env and fill it in; docs/configuration.md explains all settings`;
 }
 
 /** How many scheduled times are compared to find the shortest interval between polls. */

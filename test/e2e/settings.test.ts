@@ -45,7 +45,9 @@ describe('settings', () => {
     const lines = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(REQUIRED.length + 2);
     for (const name of REQUIRED) expect(stderr).toContain(`  - ${name} is not set -> set it to `);
-    expect(lines.at(-1)).toMatch(/^To start: copy \S*\.env\.example to \.env and fill it in; the README explains/);
+    expect(lines.at(-1)).toMatch(
+      /^To start: copy \S*\.env\.example to \.env and fill it in; docs\/configuration\.md explains/,
+    );
     writeFileSync(join(cwd, '.env'), 'LEAGUE_SYNC_BASE_URL=\n');
     expect((await runProgram(['sync'], { cwd })).stderr).toMatch(/^To start: write these settings into \.env;/m);
   });

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/command-line-options.ts';
 import { SETTING_NAMES, SETTINGS } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
 import { faults } from '../../src/simulator/faults.ts';
@@ -11,9 +12,10 @@ const example = readFileSync('.env.example', 'utf8');
 const architecture = readFileSync('docs/architecture.md', 'utf8');
 const rehearsal = readFileSync('docs/rehearsal.md', 'utf8');
 const operations = readFileSync('docs/operations.md', 'utf8');
+const configuration = readFileSync('docs/configuration.md', 'utf8');
 
 /** The first two cells of each row of the table under a heading. */
-function rowsUnder(heading: string, page = readme): readonly (readonly [string, string])[] {
+function rowsUnder(heading: string, page: string): readonly (readonly [string, string])[] {
   const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)].map(
     ([, name = '', value = '']) => [name, value] as const,
@@ -25,10 +27,37 @@ function defaultOf(name: string): string {
   return String(setting.fallback ?? '');
 }
 
+/** The names of the commands that the help shows, with those of `webhook` as `webhook test`. */
+function namesOfCommands(): readonly string[] {
+  const program = createProgram(async () => undefined, { print: async () => undefined, printError: () => undefined });
+  const shown = program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.name() !== 'help');
+  return shown.flatMap((command) =>
+    command.commands.length === 0 ? [command.name()] : command.commands.map((one) => `${command.name()} ${one.name()}`),
+  );
+}
+
 describe('the README', () => {
+  it('names every command', () => {
+    const cells = rowsUnder('Commands', readme).flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)]);
+    const named = cells.map(([, said = '']) => said.split(/ (?=[A-Z-])/)[0]);
+    expect(named.sort()).toEqual([...namesOfCommands()].sort());
+  });
+
+  it('can be read in five minutes', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(151);
+  });
+});
+
+describe('the page on configuration', () => {
   it('names every setting with its default', () => {
     const rows = new Map(
-      rowsUnder('Settings').map(([name, value]) => [name.replaceAll('`', ''), value.replaceAll('`', '')]),
+      rowsUnder('Settings', configuration).map(([name, value]) => [
+        name.replaceAll('`', ''),
+        value.replaceAll('`', ''),
+      ]),
     );
     const documented = SETTING_NAMES.filter((name) => !name.endsWith('_FILE'));
     expect([...rows.keys()].filter((name) => name.startsWith('LEAGUE_SYNC_')).sort()).toEqual([...documented].sort());
@@ -38,11 +67,13 @@ describe('the README', () => {
     }
   });
 
-  it('names every exit code', () => {
-    const codes = rowsUnder('Exit codes').map(([code]) => code);
-    expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
+  it('names no setting elsewhere that does not exist', () => {
+    const named = [...configuration.matchAll(/LEAGUE_SYNC_[A-Z_]*[A-Z]/g)].map(([name]) => name);
+    expect(named.filter((name) => !(SETTING_NAMES as readonly string[]).includes(name))).toEqual([]);
   });
+});
 
+describe('the documents', () => {
   it.each(globSync(['*.md', 'bench/*.md', 'docs/**/*.md']))('links from %s lead somewhere', (file) => {
     const links = [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
     expect(links.filter((target) => !existsSync(join(dirname(file), target)))).toEqual([]);
@@ -74,6 +105,11 @@ describe('.env.example', () => {
 });
 
 describe('the page on operations', () => {
+  it('names every exit code', () => {
+    const codes = rowsUnder('By exit code', operations).map(([code]) => code);
+    expect(codes).toEqual(expect.arrayContaining(Object.values(EXIT).map(String)));
+  });
+
   it('explains every kind of failure', () => {
     const kinds = rowsUnder('Failed runs, by `error_kind`', operations).map(([kind]) => kind.replaceAll('`', ''));
     expect(kinds).toEqual(expect.arrayContaining([...(runs.error_kind.enumValues ?? [])]));
