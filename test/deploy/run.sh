@@ -114,6 +114,24 @@ asks_for_the_address() {
   grep -F 'write it into the file .env' "$work/asked"
 }
 
+# Both with the service and the secrets of the ring.
+compose_two() {
+  (cd "$work/two" && DOCKER_HOST=unix://$work/api WORKER_IMAGE=$image FIRST_BASE_URL=$url SECOND_BASE_URL=$url \
+    LEAGUE_SYNC_ALLOW_HTTP=true docker-compose --project-name two --file deploy/compose-two.yaml --project-directory . "$@")
+}
+starts_two_by_compose() {
+  mkdir -p "$work/two/deploy" "$work/two/secrets" && cp "$project/deploy/compose-two.yaml" "$work/two/deploy" || return 1
+  cp -r --preserve "$work/compose/secrets" "$work/two/secrets/first" &&
+    cp -r --preserve "$work/compose/secrets" "$work/two/secrets/second" && compose_two config --quiet &&
+    compose_two up --detach --no-build || return 1
+  local name
+  for name in first second; do
+    worker=two_${name}_1
+    show_log_if_not "$worker" within 30 shows_its_leagues && is_narrow || return 1
+  done
+  within 10 answers http://127.0.0.1:9464/ && within 10 answers http://127.0.0.1:9465/
+}
+
 starts_by_compose() { compose up --detach --no-build worker; }
 read_published() {
   engine run --rm --network none --read-only --user 65534:65534 --volume "${compose_project}_published:/published:ro" \
@@ -239,7 +257,7 @@ url=$(address_of_service)
 run_section 'Container with a volume' as_written
 run_named 'docker kill --signal HUP league-sync' as_written
 check 'docker stop ends the worker with exit code 0' stops_as_written
-engine rm --force --volumes league-sync >/dev/null
+run_section 'Remove a container' as_written
 lay_out_compose
 serve_api
 check 'compose.yaml is valid' is_valid_compose
@@ -258,6 +276,8 @@ check 'no secret of theirs stands in the settings of the container' keeps_secret
 run_section 'Compose worker' by_compose
 check_claims
 compose down --volumes >/dev/null 2>&1
+check 'compose-two.yaml starts two workers, each with a volume and a page of its own' starts_two_by_compose
+compose_two down --volumes >/dev/null 2>&1
 
 worker=$pod-worker
 check 'podman plays kubernetes.yaml' play

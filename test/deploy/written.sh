@@ -62,6 +62,9 @@ as_written() {
     *' backup '*) type_in 'docker exec league-sync ls /data' && says '^backup\.db$' ;;
     'docker cp '*) polls_once_more && [[ $(sqlite3 "$written/leagues-backup.db" 'SELECT count(*) FROM leagues') == 124 ]] ;;
     *' rm -f /data/backup.db') type_in 'docker exec league-sync ls /data' && says '^leagues\.db$' && ! says backup ;;
+    'docker stop league-sync && docker rm '*) ! engine container exists league-sync ;;
+    'docker image rm '*) ! engine image exists localhost/league-sync ;;
+    'docker volume rm '*) ! engine volume exists leagues ;;
     'docker stop '*) backup_is_older && [[ $(engine inspect --format '{{.State.Status}}' league-sync) == exited ]] ;;
     *restored.db*) type_in 'docker run --rm --network none --volume leagues:/data --entrypoint ls league-sync /data' && ! says 'restored|-wal' ;;
     'docker start '*) within 30 worker_has_leagues && is_restored ;;

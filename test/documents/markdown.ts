@@ -28,7 +28,8 @@ type Fence = { readonly line: number; readonly end: number; readonly label: stri
 const SHELL = 'sh';
 /** Languages of blocks that are not commands. */
 const TOLD = ['', 'ini', 'js', 'python', 'sql', 'text', 'yaml'];
-const NAMED = /`((?:[A-Z_]+=\S+ )*(?:(?:npx )?league-sync|npx|npm|(?:node_modules\/\.bin\/)?node)\s[^`]+)`/g;
+const NAMED =
+  /`((?:[A-Z_]+=\S+ )*(?:(?:npx )?league-sync(?:@[\w-]+)?|npx|npm|(?:node_modules\/\.bin\/)?node)\s[^`]+)`/g;
 
 /** Reads a document. Outputs after a block of SQL are left out: the cookbook has a test of its own for these. */
 export function readDocument(file: string, text: string): Document {

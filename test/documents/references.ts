@@ -12,7 +12,7 @@ export type Place = { readonly clone: string; readonly database: string };
 export type Finding = 'exists' | 'foreign' | { readonly fault: string };
 
 /** Commands of npm itself that documents may name. */
-const OF_NPM = ['ci', 'install', 'pack', 'version'];
+const OF_NPM = ['ci', 'install', 'pack', 'uninstall', 'version'];
 /** Options of docker's `run` and `exec` that take no value. */
 const BARE_FLAGS = [
   '-d',
@@ -27,6 +27,8 @@ const BARE_FLAGS = [
   '--rm',
   '--tty',
 ];
+/** Our command; of a service made of the template, `league-sync@NAME`. */
+const OUR_COMMAND = /^(?:.*\/)?league-sync(?:@[\w-]+)?$/;
 const OUR_IMAGE = /(?:^|\/)league-sync(?::[\w.-]+)?$/;
 
 /**
@@ -43,7 +45,7 @@ function lookUpWords(all: readonly string[], place: Place): Finding {
   const words = all.slice(all.findIndex((word) => !/^\w+=/.test(word)));
   const [first = '', second = '', ...rest] = words;
   if (first === 'docker' || first === 'podman') return lookUpContained(words.slice(1), place);
-  if (/(?:^|\/)league-sync$/.test(first)) return found(faultOfProgram(words.slice(1), place));
+  if (OUR_COMMAND.test(first)) return found(faultOfProgram(words.slice(1), place));
   if (first === 'npx' && second === 'league-sync') return found(faultOfProgram(rest, place));
   if (first === 'npx') return found(faultOfPackage(second, rest, place));
   if (first === 'npm') return found(faultOfScript(second, rest[0], place));
@@ -53,7 +55,7 @@ function lookUpWords(all: readonly string[], place: Place): Finding {
   const handedOn = words.indexOf('--') + 1;
   if (handedOn > 0) return lookUpWords(words.slice(handedOn), place);
   // Such as systemd-run, which takes a command after its options.
-  const ours = words.indexOf('league-sync', 1);
+  const ours = words.findIndex((word, index) => index > 0 && OUR_COMMAND.test(word));
   return first === 'systemd-run' && ours > 0 ? lookUpWords(words.slice(ours), place) : 'foreign';
 }
 

@@ -18,7 +18,7 @@ expected=(package.json README.md LICENSE CHANGELOG.md SECURITY.md .env.example d
   'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json
   docs/{alternatives,configuration,cookbook,deployment,glossary,interface,operations,rehearsal,schema,webhooks}.md docs/status-page.png
   docs/monitoring/{README.md,alerts.yaml,dashboard.json}
-  deploy/league-sync.service deploy/league-sync.sh)
+  deploy/league-sync.service deploy/league-sync@.service deploy/league-sync.sh)
 
 pack() {
   # Built by its own hook, as when it is published.
@@ -77,7 +77,7 @@ links_of_the_manual_lead_somewhere() {
     links "$work/package/$page" | while read -r target; do
       target=$(realpath --canonicalize-missing --relative-to "$work/package" "$work/package/$(dirname "$page")/$target")
       case $target in
-        CONTRIBUTING.md | Dockerfile | compose.yaml | deploy/kubernetes*.yaml) ;;
+        CONTRIBUTING.md | Dockerfile | compose.yaml | deploy/compose-two.yaml | deploy/kubernetes*.yaml) ;;
         docs/architecture.md | docs/performance.md | docs/release.md | docs/decisions* | test/* | src/*) ;;
         *) [[ -e $work/package/$target ]] || echo "$page: $target" ;;
       esac
@@ -141,6 +141,8 @@ as_written() {
   case $1 in
     'npm install --global '*) "${run[@]}" && [[ -L $global/bin/league-sync ]] ;;
     'npm install '*) "${run[@]}" && installs_nothing_else "$folder" ;;
+    'npm uninstall --global '*) "${run[@]}" && [[ ! -e $global/bin/league-sync && ! -e $global/lib/node_modules/league-sync ]] ;;
+    'npm uninstall '*) "${run[@]}" && [[ ! -e $folder/node_modules/league-sync && -f $folder/demo-data/leagues.db ]] ;;
     *' --version') "${run[@]}" && [[ $(tail -n 1 "$work/said") == "$version" ]] ;;
     *' demo '*) "${run[@]}" && demo_ran "$folder" ;;
     *) echo "no expected result is known" && return 1 ;;
@@ -174,6 +176,7 @@ for major in 10 11 12; do
     echo "$with:"
     run_section 'From npm' as_written
     check 'league-sync demo, installed for all' runs_the_demo "$global" "$global/bin/league-sync" demo --for 6s
+    run_section 'Upgrade or remove the package' as_written
     continue
   fi
   check "$with: npm install into an empty folder" at "$folder" npm install --ignore-scripts=false "$tarball"

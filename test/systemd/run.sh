@@ -331,6 +331,28 @@ is_open_again() {
     inside systemctl restart league-sync && within 20 is_live && within 10 all_leagues_stored
 }
 
+# As many of the checks above as a mistake in the template or in the command could fail.
+second=/var/lib/league-sync/second/leagues.db
+second_has_leagues() { [[ $(inside sqlite3 -readonly "$second" 'SELECT count(*) FROM leagues' 2>/dev/null) == 124 ]]; }
+starts_a_second_worker_as_documented() {
+  commands 'Set up a second worker' | inside sh -eux && inside systemd-analyze verify league-sync@second.service || return 1
+  settings 'Set up a second worker' | sed 's|=https://.*|=http://127.0.0.1:8080|' |
+    inside sh -c 'cat > /etc/league-sync/second/league-sync.env; echo second-secret > /etc/league-sync/second/password'
+  commands 'Start the second worker' | inside sh -eux && within 20 second_has_leagues || return 1
+  # Each command is for its own worker.
+  inside league-sync@second status | tee "$work/status"
+  grep -qF "$second" "$work/status"
+  grep -q "running: process $(inside systemctl show --value --property MainPID league-sync@second) " "$work/status"
+  inside league-sync@second status --probe && is_live
+  inside ls -A /var/lib/league-sync /var/lib/league-sync/second
+}
+removes_the_second_worker_as_documented() {
+  commands 'Remove the second worker' | inside sh -eux || return 1
+  inside test -f "$second" && ! inside test -e /etc/league-sync/second && ! inside systemctl is-active league-sync@second &&
+    is_live || return 1
+  inside rm -r /var/lib/league-sync/second
+}
+
 checks_well_with_a_credential() { commands 'Change the password' | inside sh -eux; }
 
 polled_after() { finds "SELECT 1 FROM runs WHERE id > $1 AND trigger = 'manual' AND outcome IN ('changed', 'unchanged')"; }
@@ -382,6 +404,9 @@ check 'all may read the published copy' publishes_for_all
 check 'under the drop-in of the page only the group may read it' publishes_for_the_group
 check 'the settings of readers name the database, too' names_another_database
 check 'without that drop-in all may read the database again' is_open_again
+check 'a second worker starts beside it as documented, with a database, a page and a command of its own' \
+  starts_a_second_worker_as_documented
+check 'the second worker is removed as documented, but for its database' removes_the_second_worker_as_documented
 check 'after wrong settings it is not started again' stays_down_after_wrong_settings
 check 'without its database it is tried again' is_tried_again_without_a_database
 check 'the password can be a credential that only root can read, as documented' takes_a_credential

@@ -9,6 +9,9 @@ describe('a command that is named', () => {
   it.each([
     'npx league-sync',
     'league-sync --version',
+    'league-sync@second status',
+    'systemd-run --wait league-sync@second check',
+    'npm uninstall league-sync',
     'npx league-sync simulate --help',
     'npx league-sync status --probe',
     'npx league-sync query',
@@ -32,6 +35,7 @@ describe('a command that is named', () => {
   it.each([
     ['npx league-sync nonsense', 'no command "nonsense"'],
     ["kubectl exec worker -- sh -c 'cat >x && league-sync nonsense'", 'no command "nonsense"'],
+    ['league-sync@second nonsense', 'no command "nonsense"'],
     ['npx league-sync statuss --nope', "unknown option '--nope'"],
     ['npx league-sync status --nope', "unknown option '--nope'"],
     ['npx league-sync status -x', "unknown option '-x'"],
