@@ -22,11 +22,7 @@ export function createProgram(execute: Execute, io: Output): Program {
     .description('Keeps a sports service’s leagues in a SQLite database that any tool can query.')
     .version(findPackage().version)
     .exitOverride()
-    .showHelpAfterError('(see league-sync --help)')
-    .addHelpText(
-      'after',
-      '\nSettings are environment variables named LEAGUE_SYNC_…; see docs/configuration.md and .env.example.',
-    );
+    .showHelpAfterError('(see league-sync --help)');
   addServiceCommands(program, execute);
   addDatabaseCommands(program, execute);
   addCopyCommands(program, execute);
@@ -34,7 +30,10 @@ export function createProgram(execute: Execute, io: Output): Program {
   addSimulatorCommands(program, execute);
   for (const command of program.commands) command.showHelpAfterError(`(see league-sync ${command.name()} --help)`);
   addExamples(program);
-  return addToHelp(program, 'Settings are environment variables named LEAGUE_SYNC_…; see the README and .env.example.');
+  return addToHelp(
+    program,
+    'Settings are environment variables named LEAGUE_SYNC_…; see docs/configuration.md and .env.example.',
+  );
 }
 
 function addServiceCommands(program: Program, execute: Execute): void {

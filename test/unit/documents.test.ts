@@ -29,7 +29,12 @@ function defaultOf(name: string): string {
 
 /** The names of the commands that the help shows, with those of `webhook` as `webhook test`. */
 function namesOfCommands(): readonly string[] {
-  const program = createProgram(async () => undefined, { print: async () => undefined, printError: () => undefined });
+  const program = createProgram(async () => undefined, {
+    print: async () => undefined,
+    printError: () => undefined,
+    terminal: undefined,
+    errorTerminal: undefined,
+  });
   const shown = program
     .createHelp()
     .visibleCommands(program)
