@@ -35,8 +35,14 @@ type Trouble = keyof typeof TROUBLES;
 type IsOn = (trouble: Trouble) => boolean;
 type List = { readonly body: string; readonly etag: string };
 
-/** Answers logins, profiles and lists; the clock moves on by what an answer takes. */
-export function createYearService(clock: HandClock, { conditional }: { readonly conditional: boolean }): Transport {
+export type YearService = {
+  /** Answers logins, profiles and lists; the clock moves on by what an answer takes. */
+  readonly transport: Transport;
+  /** The leagues that it last listed, without what its faults do to them. */
+  readonly listed: () => readonly unknown[];
+};
+
+export function createYearService(clock: HandClock, { conditional }: { readonly conditional: boolean }): YearService {
   const beganAt = clock.now();
   const random = createRandom(SEED);
   let state = startChurn(bundled.leagues);
@@ -55,7 +61,7 @@ export function createYearService(clock: HandClock, { conditional }: { readonly 
     version = now;
     return list;
   };
-  return async ({ method, path, headers }) => {
+  const transport: Transport = async ({ method, path, headers }) => {
     clock.advance(ANSWER_MS);
     if (random() < HICCUP_SHARE) throw new TransportError('network', true, `${method} ${path} was reset.`);
     if (isOn('outage')) return answer(503, { result: 'fail', message: 'Down for maintenance' });
@@ -65,6 +71,7 @@ export function createYearService(clock: HandClock, { conditional }: { readonly 
     if (!conditional) return answer(200, body);
     return headers['if-none-match'] === etag ? answer(304, '', undefined, etag) : answer(200, body, undefined, etag);
   };
+  return { transport, listed: () => state.listed };
 }
 
 function alter(leagues: readonly unknown[], isOn: IsOn): readonly unknown[] {

@@ -24,6 +24,8 @@ export type YearWorker = AsyncDisposable & {
   readonly pollProfile: () => Promise<unknown>;
   /** Does the maintenance between polls: prunes old rows once a day. */
   readonly look: () => Promise<void>;
+  /** The leagues that the service last listed. */
+  readonly listed: () => readonly unknown[];
 };
 
 export type YearOptions = {
@@ -38,7 +40,7 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
   const store = await openTestStore(path, { clock });
   const fingerprint = 'y'.repeat(43);
   const journal = createLoginRecorder(store, fingerprint, log);
-  const transport = createYearService(clock, { conditional });
+  const { transport, listed } = createYearService(clock, { conditional });
   const parts = { clock, random: createRandom(SEED) };
   const connection = connect(transport, { onRetryAfter: journal.recordRetryAfter }, parts);
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
@@ -75,6 +77,7 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
       pruning.tick();
       await pruning[Symbol.asyncDispose]();
     },
+    listed,
     [Symbol.asyncDispose]: async () => {
       await journal[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
