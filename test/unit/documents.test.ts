@@ -85,6 +85,25 @@ describe('the documents', () => {
   });
 });
 
+describe('the pictures of the page', () => {
+  const files = globSync('docs/*.png').sort();
+  const shown = [...readme.matchAll(/ (src|srcset)="([^"]+)"/g)].map(([, name, file]) => ({ name, file }));
+
+  it('are shown in the README, each light and dark', () => {
+    expect(files.length).toBeGreaterThan(3);
+    expect(shown.map(({ file }) => file).sort()).toEqual(files);
+    const light = shown.filter(({ name }) => name === 'src').map(({ file = '' }) => file.replace('.png', '-dark.png'));
+    expect(shown.filter(({ name }) => name === 'srcset').map(({ file }) => file)).toEqual(light);
+  });
+
+  it.each(files)('%s is sharp on good screens, and no more than 250 kB', (file) => {
+    const png = readFileSync(file);
+    // The width and the height in the header of a PNG.
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2_560, 1_800]);
+    expect(png.length).toBeLessThanOrEqual(250_000);
+  });
+});
+
 /** All documents except the generated one. */
 const WRITTEN = globSync(['*.md', 'bench/*.md', 'docs/**/*.md', 'test/**/*.md']).filter(
   (file) => file !== 'docs/schema.md',
