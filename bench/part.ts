@@ -1,3 +1,5 @@
+import type { Chart } from './support/chart.ts';
+
 /** The number of leagues that the goals for large lists refer to. */
 export const GOAL_LEAGUES = 100_000;
 
@@ -27,7 +29,7 @@ export type Picture = {
   readonly file: string;
   /** A description of the picture for screen readers. */
   readonly alt: string;
-  readonly svg: string;
+  readonly chart: Chart;
 };
 
 export type Findings = {

@@ -4,6 +4,7 @@ import { EXIT } from '../src/errors.ts';
 import { formatDuration } from '../src/time/duration.ts';
 import { parseArguments, type Request, USAGE, UsageError } from './arguments.ts';
 import { describeMachine, missingOf } from './support/machine.ts';
+import { writePictures } from './support/pictures.ts';
 import { type Measured, tellGoals, writeReport } from './support/report.ts';
 import { makeScratchFolder } from './support/scratch.ts';
 
@@ -56,8 +57,6 @@ function publish(report: string): void {
     return;
   }
   writeFileSync(join(import.meta.dirname, 'results.md'), report);
-  for (const { findings } of measured) {
-    for (const { file, svg } of findings.pictures ?? []) writeFileSync(join(import.meta.dirname, file), svg);
-  }
+  writePictures(measured.flatMap(({ findings }) => findings.pictures ?? []));
   console.error('written to bench/results.md');
 }

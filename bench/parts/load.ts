@@ -1,8 +1,16 @@
 import { drizzleScript, leagueSync, sqlite3, sqliteUtils, WORKS, type Work } from '../contestants.ts';
 import { type Findings, GOAL_LEAGUES, type Goal, type Options, type Part } from '../part.ts';
-import { drawLines, type Line } from '../support/chart.ts';
+import type { Chart, Line } from '../support/chart.ts';
 import { compete, type Entry, pick } from '../support/contest.ts';
-import { formatCount, formatSpread, markdownTable, median, paragraph, ratios } from '../support/statistics.ts';
+import {
+  formatCount,
+  formatSpread,
+  markdownTable,
+  median,
+  paragraph,
+  ratios,
+  roundFigure,
+} from '../support/statistics.ts';
 import { TIME } from '../support/timed.ts';
 import { judgeScale } from './scale.ts';
 import { measureIdleBytes } from './typical.ts';
@@ -48,17 +56,17 @@ export const load: Part = {
         {
           file: 'time-first.svg',
           alt: 'Time of the first load against the number of leagues',
-          svg: draw(entries, 'first load', 'time'),
+          chart: chartOf(entries, 'first load', 'time'),
         },
         {
           file: 'time-unchanged.svg',
           alt: 'Time of a list without changes against the number of leagues',
-          svg: draw(entries, 'again, nothing changed', 'time'),
+          chart: chartOf(entries, 'again, nothing changed', 'time'),
         },
         {
           file: 'memory.svg',
           alt: 'Highest memory of the first load against the number of leagues',
-          svg: draw(entries, 'first load', 'memory'),
+          chart: chartOf(entries, 'first load', 'memory'),
         },
       ],
     };
@@ -99,21 +107,20 @@ function table(entries: readonly Entry[], leagues: number): string {
   return markdownTable(heading, rows);
 }
 
-function draw(entries: readonly Entry[], work: Work, figure: 'time' | 'memory'): string {
+function chartOf(entries: readonly Entry[], work: Work, figure: 'time' | 'memory'): Chart {
   const value = ({ wallMs, peakBytes }: Entry): number => (figure === 'time' ? wallMs / 1_000 : peakBytes / 1e6);
   const lines = CONTESTANTS.filter(({ works = WORKS }) => works.includes(work)).map(({ name }): Line => {
     const own = entries.filter((entry) => entry.contestant === name && entry.work === work && entry.leagues > 1);
     const sizes = [...new Set(own.map((entry) => entry.leagues))];
-    return {
-      name,
-      points: sizes.map((size) => [size, median(own.filter(({ leagues }) => leagues === size).map(value))]),
-    };
+    const medianOf = (size: number): number => median(own.filter(({ leagues }) => leagues === size).map(value));
+    return { name, points: sizes.map((size) => [size, roundFigure(medianOf(size))]) };
   });
-  const list = work === 'first load' ? 'First load' : 'The same list again';
-  return drawLines(lines, {
-    title: `${list}: ${figure === 'time' ? 'seconds from start to end' : 'highest memory'}`,
-    subtitle: 'Medians; both axes are logarithmic.',
+  const list = work === 'first load' ? 'a first load' : 'an unchanged list';
+  return {
+    title: figure === 'time' ? `Time of ${list}` : `Highest memory of ${list}`,
     x: 'leagues in the list',
     y: figure === 'time' ? 'seconds' : 'MB',
-  });
+    scale: 'logarithmic',
+    lines,
+  };
 }

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Findings, Goal, Options, Part } from '../part.ts';
-import { drawLines, linearAxis } from '../support/chart.ts';
-import { formatCount, formatNumber, markdownTable, paragraph } from '../support/statistics.ts';
+import type { Chart } from '../support/chart.ts';
+import { formatCount, formatNumber, markdownTable, paragraph, roundFigure } from '../support/statistics.ts';
 import { leaveNoOrphan } from '../support/timed.ts';
 import { YEAR_OF_POLLS, type YearFigures } from '../year/year.ts';
 
@@ -31,7 +31,7 @@ export const year: Part = {
       goals: judge(figures, span),
       unjudged: figures.polls === YEAR_OF_POLLS ? undefined : UNJUDGED,
       text: tell(figures, span),
-      pictures: [{ file: 'memory-year.svg', alt: `Memory over ${span} of polls`, svg: draw(figures, span) }],
+      pictures: [{ file: 'memory-year.svg', alt: `Memory over ${span} of polls`, chart: chartOf(figures, span) }],
     };
   },
 };
@@ -120,12 +120,16 @@ function numbers(
   );
 }
 
-function draw({ memory }: YearFigures, span: string): string {
-  return drawLines(
-    [
-      { name: 'resident', points: memory.map(({ day, residentBytes }) => [day, residentBytes / 1e6]) },
-      { name: 'heap in use', points: memory.map(({ day, heapBytes }) => [day, heapBytes / 1e6]) },
-    ],
-    { title: `Memory over ${span} of polls`, x: 'day', y: 'MB', makeAxis: linearAxis },
-  );
+function chartOf({ memory }: YearFigures, span: string): Chart {
+  const line = (name: string, bytes: (figures: (typeof memory)[number]) => number) => ({
+    name,
+    points: memory.map((figures, month) => [month, roundFigure(bytes(figures) / 1e6)] as const),
+  });
+  return {
+    title: `Memory over ${span} of polls`,
+    x: 'month',
+    y: 'MB',
+    scale: 'linear',
+    lines: [line('resident', ({ residentBytes }) => residentBytes), line('heap in use', ({ heapBytes }) => heapBytes)],
+  };
 }

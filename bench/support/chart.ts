@@ -1,73 +1,95 @@
-type Tick = { readonly value: number; readonly isMinor: boolean };
+/** A line of points, each x and y. */
+export type Line = { readonly name: string; readonly points: readonly Point[] };
+export type Point = readonly [x: number, y: number];
+
+/** A chart as data, so that its picture can be drawn again without measuring again. The first line stands out. */
+export type Chart = {
+  readonly title: string;
+  readonly x: string;
+  readonly y: string;
+  /** Of both axes. A linear axis begins at 0. */
+  readonly scale: 'logarithmic' | 'linear';
+  readonly lines: readonly Line[];
+};
+
+type Tick = { readonly value: number; readonly hasLabel: boolean };
 type Axis = { readonly at: (value: number) => number; readonly ticks: readonly Tick[] };
 /** Makes an axis for these values between two positions in the picture. */
 type MakeAxis = (values: readonly number[], begin: number, end: number) => Axis;
 
-/** A line of points, each x and y. */
-export type Line = { readonly name: string; readonly points: readonly (readonly [number, number])[] };
-export type Drawing = {
-  readonly title: string;
-  readonly subtitle?: string;
-  readonly x: string;
-  readonly y: string;
-  /** The type of both axes; logarithmic by default. */
-  readonly makeAxis?: MakeAxis;
-};
+/** Few units, so that text is large enough when a phone shows the picture at half of its width. */
+const [WIDTH, HEIGHT] = [640, 460];
+const FONT_SIZE = 17;
+/** The width of a character in a font that is wider than most. */
+const CHARACTER = FONT_SIZE * 0.58;
+const AREA = { left: 76, right: 24, top: 60, bottom: 64 };
+const [LEFT, RIGHT, TOP, BOTTOM] = [AREA.left, WIDTH - AREA.right, AREA.top, HEIGHT - AREA.bottom] as const;
+/** Without colours the lines can be told apart by their dashes. */
+const DASHES = ['', '7 4', '2 4', '9 3 2 3'];
+const RADIUS = 4;
 
-const [WIDTH, HEIGHT] = [720, 420];
-const AREA = { left: 70, right: 150, top: 62, bottom: 55 };
-/** Readable on white and on black (palette of Okabe and Ito); lines also differ by their markers. */
-const COLOURS = ['#0f8f70', '#d55e00', '#5b8fd9', '#b06a9c'];
-const DASHES = ['', '6 3', '2 3', '8 3 2 3'];
-/** The minimum distance between the names of lines. */
-const LINE_HEIGHT = 16;
+/**
+ * The picture has a ground of its own: in an `<img>` the scheme is that of the reader's system, which the page around
+ * it may not follow. The colours (of Okabe and Ito, in two brightnesses) have a contrast of at least 3 on their ground.
+ */
+const STYLE = `svg { --ground: #fff; --text: #24292f; --muted: #57606a; --grid: #d8dee4; --a: #0a7257; --b: #b94a00; --c: #2f6fc4; --d: #9a4f86 }
+@media (prefers-color-scheme: dark) { svg { --ground: #0d1117; --text: #e6edf3; --muted: #9198a1; --grid: #2d343d; --a: #35c69d; --b: #f08a45; --c: #79aef0; --d: #d394c1 } }
+text { font: ${FONT_SIZE}px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; fill: var(--muted) }
+.title { font-size: 19px; font-weight: 600; fill: var(--text) }
+.ground { fill: var(--ground) } .grid { stroke: var(--grid) } .minor { opacity: 0.5 } .axis { stroke: var(--muted); fill: none }
+.line { fill: none; stroke-width: 1.75 } .first { stroke-width: 3; font-weight: 600 }
+.name { paint-order: stroke; stroke: var(--ground); stroke-width: 5px; stroke-linejoin: round }
+${['a', 'b', 'c', 'd'].map((key) => `.line.${key} { stroke: var(--${key}) } circle.${key}, .name.${key} { fill: var(--${key}) }`).join('\n')}`;
 
-const STYLE = `text { font: 13px system-ui, sans-serif; fill: #24292f } .title { font-size: 15px; font-weight: 600 }
-.grid { stroke: #d0d7de } .minor { opacity: 0.35 } .axis { stroke: #57606a }
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .grid { stroke: #3d444d } .axis { stroke: #9198a1 } }`;
-
-/** Lines over two axes, as SVG that follows the reader's choice of light or dark. */
-export function drawLines(lines: readonly Line[], { title, subtitle = '', x, y, makeAxis = logAxis }: Drawing): string {
+/** Draws lines over two axes, as SVG that is light or dark like the reader's system. */
+export function drawChart({ title, x, y, scale, lines }: Chart): string {
+  const makeAxis = scale === 'linear' ? linearAxis : logAxis;
   const points = lines.flatMap((line) => line.points);
-  const across = makeAxis(
-    points.map(([value]) => value),
-    AREA.left,
-    WIDTH - AREA.right,
-  );
+  const xs = points.map(([value]) => value);
+  const across = makeAxis(xs, LEFT, RIGHT);
+  // A logarithmic axis has no natural beginning: its lowest and highest points keep away from the edges.
+  const margin = scale === 'linear' ? 0 : FONT_SIZE;
   const up = makeAxis(
     points.map(([, value]) => value),
-    HEIGHT - AREA.bottom,
-    AREA.top,
+    BOTTOM - margin,
+    TOP + margin,
   );
-  const middle = (AREA.left + WIDTH - AREA.right) / 2;
-  const half = (AREA.top + HEIGHT - AREA.bottom) / 2;
+  const placed = lines.map((line) => ({
+    name: line.name,
+    places: line.points.map(([a, b]) => [across.at(a), up.at(b)] as const),
+  }));
+  const unit = scale === 'linear' ? y : `${y}, logarithmic`;
+  // The first line last: it is above the others.
+  const drawn = placed.map(({ places }, index) => drawLine(places, index)).toReversed();
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img">`,
     `<title>${title}</title>`,
     `<style>${STYLE}</style>`,
-    `<text class="title" x="${AREA.left}" y="26">${title}</text>`,
-    `<text x="${AREA.left}" y="46">${subtitle}</text>`,
-    ...across.ticks.map(({ value, isMinor }) => upright(across.at(value), value, isMinor)),
-    ...up.ticks.map(({ value, isMinor }) => level(up.at(value), value, isMinor)),
-    `<path class="axis" fill="none" d="M${AREA.left} ${AREA.top}V${HEIGHT - AREA.bottom}H${WIDTH - AREA.right}"/>`,
-    `<text x="${middle}" y="${HEIGHT - 12}" text-anchor="middle">${x}</text>`,
-    `<text transform="translate(18 ${half}) rotate(-90)" text-anchor="middle">${y}</text>`,
-    ...lines.map((line, index) => drawLine(line, index, across, up)),
-    ...nameLines(lines, across, up),
+    `<rect class="ground" width="${WIDTH}" height="${HEIGHT}" rx="8"/>`,
+    `<text class="title" x="16" y="30">${title} <tspan fill="var(--muted)" font-weight="400" font-size="${FONT_SIZE}">(${unit})</tspan></text>`,
+    ...across.ticks.map((tick) => drawUpright(across.at(tick.value), tick)),
+    ...up.ticks.map((tick) => drawLevel(up.at(tick.value), tick)),
+    `<path class="axis" d="M${LEFT} ${BOTTOM}H${RIGHT}"/>`,
+    `<text x="${(LEFT + RIGHT) / 2}" y="${HEIGHT - 14}" text-anchor="middle">${x}</text>`,
+    ...drawn,
+    ...nameLines(placed),
     '</svg>\n',
   ].join('\n');
 }
 
-function upright(at: number, value: number, isMinor: boolean): string {
-  const line = `<line class="grid${isMinor ? ' minor' : ''}" x1="${at}" x2="${at}" y1="${AREA.top}" y2="${HEIGHT - AREA.bottom}"/>`;
-  return isMinor
-    ? line
-    : `${line}<text x="${at}" y="${HEIGHT - AREA.bottom + 18}" text-anchor="middle">${label(value)}</text>`;
+function drawUpright(at: number, { value, hasLabel }: Tick): string {
+  const line = `<line class="grid${hasLabel ? '' : ' minor'}" x1="${round(at)}" x2="${round(at)}" y1="${TOP}" y2="${BOTTOM}"/>`;
+  const text = label(value);
+  // The last label ends before the picture does.
+  const middle = Math.min(at, WIDTH - 4 - (text.length * CHARACTER) / 2);
+  return hasLabel ? `${line}<text x="${round(middle)}" y="${BOTTOM + 22}" text-anchor="middle">${text}</text>` : line;
 }
 
-function level(at: number, value: number, isMinor: boolean): string {
-  const line = `<line class="grid${isMinor ? ' minor' : ''}" x1="${AREA.left}" x2="${WIDTH - AREA.right}" y1="${at}" y2="${at}"/>`;
-  return isMinor ? line : `${line}<text x="${AREA.left - 8}" y="${at + 4}" text-anchor="end">${label(value)}</text>`;
+function drawLevel(at: number, { value, hasLabel }: Tick): string {
+  const line = `<line class="grid${hasLabel ? '' : ' minor'}" x1="${LEFT}" x2="${RIGHT}" y1="${round(at)}" y2="${round(at)}"/>`;
+  return hasLabel
+    ? `${line}<text x="${LEFT - 10}" y="${round(at + 6)}" text-anchor="end">${label(value)}</text>`
+    : line;
 }
 
 /** Formats a value without floating-point noise. */
@@ -75,51 +97,115 @@ function label(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString('en-US');
 }
 
-function drawLine({ points }: Line, index: number, across: Axis, up: Axis): string {
-  const colour = COLOURS[index % COLOURS.length];
-  const places = points.map(([x, y]) => [across.at(x).toFixed(1), up.at(y).toFixed(1)] as const);
-  const path = places.map(([x, y]) => `${x},${y}`).join(' ');
-  const marks = places.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3.5" fill="${colour}"/>`).join('');
+function round(position: number): number {
+  return Number(position.toFixed(1));
+}
+
+function classOf(index: number): string {
+  return `${'abcd'[index % DASHES.length]}${index === 0 ? ' first' : ''}`;
+}
+
+function drawLine(places: readonly Point[], index: number): string {
+  const path = places.map(([x, y]) => `${round(x)},${round(y)}`).join(' ');
+  const marks = places.map(
+    ([x, y]) => `<circle class="${classOf(index)}" cx="${round(x)}" cy="${round(y)}" r="${RADIUS}"/>`,
+  );
   const dash = DASHES[index % DASHES.length];
-  return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2" stroke-dasharray="${dash}"/>${marks}`;
+  return `<polyline class="line ${classOf(index)}" points="${path}" stroke-dasharray="${dash}"/>${marks.join('')}`;
 }
 
-/** Places each name beside the last point of its line, without overlaps. */
-function nameLines(lines: readonly Line[], across: Axis, up: Axis): readonly string[] {
-  const lowest = new Map<number, number>();
-  return lines
-    .map(({ name, points }) => ({ name, x: across.at(points.at(-1)?.[0] ?? 1), y: up.at(points.at(-1)?.[1] ?? 1) }))
-    .toSorted((one, other) => one.y - other.y)
-    .map(({ name, x, y }) => {
-      const at = Math.max(y, (lowest.get(x) ?? Number.NEGATIVE_INFINITY) + LINE_HEIGHT);
-      lowest.set(x, at);
-      return `<text x="${x + 10}" y="${at + 4}">${name}</text>`;
+type Placed = { readonly name: string; readonly places: readonly Point[] };
+type Box = { readonly left: number; readonly right: number; readonly top: number; readonly bottom: number };
+
+/** Between a name and its line. */
+const GAP = 10;
+/** A name as far from all other lines as this is far enough. */
+const FAR = 60;
+
+/** Puts each name beside its line, as far from all other lines as it can be, and within the axes. */
+function nameLines(lines: readonly Placed[]): readonly string[] {
+  const taken: Point[] = [];
+  return lines.map((line, index) => {
+    const others = [...lines.filter((other) => other !== line).flatMap(({ places }) => walk(places)), ...taken];
+    const own = walk(line.places);
+    const width = line.name.length * CHARACTER;
+    // From the end of the line: of places that are equally good, the last one wins.
+    const boxes = own.toReversed().flatMap((place) => boxesAround(place, width));
+    const free = boxes.filter(
+      (box) => isWithinAxes(box) && [own, others].every((points) => distance(box, points) >= GAP / 2),
+    );
+    const box = free.reduce<Box | undefined>((best, next) => {
+      const room = (it: Box): number => Math.min(FAR, distance(it, others));
+      return best === undefined || room(next) > room(best) ? next : best;
+    }, undefined);
+    if (box === undefined) throw new Error(`there is no place for the name "${line.name}" in the chart`);
+    const middle = (box.left + box.right) / 2;
+    for (let x = box.left; x <= box.right; x += FONT_SIZE / 2) taken.push([x, box.top], [x, box.bottom]);
+    return `<text class="name ${classOf(index)}" x="${round(middle)}" y="${round(box.bottom - 3)}" text-anchor="middle">${line.name}</text>`;
+  });
+}
+
+/** Points along a line, close to each other. */
+function walk(places: readonly Point[]): readonly Point[] {
+  return places.flatMap(([x1, y1], index) => {
+    const [x0, y0] = places[index - 1] ?? [x1, y1];
+    const steps = Math.max(1, Math.ceil(Math.hypot(x1 - x0, y1 - y0) / RADIUS));
+    return Array.from({ length: steps }, (_, step): Point => {
+      const share = (step + 1) / steps;
+      return [x0 + share * (x1 - x0), y0 + share * (y1 - y0)];
     });
+  });
 }
 
-/** A linear axis has about so many steps. */
-const STEPS = 6;
+/** The boxes for a name above and below a point of its line. */
+function boxesAround([x, y]: Point, width: number): readonly Box[] {
+  return [-1, 1].flatMap((side) =>
+    [1, 0.5, 0].map((share) => {
+      const left = x - share * width;
+      const middle = y + side * (GAP + FONT_SIZE / 2);
+      return { left, right: left + width, top: middle - FONT_SIZE / 2, bottom: middle + FONT_SIZE / 2 };
+    }),
+  );
+}
 
-/** From the power of ten below the minimum to the one above the maximum; all values are above 0. */
+function isWithinAxes({ left, right, top, bottom }: Box): boolean {
+  return left >= LEFT && right <= RIGHT && top >= TOP && bottom <= BOTTOM - GAP / 2;
+}
+
+/** From the box to the nearest of the points; 0 if one is in it. */
+function distance({ left, right, top, bottom }: Box, points: readonly Point[]): number {
+  const distances = points.map(([x, y]) =>
+    Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)),
+  );
+  return Math.min(...distances);
+}
+
+/** An axis has about so many steps. */
+const STEPS = 7;
+const DIGITS = [1, 2, 5];
+
+/** No wider than the values, which are all above 0. Labels are at powers of ten, and at the highest value. */
 const logAxis: MakeAxis = (values, begin, end) => {
-  const from = Math.floor(Math.log10(Math.min(...values)));
-  const to = Math.max(from + 1, Math.ceil(Math.log10(Math.max(...values))));
-  const powers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  const all = powers.flatMap((power) => [1, 2, 5].map((digit) => ({ value: digit * 10 ** power, isMinor: digit > 1 })));
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const powers = Array.from({ length: 40 }, (_, index) => index - 20);
+  const all = powers.flatMap((power) =>
+    DIGITS.map((digit) => ({ value: Number(`${digit}e${power}`), isPower: digit === 1 })),
+  );
+  const ticks = all.filter(({ value }) => value >= least && value <= most);
   return {
-    at: (value) => begin + ((Math.log10(value) - from) / (to - from)) * (end - begin),
-    ticks: all.filter(({ value }) => value <= 10 ** to),
+    at: (value) => begin + (Math.log(value / least) / Math.log(most / least)) * (end - begin),
+    ticks: ticks.map(({ value, isPower }) => ({ value, hasLabel: isPower || value === most || ticks.length <= STEPS })),
   };
 };
 
 /** From 0 to the maximum, in steps of 1, 2 or 5 times a power of ten; no value is below 0. */
-export const linearAxis: MakeAxis = (values, begin, end) => {
+const linearAxis: MakeAxis = (values, begin, end) => {
   const most = Math.max(...values);
   const power = 10 ** Math.floor(Math.log10(most / STEPS));
-  const step = power * ([1, 2, 5].find((digit) => digit * power >= most / STEPS) ?? 10);
+  const step = power * (DIGITS.find((digit) => digit * power >= most / STEPS) ?? 10);
   const steps = Math.ceil(most / step);
   return {
     at: (value) => begin + (value / (steps * step)) * (end - begin),
-    ticks: Array.from({ length: steps + 1 }, (_, index) => ({ value: index * step, isMinor: false })),
+    ticks: Array.from({ length: steps + 1 }, (_, index) => ({ value: index * step, hasLabel: true })),
   };
 };

@@ -30,6 +30,11 @@ export function formatNumber(value: number): string {
   return value.toFixed(places);
 }
 
+/** The same three digits, as a number. */
+export function roundFigure(value: number): number {
+  return Number(value.toPrecision(3));
+}
+
 /** The median, with minimum and maximum. */
 export function formatSpread(values: readonly number[]): string {
   const middle = formatNumber(median(values));
