@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { dashboard, panelOf } from '../support/dashboard.ts';
+import { makeFolder } from '../support/folder.ts';
+import { askPromtool, missingPromtool } from '../support/promtool.ts';
+
+/** With the default interval of Prometheus's scrapes, and bars of five minutes. */
+const RATE_INTERVAL = '5m15s';
+const LABELS = 'job="league-sync", instance="worker:9464"';
+
+/** The expressions of a panel as Prometheus gets them. */
+function expressionsOf(title: string, rateInterval = RATE_INTERVAL): readonly string[] {
+  return panelOf(title).targets.map(({ expr }) =>
+    expr.replaceAll('$job', 'league-sync').replaceAll('$instance', '.+').replaceAll('$__rate_interval', rateInterval),
+  );
+}
+
+type Samples = readonly { readonly labels: string; readonly value: number }[];
+type Series = Readonly<Record<string, string>>;
+
+/** Expects these samples of a panel's first expression, of series with a value every 15 seconds. */
+function expectSamples(series: Series, at: string, expr: string | undefined, samples: Samples): void {
+  const input_series = Object.entries(series).map(([name, values]) => ({
+    series: name.includes('{') ? name.replace('}', `, ${LABELS}}`) : `${name}{${LABELS}}`,
+    values,
+  }));
+  const promql_expr_test = [{ expr, eval_time: at, exp_samples: samples }];
+  // JSON is YAML, too.
+  const tests = JSON.stringify({ tests: [{ interval: '15s', input_series, promql_expr_test }] });
+  expect(askPromtool(['test', 'rules', makeFolder().write('dashboard.test.yaml', tests)])).toMatchObject({
+    said: expect.stringContaining('SUCCESS'),
+    content: true,
+  });
+}
+
+/** A poll every five minutes, which is every twentieth value, each of which counts one. */
+const COUNTER = Array.from({ length: 50 }, (_, polls) => `${polls}x19`).join(' ');
+const INSTANCE = '{instance="worker:9464"}';
+
+describe('a panel of the dashboard', () => {
+  beforeEach(({ skip }) => {
+    const why = missingPromtool();
+    skip(why !== undefined, why);
+  });
+
+  it('has expressions that Prometheus understands', () => {
+    const rules = dashboard.panels.flatMap(({ title }) => expressionsOf(title).map((expr) => ({ record: 'a', expr })));
+    const file = makeFolder().write(
+      'dashboard.yaml',
+      JSON.stringify({ groups: rules.map((rule, index) => ({ name: `panel ${index}`, rules: [rule] })) }),
+    );
+    expect(rules.length).toBeGreaterThan(20);
+    // Without the lint for duplicates: all of these rules have one name.
+    expect(askPromtool(['check', 'rules', '--lint=none', file])).toMatchObject({ content: true });
+  });
+
+  it('says that a worker is down, and nothing else about it', () => {
+    expectSamples({ up: '1x10 0x10' }, '4m', expressionsOf('Worker')[0], [{ labels: INSTANCE, value: 0 }]);
+    const gone = '0x10 stale _x10';
+    expectSamples({ 'league_sync_not_ready{reason="stale"}': gone }, '4m', expressionsOf('Ready')[0], []);
+  });
+
+  it('shows how old the data is', () => {
+    const series = { 'league_sync_last_success_timestamp_seconds{kind="leagues"}': '300x60' };
+    expectSamples(series, '10m', expressionsOf('Last good poll')[0], [{ labels: INSTANCE, value: 300 }]);
+  });
+
+  it.each([
+    ['', {}, 3_000],
+    [' by a clock of the service that is ahead', { league_sync_clock_skew_seconds: '120x60' }, 2_880],
+    [' by a clock of the service that is behind', { league_sync_clock_skew_seconds: '-120x60' }, 3_120],
+  ])('shows how long the token is good%s', (_, skew: Series, value) => {
+    const series = { league_sync_token_expiry_timestamp_seconds: '3600x60', ...skew };
+    expectSamples(series, '10m', expressionsOf('Token expires in')[0], [{ labels: '{}', value }]);
+  });
+
+  // Between two scrapes, since Prometheus asks each of its targets at a moment of its own.
+  it.each([
+    ['5m15s', '50m7s', 1],
+    ['15m15s', '1h7s', 3],
+    ['1h15s', '2h7s', 12],
+  ])('shows a poll every five minutes as whole bars, here of %s', (rateInterval, at, value) => {
+    const series = { 'league_sync_runs_total{kind="leagues", outcome="unchanged"}': COUNTER };
+    const [expr] = expressionsOf('League polls by outcome', rateInterval);
+    expectSamples(series, at, expr, [{ labels: '{outcome="unchanged"}', value }]);
+  });
+});
