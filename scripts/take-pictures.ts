@@ -10,9 +10,10 @@ import { makeScratchFolder } from '../bench/support/scratch.ts';
 import { createHandClock, type HandClock } from '../bench/year/clock.ts';
 import { openYearWorker } from '../bench/year/worker.ts';
 import { createRandom } from '../src/simulator/churn.ts';
+import { createSeasons } from './seasons.ts';
 
 // Takes the pictures of the status page in docs/: `npm run pictures`. The program as shipped shows a year of polls, made
-// by the bench's year, under a clock that is set to the end of that year, so that the pictures differ only if the page
+// by the worker of the bench's year and the seasons in seasons.ts, under a clock that is set to the end of that year, so that the pictures differ only if the page
 // does. The text is in Inter, Debian's package fonts-inter, because what a headless Chromium takes for the font of the
 // system (DejaVu) is what nearly no reader has.
 
@@ -79,7 +80,10 @@ function findNeeded(): Readonly<Record<keyof typeof NEEDED, string>> {
 async function liveThroughTheYear(): Promise<void> {
   const endsAt = NOW - (NOW % POLL_EVERY_MS);
   const clock = createUnevenClock(endsAt - YEAR_MS);
-  await using worker = await openYearWorker(database, { clock, conditional: true });
+  const listing = createSeasons(endsAt - YEAR_MS, endsAt);
+  // A new field changes every league, so that the page would show little else.
+  const service = { conditional: true, listing, without: ['new field'] } as const;
+  await using worker = await openYearWorker(database, { clock, ...service });
   let at = endsAt - YEAR_MS;
   for (let polls = 0; at < endsAt; polls += 1) {
     clock.advanceTo(at);
@@ -88,7 +92,7 @@ async function liveThroughTheYear(): Promise<void> {
     await worker.look();
     at += endsAt - at > OFTEN_FOR_MS ? HOUR_MS : POLL_EVERY_MS;
   }
-  writeFileSync(list, JSON.stringify(worker.listed()));
+  writeFileSync(list, JSON.stringify(listing(endsAt).leagues));
 }
 
 /** A clock on which what the service does takes now more time and now less; the bench's service always takes the same. */

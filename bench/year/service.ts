@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TransportError } from '../../src/errors.ts';
 import type { Transport } from '../../src/service/open-service.ts';
-import { churn, createRandom, startChurn } from '../../src/simulator/churn.ts';
+import { churn, createRandom, type Random, startChurn } from '../../src/simulator/churn.ts';
 import bundled from '../../src/simulator/leagues.json' with { type: 'json' };
 import type { HandClock } from './clock.ts';
 
@@ -35,33 +35,38 @@ type Trouble = keyof typeof TROUBLES;
 type IsOn = (trouble: Trouble) => boolean;
 type List = { readonly body: string; readonly etag: string };
 
-export type YearService = {
-  /** Answers logins, profiles and lists; the clock moves on by what an answer takes. */
-  readonly transport: Transport;
-  /** The leagues that it last listed, without what its faults do to them. */
-  readonly listed: () => readonly unknown[];
+/** The leagues at an instant (ms), which never goes back. Whenever they change, so does their version. */
+export type Listing = (now: number) => { readonly version: number; readonly leagues: readonly unknown[] };
+
+export type ServiceOptions = {
+  /** Whether lists have an ETag, and the answer is 304 if the client has the current one. */
+  readonly conditional: boolean;
+  /** By default, the sample leagues, a few of which change every five hours. */
+  readonly listing?: Listing | undefined;
+  /** Faults that it does not have. */
+  readonly without?: readonly Trouble[];
 };
 
-export function createYearService(clock: HandClock, { conditional }: { readonly conditional: boolean }): YearService {
+/** Answers logins, profiles and lists; the clock moves on by what an answer takes. */
+export function createYearService(clock: HandClock, { conditional, listing, without = [] }: ServiceOptions): Transport {
   const beganAt = clock.now();
   const random = createRandom(SEED);
-  let state = startChurn(bundled.leagues);
-  let changes = 0;
+  const leaguesAt = listing ?? createChurn(beganAt, random);
   let version = '';
   let list: List = { body: '', etag: '' };
   const isOn: IsOn = (trouble) => {
     const { everyMs, lastsMs } = TROUBLES[trouble];
     const sinceBeginning = clock.now() - beganAt;
-    return sinceBeginning > everyMs && sinceBeginning % everyMs < lastsMs;
+    return !without.includes(trouble) && sinceBeginning > everyMs && sinceBeginning % everyMs < lastsMs;
   };
   const present = (): List => {
-    for (; changes * CHANGE_EVERY_MS < clock.now() - beganAt; changes += 1) state = churn(state, random, clock.now());
+    const { version: changes, leagues } = leaguesAt(clock.now());
     const now = `${changes} ${LISTED_TROUBLES.map(isOn)}`;
-    if (now !== version) list = write(alter(state.listed, isOn));
+    if (now !== version) list = write(alter(leagues, isOn));
     version = now;
     return list;
   };
-  const transport: Transport = async ({ method, path, headers }) => {
+  return async ({ method, path, headers }) => {
     clock.advance(ANSWER_MS);
     if (random() < HICCUP_SHARE) throw new TransportError('network', true, `${method} ${path} was reset.`);
     if (isOn('outage')) return answer(503, { result: 'fail', message: 'Down for maintenance' });
@@ -71,7 +76,15 @@ export function createYearService(clock: HandClock, { conditional }: { readonly 
     if (!conditional) return answer(200, body);
     return headers['if-none-match'] === etag ? answer(304, '', undefined, etag) : answer(200, body, undefined, etag);
   };
-  return { transport, listed: () => state.listed };
+}
+
+function createChurn(beganAt: number, random: Random): Listing {
+  let state = startChurn(bundled.leagues);
+  let changes = 0;
+  return (now) => {
+    for (; changes * CHANGE_EVERY_MS < now - beganAt; changes += 1) state = churn(state, random, now);
+    return { version: changes, leagues: state.listed };
+  };
 }
 
 function alter(leagues: readonly unknown[], isOn: IsOn): readonly unknown[] {

@@ -9,7 +9,7 @@ import { createLoginRecorder } from '../../src/worker/open.ts';
 import { createRetention } from '../../src/worker/retention.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import type { HandClock } from './clock.ts';
-import { createYearService } from './service.ts';
+import { createYearService, type ServiceOptions } from './service.ts';
 
 /** The default of LEAGUE_SYNC_RUN_RETENTION. */
 const RETENTION_MS = 90 * 86_400_000;
@@ -24,23 +24,17 @@ export type YearWorker = AsyncDisposable & {
   readonly pollProfile: () => Promise<unknown>;
   /** Does the maintenance between polls: prunes old rows once a day. */
   readonly look: () => Promise<void>;
-  /** The leagues that the service last listed. */
-  readonly listed: () => readonly unknown[];
 };
 
-export type YearOptions = {
-  readonly clock: HandClock;
-  /** Whether the service sends an ETag, and answers 304 if the client has the current list. */
-  readonly conditional: boolean;
-};
+export type YearOptions = ServiceOptions & { readonly clock: HandClock };
 
-export async function openYearWorker(path: string, { clock, conditional }: YearOptions): Promise<YearWorker> {
+export async function openYearWorker(path: string, { clock, ...service }: YearOptions): Promise<YearWorker> {
   const stop = new AbortController().signal;
   const log = pino({ level: 'silent' });
   const store = await openTestStore(path, { clock });
   const fingerprint = 'y'.repeat(43);
   const journal = createLoginRecorder(store, fingerprint, log);
-  const { transport, listed } = createYearService(clock, { conditional });
+  const transport = createYearService(clock, service);
   const parts = { clock, random: createRandom(SEED) };
   const connection = connect(transport, { onRetryAfter: journal.recordRetryAfter }, parts);
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
@@ -77,7 +71,6 @@ export async function openYearWorker(path: string, { clock, conditional }: YearO
       pruning.tick();
       await pruning[Symbol.asyncDispose]();
     },
-    listed,
     [Symbol.asyncDispose]: async () => {
       await journal[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
