@@ -87,9 +87,10 @@ describe('the documents', () => {
 
 describe('the pictures of the page', () => {
   const files = globSync('docs/*.png').sort();
-  const shown = [...readme.matchAll(/ (src|srcset)="([^"]+)"/g)].map(([, name, file]) => ({ name, file }));
+  const pages = [readme, readFileSync('docs/cookbook.md', 'utf8').replaceAll('="', '="docs/')];
+  const shown = [...pages.join('\n').matchAll(/ (src|srcset)="([^"]+)"/g)].map(([, name, file]) => ({ name, file }));
 
-  it('are shown in the README, each light and dark', () => {
+  it('are shown in the README and the cookbook, each light and dark', () => {
     expect(files.length).toBeGreaterThan(3);
     expect(shown.map(({ file }) => file).sort()).toEqual(files);
     const light = shown.filter(({ name }) => name === 'src').map(({ file = '' }) => file.replace('.png', '-dark.png'));
