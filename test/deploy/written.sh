@@ -115,4 +115,10 @@ composed_polled_by_hand() {
 
 # in_shell TEXT - what stands behind `sh -c` in the page's command for Kubernetes that holds the text
 in_shell() { sed -n "/^## Kubernetes/,\$ { /^kubectl exec/,/^\$/ { s/.*sh -c '\\(.*$1.*\\)'.*/\\1/p } }" "$project/$document" | head -n 1; }
-polls_in_its_pod() { engine exec "$worker" sh -c "$(in_shell 'kill -HUP')" && within 10 composed_polled_by_hand; }
+polls_in_its_pod() {
+  local words
+  words=$(sed -n 's/^kubectl exec deployment\/league-sync -- \(league-sync poll\)$/\1/p' "$project/$document")
+  [[ $words ]] || { echo "the page does not say how"; return 1; }
+  # shellcheck disable=SC2086 # the words of a command
+  engine exec "$worker" $words && within 10 composed_polled_by_hand
+}
