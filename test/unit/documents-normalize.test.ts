@@ -14,6 +14,7 @@ describe('the shape of a line', () => {
     ['a     b   ', 'a  b'],
     ['into /srv/league-sync/data', 'into <folder>/data'],
     ['19:52:10Z  2 changed: NWSL, UFL', '<number> changed: <leagues>'],
+    ['19:52:10Z  124 added: NFL', '<number> added: NFL'],
   ])('of "%s" is "%s"', (line, shape) => expect(shapeOf(line)).toBe(shape));
 
   it.each(['status 503', '127.0.0.1:8080', 'http://127.0.0.1:18080/', 'schema-1.db', '0.1.0'])(
@@ -51,6 +52,7 @@ describe('lines that have to be among others', () => {
     [['x', 'a', 'y', 'b'], ['a', 'b'], []],
     [['b', 'a'], ['a', 'b'], ['b']],
     [['a'], ['a', 'a'], ['a']],
+    [['a', 'b'], ['a', '', 'b'], []],
     [[], ['a'], ['a']],
   ])('of %j: %j lacks %j', (printed, shown, missing) => expect(missingFrom(printed, shown, FOLDER)).toEqual(missing));
 });
