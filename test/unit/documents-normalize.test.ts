@@ -71,5 +71,8 @@ describe('a table', () => {
     [['id  name', '1   a'], ['id   name', '77  bbb'], true],
     [['id  name', '1   a'], ['id  title', '1   a'], false],
     [['id  name', '1   a'], ['id  name'], false],
+    [['id    1', 'name', 'id    2', 'name  b', '      c'], ['id  name', '1   a', '2   b c'], true],
+    [['id    1', 'name  a'], ['id  name', '1   a', '2   b'], false],
+    [['id    1', 'nome  a'], ['id  name', '1   a'], false],
   ])('%j against %j: %s', (printed, shown, same) => expect(tableDifferences(printed, shown).length === 0).toBe(same));
 });
