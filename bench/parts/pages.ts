@@ -9,7 +9,7 @@ const LEAGUES = 20_000;
 const REST_MS = 1_000;
 const SECONDS = 20;
 const PROBES = { paths: ['/livez', '/readyz', '/metrics'], perSecond: 50 };
-const PAGES = { paths: ['/', '/?q=united', '/changes', '/status.json'], perSecond: 2 };
+const PAGES = { paths: ['/', '/leagues', '/leagues?q=united', '/changes', '/status.json'], perSecond: 2 };
 
 type Questions = { readonly paths: readonly string[]; readonly perSecond: number };
 

@@ -13,6 +13,7 @@ const PROGRAM = join(import.meta.dirname, '../programs/year.ts');
 /** The database queries of the status page, by their names in `year/measure.ts`. */
 const PAGE_QUERIES = [
   'queries of /',
+  '/leagues',
   '/changes',
   '/changes of the busiest day',
   '/league of the most changes',

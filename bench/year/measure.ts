@@ -42,7 +42,7 @@ export async function timePages(store: Store, clock: HandClock): Promise<Times> 
   };
   const readStored = createReader((read) => withOwnSnapshot(store.path, read));
   const times: Record<string, number> = {
-    'queries of /': await timeOf(async () => void readStored(new URLSearchParams(), clock.now())),
+    'queries of /': await timeOf(async () => void readStored(clock.now())),
   };
   for (const [name, path] of Object.entries(pathsIn(store.path))) times[name] = await timeOf(() => ask(path));
   return times;
@@ -54,7 +54,8 @@ function pathsIn(path: string): Readonly<Record<string, string>> {
   const [day] = ask(path, 'SELECT substr(at, 1, 10) FROM league_changes GROUP BY 1 ORDER BY count(*) DESC LIMIT 1');
   return {
     '/': '/',
-    '/ with a search': '/?q=united',
+    '/leagues': '/leagues',
+    '/leagues with a search': '/leagues?q=united',
     '/changes': '/changes',
     '/changes of the busiest day': `/changes?day=${day}`,
     '/league of the most changes': `/league?id=${league}`,

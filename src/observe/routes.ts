@@ -10,7 +10,7 @@ import { type Handler, jsonResponse, type Request, type Response, type Routes, t
 import { describeStatus } from './status-json.ts';
 
 const METHODS = ['GET', 'HEAD'];
-const FINDABLE = ['/', '/changes', '/livez', '/readyz', '/metrics', '/changes.json', '/leagues.json'];
+const FINDABLE = ['/', '/leagues', '/changes', '/livez', '/readyz', '/metrics', '/changes.json', '/leagues.json'];
 
 /** Everything that the status server serves; all of it is read-only. `handle` never rejects. */
 export function createApp(monitor: Monitor, clock: Clock, log: Log) {

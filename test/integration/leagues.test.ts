@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFacetCounter, type Filter, listLeagues } from '../../src/store/queries/leagues.ts';
+import { createFacetCounter, type Filter, listLeagues, type Sort } from '../../src/store/queries/leagues.ts';
 import { withDatabase } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
@@ -26,8 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.dispose]());
 
-const list = (filter: Filter, page = 1, limit = 10) =>
-  withDatabase(folder.file('leagues.db'), (db) => listLeagues(db, filter, page, limit));
+const list = (filter: Filter, page = 1, limit = 10, sort: Sort = 'name') =>
+  withDatabase(folder.file('leagues.db'), (db) => listLeagues(db, filter, { page, limit, sort }));
 const idsOf = (filter: Filter) => list(filter).leagues.map(({ league_id }) => league_id);
 
 describe('the leagues that a filter finds', () => {
@@ -49,6 +49,35 @@ describe('the leagues that a filter finds', () => {
   it('come in pages, the last of which stands for all beyond it', () => {
     expect(list({}, 2, 1)).toMatchObject({ total: 2, page: 2, leagues: [{ league_id: 'b' }] });
     expect(list({}, 9, 1)).toMatchObject({ total: 2, page: 2, leagues: [{ league_id: 'b' }] });
+  });
+
+  it.each<[Sort, readonly string[]]>([
+    ['name', ['a', 'b', 'd']],
+    ['changed', ['d', 'a', 'b']],
+    ['priority', ['b', 'd', 'a']],
+  ])('are sorted by %s', (sort, ids) => {
+    withDatabase(folder.file('leagues.db'), (db) => {
+      db.exec('BEGIN');
+      db.exec(`UPDATE leagues SET priority = 10 WHERE league_id = 'a'; UPDATE leagues SET priority = 9 WHERE league_id = 'b';
+        INSERT INTO leagues SELECT 'd', 'Zulu', sport, league_image, 9, status, sport_db_id, active_season_type, active_year,
+          external_id, external_odds_id, default_markets, default_tournaments, rankings, active_poll, state, city,
+          create_datetime, last_update_datetime, extra, first_seen_at, '2999-01-01T00:00:00.000Z', NULL, content_hash
+          FROM leagues WHERE league_id = 'a'`);
+      expect(listLeagues(db, {}, { page: 1, limit: 10, sort }).leagues.map(({ league_id }) => league_id)).toEqual(ids);
+      db.exec('ROLLBACK');
+    });
+  });
+
+  it('are those whose removal is held', () => {
+    withDatabase(folder.file('leagues.db'), (db) => {
+      db.exec('BEGIN');
+      db.exec(
+        "INSERT INTO held_removals (league_id, first_run_id, held_since) SELECT 'b', max(id), '2026-01-01T00:00:00.000Z' FROM runs",
+      );
+      const { total, leagues } = listLeagues(db, { status: 'held' }, { page: 1, limit: 10 });
+      expect([total, leagues.map(({ league_id }) => league_id)]).toEqual([1, ['b']]);
+      db.exec('ROLLBACK');
+    });
   });
 
   it('are counted by sport and status', () => {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDays } from '../../src/store/queries/feed.ts';
+import { readDays, readPolls } from '../../src/store/queries/changed-polls.ts';
 import { readIssues } from '../../src/store/queries/issues.ts';
 import { createFacetCounter, listLeagues } from '../../src/store/queries/leagues.ts';
 import { createRejectionRows } from '../../src/store/tables/rejections.ts';
@@ -86,15 +86,24 @@ describe('the status page', () => {
   });
 
   it('counts all listed leagues without reading their rows', () => {
-    const [plan] = plansOf((db) => listLeagues(db, {}, 1, 50));
+    const [plan] = plansOf((db) => listLeagues(db, {}, { page: 1, limit: 50 }));
     expect(plan).not.toMatch(reading('leagues'));
-    expect(withDatabase(path, (db) => listLeagues(db, {}, 1, 1)).total).toBe(2);
+    expect(withDatabase(path, (db) => listLeagues(db, {}, { page: 1, limit: 1 })).total).toBe(2);
   });
 
   it('reads only open rejections', () => {
     const plans = plansOf(readIssues).filter((plan) => plan.includes('rejected_leagues'));
     expect(plans).toHaveLength(3);
     for (const plan of plans) expect(plan).toContain('USING INDEX rejected_leagues_open');
+  });
+
+  it('finds the polls that changed something in an index, newest first', () => {
+    const limits = { maxChanges: 100, foldAbove: 20 };
+    for (const filter of [{}, { kind: 'removed', day: AT.slice(0, 10) }, { olderThan: 2 }, { newerThan: 1 }] as const) {
+      const [plan] = plansOf((db) => readPolls(db, filter, limits));
+      expect(plan).toMatch(/(SCAN|SEARCH) runs USING (COVERING )?INDEX runs_with_changes/);
+      expect(plan).not.toContain('TEMP B-TREE');
+    }
   });
 
   it('counts the leagues of each sport and status again once a league has changed, and not before', () => {

@@ -36,11 +36,15 @@ describe('the status page', () => {
     await page.goto('/');
     expect(await page.title()).toBe('✓ 124 leagues · league-sync');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Up to date');
-    expect(await page.getByRole('main').textContent()).toMatch(/Leagues listed\s*124/);
-    expect(await page.getByRole('table').last().getByRole('row').count()).toBe(51);
+    expect(await page.getByRole('main').textContent()).toMatch(/124 listed/);
     await expectFits(page);
     await expectAccessible(page);
     await takePicture(page, `home-${look}`);
+    await page.goto('/leagues');
+    expect(await page.getByRole('table').getByRole('row').count()).toBe(51);
+    await expectFits(page);
+    await expectAccessible(page);
+    await takePicture(page, `leagues-${look}`);
     expectQuiet();
   });
 
@@ -57,15 +61,16 @@ describe('the status page', () => {
   it('lists 20,000 leagues a page at a time', async () => {
     const { url } = await serveLeagues(makeLeagues(MANY));
     const { page, expectQuiet } = await openTab(url);
-    await page.goto('/');
-    const list = page.getByRole('region', { name: 'Leagues' });
+    await page.goto('/leagues');
+    const list = page.getByRole('region', { name: 'List of leagues' });
     expect(await list.textContent()).toContain('20,000 leagues, 1 to 50, sorted by name');
-    await list.getByRole('link', { name: 'Next' }).click();
+    await list.getByRole('link', { name: 'Next' }).first().click();
     expect(await list.textContent()).toContain('51 to 100, sorted by name');
-    await page.goto('/?page=400');
+    await list.getByRole('link', { name: 'Last' }).first().click();
+    await page.waitForURL(/page=400$/);
     expect(await list.getByRole('link', { name: 'Next' }).count()).toBe(0);
     await expectAccessible(page);
-    await takePicture(page, 'home-20000');
+    await takePicture(page, 'leagues-20000');
     expectQuiet();
   });
 
@@ -74,12 +79,17 @@ describe('the status page', () => {
       HOSTILE.map(([id, name]) => makeLeague(id, { league_name: name, sport: name.slice(0, 300) })),
     );
     const { page, expectQuiet } = await openTab(url, LOOKS.phone);
-    await page.goto('/');
+    await page.goto('/leagues');
     for (const [, name] of HOSTILE.filter(([id]) => id !== 'long' && id !== 'empty'))
       expect(await page.getByRole('link', { name: name.replace(/[\u202E\u202C]/g, '') }).count()).toBeGreaterThan(0);
     await expectFits(page);
     await expectAccessible(page);
-    await takePicture(page, 'home-hostile');
+    await takePicture(page, 'leagues-hostile');
+    for (const path of ['/', '/changes?poll=1&kind=added', `/leagues?q=${encodeURIComponent('"><b>')}`]) {
+      await page.goto(path);
+      await expectFits(page);
+      await expectAccessible(page);
+    }
     for (const [id, name] of HOSTILE) {
       await page.goto(`/league?${new URLSearchParams({ id })}`);
       const title = await page.getByRole('heading', { level: 1 }).textContent();

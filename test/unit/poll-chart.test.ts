@@ -1,20 +1,90 @@
-import { expect, it } from 'vitest';
-import { renderPolls } from '../../src/observe/page/poll-chart.ts';
+import { describe, expect, it } from 'vitest';
+import { renderPolls, spanOf } from '../../src/observe/page/poll-chart.ts';
 import { NO_COUNTS } from '../../src/sync/report.ts';
+import { parseSchedule } from '../../src/time/cron.ts';
 
-it('a poll during which the clock was set back gets the lowest bar', async () => {
-  const poll = {
-    id: 1,
-    kind: 'leagues',
-    trigger: 'schedule',
-    started_at: '2026-11-20T12:00:00.000Z',
-    finished_at: '2026-11-20T11:00:00.000Z',
-    outcome: 'unchanged',
-    http_status: 200,
-    error_kind: null,
-    error_message: null,
-    ...NO_COUNTS,
-  } as const;
-  const chart = String(await renderPolls([poll], Date.parse('2026-11-20T12:00:00.000Z')));
-  expect(chart).toContain('y="74.0" width="8" height="6.0"');
+const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const POLL = {
+  id: 1,
+  kind: 'leagues',
+  trigger: 'schedule',
+  outcome: 'unchanged',
+  http_status: 200,
+  error_kind: null,
+  error_message: null,
+  ...NO_COUNTS,
+} as const;
+
+const pollAt = (at: number, tookMs = 200, outcome: 'unchanged' | 'failed' | 'held' = 'unchanged') => ({
+  ...POLL,
+  outcome,
+  started_at: new Date(at).toISOString(),
+  finished_at: new Date(at + tookMs).toISOString(),
+});
+
+type Box = { readonly kind: string; readonly x: number; readonly y: number; readonly height: number };
+
+/** The bars of the chart, without its legend. */
+function boxesOf(polls: readonly ReturnType<typeof pollAt>[], spanMs = HOUR): readonly Box[] {
+  const chart = /<svg class="chart polls".*?<\/svg>/s.exec(String(renderPolls(polls, spanMs, NOW)))?.[0] ?? '';
+  return [
+    ...chart.matchAll(/<rect (?:class|fill)="([^"]*)"\s+x="([\d.]+)" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g),
+  ].map(([, kind = '', x, y, height]) => ({ kind, x: Number(x), y: Number(y), height: Number(height) }));
+}
+
+describe('the chart of polls', () => {
+  it('draws each poll at its time, so that a time without polls is a gap', () => {
+    const ages = [0, 1, 2, 30, 31].map((minutes) => minutes * MINUTE);
+    const xs = boxesOf(ages.map((age) => pollAt(NOW - age - 1_000)))
+      .filter(({ kind }) => kind === 'unchanged')
+      .map(({ x }) => x);
+    const steps = xs.slice(1).map((x, index) => Math.round(x - (xs[index] ?? 0)));
+    expect(steps).toEqual([17, 478, 17, 17]);
+  });
+
+  it('leaves out polls from before its time', () => {
+    expect(boxesOf([pollAt(NOW - MINUTE), pollAt(NOW - 2 * HOUR)])).toHaveLength(2);
+  });
+
+  it('tells failed and held polls from others by shape', () => {
+    const polls = [
+      pollAt(NOW - MINUTE, 200, 'failed'),
+      pollAt(NOW - 2 * MINUTE, 200, 'held'),
+      pollAt(NOW - 3 * MINUTE),
+    ];
+    const outcomes = boxesOf(polls).filter(({ kind }) => kind !== 'took');
+    expect(outcomes.map(({ kind, height }) => [kind, height])).toEqual([
+      ['unchanged', 11],
+      ['held', 18],
+      ['url(#hatch)', 18],
+    ]);
+  });
+
+  it('writes the duration over a poll that is too long for the axis', () => {
+    const polls = Array.from({ length: 60 }, (_, index) =>
+      pollAt(NOW - (index + 1) * MINUTE, index === 30 ? 4_200 : 200),
+    );
+    const chart = String(renderPolls(polls, HOUR, NOW));
+    expect(chart.match(/class="over[^>]*>[^<]*/g)).toEqual([expect.stringMatching(/>4\.2 s$/)]);
+    expect(chart).toContain('>400 ms</text>');
+    expect(chart).toContain('half took at most 200 ms');
+  });
+
+  it('gives a poll during which the clock was set back the lowest bar', () => {
+    const [took] = boxesOf([pollAt(NOW - MINUTE, -HOUR)]);
+    expect(took).toMatchObject({ kind: 'took', height: 1.5 });
+  });
+
+  it.each([
+    ['*/5 * * * *', 7.5 * HOUR],
+    ['* * * * * *', 90_000],
+    ['0 6 * * *', 90 * DAY - 6 * HOUR],
+    ['0 0 29 2 *', 90 * DAY],
+  ])('goes back as far as 90 polls of the schedule %s take, but not beyond 90 days', (expression, span) => {
+    expect(spanOf(parseSchedule(expression, 'UTC'), NOW)).toBe(span);
+  });
 });

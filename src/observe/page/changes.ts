@@ -1,94 +1,91 @@
 import { html } from 'hono/html';
-import { type DayCounts, type FieldChange, type RecentChange, significantFields } from '../../store/queries/feed.ts';
-import { bdi, count, countOf, type Html, linkToLeague, relativeTime } from './html.ts';
+import {
+  type ChangedPoll,
+  hasPolls,
+  KINDS,
+  type Kind,
+  type PollFilter,
+  type RecentChange,
+  readChanges,
+  readPolls,
+} from '../../store/queries/changed-polls.ts';
+import type { Read } from '../monitor.ts';
+import { type PollView, pathToPoll, renderChange, renderPolls } from './change-list.ts';
+import { count, type Html, momentInText, pathWith, relativeTime } from './html.ts';
 
-export const MAX_CHANGES = 100;
+type Database = Parameters<Parameters<Read>[0]>[0];
+
+export const PAGE_SIZE = 100;
+/** If a poll has more changes of one kind than this, they are shown as one line. */
+const FOLD_ABOVE = 20;
 const MAX_FIELDS = 6;
 
-export function renderChanges(day: string | undefined, changes: readonly RecentChange[], now: number): Html {
-  const oldest = changes.at(-1)?.seq;
-  const older = new URLSearchParams({ ...(day === undefined ? {} : { day }), before: String(oldest) });
-  return html`<section aria-labelledby="changes-title" data-part="choice"><h1 id="changes-title">Changes${day === undefined ? '' : ` of ${day}`}</h1>
-<form action="/changes" method="get"><label>Day (UTC) <input type="date" name="day" value="${day ?? ''}"></label><button type="submit">Show</button></form></section>
-<section aria-label="List of changes" data-part="changes">${renderChangeList(changes, now)}
-${changes.length === MAX_CHANGES ? html`<p><a href="/changes?${older}">Older changes</a></p>` : ''}</section>`;
+export type ChangesPage = {
+  readonly views: readonly PollView[];
+  readonly hasOlder: boolean;
+  readonly hasNewer: boolean;
+};
+
+export function readChangesPage(db: Database, filter: PollFilter): ChangesPage {
+  const views = readViews(db, filter, { maxChanges: PAGE_SIZE, foldAbove: FOLD_ABOVE });
+  const [newest, oldest] = [views[0]?.poll.id, views.at(-1)?.poll.id];
+  const { day, kind } = filter;
+  const isAny = (beyond: PollFilter): boolean => hasPolls(db, { day, kind, ...beyond });
+  return {
+    views,
+    hasOlder: oldest !== undefined && isAny({ olderThan: oldest }),
+    hasNewer: newest !== undefined && isAny({ newerThan: newest }),
+  };
 }
 
-/** `changes` are newest first. If `named` is true, each change shows the name of its league. */
-export function renderChangeList(changes: readonly RecentChange[], now: number, named = true): Html {
-  if (changes.length === 0) return html`<p class="muted">No changes.</p>`;
-  return html`<ol class="feed">${changes.map(
-    (change) => html`<li id="change-${change.seq}">
-<span class="tag ${change.kind}">${change.kind}</span>
-${named ? html`${linkToLeague(change.league_id, change.league_name)}` : ''}
-<span class="muted">${relativeTime(change.at, now)}</span>${renderFields(change.fields)}</li>`,
-  )}</ol>`;
-}
-
-function renderFields(fields: readonly FieldChange[]): Html | '' {
-  const shown = significantFields(fields);
-  if (shown.length === 0) return '';
-  const rest = shown.length - MAX_FIELDS;
-  return html`<p>${shown.slice(0, MAX_FIELDS).map(({ field, old, now }, index) => html`${index > 0 ? ' · ' : ''}<code>${field}</code> <del>${renderValue(old)}</del> &rarr; <ins>${renderValue(now)}</ins>`)}${rest > 0 ? ` · and ${rest} more` : ''}</p>`;
-}
-
-function renderValue(text: string | null): Html {
-  if (text === null) return html`<span class="muted">nothing</span>`;
-  return text === '' ? html`<span class="muted">empty</span>` : bdi(text);
-}
-
-const DAY_MS = 86_400_000;
-const WEEKS = 53;
-const CELL = 14;
-const SQUARE = 12;
-const LEFT = 30;
-const TOP = 16;
-/** The number of shades for days with changes. The scale is logarithmic: a first load has thousands of changes. */
-const LEVELS = 4;
-const KINDS = ['added', 'changed', 'removed', 'restored'] as const;
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
-const WEEKDAYS = ['', 'Mon', '', 'Wed', '', 'Fri', ''];
-
-/** The Sunday (ms) that the calendar starts with. */
-export function firstDayShown(now: number): number {
-  const today = Math.floor(now / DAY_MS) * DAY_MS;
-  return today - (new Date(today).getUTCDay() + (WEEKS - 1) * 7) * DAY_MS;
-}
-
-export function renderYear(days: readonly DayCounts[], now: number): Html {
-  const first = firstDayShown(now);
-  const byName = new Map(days.map((day) => [day.day, day]));
-  const most = Math.max(1, ...days.map(totalOf));
-  const squares = Array.from({ length: Math.floor((now - first) / DAY_MS) + 1 }, (_, index) => {
-    const name = new Date(first + index * DAY_MS).toISOString().slice(0, 10);
-    const day = byName.get(name);
-    const total = day === undefined ? 0 : totalOf(day);
-    const level = total === 0 ? 0 : Math.max(1, Math.ceil((LEVELS * Math.log1p(total)) / Math.log1p(most)));
-    const [x, y] = [LEFT + Math.floor(index / 7) * CELL, TOP + (index % 7) * CELL];
-    return html`<rect class="heat-${level}" x="${x}" y="${y}" width="${SQUARE}" height="${SQUARE}" rx="2"><title>${name}: ${describeDay(day)}</title></rect>`;
+/** Polls with their changes, except for kinds of which a poll has more than `foldAbove`. */
+export function readViews(
+  db: Database,
+  filter: PollFilter,
+  limits: { readonly maxChanges: number; readonly foldAbove: number },
+): readonly PollView[] {
+  return readPolls(db, filter, limits).map((poll): PollView => {
+    const kinds = filter.kind ? [filter.kind] : KINDS.filter((kind) => poll[kind] > 0);
+    const folded = kinds.filter((kind) => poll[kind] > limits.foldAbove);
+    const open = kinds.filter((kind) => !folded.includes(kind));
+    const limit = open.reduce((sum, kind) => sum + poll[kind], 0);
+    return { poll, folded, changes: limit === 0 ? [] : readChanges(db, { at: poll.at, kinds: open }, { limit }) };
   });
-  const sum = days.reduce((total, day) => total + totalOf(day), 0);
-  const summary = `${countOf(sum, 'change')} on ${countOf(days.length, 'day')} in the past year.`;
-  const [width, height] = [LEFT + WEEKS * CELL, TOP + 7 * CELL];
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="A year of changes">
-<svg class="year" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${summary}">${renderMonthNames(first)}${WEEKDAYS.map(
-    (name, row) => (name === '' ? '' : html`<text x="0" y="${TOP + row * CELL + 10}">${name}</text>`),
-  )}${squares}</svg></div>
-<p class="muted">${summary}</p>`;
 }
 
-function describeDay(day: DayCounts | undefined): string {
-  const kinds = KINDS.filter((kind) => day !== undefined && day[kind] > 0);
-  return kinds.map((kind) => `${count(day?.[kind] ?? 0)} ${kind}`).join(', ') || 'no changes';
+export function renderChanges(filter: PollFilter, { views, hasOlder, hasNewer }: ChangesPage, now: number): Html {
+  const { day, kind } = filter;
+  const ids = { newer: views[0]?.poll.id, older: views.at(-1)?.poll.id };
+  const link = (name: 'newer' | 'older', words: string): Html =>
+    html`<li><a href="${pathWith('/changes', { day, kind, [name]: ids[name] })}">${words}</a></li>`;
+  const pager =
+    hasOlder || hasNewer
+      ? html`<nav aria-label="Pages"><ul class="pages">${hasNewer ? link('newer', '← Newer') : ''}${hasOlder ? link('older', 'Older →') : ''}</ul></nav>`
+      : '';
+  return html`<section aria-labelledby="changes-title" data-part="choice"><div class="top"><h1 id="changes-title">Changes${day === undefined ? '' : ` of ${day}`}</h1></div>
+<form action="/changes" method="get"><label>Day (UTC) <input type="date" name="day" value="${day ?? ''}"></label>${kind === undefined ? '' : html`<input type="hidden" name="kind" value="${kind}">`}<button type="submit">Show</button></form>
+${renderKinds(day, kind)}</section>
+<section aria-label="List of changes" data-part="changes"><div class="top"><h2>Newest first</h2></div>${renderPolls(views, now, MAX_FIELDS)}${pager}</section>`;
 }
 
-function renderMonthNames(first: number): readonly Html[] {
-  const months = Array.from({ length: WEEKS }, (_, week) => new Date(first + week * 7 * DAY_MS).getUTCMonth());
-  return months.flatMap((month, week) =>
-    week > 0 && month !== months[week - 1]
-      ? [html`<text x="${LEFT + week * CELL}" y="10">${MONTHS[month] ?? ''}</text>`]
-      : [],
-  );
+function renderKinds(day: string | undefined, chosen: Kind | undefined): Html {
+  const link = (kind: Kind | undefined): Html =>
+    html`<li><a href="${pathWith('/changes', { day, kind })}"${kind === chosen ? html` aria-current="true"` : ''}>${kind ?? 'all kinds'}</a></li>`;
+  return html`<nav aria-label="Kinds"><ul class="choices">${[undefined, ...KINDS].map(link)}</ul></nav>`;
 }
 
-const totalOf = ({ added, changed, removed, restored }: DayCounts) => added + changed + removed + restored;
+/** One kind of changes of one poll, a page at a time. */
+export function renderPollPage(
+  poll: ChangedPoll,
+  kind: Kind,
+  { page, changes }: { readonly page: number; readonly changes: readonly RecentChange[] },
+  now: number,
+): Html {
+  const last = Math.ceil(poll[kind] / PAGE_SIZE);
+  const link = (to: number, words: string): Html | '' =>
+    to < 1 || to > last ? '' : html`<li><a href="${pathToPoll(poll.id, kind, to)}">${words}</a></li>`;
+  const pager = html`<nav aria-label="Pages"><ul class="pages">${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}</ul></nav>`;
+  return html`<section aria-labelledby="changes-title" data-part="changes"><div class="top"><h1 id="changes-title">${count(poll[kind])} ${kind}</h1>
+<p class="muted">by the poll of ${momentInText(poll.at, now)}, ${relativeTime(poll.at, now)}</p><p class="end plain"><a href="/changes">All changes</a></p></div>
+<ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS))}</ol>${last > 1 ? pager : ''}</section>`;
+}

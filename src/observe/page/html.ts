@@ -3,6 +3,8 @@ import { formatTimestamp } from '../../time/clock.ts';
 import { formatAge } from '../../time/duration.ts';
 
 const SECOND_MS = 1_000;
+export const DAY_MS = 86_400_000;
+export const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 /** Longer ids may not fit into the URL of a request. */
 const MAX_LINKED_ID_LENGTH = 2_000;
 
@@ -20,12 +22,48 @@ export function countOf(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/** Renders a timestamp (ms or ISO 8601) relative to `now`. The tooltip shows the timestamp itself. */
+/** Renders a timestamp (ms or ISO 8601) relative to `now`. The tooltip, and paper, show the timestamp itself. */
 export function relativeTime(time: number | string, now: number, form: AgeForm = 'ago'): Html {
   const at = typeof time === 'number' ? time : Date.parse(time);
-  const iso = formatTimestamp(at);
-  return html`<time datetime="${iso}" title="${iso}" data-age="${form}">${formatRelative(form, at, now)}</time>`;
+  return html`<time ${attributesOf(at)} data-age="${form}">${formatRelative(form, at, now)}</time>`;
 }
+
+/** Renders a timestamp as `Today 14:45`, `Yesterday 14:45`, `3 Nov 14:45` or `3 Nov 2025 14:45`. */
+export function moment(time: number | string, now: number): Html {
+  return renderMoment(time, (at) => nameOfDay(at, now));
+}
+
+/** The same within a sentence: `today 14:45`. */
+export function momentInText(time: number | string, now: number): Html {
+  return renderMoment(time, (at) => nameOfDay(at, now).replace(/^[TY]/, (letter) => letter.toLowerCase()));
+}
+
+/** The time of a day that has been named already. */
+export function timeOnly(time: number): Html {
+  return renderMoment(time, () => '');
+}
+
+function renderMoment(time: number | string, nameOf: (at: number) => string): Html {
+  const at = typeof time === 'number' ? time : Date.parse(time);
+  return html`<time ${attributesOf(at)}>${`${nameOf(at)} ${formatTimestamp(at).slice(11, 16)}`.trim()}</time>`;
+}
+
+function attributesOf(at: number): Html {
+  const iso = formatTimestamp(at);
+  return html`datetime="${iso}" title="${iso.slice(0, 19).replace('T', ' ')} UTC"`;
+}
+
+/** Such as `Today`, `Yesterday`, `3 Nov`; with the year unless it is this one. All days are in UTC. */
+export function nameOfDay(at: number, now: number): string {
+  const day = dayOf(at);
+  if (day === dayOf(now)) return 'Today';
+  if (day === dayOf(now - DAY_MS)) return 'Yesterday';
+  const [year = '', month, date] = day.split('-');
+  return `${Number(date)} ${MONTHS[Number(month) - 1]}${dayOf(now).startsWith(year) ? '' : ` ${year}`}`;
+}
+
+/** The day in UTC, `YYYY-MM-DD`. */
+export const dayOf = (at: number): string => formatTimestamp(at).slice(0, 10);
 
 /** Such as `5 s ago`, `5 s old`, `in 5 s`; a time of day if a past event has a future timestamp (clock was ahead). */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
@@ -47,9 +85,25 @@ export function bdi(text: string, length = text.length): Html {
   return html`<bdi>${text}</bdi>${rest > 0 ? html`<span class="cut">&hellip; ${countOf(rest, 'more character')}</span>` : ''}`;
 }
 
+/** The same, but `otherwise` for text that cannot be seen, such as none or a space. */
+export function visible(text: string | null, otherwise: string): Html {
+  return text?.trim() ? bdi(text) : html`<span class="muted">${otherwise}</span>`;
+}
+
+/** A path with a query of these values; empty ones are left out. */
+export function pathWith(path: string, values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value) query.set(name, String(value));
+  return query.size > 0 ? `${path}?${query}` : path;
+}
+
+/** The name of a league as the queries of lists cut it. */
+const MAX_NAME_LENGTH = 200;
+
 /** The id is a query parameter, because it may contain characters that a path cannot. */
 export function linkToLeague(leagueId: string, name: string | null): Html {
-  const label = bdi(name || leagueId.slice(0, MAX_LINKED_ID_LENGTH));
+  const isCut = name !== null && name.length >= MAX_NAME_LENGTH;
+  const label = isCut ? html`<bdi>${name}&hellip;</bdi>` : visible(name, '(no name)');
   if (leagueId.length > MAX_LINKED_ID_LENGTH) return label;
   return html`<a href="/league?${new URLSearchParams({ id: leagueId }).toString()}">${label}</a>`;
 }

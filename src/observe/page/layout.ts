@@ -6,11 +6,15 @@ import type { Monitor } from '../monitor.ts';
 import type { Response, Routes } from '../server.ts';
 import type { Verdict } from '../verdict.ts';
 import { count, countOf, type Html, timeOfDay } from './html.ts';
+import { ICONS, iconPath } from './icons.ts';
 import { SCRIPT } from './script.ts';
-import { ICONS, iconPath, STYLE } from './style.ts';
+import { STYLE } from './style.ts';
 
 /** These signs begin the title, so that even a narrow tab shows the state. */
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { good: '✓', warning: '!', loading: '…', bad: '✗' };
+
+/** The colours of the ground (style/colours.ts), which browsers give their own bars. */
+const THEME = { light: '#f6f7f9', dark: '#0d1117' };
 
 // The names of the files change with their content, so that browsers may cache the files forever.
 const STYLE_PATH = `/style-${hash('sha256', STYLE, 'hex').slice(0, 12)}.css`;
@@ -42,6 +46,8 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="theme-color" content="${THEME.light}" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="${THEME.dark}" media="(prefers-color-scheme: dark)">
 <title>${SIGNS[state]} ${title} &middot; league-sync</title>
 <link rel="stylesheet" href="${STYLE_PATH}">
 <script src="${SCRIPT_PATH}" defer></script>
@@ -51,18 +57,18 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <a class="skip" href="#main">Skip to content</a>
 <header>
 <a class="brand" href="/">league-sync</a>
-<nav aria-label="Pages">${link('/', 'Status')}${link('/changes', 'Changes')}${link('/#leagues', 'Leagues')}</nav>
+<nav aria-label="Site">${link('/', 'Status')}${link('/changes', 'Changes')}${link('/leagues', 'Leagues')}</nav>
 <p class="asof">as of <span id="asof">${timeOfDay(now, now)}</span></p>
 </header>
 <main id="main" data-now="${new Date(now).toISOString()}">
 <div class="state lost" id="lost" role="alert" hidden>
-<img class="icon" src="${iconPath('lost')}" alt="" width="44" height="44">
-<div><h2>The worker cannot be reached</h2>
+<img class="icon" src="${iconPath('lost')}" alt="" width="48" height="48">
+<div class="what"><h2>The worker cannot be reached</h2>
 <p>This page keeps trying, and meanwhile shows the state as of <span id="lost-asof"></span>.</p></div>
 </div>
 ${main}
 </main>
-<footer>league-sync ${monitor.version} &middot; times are UTC &middot; <a href="/status.json">status.json</a> &middot; <a href="/metrics">metrics</a></footer>
+<footer><span>league-sync ${monitor.version}</span><span>all times are UTC</span><a href="/status.json">status.json</a><a href="/changes.json">changes.json</a><a href="/leagues.json">leagues.json</a><a href="/metrics">metrics</a></footer>
 </body>
 </html>`;
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };

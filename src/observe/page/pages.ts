@@ -1,21 +1,29 @@
 import { html } from 'hono/html';
 import { DatabaseError } from '../../errors.ts';
-import { readRecent } from '../../store/queries/feed.ts';
-import { readLeague } from '../../store/queries/leagues.ts';
+import { findPoll, KINDS, type Kind, readChanges } from '../../store/queries/changed-polls.ts';
+import { countHeld } from '../../store/queries/issues.ts';
+import { createFacetCounter, listLeagues, readLeague, SORTS } from '../../store/queries/leagues.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Monitor } from '../monitor.ts';
-import type { Handler, Response, Routes } from '../server.ts';
-import { MAX_CHANGES, renderChanges } from './changes.ts';
-import { createReader, parsePositive, renderError, renderHome } from './home.ts';
+import { type Handler, type Response, type Routes, textResponse } from '../server.ts';
+import { PAGE_SIZE as CHANGES_A_PAGE, readChangesPage, renderChanges, renderPollPage } from './changes.ts';
+import { createReader, movedTo, renderError, renderHome } from './home.ts';
 import type { Html } from './html.ts';
 import { ASSETS, type PageInfo, renderPage, tabTitle } from './layout.ts';
-import { renderLeague } from './leagues.ts';
+import { MAX_HISTORY, renderLeague } from './league.ts';
+import { type Choice, PAGE_SIZE, renderLeagues } from './leagues.ts';
+
+/** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
+const MAX_SEARCH_LENGTH = 100;
 
 /** The HTML pages and their assets. If the database cannot be read, `/` still shows what the worker holds in memory. */
 export function createPages(monitor: Monitor, clock: Clock): Routes {
   const { read } = monitor;
   const readHome = createReader(read);
+  const countFacets = createFacetCounter();
   const respond = (info: PageInfo, main: Html) => renderPage(info, main, monitor, clock.now());
+  const notFound = (title: string, text: string): Response =>
+    respond({ title, status: 404 }, html`<h1 data-part="missing">${text}</h1>`);
   const handle =
     (render: (query: URLSearchParams) => Response): Handler =>
     ({ query }) => {
@@ -26,33 +34,76 @@ export function createPages(monitor: Monitor, clock: Clock): Routes {
         return respond({ title: 'Database not readable', status: 503 }, renderError(error.message));
       }
     };
+  const respondWithPoll = (id: number, kind: Kind, page: number): Response => {
+    const { poll, changes } = read((db) => {
+      const found = findPoll(db, id);
+      const limits = { limit: CHANGES_A_PAGE, offset: (page - 1) * CHANGES_A_PAGE };
+      return {
+        poll: found,
+        changes: found === undefined ? [] : readChanges(db, { at: found.at, kinds: [kind] }, limits),
+      };
+    });
+    if (poll === undefined) return notFound('No such poll', 'No poll with this id has changed anything');
+    return respond({ title: 'Changes', path: '/changes' }, renderPollPage(poll, kind, { page, changes }, clock.now()));
+  };
 
   return {
     '/': handle((query) => {
+      const moved = movedTo(query);
+      if (moved !== undefined) return textResponse(`The list of leagues is at ${moved}\n`, 302, { Location: moved });
       const now = clock.now();
-      const data = readHome(query, now);
+      const data = readHome(now);
       const main = renderHome(monitor, data, now);
       return respond({ title: tabTitle(monitor), path: '/', status: 'error' in data ? 503 : 200 }, main);
+    }),
+    '/leagues': handle((query) => {
+      const choice = readChoice(query);
+      const page = parsePositive(query.get('page')) ?? 1;
+      const view = read((db) => ({
+        choice,
+        facets: countFacets(db),
+        held: countHeld(db),
+        listing: listLeagues(db, choice, { sort: choice.sort, page, limit: PAGE_SIZE }),
+      }));
+      return respond({ title: 'Leagues', path: '/leagues' }, renderLeagues(view, clock.now()));
     }),
     '/league': handle((query) => {
       const id = query.get('id') ?? '';
       const { details, history } = read((db) => ({
         details: readLeague(db, id),
-        history: readRecent(db, { leagueId: id }, MAX_CHANGES),
+        history: readChanges(db, { leagueId: id }, { limit: MAX_HISTORY }),
       }));
-      if (details !== undefined)
-        return respond({ title: details.name }, renderLeague(id, details, history, clock.now()));
-      const notFound = html`<h1 data-part="league">There is no league with this id</h1>`;
-      return respond({ title: 'No such league', status: 404 }, notFound);
+      if (details === undefined) return notFound('No such league', 'There is no league with this id');
+      return respond({ title: details.name }, renderLeague(id, details, history, clock.now()));
     }),
     '/changes': handle((query) => {
-      const day = readDay(query.get('day'));
-      const before = parsePositive(query.get('before'));
-      const changes = read((db) => readRecent(db, { day, before }, MAX_CHANGES));
-      return respond({ title: 'Changes', path: '/changes' }, renderChanges(day, changes, clock.now()));
+      const kind = oneOf(KINDS, query.get('kind'));
+      const number = (name: string) => parsePositive(query.get(name));
+      const poll = number('poll');
+      if (poll !== undefined && kind !== undefined) return respondWithPoll(poll, kind, number('page') ?? 1);
+      const filter = { day: readDay(query.get('day')), kind, olderThan: number('older'), newerThan: number('newer') };
+      const changes = read((db) => readChangesPage(db, filter));
+      return respond({ title: 'Changes', path: '/changes' }, renderChanges(filter, changes, clock.now()));
     }),
     ...ASSETS,
   };
+}
+
+function readChoice(query: URLSearchParams): Choice {
+  return {
+    search: query.get('q')?.slice(0, MAX_SEARCH_LENGTH) || undefined,
+    sport: query.get('sport') || undefined,
+    status: query.get('status') || undefined,
+    sort: oneOf(SORTS, query.get('sort')) ?? 'name',
+  };
+}
+
+const oneOf = <T extends string>(values: readonly T[], text: string | null): T | undefined =>
+  values.find((value) => value === text);
+
+/** Parses a positive integer of at most 15 digits; undefined for anything else. */
+function parsePositive(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
 
 function readDay(text: string | null): string | undefined {

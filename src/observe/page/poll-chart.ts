@@ -1,61 +1,118 @@
 import { html } from 'hono/html';
 import type { RunSummary } from '../../store/queries/overview.ts';
 import { describeCounts } from '../../sync/report.ts';
+import type { Schedule } from '../../time/cron.ts';
 import { formatDuration } from '../../time/duration.ts';
-import { count, countOf, formatRelative, type Html, relativeTime } from './html.ts';
+import { percentile, roundUp, timeTicks } from './axis.ts';
+import { count, countOf, DAY_MS, type Html } from './html.ts';
 
-const HEIGHT = 80;
-const STEP = 10;
-const BAR = 8;
-const MIN_HEIGHT = 6;
-/** The maximum number of bars; more would be too narrow to tell apart. */
-export const MAX_POLLS = 90;
-/** With fewer bars, there is no room for two labels below the bars. */
-const MIN_FOR_TWO_LABELS = 15;
-const LISTED_POLLS = 15;
+const WIDTH = 1080;
+const LEFT = 56;
+const HEIGHT = 120;
+/** The durations lie between these, the outcomes below. */
+const TOP = 12;
+const FLOOR = 72;
+const OUTCOMES_FLOOR = 100;
+const LOW = 11;
+const HIGH = 18;
+const MIN_TOOK = 1.5;
+const MAX_TICKS = 9;
+/** How many polls the schedule names in the time that the chart shows. */
+const POLLS_SHOWN = 90;
+/** How many polls to read: more than the schedule names, since some come at other times. */
+export const MAX_POLLS = 120;
+const MAX_SPAN_MS = 90 * DAY_MS;
+const LISTED_POLLS = 30;
 
-const OUTCOMES = ['changed', 'unchanged', 'held', 'failed', 'interrupted', 'running'];
+const OUTCOMES: readonly RunSummary['outcome'][] = ['unchanged', 'changed', 'held', 'failed', 'interrupted', 'running'];
+const NAMES: Readonly<Partial<Record<RunSummary['outcome'], string>>> = {
+  unchanged: 'nothing new',
+  changed: 'changes',
+};
+const PATTERN = html`<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="failed" width="5" height="5"/><line class="hatch" y2="5"/></pattern></defs>`;
 
-/** Draws one bar per poll, oldest first. Longer polls have higher bars; a failed poll has full height. */
-export function renderPolls(newestFirst: readonly RunSummary[], now: number): Html {
-  const polls = newestFirst.toReversed();
-  if (polls.length === 0) return html`<p class="muted">No poll yet.</p>`;
-  const longest = Math.max(...polls.map(durationMs), 1);
-  const empty = MAX_POLLS - polls.length;
-  const bars = polls.map((poll, index) => {
-    // The square root keeps one slow poll from flattening all others.
-    const share = Math.sqrt(durationMs(poll) / longest);
-    const height = poll.outcome === 'failed' ? HEIGHT : MIN_HEIGHT + share * (HEIGHT - MIN_HEIGHT);
-    const [x, y] = [(empty + index) * STEP, HEIGHT - height];
-    return html`<rect class="${poll.outcome}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}" rx="2"><title>${poll.started_at}: ${describeOutcome(poll)} (${formatDuration(durationMs(poll))})</title></rect>`;
-  });
-  const dashes = html`<line class="none" x1="0" y1="${HEIGHT - MIN_HEIGHT / 2}" x2="${empty * STEP}" y2="${HEIGHT - MIN_HEIGHT / 2}" stroke-width="${MIN_HEIGHT}" stroke-dasharray="${BAR} ${STEP - BAR}"/>`;
+/** For how long (ms) the chart goes back: the time in which the schedule names as many polls as it has room for. */
+export function spanOf({ nthTimeAfter }: Pick<Schedule, 'nthTimeAfter'>, now: number): number {
+  let time = now;
+  // A search for the next time of a rare schedule takes long, so it ends as soon as the span is full.
+  for (let found = 0; found < POLLS_SHOWN && time < now + MAX_SPAN_MS; found += 1) time = nthTimeAfter(time, 1);
+  return Math.min(time - now, MAX_SPAN_MS);
+}
+
+/** Draws each poll at its time: above how long it took, below what came of it. A time without polls stays empty. */
+export function renderPolls(newestFirst: readonly RunSummary[], spanMs: number, now: number): Html {
+  const from = now - spanMs;
+  const polls = newestFirst.filter(({ started_at }) => Date.parse(started_at) >= from).reverse();
+  const took = newestFirst.filter(({ outcome }) => outcome !== 'failed' && outcome !== 'running').map(durationMs);
+  const longest = roundUp(1.3 * percentile(took, 0.95));
+  const toX = (time: number): number => LEFT + ((WIDTH - LEFT) * (time - from)) / spanMs;
+  const width = Math.max(2, Math.min(9, ((WIDTH - LEFT) / POLLS_SHOWN) * 0.75));
   const failed = polls.filter(({ outcome }) => outcome === 'failed').length;
-  const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed.`;
+  const summary = `The last ${countOf(polls.length, 'poll')}: ${failed === 0 ? 'none' : count(failed)} failed`;
+  const bars = polls.map((poll) => {
+    const x = Math.min(WIDTH, toX(Date.parse(poll.started_at))) - width;
+    return renderPoll(poll, { x: Math.max(LEFT, x), width, longest });
+  });
+  return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${describeDurations(took)}</p>${renderKey(polls)}</div>
+<div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${PATTERN}${renderScale(longest)}${timeTicks(
+    from,
+    now,
+    MAX_TICKS,
+  ).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
+}
+
+function describeDurations(took: readonly number[]): string {
+  if (took.length === 0) return 'No poll yet.';
+  return `half took at most ${formatDuration(percentile(took, 0.5))}, all but 5 % at most ${formatDuration(percentile(took, 0.95))}`;
+}
+
+function renderScale(longest: number): Html {
+  const line = (ms: number): Html => {
+    const y = FLOOR - ((FLOOR - TOP) * ms) / longest;
+    return html`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text class="to-end" x="${LEFT - 8}" y="${y + 4}">${ms === 0 ? '0' : formatDuration(ms)}</text>`;
+  };
+  return html`${[0, longest / 2, longest].map(line)}`;
+}
+
+function renderTick(x: number, label: string): Html {
+  const at = Math.min(Math.max(x, LEFT + 14), WIDTH - 16).toFixed(1);
+  return html`<line class="tick" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${OUTCOMES_FLOOR + 2}" y2="${OUTCOMES_FLOOR + 5}"/><text class="middle" x="${at}" y="${HEIGHT - 3}">${label}</text>`;
+}
+
+type Place = { readonly x: number; readonly width: number; readonly longest: number };
+
+function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
+  const { outcome } = poll;
+  const ms = durationMs(poll);
+  const isOver = ms > longest;
+  const took =
+    outcome === 'failed' || outcome === 'running' ? 0 : Math.max(MIN_TOOK, (FLOOR - TOP) * Math.min(1, ms / longest));
+  const height = outcome === 'changed' || outcome === 'unchanged' || outcome === 'running' ? LOW : HIGH;
+  const left = x.toFixed(1);
+  const box = (y: number, high: number) =>
+    html`x="${left}" y="${y.toFixed(1)}" width="${width.toFixed(1)}" height="${high.toFixed(1)}"`;
+  const fill = outcome === 'failed' ? html`fill="url(#hatch)"` : html`class="${outcome}"`;
+  return html`<g><title>${poll.started_at.slice(0, 19).replace('T', ' ')} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect class="took" ${box(FLOOR - took, took)}/>`}${
+    isOver && took > 0
+      ? html`<text class="over middle" x="${(x + width / 2).toFixed(1)}" y="${TOP - 3}">${formatDuration(ms)}</text>`
+      : ''
+  }<rect ${fill} ${box(OUTCOMES_FLOOR - height, height)} rx="1.5"/></g>`;
+}
+
+function renderKey(polls: readonly RunSummary[]): Html {
   const shown = OUTCOMES.filter((outcome) => polls.some((poll) => poll.outcome === outcome));
-  return html`<svg class="polls" viewBox="0 0 ${MAX_POLLS * STEP} ${HEIGHT}" role="img" aria-label="${summary}">${empty === 0 ? '' : dashes}${bars}</svg>
-${renderAxisLabels(polls, now)}
-<ul class="key">${shown.map(
-    (outcome) =>
-      html`<li><svg class="swatch polls" width="12" height="12" aria-hidden="true"><rect class="${outcome}" width="12" height="12" rx="2"/></svg>${outcome}</li>`,
-  )}<li>the height shows the duration; failed polls have full height</li></ul>${renderPollTable(newestFirst, now)}`;
+  return html`<ul class="key end">${shown.map((outcome) => {
+    const fill = outcome === 'failed' ? html`fill="url(#hatch)"` : html`class="${outcome}"`;
+    return html`<li><svg width="12" height="12" aria-hidden="true"><rect ${fill} width="12" height="12" rx="2"/></svg>${NAMES[outcome] ?? outcome}</li>`;
+  })}</ul>`;
 }
 
-/** The ages of the first and the last poll, in a separate SVG, because the SVG of the chart would scale the text. */
-function renderAxisLabels(polls: readonly RunSummary[], now: number): Html {
-  const begin = MAX_POLLS - polls.length;
-  // If the first bar is in the right half, its label ends where the bar ends, so that the label fits.
-  const [position, anchor] = begin > MAX_POLLS / 2 ? [begin + BAR / STEP, 'end'] : [begin, 'start'];
-  const label = (share: number, side: string, at = ''): Html =>
-    html`<text x="${(100 * share).toFixed(1)}%" y="14" text-anchor="${side}" data-age="ago" data-at="${at}">${formatRelative('ago', Date.parse(at), now)}</text>`;
-  return html`<svg class="ends" width="100%" height="20" aria-hidden="true">${label(position / MAX_POLLS, anchor, polls[0]?.started_at)}${polls.length < MIN_FOR_TWO_LABELS ? '' : label(1, 'end', polls.at(-1)?.started_at)}</svg>`;
-}
-
-function renderPollTable(newestFirst: readonly RunSummary[], now: number): Html {
+function renderTable(newestFirst: readonly RunSummary[]): Html | '' {
+  if (newestFirst.length === 0) return '';
   const row = (poll: RunSummary) =>
-    html`<tr><td class="number">${count(poll.id)}</td><td>${relativeTime(poll.started_at, now)}</td><td class="number">${poll.finished_at === null ? '' : formatDuration(durationMs(poll))}</td><td>${describeOutcome(poll)}</td></tr>`;
+    html`<tr><td class="number">${count(poll.id)}</td><td><time title="${poll.started_at.slice(0, 19).replace('T', ' ')} UTC">${poll.started_at.slice(0, 19).replace('T', ' ')}</time></td><td class="number">${poll.finished_at === null ? '' : formatDuration(durationMs(poll))}</td><td>${describeOutcome(poll)}</td></tr>`;
   return html`<details><summary>Show as a table</summary><table>
-<thead><tr><th scope="col">Run</th><th scope="col">Started</th><th scope="col">Duration</th><th scope="col">Result</th></tr></thead>
+<thead><tr><th scope="col">Run</th><th scope="col">Started (UTC)</th><th scope="col">Duration</th><th scope="col">Result</th></tr></thead>
 <tbody>${newestFirst.slice(0, LISTED_POLLS).map(row)}</tbody></table></details>`;
 }
 

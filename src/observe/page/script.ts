@@ -1,4 +1,4 @@
-import { iconPath } from './style.ts';
+import { iconPath } from './icons.ts';
 
 /** The browser's version of `formatRelative` in html.ts; `ms` is the age. test/unit/page-ages.test.ts compares both. */
 export const AGES = `
@@ -16,7 +16,7 @@ function formatRelative(form, ms) {
 /**
  * Keeps an open page up to date: fetches it every 10 s, replaces changed parts, updates ages every second, and warns if
  * the worker stops answering. A part that has the focus is not replaced, unless the focus can move to the same link or
- * summary in the new version. A part with selected text is not replaced, unless it is the state or the tiles.
+ * summary in the new version. A part with selected text is not replaced, unless it is the state or the card beside the changes.
  */
 export const SCRIPT = `
 ${AGES}
@@ -79,8 +79,8 @@ function replace(part, next) {
   const successor = focused?.matches('a, summary') && [...next.querySelectorAll('a, summary')].find((element) => element.outerHTML === focused.outerHTML);
   const selection = document.getSelection();
   const isSelected = !selection.isCollapsed && selection.containsNode(part, true);
-  /* The state and the tiles are replaced even if text in them is selected. */
-  const mayWait = !['state', 'tiles'].includes(part.dataset.part);
+  /* The state and the session are replaced even if text in them is selected. */
+  const mayWait = !['state', 'side'].includes(part.dataset.part);
   if ((mayWait && isSelected) || (focused && !successor)) return;
   const isOpen = part.querySelector('details[open]') !== null;
   for (const details of next.querySelectorAll('details')) details.open = isOpen;

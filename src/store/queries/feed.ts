@@ -105,62 +105,6 @@ export function changeJson({ seq, run_id, at, league_id, league_name, kind, befo
   return `{"seq":${seq},"run_id":${run_id},"at":"${at}","league_id":${id},"league_name":${name},"kind":${what},"before":${before},"after":${after}}`;
 }
 
-/** A change for the status page, with long values truncated. */
-export type RecentChange = Pick<FeedEntry, 'seq' | 'at' | 'kind' | 'league_id' | 'league_name'> & {
-  readonly fields: readonly FieldChange[];
-};
-
-/** The old and the new value as text; each is null if the field had no value. */
-export type FieldChange = { readonly field: string; readonly old: string | null; readonly now: string | null };
-
-type RecentFilter = {
-  /** Selects changes with a lower `seq`. */
-  readonly before?: number | undefined;
-  /** A day in UTC, `YYYY-MM-DD`. */
-  readonly day?: string | undefined;
-  readonly leagueId?: string | undefined;
-};
-
-const MAX_SHOWN_CHARS = 200;
-
-/** The newest changes that match, newest first. */
-export function readRecent(db: Database.Database, filter: RecentFilter, limit: number): readonly RecentChange[] {
-  const { before, day, leagueId } = filter;
-  const where = [
-    ofLeague(leagueId),
-    before === undefined ? 'true' : 'seq < @before',
-    // `T~` sorts after every time of the day, since a tilde sorts after all digits.
-    day === undefined ? 'true' : "at >= @day AND at < @day || 'T~'",
-  ].join(' AND ');
-  // Both orders give the same result. To find a day or a league by index, SQLite must order by `at`.
-  const order = day === undefined && leagueId === undefined ? 'seq DESC' : 'at DESC, seq DESC';
-  const sql = `SELECT seq, at, kind, league_id,
-      substr(coalesce(after ->> '$.league_name', before ->> '$.league_name'), 1, ${MAX_SHOWN_CHARS}) AS league_name
-    FROM league_changes WHERE ${where} ORDER BY ${order} LIMIT @limit`;
-  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(sql).all({ ...filter, limit });
-  const fieldsOf = db.prepare<[number], FieldChange>(
-    `SELECT field, substr(CAST(old_value AS TEXT), 1, ${MAX_SHOWN_CHARS}) AS old,
-        substr(CAST(new_value AS TEXT), 1, ${MAX_SHOWN_CHARS}) AS now
-      FROM league_field_changes WHERE seq = ?`,
-  );
-  return rows.map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
-}
-
-/** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
-export type DayCounts = { readonly day: string } & Readonly<Record<FeedEntry['kind'], number>>;
-
-/**
- * Counts the changes of each day since a timestamp, oldest day first. Sums up `runs`, since the feed may have millions
- * of rows. The conditions repeat those of the covering index `runs_with_changes`, so that SQLite uses that index.
- */
-export function readDays(db: Database.Database, since: string): readonly DayCounts[] {
-  const sql = `SELECT substr(finished_at, 1, 10) AS day, sum(added) AS added, sum(changed) AS changed,
-      sum(removed) AS removed, sum(restored) AS restored
-    FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0 AND finished_at >= ?
-    GROUP BY day ORDER BY day`;
-  return db.prepare<[string], DayCounts>(sql).all(since);
-}
-
 /** Drops `last_update_datetime` if other fields changed too, since it changes whenever one of them does. */
 export function significantFields<T extends { readonly field: string }>(fields: readonly T[]): readonly T[] {
   const significant = fields.filter(({ field }) => field !== 'last_update_datetime');

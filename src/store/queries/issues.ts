@@ -1,30 +1,59 @@
 import type Database from 'better-sqlite3';
-import type { drift, rejectedLeagues } from '../schema.ts';
+import type { drift } from '../schema.ts';
+import { type HeldRemoval, selectHeldRemovals } from '../tables/held-removals.ts';
 
-type Rejection = Pick<typeof rejectedLeagues.$inferSelect, 'id' | 'league_id' | 'position' | 'first_seen_at'> & {
-  /** The first problem, as `path message`. */
+/** Open rejections with the same first problem. */
+export type RejectionGroup = {
+  /** The problem, as `path message`. */
   readonly problem: string | null;
-  readonly problems: number;
+  readonly elements: number;
+  readonly first_seen_at: string;
+  /** The first few. */
+  readonly examples: readonly Rejection[];
 };
 
-type DriftEntry = Omit<typeof drift.$inferSelect, 'first_run_id'>;
+type Rejection = {
+  readonly league_id: string | null;
+  readonly position: number;
+  /** The name of the stored league with this id. */
+  readonly league_name: string | null;
+};
+
+type DriftEntry = Omit<typeof drift.$inferSelect, 'first_run_id' | 'example_league_id'>;
 
 const MAX_ROWS = 20;
+const MAX_GROUPS = 8;
+const MAX_EXAMPLES = 8;
 const MAX_CHARS = 200;
 
-const REJECTIONS = `SELECT id, substr(league_id, 1, ${MAX_CHARS}) AS league_id, position, first_seen_at,
-    json_array_length(problems) AS problems,
-    substr(concat_ws(' ', nullif(problems ->> '$[0].path', ''), problems ->> '$[0].message'), 1, ${MAX_CHARS}) AS problem
-  FROM rejected_leagues WHERE resolved_at IS NULL ORDER BY id DESC LIMIT ${MAX_ROWS}`;
+const PROBLEM = `substr(concat_ws(' ', nullif(problems ->> '$[0].path', ''), problems ->> '$[0].message'), 1, ${MAX_CHARS})`;
+const GROUPS = `SELECT ${PROBLEM} AS problem, count(*) AS elements, min(first_seen_at) AS first_seen_at
+  FROM rejected_leagues WHERE resolved_at IS NULL GROUP BY 1 ORDER BY elements DESC, problem LIMIT ${MAX_GROUPS}`;
+const EXAMPLES = `SELECT substr(rejected.league_id, 1, ${MAX_CHARS}) AS league_id, position,
+    substr(league_name, 1, ${MAX_CHARS}) AS league_name
+  FROM rejected_leagues AS rejected LEFT JOIN leagues ON leagues.league_id = rejected.league_id
+  WHERE resolved_at IS NULL AND ${PROBLEM} = ? ORDER BY rejected.id LIMIT ${MAX_EXAMPLES}`;
 const DRIFT = `SELECT substr(field, 1, ${MAX_CHARS}) AS field, kind, detail, first_seen_at
   FROM drift ORDER BY first_seen_at DESC, field LIMIT ${MAX_ROWS}`;
 
-/** The newest open rejections and drift, and the number of open rejections: in total, and without a `league_id`. */
-export function readIssues(db: Database.Database) {
+export type Issues = {
+  readonly held: readonly HeldRemoval[];
+  readonly openRejections: number;
+  /** Open rejections without a `league_id`. */
+  readonly unidentified: number;
+  readonly rejections: readonly RejectionGroup[];
+  /** The newest. */
+  readonly drift: readonly DriftEntry[];
+};
+
+export function readIssues(db: Database.Database): Issues {
+  const groups = db.prepare<[], Omit<RejectionGroup, 'examples'>>(GROUPS).all();
+  const examplesOf = db.prepare<[string | null], Rejection>(EXAMPLES);
   return {
+    held: selectHeldRemovals(db),
     openRejections: count(db, 'resolved_at IS NULL'),
     unidentified: countUnidentified(db),
-    rejections: db.prepare<[], Rejection>(REJECTIONS).all(),
+    rejections: groups.map((group) => ({ ...group, examples: examplesOf.all(group.problem) })),
     drift: db.prepare<[], DriftEntry>(DRIFT).all(),
   };
 }
@@ -36,6 +65,9 @@ export const countUnidentified = (db: Database.Database): number =>
     `resolved_at IS NULL AND league_id IS NULL AND scope = (SELECT scope FROM runs
       WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1)`,
   );
+
+export const countHeld = (db: Database.Database): number =>
+  db.prepare<[], number>('SELECT count(*) FROM held_removals').pluck().get() ?? 0;
 
 function count(db: Database.Database, where: string): number {
   return db.prepare<[], number>(`SELECT count(*) FROM rejected_leagues WHERE ${where}`).pluck().get() ?? 0;

@@ -7,22 +7,41 @@ export type Filter = {
   /** Part of the name, city or state, or the whole `league_id`. */
   readonly search?: string | undefined;
   readonly sport?: string | undefined;
-  /** A status of the service, or `removed` for leagues that are no longer listed. */
+  /** A status of the service, `removed` for leagues that are no longer listed, or `held` for those whose removal is held. */
   readonly status?: string | undefined;
 };
 
+const ORDERS = {
+  name: 'leagues.league_name COLLATE NOCASE, league_id',
+  changed: 'changed_at DESC, league_id',
+  priority: 'leagues.priority, leagues.league_name COLLATE NOCASE, league_id',
+} as const;
+
+export type Sort = keyof typeof ORDERS;
+export const SORTS = Object.keys(ORDERS) as readonly Sort[];
+
 type League = typeof leagues.$inferSelect;
 
+/** Texts are truncated. */
 type ListedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'status' | 'changed_at' | 'removed_at'> & {
   readonly place: string | null;
+  readonly priority: string;
+};
+
+export type ListOptions = {
+  readonly sort?: Sort;
+  /** The page, from 1. */
+  readonly page: number;
+  readonly limit: number;
 };
 
 export type LeaguePage = ReturnType<typeof listLeagues>;
 
 const truncate = (expression: string): string => `substr(${expression}, 1, 200)`;
 
-/** Page `wanted` (from 1) of the matching leagues, sorted by name; the last page if `wanted` is too high. */
-export function listLeagues(db: Database.Database, filter: Filter, wanted: number, limit: number) {
+/** A page of the matching leagues; the last page if `page` is too high. */
+export function listLeagues(db: Database.Database, filter: Filter, options: ListOptions) {
+  const { sort = 'name', page: wanted, limit } = options;
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
   // Without a filter, the count needs only indexes, as in the view `freshness`.
@@ -32,9 +51,10 @@ export function listLeagues(db: Database.Database, filter: Filter, wanted: numbe
   const total = db.prepare<[object], number>(count).pluck().get(values) ?? 0;
   const page = Math.min(wanted, Math.max(1, Math.ceil(total / limit)));
   const sql = `SELECT league_id, ${truncate('league_name')} AS league_name, ${truncate('sport')} AS sport, ${truncate('status')} AS status,
-      ${truncate("nullif(concat_ws(', ', nullif(city, ''), nullif(state, '')), '')")} AS place, changed_at, removed_at
+      ${truncate("nullif(concat_ws(', ', nullif(city, ''), nullif(state, '')), '')")} AS place,
+      ${truncate('CAST(priority AS TEXT)')} AS priority, changed_at, removed_at
     FROM leagues WHERE ${where}
-    ORDER BY leagues.league_name COLLATE NOCASE, league_id LIMIT @limit OFFSET @offset`;
+    ORDER BY ${ORDERS[sort]} LIMIT @limit OFFSET @offset`;
   const found = db.prepare<[object], ListedLeague>(sql).all({ ...values, limit, offset: (page - 1) * limit });
   return { total, page, leagues: found };
 }
@@ -46,7 +66,8 @@ function buildWhere({ search, sport, status }: Filter): string {
     // Truncated like the values that `countFacets` offers as filters.
     sport && `${truncate('sport')} = @sport`,
     status === 'removed' ? 'removed_at IS NOT NULL' : 'removed_at IS NULL',
-    status && status !== 'removed' && `${truncate('status')} = @status`,
+    status === 'held' && 'league_id IN (SELECT league_id FROM held_removals)',
+    status && status !== 'removed' && status !== 'held' && `${truncate('status')} = @status`,
   ];
   return conditions.filter((condition) => condition).join(' AND ');
 }

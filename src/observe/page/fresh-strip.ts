@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import type { FreshTime, Outage, Share } from '../../store/queries/fresh-time.ts';
+import { formatDuration } from '../../time/duration.ts';
+import { bdi, countOf, dayOf, type Html, moment, momentInText, nameOfDay, timeOnly } from './html.ts';
+
+const STEP = 12;
+const BAR = 9;
+const HEIGHT = 30;
+/** A day that was not fresh throughout misses at least this much of its height, so that one can see it. */
+const MIN_MISSING = 5;
+const MAX_ERROR_LENGTH = 140;
+
+/** `98.3 %`; 100 % is only written if nothing is missing. */
+export function formatShare(share: number): string {
+  return share === 1 ? '100 %' : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+}
+
+export function renderShares({ shares }: FreshTime): Html | '' {
+  const known = shares.filter(({ share }) => share !== undefined);
+  if (known.length === 0) return '';
+  return html`<dl class="shares" aria-label="Share of the time in which the data was fresh">${known.map(
+    ({ name, share = 0 }) => {
+      const [number = '', unit] = formatShare(share).split(' ');
+      return html`<div><dt>${name}</dt><dd>${number} <small>${unit}</small></dd></div>`;
+    },
+  )}</dl>`;
+}
+
+/** A bar for each day: the higher, the more of the day the data was fresh; what is missing lies on top in red. */
+export function renderFreshDays({ days, outages }: FreshTime, now: number): Html {
+  const first = days.find(({ share }) => share !== undefined);
+  if (first === undefined) return html``;
+  const known = days.flatMap(({ share }) => (share === undefined ? [] : [share]));
+  const summary = `${countOf(known.length, 'day')}: ${known.filter((share) => share === 1).length} of them fresh throughout`;
+  const width = days.length * STEP - STEP + BAR;
+  return html`<div class="top sub"><h3>90 days</h3><p class="muted">share of each day in which the data was fresh</p></div>
+<svg class="chart days" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${summary}">${days.map(
+    ({ startsAt, share }, index) => renderDay(index * STEP, dayOf(startsAt), share),
+  )}</svg>
+<p class="ends"><span>${nameOfDay(days[0]?.startsAt ?? now, now)}</span><span>Today</span></p>
+${outages.length === 0 ? '' : html`<ul class="outages">${outages.map((outage) => html`<li>${renderOutage(outage, now)}</li>`)}</ul>`}`;
+}
+
+function renderDay(x: number, day: string, share: Share): Html {
+  if (share === undefined)
+    return html`<rect class="none" x="${x}" y="${HEIGHT - 3}" width="${BAR}" height="3"><title>${day}: nothing known</title></rect>`;
+  const missing = share === 1 ? 0 : Math.max(MIN_MISSING, (1 - share) * HEIGHT);
+  const title = html`<title>${day}: fresh ${formatShare(share)} of the time</title>`;
+  const bar = (kind: string, y: number, height: number): Html =>
+    html`<rect class="${kind}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}"/>`;
+  const top = missing === 0 ? '' : bar('stale', 0, Math.max(1, missing - 1.5));
+  const rest = HEIGHT - missing;
+  return html`<g>${title}${top}${rest < 0.5 ? '' : bar('fresh', missing, rest)}</g>`;
+}
+
+function renderOutage({ from, to, failedPolls, error, staleMs }: Outage, now: number): Html {
+  const isSameDay = to !== undefined && dayOf(from) === dayOf(to);
+  const end = to === undefined ? 'now' : isSameDay ? timeOnly(to) : momentInText(to, now);
+  const what = failedPolls === 0 ? 'no polls' : `${countOf(failedPolls, 'poll')} failed`;
+  const stale = staleMs < 1_000 ? '' : `, stale for ${formatDuration(staleMs)}`;
+  const why = error === null ? '' : html`: ${bdi(error.slice(0, MAX_ERROR_LENGTH), error.length)}`;
+  return html`${moment(from, now)} to ${end} <span class="muted">${what}${stale}${why}</span>`;
+}

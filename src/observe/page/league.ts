@@ -1,0 +1,70 @@
+import { html } from 'hono/html';
+import type { RecentChange } from '../../store/queries/changed-polls.ts';
+import type { LeagueDetails } from '../../store/queries/leagues.ts';
+import { renderFields, renderSign } from './change-list.ts';
+import { bdi, type Html, moment, momentInText, relativeTime } from './html.ts';
+
+export const MAX_HISTORY = 100;
+const MAX_FIELDS = 20;
+/** What stands in the head of the page. */
+const IN_HEAD = ['league_name', 'sport', 'status'];
+const EMPTY = new Set(['', '[]', '{}']);
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  Identity: ['league_id', 'league_image', 'priority', 'city', 'state'],
+  Season: ['active_season_type', 'active_year', 'active_poll', 'rankings', 'default_tournaments', 'default_markets'],
+  'External ids': ['sport_db_id', 'external_id', 'external_odds_id'],
+  Times: ['create_datetime', 'last_update_datetime'],
+};
+const OTHERS = 'Other';
+
+type Field = LeagueDetails['fields'][number];
+
+export function renderLeague(id: string, details: LeagueDetails, history: readonly RecentChange[], now: number): Html {
+  const { name, first_seen_at, changed_at } = details;
+  return html`<section aria-labelledby="league-title" data-part="league"><h1 id="league-title">${bdi(name || id)}</h1>
+<p>${renderHead(details, now)}</p>
+<p class="muted">first seen ${momentInText(first_seen_at, now)} &middot; changed ${momentInText(changed_at, now)}, ${relativeTime(changed_at, now)}</p></section>
+<section class="half" aria-labelledby="fields-title" data-part="fields"><h2 id="fields-title">Fields</h2>${renderAllFields(details.fields)}</section>
+<div class="half" data-part="history"><section aria-labelledby="history-title"><div class="top"><h2 id="history-title">History</h2></div>
+<ol class="feed">${history.map((change) => renderEntry(change, now))}</ol>
+${history.length === MAX_HISTORY ? html`<p class="muted">The newest ${MAX_HISTORY} changes; <code>league-sync changes --league ID --since 0</code> prints the whole history.</p>` : ''}</section>
+<section aria-labelledby="sql-title"><h2 id="sql-title">In SQL</h2><p class="muted">Every version of this league:</p><code class="sql">SELECT * FROM league_versions WHERE league_id = '${id.replaceAll("'", "''")}' ORDER BY seq;</code></section></div>`;
+}
+
+function renderHead({ fields, removed_at, held_since }: LeagueDetails, now: number): Html {
+  const textOf = (wanted: string): string => fields.find(({ name }) => name === wanted)?.value.text ?? '';
+  const place = [textOf('city'), textOf('state')].filter((part) => part !== '').join(', ');
+  const parts = [textOf('sport'), removed_at === null ? textOf('status') : '', place].filter((part) => part !== '');
+  return html`${renderListing(removed_at, held_since, now)} ${parts.map((part, index) => html`${index > 0 ? ' · ' : ''}${bdi(part.slice(0, 200), part.length)}`)}`;
+}
+
+function renderListing(removedAt: string | null, heldSince: string | null, now: number): Html {
+  if (removedAt !== null)
+    return html`<span class="tag removed">removed</span> ${momentInText(removedAt, now)} &middot;`;
+  if (heldSince === null) return html`<span class="tag good">listed</span>`;
+  return html`<span class="tag held">removal held</span> since ${momentInText(heldSince, now)} &middot;`;
+}
+
+function renderAllFields(fields: readonly Field[]): Html {
+  const isEmpty = ({ value }: Field): boolean => value.text === null || EMPTY.has(value.text.replace(/\s/g, ''));
+  const [filled, empty] = [fields.filter((field) => !isEmpty(field)), fields.filter(isEmpty)];
+  const grouped = new Set(Object.values(GROUPS).flat());
+  const groups = {
+    Head: IN_HEAD,
+    ...GROUPS,
+    [OTHERS]: filled.map(({ name }) => name).filter((name) => !grouped.has(name) && !IN_HEAD.includes(name)),
+  };
+  return html`${Object.entries(groups).map(([title, names]) => {
+    const found = names.flatMap((wanted) => filled.filter(({ name }) => name === wanted));
+    if (found.length === 0) return '';
+    return html`${title === 'Head' ? '' : html`<h3 class="group">${title}</h3>`}<dl class="fields">${found.map(renderField)}</dl>`;
+  })}${empty.length === 0 ? '' : html`<details><summary>${empty.length} without a value</summary><dl class="fields">${empty.map(renderField)}</dl></details>`}`;
+}
+
+function renderField({ name, value }: Field): Html {
+  return html`<dt><code>${name}</code></dt><dd>${value.text === null ? html`<span class="muted">nothing</span>` : bdi(value.text, value.length)}</dd>`;
+}
+
+function renderEntry(change: RecentChange, now: number): Html {
+  return html`<li class="is-${change.kind}" id="change-${change.seq}">${renderSign(change.kind)}<div><p>${moment(change.at, now)} <span class="muted">${relativeTime(change.at, now)} &middot; ${change.kind}</span></p>${renderFields(change, MAX_FIELDS)}</div></li>`;
+}

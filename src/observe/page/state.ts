@@ -1,0 +1,74 @@
+import { html } from 'hono/html';
+import type { FreshTime } from '../../store/queries/fresh-time.ts';
+import type { Monitor } from '../monitor.ts';
+import type { Reason } from '../verdict.ts';
+import { renderShares } from './fresh-strip.ts';
+import { bdi, count, countOf, type Html, momentInText, relativeTime, timeOfDay } from './html.ts';
+import { iconPath } from './icons.ts';
+
+/** What only the database knows; undefined if it cannot be read. */
+type Stored = { readonly fresh: FreshTime; readonly driftCount: number } | undefined;
+
+/** The top of the home page: the verdict, the age of the data, and what needs attention. */
+export function renderState(monitor: Monitor, stored: Stored, now: number): Html {
+  const { state, headline } = monitor.verdict();
+  return html`<div class="state ${state}" id="state" data-part="state">
+<img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
+<div class="what"><h1>${headline}</h1>
+<p class="facts">${renderFacts(monitor, now)}</p></div>
+${stored && renderShares(stored.fresh)}${renderAttention(monitor, now)}${stored && renderChecks(monitor, stored.driftCount, now)}</div>`;
+}
+
+function renderFacts(monitor: Monitor, now: number): Html {
+  if (monitor.path() === undefined) return html`opening the database`;
+  const success = monitor.lastSuccess();
+  const next = renderNextPoll(monitor, now);
+  if (success === undefined) return html`no data yet &middot; ${next}`;
+  const leagues = monitor.counts()?.live_leagues;
+  // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
+  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
+}
+
+function renderNextPoll(monitor: Monitor, now: number): Html {
+  const { running, pausedUntil = 0, refusal, isBlocked = false } = monitor.liveState() ?? {};
+  const until = (at: number) => relativeTime(at, now, 'until');
+  if (running !== undefined) return html`polling the ${running} now`;
+  if (pausedUntil > now) return html`the service asked for a pause (Retry-After), which ends ${until(pausedUntil)}`;
+  if (isBlocked && refusal !== undefined) return html`next try ${until(refusal.until)}`;
+  return html`next poll ${until(monitor.settings.schedule.nextTime())}`;
+}
+
+/** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
+function renderAttention(monitor: Monitor, now: number): Html | '' {
+  const rows = monitor.attention();
+  const isStored = ({ reason }: Reason): boolean =>
+    reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
+  const others = monitor.verdict().reasons.filter((reason) => !isStored(reason));
+  if (others.length + rows.length === 0) return '';
+  return html`<ul class="attention">${others.map(({ message }) => html`<li><p>${bdi(message)}</p></li>`)}${rows.map(
+    ({ since, summary, what_to_do }) => html`<li><p><b>What happened</b> ${bdi(summary)}${
+      since === null ? '' : html` <span class="muted">since ${momentInText(since, now)}</span>`
+    }</p>
+<p><b>What you can do</b> ${what_to_do}</p></li>`,
+  )}</ul>`;
+}
+
+function renderChecks(monitor: Monitor, driftCount: number, now: number): Html | '' {
+  const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
+  const check = (isOpen: boolean, text: string): Html =>
+    isOpen ? html`<li class="open"><a href="#notices">${text}</a></li>` : html`<li>${text}</li>`;
+  return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
+    driftCount === 0
+      ? check(false, 'nothing unexpected')
+      : html`<li><a href="#notices">${countOf(driftCount, 'departure')} from the interface</a></li>`
+  }${renderSessionCheck(monitor, now)}</ul>`;
+}
+
+function renderSessionCheck(monitor: Monitor, now: number): Html {
+  const { refusal, token } = monitor.liveState() ?? {};
+  if (refusal !== undefined) return html`<li class="bad">no session</li>`;
+  if (token === undefined) return html`<li class="open">no session yet</li>`;
+  if (!token.isValid) return html`<li class="bad">session expired</li>`;
+  const { leftMs } = token;
+  return html`<li>session valid${leftMs === undefined ? '' : html`, expires ${relativeTime(now + leftMs, now, 'until')}`}</li>`;
+}

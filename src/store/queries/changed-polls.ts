@@ -1,0 +1,118 @@
+import type Database from 'better-sqlite3';
+import type { FeedEntry } from './feed.ts';
+
+export type Kind = FeedEntry['kind'];
+export const KINDS: readonly Kind[] = ['added', 'changed', 'removed', 'restored'];
+
+/** A change for the status page, with long values truncated. */
+export type RecentChange = Pick<FeedEntry, 'seq' | 'at' | 'kind' | 'league_id' | 'league_name'> & {
+  readonly sport: string | null;
+  readonly fields: readonly FieldChange[];
+};
+
+/** The old and the new value as text; each is null if the field had no value. */
+export type FieldChange = { readonly field: string; readonly old: string | null; readonly now: string | null };
+
+/** A poll that changed leagues. All its changes have the timestamp `at`. */
+export type ChangedPoll = { readonly id: number; readonly at: string } & Readonly<Record<Kind, number>>;
+
+export type PollFilter = {
+  /** A day in UTC, `YYYY-MM-DD`. */
+  readonly day?: string | undefined;
+  /** Selects polls with changes of this kind. */
+  readonly kind?: Kind | undefined;
+  /** Selects the polls before, or after, the poll with this id. */
+  readonly olderThan?: number | undefined;
+  readonly newerThan?: number | undefined;
+};
+
+// Repeats the conditions of the covering index `runs_with_changes`, so that SQLite uses that index: the feed may have
+// millions of rows.
+const CHANGED_POLLS = "FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0";
+const MAX_SHOWN_CHARS = 200;
+
+/** The polls that match, newest first; with `newerThan`, the next ones after that poll. */
+function* iteratePolls(db: Database.Database, filter: PollFilter): Generator<ChangedPoll> {
+  const { day, kind, olderThan, newerThan } = filter;
+  const at = '(SELECT finished_at FROM runs WHERE id = ';
+  const where = [
+    // `T~` sorts after every time of the day, since a tilde sorts after all digits.
+    day && "finished_at >= @day AND finished_at < @day || 'T~'",
+    kind && `${kind} > 0`,
+    olderThan && `finished_at < ${at} @olderThan)`,
+    newerThan && `finished_at > ${at} @newerThan)`,
+  ].filter((condition) => condition);
+  const sql = `SELECT id, finished_at AS at, added, changed, removed, restored ${[CHANGED_POLLS, ...where].join(' AND ')}
+    ORDER BY finished_at ${newerThan === undefined ? 'DESC' : 'ASC'}`;
+  yield* db.prepare<[object], ChangedPoll>(sql).iterate(filter);
+}
+
+/** The first polls that match, until these have `maxChanges` changes, of which a kind counts at most `foldAbove`. */
+export function readPolls(
+  db: Database.Database,
+  filter: PollFilter,
+  { maxChanges, foldAbove }: { readonly maxChanges: number; readonly foldAbove: number },
+): readonly ChangedPoll[] {
+  const polls: ChangedPoll[] = [];
+  let changes = 0;
+  for (const poll of iteratePolls(db, filter)) {
+    polls.push(poll);
+    for (const kind of filter.kind ? [filter.kind] : KINDS) changes += poll[kind] > foldAbove ? 1 : poll[kind];
+    if (changes >= maxChanges) break;
+  }
+  return filter.newerThan === undefined ? polls : polls.reverse();
+}
+
+/** Whether any poll matches. */
+export function hasPolls(db: Database.Database, filter: PollFilter): boolean {
+  for (const _ of iteratePolls(db, filter)) return true;
+  return false;
+}
+
+export function findPoll(db: Database.Database, id: number): ChangedPoll | undefined {
+  const sql = `SELECT id, finished_at AS at, added, changed, removed, restored ${CHANGED_POLLS} AND id = ?`;
+  return db.prepare<[number], ChangedPoll>(sql).get(id);
+}
+
+type ChangeFilter = { readonly at: string; readonly kinds: readonly Kind[] } | { readonly leagueId: string };
+type ChangeLimits = { readonly limit: number; readonly offset?: number };
+
+/** Changes of one poll in the order of the feed, or of one league, newest first. */
+export function readChanges(
+  db: Database.Database,
+  filter: ChangeFilter,
+  limits: ChangeLimits,
+): readonly RecentChange[] {
+  const where =
+    'at' in filter
+      ? `at = @at AND kind IN (${filter.kinds.map((kind) => `'${kind}'`).join()})`
+      : 'league_id = @leagueId';
+  const order = 'at' in filter ? 'seq' : 'at DESC, seq DESC';
+  const member = (name: string): string =>
+    `substr(coalesce(after ->> '$.${name}', before ->> '$.${name}'), 1, ${MAX_SHOWN_CHARS}) AS ${name === 'sport' ? name : 'league_name'}`;
+  const sql = `SELECT seq, at, kind, league_id, ${member('league_name')}, ${member('sport')}
+    FROM league_changes WHERE ${where} ORDER BY ${order} LIMIT @limit OFFSET @offset`;
+  const { kinds: _, ...values } = { kinds: [], ...filter };
+  const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(sql).all({ offset: 0, ...limits, ...values });
+  const fieldsOf = db.prepare<[number], FieldChange>(
+    `SELECT field, substr(CAST(old_value AS TEXT), 1, ${MAX_SHOWN_CHARS}) AS old,
+        substr(CAST(new_value AS TEXT), 1, ${MAX_SHOWN_CHARS}) AS now
+      FROM league_field_changes WHERE seq = ?`,
+  );
+  return rows.map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
+}
+
+/** How many changes of each kind there were on one day (UTC, `YYYY-MM-DD`). */
+export type DayCounts = { readonly day: string } & Readonly<Record<FeedEntry['kind'], number>>;
+
+/**
+ * Counts the changes of each day since a timestamp, oldest day first. Sums up `runs`, since the feed may have millions
+ * of rows. The conditions repeat those of the covering index `runs_with_changes`, so that SQLite uses that index.
+ */
+export function readDays(db: Database.Database, since: string): readonly DayCounts[] {
+  const sql = `SELECT substr(finished_at, 1, 10) AS day, sum(added) AS added, sum(changed) AS changed,
+      sum(removed) AS removed, sum(restored) AS restored
+    FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0 AND finished_at >= ?
+    GROUP BY day ORDER BY day`;
+  return db.prepare<[string], DayCounts>(sql).all(since);
+}
