@@ -95,6 +95,20 @@ describe('the share of the time in which the data was fresh', () => {
     expect(readAt(NOON + HOUR).shares[0]?.share).toBeCloseTo(0.125, 9);
   });
 
+  it('counts failures before the first good poll, but not the time of the first poll itself', () => {
+    add({ at: NOON - 30 * MINUTE, outcome: 'interrupted' }, { at: NOON - 20 * MINUTE });
+    expect(readAt(NOON - 10 * MINUTE)).toMatchObject({
+      shares: [{ share: 1 }, { share: 1 }, { share: 1 }],
+      outages: [],
+    });
+    fresh = createFreshTime();
+    withDatabase(path, (db) => db.exec("UPDATE runs SET outcome = 'failed', error_kind = 'status' WHERE id = 1"));
+    expect(readAt(NOON - 10 * MINUTE)).toMatchObject({
+      shares: [{ share: 0.5 }, { share: 0.5 }, { share: 0.5 }],
+      outages: [{ from: NOON - 30 * MINUTE, to: NOON - 20 * MINUTE, failedPolls: 1, staleMs: 10 * MINUTE }],
+    });
+  });
+
   it('is the same whether the runs are read at once or one by one', () => {
     const polls = [
       ...goodPolls(NOON - 4 * HOUR, NOON - 2 * HOUR),

@@ -213,6 +213,8 @@ describe('the user of an open page', () => {
     const table = page.getByRole('table').first();
     await page.getByText('Show as a table').click();
     expect(await table.getByRole('row').count()).toBe(2);
+    const scroll = "document.querySelector('[data-part=polls] .scroll')";
+    await page.evaluate(`${scroll}.scrollLeft = -200`);
     const year = page.getByRole('group', { name: 'A year of changes' });
     simulator.setLeagues(moveOne(simulator.leagues()));
     worker.send('SIGHUP');
@@ -220,6 +222,7 @@ describe('the user of an open page', () => {
     await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => table.getByRole('row').count(), RENEWED).toBe(3);
     expect(await table.isVisible()).toBe(true);
+    expect(await page.evaluate(`${scroll}.scrollLeft`)).toBe(-200);
     expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
     expect(await year.textContent()).toContain('1 changed');
     expectQuiet();

@@ -46,6 +46,14 @@ describe('the chart of polls', () => {
     expect(steps).toEqual([17, 478, 17, 17]);
   });
 
+  it('stays as it is until the next poll is due', () => {
+    const polls = [pollAt(NOW - 3 * MINUTE)];
+    const chartAt = (now: number): string => String(renderPolls(polls, HOUR, now));
+    const step = HOUR / 90;
+    expect(chartAt(NOW + 1)).toBe(chartAt(NOW + step - 1));
+    expect(chartAt(NOW + step + 1)).not.toBe(chartAt(NOW + step - 1));
+  });
+
   it('leaves out polls from before its time', () => {
     expect(boxesOf([pollAt(NOW - MINUTE), pollAt(NOW - 2 * HOUR)])).toHaveLength(2);
   });

@@ -30,9 +30,11 @@ function labelOf(at: number, step: number): string {
   return text.slice(11, step < MINUTE_MS ? 19 : 16);
 }
 
+const MIN_TOP_MS = 10;
+
 /** The top of a duration axis (ms): a round number of at least `ms`, whose half is round as well. */
 export function roundUp(ms: number): number {
-  const size = 10 ** Math.floor(Math.log10(Math.max(1, ms)));
+  const size = 10 ** Math.floor(Math.log10(Math.max(MIN_TOP_MS, ms)));
   return size * ([1, 2, 4, 6, 10].find((factor) => factor * size >= ms) ?? 10);
 }
 

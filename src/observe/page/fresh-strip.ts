@@ -15,13 +15,17 @@ export function formatShare(share: number): string {
   return share === 1 ? '100 %' : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
 }
 
-export function renderShares({ shares }: FreshTime): Html | '' {
-  const known = shares.filter(({ share }) => share !== undefined);
+/** How many days must be known for a share to tell more than the one before it. */
+const MIN_DAYS: Readonly<Record<string, number>> = { '7 d': 2, '90 d': 8 };
+
+export function renderShares({ shares, days }: FreshTime): Html | '' {
+  const knownDays = days.filter(({ share }) => share !== undefined).length;
+  const known = shares.filter(({ name, share }) => share !== undefined && knownDays >= (MIN_DAYS[name] ?? 0));
   if (known.length === 0) return '';
   return html`<dl class="shares" aria-label="Share of the time in which the data was fresh">${known.map(
     ({ name, share = 0 }) => {
       const [number = '', unit] = formatShare(share).split(' ');
-      return html`<div><dt>${name}</dt><dd>${number} <small>${unit}</small></dd></div>`;
+      return html`<div><dt>fresh ${name}</dt><dd>${number} <small>${unit}</small></dd></div>`;
     },
   )}</dl>`;
 }

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Issues, RejectionGroup } from '../../store/queries/issues.ts';
 import type { HeldRemoval } from '../../store/tables/held-removals.ts';
-import { bdi, count, countOf, type Html, linkToLeague, moment, momentInText } from './html.ts';
+import { bdi, count, countOf, type Html, linkToLeague, momentInText } from './html.ts';
 
 const MAX_HELD = 10;
 
@@ -49,6 +49,8 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
 function renderDrift({ drift }: Issues, now: number): Html {
   return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service has departed from its interface</h2>
 <p>Values that fit no column are kept in <code>extra</code>. Check whether the programs that read these fields can cope.</p>
-<table><thead><tr><th scope="col">Field</th><th scope="col">What</th><th scope="col">First seen</th></tr></thead>
-<tbody>${drift.map(({ field, kind, detail, first_seen_at }) => html`<tr><th scope="row"><code>${field}</code></th><td>${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`}</td><td>${moment(first_seen_at, now)}</td></tr>`)}</tbody></table></section>`;
+<ul>${drift.map(
+    ({ field, kind, detail, first_seen_at }) =>
+      html`<li><code>${field}</code> ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`} <span class="muted">since ${momentInText(first_seen_at, now)}</span></li>`,
+  )}</ul></section>`;
 }

@@ -41,7 +41,12 @@ export function spanOf({ nthTimeAfter }: Pick<Schedule, 'nthTimeAfter'>, now: nu
 
 /** Draws each poll at its time: above how long it took, below what came of it. A time without polls stays empty. */
 export function renderPolls(newestFirst: readonly RunSummary[], spanMs: number, now: number): Html {
-  const from = now - spanMs;
+  if (newestFirst.length === 0)
+    return html`<div class="top"><h2 id="polls-title">Polls</h2></div><p class="muted">No poll yet.</p>`;
+  // Moves on by whole steps, so that an open page need not draw the chart again while nothing happens.
+  const step = spanMs / POLLS_SHOWN;
+  const to = Math.ceil(now / step) * step;
+  const from = to - spanMs;
   const polls = newestFirst.filter(({ started_at }) => Date.parse(started_at) >= from).reverse();
   const took = newestFirst.filter(({ outcome }) => outcome !== 'failed' && outcome !== 'running').map(durationMs);
   const longest = roundUp(1.3 * percentile(took, 0.95));
@@ -54,15 +59,11 @@ export function renderPolls(newestFirst: readonly RunSummary[], spanMs: number, 
     return renderPoll(poll, { x: Math.max(LEFT, x), width, longest });
   });
   return html`<div class="top"><h2 id="polls-title">Polls</h2><p class="muted">${describeDurations(took)}</p>${renderKey(polls)}</div>
-<div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${PATTERN}${renderScale(longest)}${timeTicks(
-    from,
-    now,
-    MAX_TICKS,
-  ).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
+<div class="scroll" tabindex="0" role="group" aria-label="Polls by time"><svg class="chart polls" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${PATTERN}${renderScale(longest)}${timeTicks(from, to, MAX_TICKS).map(({ at, label }) => renderTick(toX(at), label))}${bars}</svg></div>${renderTable(newestFirst)}`;
 }
 
 function describeDurations(took: readonly number[]): string {
-  if (took.length === 0) return 'No poll yet.';
+  if (took.length === 0) return '';
   return `half took at most ${formatDuration(percentile(took, 0.5))}, all but 5 % at most ${formatDuration(percentile(took, 0.95))}`;
 }
 
@@ -107,8 +108,7 @@ function renderKey(polls: readonly RunSummary[]): Html {
   })}</ul>`;
 }
 
-function renderTable(newestFirst: readonly RunSummary[]): Html | '' {
-  if (newestFirst.length === 0) return '';
+function renderTable(newestFirst: readonly RunSummary[]): Html {
   const row = (poll: RunSummary) =>
     html`<tr><td class="number">${count(poll.id)}</td><td><time title="${poll.started_at.slice(0, 19).replace('T', ' ')} UTC">${poll.started_at.slice(0, 19).replace('T', ' ')}</time></td><td class="number">${poll.finished_at === null ? '' : formatDuration(durationMs(poll))}</td><td>${describeOutcome(poll)}</td></tr>`;
   return html`<details><summary>Show as a table</summary><table>

@@ -15,8 +15,9 @@ function formatRelative(form, ms) {
 
 /**
  * Keeps an open page up to date: fetches it every 10 s, replaces changed parts, updates ages every second, and warns if
- * the worker stops answering. A part that has the focus is not replaced, unless the focus can move to the same link or
- * summary in the new version. A part with selected text is not replaced, unless it is the state or the card beside the changes.
+ * the worker stops answering. A part that has the focus is not replaced, unless the focus can move to the same link,
+ * summary or chart in the new version. A part with selected text is not replaced, unless it shows the state or the
+ * session. Charts keep their place in sideways scrolling.
  */
 export const SCRIPT = `
 ${AGES}
@@ -76,7 +77,8 @@ function putParts(nextMain) {
 function replace(part, next) {
   if (contentOf(part) === contentOf(next)) return;
   const focused = part.querySelector(':focus');
-  const successor = focused?.matches('a, summary') && [...next.querySelectorAll('a, summary')].find((element) => element.outerHTML === focused.outerHTML);
+  const isSame = (element) => element.matches('.scroll') ? element.ariaLabel === focused.ariaLabel : element.outerHTML === focused.outerHTML;
+  const successor = focused?.matches('a, summary, .scroll') && [...next.querySelectorAll('a, summary, .scroll')].find(isSame);
   const selection = document.getSelection();
   const isSelected = !selection.isCollapsed && selection.containsNode(part, true);
   /* The state and the session are replaced even if text in them is selected. */
@@ -84,7 +86,9 @@ function replace(part, next) {
   if ((mayWait && isSelected) || (focused && !successor)) return;
   const isOpen = part.querySelector('details[open]') !== null;
   for (const details of next.querySelectorAll('details')) details.open = isOpen;
+  const scrolled = [...part.querySelectorAll('.scroll')].map((element) => element.scrollLeft);
   part.replaceWith(next);
+  for (const [index, element] of next.querySelectorAll('.scroll').entries()) element.scrollLeft = scrolled[index] ?? 0;
   if (successor) successor.focus({ preventScroll: true });
 }
 

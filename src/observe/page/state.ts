@@ -16,7 +16,7 @@ export function renderState(monitor: Monitor, stored: Stored, now: number): Html
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
 <p class="facts">${renderFacts(monitor, now)}</p></div>
-${stored && renderShares(stored.fresh)}${renderAttention(monitor, now)}${stored && renderChecks(monitor, stored.driftCount, now)}</div>`;
+${stored && renderShares(stored.fresh)}${renderAttention(monitor, now)}${stored && monitor.lastSuccess() && renderChecks(monitor, stored.driftCount, now)}</div>`;
 }
 
 function renderFacts(monitor: Monitor, now: number): Html {
@@ -40,10 +40,12 @@ function renderNextPoll(monitor: Monitor, now: number): Html {
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
 function renderAttention(monitor: Monitor, now: number): Html | '' {
-  const rows = monitor.attention();
+  const { state, reasons } = monitor.verdict();
+  // While the leagues are loaded for the first time, the headline says all of it.
+  const rows = monitor.attention().filter(({ what }) => state !== 'loading' || what !== 'stale');
   const isStored = ({ reason }: Reason): boolean =>
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
-  const others = monitor.verdict().reasons.filter((reason) => !isStored(reason));
+  const others = reasons.filter((reason) => !isStored(reason));
   if (others.length + rows.length === 0) return '';
   return html`<ul class="attention">${others.map(({ message }) => html`<li><p>${bdi(message)}</p></li>`)}${rows.map(
     ({ since, summary, what_to_do }) => html`<li><p><b>What happened</b> ${bdi(summary)}${
@@ -60,7 +62,7 @@ function renderChecks(monitor: Monitor, driftCount: number, now: number): Html |
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
       ? check(false, 'nothing unexpected')
-      : html`<li><a href="#notices">${countOf(driftCount, 'departure')} from the interface</a></li>`
+      : check(true, `${countOf(driftCount, 'departure')} from the interface`)
   }${renderSessionCheck(monitor, now)}</ul>`;
 }
 

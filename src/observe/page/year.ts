@@ -41,10 +41,11 @@ function renderDay(name: string, day: DayCounts | undefined, index: number): Htm
   const total = day === undefined ? 0 : totalOf(day);
   const level = THRESHOLDS.filter((least) => total >= least).length;
   const [x, y] = [LEFT + Math.floor(index / 7) * CELL, TOP + (index % 7) * CELL];
-  const square = html`<rect class="heat-${level}" x="${x}" y="${y}" width="${SQUARE}" height="${SQUARE}" rx="3"><title>${name}: ${describeCounts(day ?? {})}</title></rect>`;
+  const square = html`<rect class="heat-${level}" x="${x}" y="${y}" width="${SQUARE}" height="${SQUARE}" rx="3"/>`;
+  const title = html`<title>${name}: ${describeCounts(day ?? {})}</title>`;
   return total === 0
-    ? square
-    : html`<a href="/changes?day=${name}" tabindex="-1" aria-label="${name}: ${describeCounts(day ?? {})}">${square}</a>`;
+    ? html`<g>${title}${square}</g>`
+    : html`<a href="/changes?day=${name}" tabindex="-1">${title}${square}</a>`;
 }
 
 function renderKey(): Html {

@@ -126,7 +126,7 @@ function createTimeline(sums: Sums) {
   /** Since when (a timestamp) the data has been fresh without a break; before that, everything has been added. */
   let freshSince: string | undefined;
   let good: { readonly finishedAt: string; readonly staleAt: string } | undefined;
-  /** When the first run began; set while no good poll is known. */
+  /** When the first failed poll began; set while no good poll is known. */
   let waitingSince: string | undefined;
   let failed: { readonly from: string; readonly polls: number; readonly error: string | null } | undefined;
   let outages: readonly Outage[] = [];
@@ -177,12 +177,13 @@ function createTimeline(sums: Sums) {
       if (id !== (lastId ?? 0) + 1) forget();
       lastId = id;
       if (kind !== 'leagues') return true;
-      if (good === undefined) waitingSince ??= startedAt;
       if (GOOD.has(outcome)) {
         if (staleAt === null) forget();
         else succeed(finishedAt, staleAt);
-      } else if (outcome === 'failed')
+      } else if (outcome === 'failed') {
+        if (good === undefined) waitingSince ??= startedAt;
         failed = { from: failed?.from ?? startedAt, polls: (failed?.polls ?? 0) + 1, error };
+      }
       return true;
     },
     /** What is not added yet: the time from the last good poll on. */

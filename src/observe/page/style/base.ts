@@ -38,7 +38,7 @@ caption { text-align: left; color: var(--muted); font-size: .9rem; padding-botto
 th, td { text-align: left; padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); vertical-align: top; font-weight: 400; }
 thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: .85rem; }
 td.number { white-space: nowrap; }
-dl.rows { display: grid; gap: .35rem; font-size: .92rem; }
+dl.rows { display: grid; gap: .25rem; font-size: .92rem; }
 dl.rows > div { display: grid; grid-template-columns: 5.4rem minmax(0, 1fr); gap: 0 .75rem; } dl.rows dt { color: var(--muted); }
 dl.rows .bad { color: var(--bad-text); font-weight: 600; } dl.rows small { display: block; font-size: .88em; font-weight: 400; color: var(--muted); }
 `;

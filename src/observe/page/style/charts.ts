@@ -11,7 +11,7 @@ svg { display: block; } .chart { width: 100%; height: auto; }
 .days .fresh { fill: var(--good); } .days .stale { fill: var(--bad); } .days .none { fill: var(--none); } .days { height: 30px; }
 .ends { display: flex; justify-content: space-between; font-size: .8rem; color: var(--muted); margin-top: .25rem; }
 .outages { font-size: .9rem; margin-top: .5rem; display: grid; gap: .15rem; }
-.sub { margin: 1rem 0 .4rem; } details { margin-top: .6rem; font-size: .92rem; } summary { cursor: pointer; color: var(--link); width: fit-content; }
+.sub { margin: .7rem 0 .4rem; } details { margin-top: .4rem; font-size: .92rem; } summary { cursor: pointer; color: var(--link); width: fit-content; }
 .heat-0 { fill: var(--heat-0); } .heat-1 { fill: var(--heat-1); } .heat-2 { fill: var(--heat-2); }
 .heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .year a:is(:hover, :focus-visible) rect { stroke: var(--text); stroke-width: 1.5; }
 .big { font-size: 2rem; font-weight: 650; line-height: 1.1; letter-spacing: -.02em; margin: .1rem 0 .5rem; } .big small { font-size: .92rem; font-weight: 400; letter-spacing: 0; color: var(--muted); }

@@ -20,6 +20,6 @@ export const STATE = `
 .checks .bad { color: var(--bad-text); font-weight: 600; } .checks .bad::before { content: "✗"; color: var(--bad-text); }
 .chips { display: flex; flex-wrap: wrap; gap: .35rem; margin-top: .5rem; } .chips li { border: 1px solid var(--line); border-radius: 6px; padding: .05rem .55rem; font-size: .88rem; max-width: 100%; }
 #notices { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; align-items: start; } #notices section { margin: 0; }
-#notices p { margin: .3rem 0; font-size: .92rem; } #notices h3 { margin-top: .6rem; }
-main.dim > :not(#lost) { opacity: .55; filter: grayscale(1); } main.dim > #state { display: none; }
+#notices p { margin: .3rem 0; font-size: .92rem; } #notices h3 { margin-top: .6rem; } #notices li + li { margin-top: .15rem; } #notices .chips li { margin: 0; }
+main.dim > :not(#lost) { opacity: .65; filter: grayscale(1); } main.dim > #state { display: none; }
 `;
