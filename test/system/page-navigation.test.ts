@@ -167,7 +167,7 @@ describe('an operator', () => {
     await page.waitForURL(/kind=removed/);
     expect(await list.getByRole('listitem').count()).toBe(1);
     await page.goto('/changes');
-    await list.getByRole('link', { name: 'Show' }).click();
+    await list.getByRole('link', { name: '121 more' }).click();
     await page.waitForURL(/poll=1&kind=added/);
     const items = page.getByRole('main').locator('.feed li');
     expect(await items.count()).toBe(100);

@@ -4,12 +4,15 @@ import { KINDS } from '../../store/queries/changed-polls.ts';
 import { significantFields } from '../../store/queries/feed.ts';
 import { bdi, count, type Html, linkToLeague, moment, pathWith, relativeTime } from './html.ts';
 
-/** A poll with those of its changes that are shown; each kind in `folded` is shown as one line. */
+/** A poll with those of its changes that are shown; each kind in `folded` is one line. */
 export type PollView = {
   readonly poll: ChangedPoll;
   readonly changes: readonly RecentChange[];
-  readonly folded: readonly Kind[];
+  readonly folded: readonly Fold[];
 };
+
+/** `examples` are the first of the changes. */
+type Fold = { readonly kind: Kind; readonly examples: readonly RecentChange[] };
 
 const SIGNS: Readonly<Record<Kind, string>> = { added: '+', changed: '~', removed: '−', restored: '↺' };
 
@@ -22,11 +25,14 @@ export function renderPolls(views: readonly PollView[], now: number, maxFields: 
   return html`${views.map(({ poll, changes, folded }) => {
     const counts = describeCounts(poll);
     return html`<h3 class="poll">${moment(poll.at, now)} <span class="muted">${relativeTime(poll.at, now)} &middot; ${counts}</span></h3>
-<ol class="feed">${folded.map(
-      (kind) =>
-        html`<li class="is-${kind}">${renderSign(kind)}<p class="who plain">${count(poll[kind])} ${kind} <a href="${pathToPoll(poll.id, kind)}">Show</a></p></li>`,
-    )}${changes.map((change) => renderChange(change, maxFields))}</ol>`;
+<ol class="feed">${folded.map((fold) => renderFold(poll, fold))}${changes.map((change) => renderChange(change, maxFields))}</ol>`;
   })}`;
+}
+
+function renderFold(poll: ChangedPoll, { kind, examples }: Fold): Html {
+  const names = examples.map(({ league_id, league_name }) => html`${linkToLeague(league_id, league_name)}, `);
+  const rest = `${count(poll[kind] - examples.length)} more`;
+  return html`<li class="is-${kind}">${renderSign(kind)}<p class="who plain">${count(poll[kind])} ${kind}: ${names}<a href="${pathToPoll(poll.id, kind)}">${rest}</a></p></li>`;
 }
 
 /** Such as `1 added, 2 changed`. */

@@ -11,7 +11,7 @@ import {
 } from '../../store/queries/changed-polls.ts';
 import type { Read } from '../monitor.ts';
 import { type PollView, pathToPoll, renderChange, renderPolls } from './change-list.ts';
-import { count, type Html, momentInText, pathWith, relativeTime } from './html.ts';
+import { count, type Html, momentInText, pathWith } from './html.ts';
 
 type Database = Parameters<Parameters<Read>[0]>[0];
 
@@ -19,6 +19,8 @@ export const PAGE_SIZE = 100;
 /** If a poll has more changes of one kind than this, they are shown as one line. */
 const FOLD_ABOVE = 20;
 const MAX_FIELDS = 6;
+/** How many leagues such a line names. */
+const EXAMPLES = 3;
 
 export type ChangesPage = {
   readonly views: readonly PollView[];
@@ -48,8 +50,13 @@ export function readViews(
     const kinds = filter.kind ? [filter.kind] : KINDS.filter((kind) => poll[kind] > 0);
     const folded = kinds.filter((kind) => poll[kind] > limits.foldAbove);
     const open = kinds.filter((kind) => !folded.includes(kind));
+    const read = (wanted: readonly Kind[], limit: number) => readChanges(db, { at: poll.at, kinds: wanted }, { limit });
     const limit = open.reduce((sum, kind) => sum + poll[kind], 0);
-    return { poll, folded, changes: limit === 0 ? [] : readChanges(db, { at: poll.at, kinds: open }, { limit }) };
+    return {
+      poll,
+      folded: folded.map((kind) => ({ kind, examples: read([kind], EXAMPLES) })),
+      changes: limit === 0 ? [] : read(open, limit),
+    };
   });
 }
 
@@ -86,6 +93,6 @@ export function renderPollPage(
     to < 1 || to > last ? '' : html`<li><a href="${pathToPoll(poll.id, kind, to)}">${words}</a></li>`;
   const pager = html`<nav aria-label="Pages"><ul class="pages">${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}</ul></nav>`;
   return html`<section aria-labelledby="changes-title" data-part="changes"><div class="top"><h1 id="changes-title">${count(poll[kind])} ${kind}</h1>
-<p class="muted">by the poll of ${momentInText(poll.at, now)}, ${relativeTime(poll.at, now)}</p><p class="end plain"><a href="/changes">All changes</a></p></div>
+<p class="muted">by the poll of ${momentInText(poll.at, now)}</p><p class="end plain"><a href="/changes">All changes</a></p></div>
 <ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS))}</ol>${last > 1 ? pager : ''}</section>`;
 }

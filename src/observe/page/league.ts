@@ -23,7 +23,7 @@ export function renderLeague(id: string, details: LeagueDetails, history: readon
   const { name, first_seen_at, changed_at } = details;
   return html`<section aria-labelledby="league-title" data-part="league"><h1 id="league-title">${bdi(name || id)}</h1>
 <p>${renderHead(details, now)}</p>
-<p class="muted">first seen ${momentInText(first_seen_at, now)} &middot; changed ${momentInText(changed_at, now)}, ${relativeTime(changed_at, now)}</p></section>
+<p class="muted">first seen ${momentInText(first_seen_at, now)} &middot; changed ${momentInText(changed_at, now)}</p></section>
 <section class="half" aria-labelledby="fields-title" data-part="fields"><h2 id="fields-title">Fields</h2>${renderAllFields(details.fields)}</section>
 <div class="half" data-part="history"><section aria-labelledby="history-title"><div class="top"><h2 id="history-title">History</h2></div>
 <ol class="feed">${history.map((change) => renderEntry(change, now))}</ol>

@@ -23,6 +23,8 @@ const POLLS_SHOWN = 90;
 export const MAX_POLLS = 120;
 const MAX_SPAN_MS = 90 * DAY_MS;
 const LISTED_POLLS = 30;
+/** Of fewer polls, 5 % is less than one. */
+const MIN_FOR_95 = 20;
 
 const OUTCOMES: readonly RunSummary['outcome'][] = ['unchanged', 'changed', 'held', 'failed', 'interrupted', 'running'];
 const NAMES: Readonly<Partial<Record<RunSummary['outcome'], string>>> = {
@@ -64,7 +66,8 @@ export function renderPolls(newestFirst: readonly RunSummary[], spanMs: number, 
 
 function describeDurations(took: readonly number[]): string {
   if (took.length === 0) return '';
-  return `half took at most ${formatDuration(percentile(took, 0.5))}, all but 5 % at most ${formatDuration(percentile(took, 0.95))}`;
+  const half = `half took at most ${formatDuration(percentile(took, 0.5))}`;
+  return took.length < MIN_FOR_95 ? half : `${half}, all but 5 % at most ${formatDuration(percentile(took, 0.95))}`;
 }
 
 function renderScale(longest: number): Html {

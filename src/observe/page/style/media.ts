@@ -18,7 +18,7 @@ export const MEDIA = `
   :root { --ground: #fff; }
   header nav, form, .choices, .pages, .more, .skip, details:not([open]), .end a { display: none; }
   section, .state, .feed li { break-inside: avoid; } main { display: block; } main > * { margin-bottom: .75rem; }
-  .scroll svg { width: 100%; } time { font-size: 0; } time::after { content: attr(title); font-size: .85rem; } .poll .muted time { display: none; } a { color: inherit; }
+  .scroll svg { width: 100%; } time { font-size: 0; } time::after { content: attr(title); font-size: .85rem; } :is(.poll, .feed) time ~ .muted time { display: none; } a { color: inherit; }
   svg, .glyph, .state { print-color-adjust: exact; }
 }
 @media (prefers-contrast: more) { :root { --line: var(--muted); } }
