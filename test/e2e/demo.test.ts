@@ -141,7 +141,8 @@ describe('a demo at a terminal', () => {
     expect(lines[0]).toMatch(/^page {6}http:\/\/127\.0\.0\.1:\d+$/);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     const [begin, end] = [lines.indexOf(''), lines.lastIndexOf('')];
-    const polls = lines.slice(begin + 1, end);
+    // On a slow machine, warnings of skipped polls stand between them.
+    const polls = lines.slice(begin + 1, end).filter((line) => /^\d\d:/.test(line));
     expect(polls[0]).toMatch(/^\d\d:\d\d:\d\dZ {2}124 added: NFL, .+ and 119 more$/);
     const rows = readRows(database, "SELECT id FROM runs WHERE kind = 'leagues'");
     expect(polls).toHaveLength(rows.length);
