@@ -13,8 +13,8 @@ import { createRandom } from '../src/simulator/churn.ts';
 import { createSeasons } from './seasons.ts';
 
 // Takes the pictures of the status page in docs/: `npm run pictures`. The program as shipped shows a year of polls, made
-// by the worker of the bench's year and the seasons in seasons.ts, under a clock that is set to the end of that year, so that the pictures differ only if the page
-// does. The text is in Inter, Debian's package fonts-inter, because what a headless Chromium takes for the font of the
+// by the worker of the bench's year and the seasons in seasons.ts, under a clock that is set to the end of that year, so
+// that the pictures differ only if the page does. The text is in Inter, Debian's package fonts-inter, because what a headless Chromium takes for the font of the
 // system (DejaVu) is what nearly no reader has.
 
 /** What is needed besides Node: each Debian package, and a file of it. */
@@ -35,6 +35,8 @@ const COLOURS = 128;
 
 const MINUTE_MS = 60_000;
 const POLL_EVERY_MS = 5 * MINUTE_MS;
+/** As by default: three polls and the time that a run may take. */
+const FRESH_FOR_MS = 17 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** The end of the year, when the program starts and polls once more. */
@@ -83,7 +85,7 @@ async function liveThroughTheYear(): Promise<void> {
   const listing = createSeasons(endsAt - YEAR_MS, endsAt);
   // A new field changes every league, so that the page would show little else.
   const service = { conditional: true, listing, without: ['new field'] } as const;
-  await using worker = await openYearWorker(database, { clock, ...service });
+  await using worker = await openYearWorker(database, { clock, freshForMs: FRESH_FOR_MS, ...service });
   let at = endsAt - YEAR_MS;
   for (let polls = 0; at < endsAt; polls += 1) {
     clock.advanceTo(at);

@@ -26,9 +26,14 @@ export type YearWorker = AsyncDisposable & {
   readonly look: () => Promise<void>;
 };
 
-export type YearOptions = ServiceOptions & { readonly clock: HandClock };
+export type YearOptions = ServiceOptions & {
+  readonly clock: HandClock;
+  /** How long after a good poll the data is fresh. */
+  readonly freshForMs?: number;
+};
 
-export async function openYearWorker(path: string, { clock, ...service }: YearOptions): Promise<YearWorker> {
+export async function openYearWorker(path: string, options: YearOptions): Promise<YearWorker> {
+  const { clock, freshForMs = 3 * 60_000 + RUN_TIMEOUT_MS, ...service } = options;
   const stop = new AbortController().signal;
   const log = pino({ level: 'silent' });
   const store = await openTestStore(path, { clock });
@@ -58,7 +63,7 @@ export async function openYearWorker(path: string, { clock, ...service }: YearOp
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: retryAfter.until,
     emit: () => undefined,
-    staleAt: (now: number) => formatTimestamp(now + RUN_TIMEOUT_MS),
+    staleAt: (now: number) => formatTimestamp(now + freshForMs),
     fingerprint,
     programVersion: '0.1.0',
   } as const;
