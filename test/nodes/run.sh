@@ -26,7 +26,7 @@ only_ran() {
 rings() { on "$1" node node_modules/vitest/vitest.mjs run test/unit test/integration --reporter=dot; }
 runs_the_program() {
   on "$1" env -C "$work" node --throw-deprecation "$project/dist/league-sync.cjs" demo --for 5s 2>&1 | tee "$work/said"
-  grep -q '"msg":"done: ' "$work/said"
+  grep -q '"msg":"stopped: leagues ' "$work/said"
   finds_nothing -i deprecat "$work/said"
 }
 
