@@ -113,7 +113,7 @@ at() {
 says_its_version() { at "$@" && [[ $(tail -n 1 "$work/said") == "$version" ]]; }
 runs_the_demo() { at "$@" && demo_ran "$1"; }
 demo_ran() {
-  grep -q 'leagues: changed: 124 received, 124 added' "$work/said" && grep -q '"msg":"done: ' "$work/said" &&
+  grep -q 'leagues: changed: 124 received, 124 added' "$work/said" && grep -q '"msg":"stopped: leagues ' "$work/said" &&
     [[ -f $1/demo-data/leagues.db ]]
 }
 installs_nothing_else() { [[ $(cd "$1/node_modules" && echo *) == 'better-sqlite3 league-sync node-addon-api' ]]; }
