@@ -28,10 +28,23 @@ const SUITES = {
     maxWorkers: 3,
     testTimeout: 1_800 * SECOND,
   },
+  /** `npm run test:postgres`: the mirror, with a PostgreSQL server that the tests start. */
+  postgres: {
+    include: ['test/postgres/**/*.test.ts'],
+    longest: ['model', 'faults'],
+    maxWorkers: 2,
+    testTimeout: 60 * SECOND,
+    globalSetup: ['test/postgres/setup.ts'],
+  },
 };
 
+const EVERY_SUITE = { globalSetup: [] as readonly string[] };
+
 export default defineConfig(({ mode }) => {
-  const { longest, ...suite } = SUITES[mode in SUITES ? (mode as keyof typeof SUITES) : 'test'];
+  const { longest, globalSetup, ...suite } = {
+    ...EVERY_SUITE,
+    ...SUITES[mode in SUITES ? (mode as keyof typeof SUITES) : 'test'],
+  };
   class LongestFirst extends BaseSequencer {
     override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
       const rank = ({ moduleId }: TestSpecification): number => {
@@ -44,7 +57,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       ...suite,
-      globalSetup: ['test/support/build.ts'],
+      globalSetup: ['test/support/build.ts', ...globalSetup],
       reporters: ['default', './test/support/skipped-reporter.ts'],
       sequence: { sequencer: LongestFirst },
       // Processes, since signals, file locks and the addon behave in threads as they do nowhere else.

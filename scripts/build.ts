@@ -26,7 +26,8 @@ const { metafile, outputFiles } = await build({
   // Older syntax than the program needs, so that an older Node reaches the version check above.
   target: 'node18',
   format: 'cjs',
-  external: ['better-sqlite3'],
+  // pg-native is a part of pg that nobody installs.
+  external: ['better-sqlite3', 'pg-native'],
   define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'bundleUrl' },
   banner: { js: guard },
   // V8 keeps the source text in memory, so it is minified; line breaks are kept for stack traces.

@@ -15,9 +15,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sync: ['base', 'service', 'store'],
   observe: ['base', 'service', 'store', 'sync'],
   webhook: ['base', 'service', 'store', 'sync'],
-  worker: ['base', 'service', 'store', 'sync', 'observe', 'webhook'],
-  check: ['base', 'service', 'store', 'sync', 'observe'],
-  commands: ['base', 'service', 'store', 'sync', 'observe', 'webhook', 'worker', 'check', 'simulator'],
+  mirror: ['base', 'store', 'sync'],
+  worker: ['base', 'service', 'store', 'sync', 'observe', 'webhook', 'mirror'],
+  check: ['base', 'service', 'store', 'sync', 'observe', 'mirror'],
+  commands: ['base', 'service', 'store', 'sync', 'observe', 'webhook', 'mirror', 'worker', 'check', 'simulator'],
 };
 
 /** The command line stands above all folders: it loads the commands and explains the faults. */
@@ -32,6 +33,7 @@ const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   hono: ['src/observe/page/'],
   leven: ['src/config/environment.ts'],
   'node-cron': ['src/time/cron.ts'],
+  pg: ['src/mirror/connect.ts'],
   pino: ['src/log.ts'],
   'string-width': ['src/terminal/text.ts'],
   undici: ['src/service/http.ts'],

@@ -81,6 +81,14 @@ const EXAMPLES: Readonly<Record<string, readonly Item[]>> = {
     ['league-sync webhook skip', 'of the database in the settings'],
     ['league-sync webhook skip --database leagues.db', 'of another database'],
   ],
+  mirror: [
+    ['league-sync mirror', 'bring it up to date, as from cron'],
+    ['league-sync mirror rebuild', 'make it anew, after the file was restored'],
+  ],
+  'mirror rebuild': [
+    ['league-sync mirror rebuild', 'of the database in the settings'],
+    ['league-sync mirror rebuild --database leagues.db', 'of another database'],
+  ],
   simulate: [
     ['league-sync simulate', 'at http://127.0.0.1:8080'],
     ['league-sync simulate --port 0 --churn 5s', 'any free port, leagues that change'],

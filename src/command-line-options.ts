@@ -27,6 +27,7 @@ export function createProgram(execute: Execute, io: Output): Program {
   addDatabaseCommands(program, execute);
   addCopyCommands(program, execute);
   addWebhookCommands(program, execute);
+  addMirrorCommands(program, execute);
   addSimulatorCommands(program, execute);
   for (const command of program.commands) command.showHelpAfterError(`(see league-sync ${command.name()} --help)`);
   addExamples(program);
@@ -180,6 +181,20 @@ function addWebhookCommands(program: Program, execute: Execute): void {
     .description('give up all that is pending; later changes are sent as usual')
     .addOption(databaseOption())
     .action((options) => execute(async () => (await load()).skipWebhook, options, 'readOnly'));
+}
+
+function addMirrorCommands(program: Program, execute: Execute): void {
+  const load = () => import('./commands/mirror.ts');
+  const mirror = program
+    .command('mirror')
+    .description('bring the mirror in PostgreSQL (LEAGUE_SYNC_POSTGRES_URL) up to date once')
+    .addOption(databaseOption())
+    .action((options) => execute(async () => (await load()).mirror, options, 'oneShot'));
+  mirror
+    .command('rebuild')
+    .description('make the mirror anew beside the old one, and replace it')
+    .addOption(databaseOption())
+    .action((_, command: Program) => execute(async () => (await load()).rebuild, command.optsWithGlobals(), 'oneShot'));
 }
 
 function addSimulatorCommands(program: Program, execute: Execute): void {

@@ -6,6 +6,7 @@ import type { ProxyServer } from '../config/proxy.ts';
 import { type Problem, SettingsError } from '../errors.ts';
 import { formatTimestamp } from '../time/clock.ts';
 import { checkDatabase, checkPublishing, type DatabaseTarget } from './database.ts';
+import { checkMirror } from './mirror.ts';
 import { checkConnection, checkListen } from './network.ts';
 import { type CheckResult, fail, ok, skipped, warn } from './result.ts';
 import { checkService } from './service.ts';
@@ -30,7 +31,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
     yield skipped('everything that needs valid settings', advice);
     return;
   }
-  yield* checkOutputs(config, database);
+  yield* checkOutputs(config, database, stop);
   yield* checkService(config, database, stop);
 }
 
@@ -53,12 +54,15 @@ function checkSettings({ settings, environment }: CheckSource) {
   }
 }
 
-async function* checkOutputs(config: Config, database: DatabaseTarget) {
-  const { publish, listen, heartbeat, webhook, attemptTimeoutMs } = config;
+async function* checkOutputs(config: Config, database: DatabaseTarget, stop: AbortSignal) {
+  const { publish, listen, heartbeat, webhook, mirror, attemptTimeoutMs } = config;
   if (publish !== undefined) yield checkPublishing(publish, database);
   yield await checkListen(listen, database.isInUse);
   if (heartbeat !== undefined) yield await checkReachable('heartbeat', 'HEARTBEAT', heartbeat(), attemptTimeoutMs);
   if (webhook !== undefined) yield await checkReachable('webhook', 'WEBHOOK', webhook(), attemptTimeoutMs);
+  if (mirror === undefined) return;
+  if (database.state === 'readable') yield await checkMirror(database.path, mirror(), stop);
+  else yield skipped('the mirror, because the database could not be read', 'start the worker, and check again');
 }
 
 type Receiver = { readonly url: URL; readonly proxy: ProxyServer | undefined };

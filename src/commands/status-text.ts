@@ -1,3 +1,4 @@
+import type { MirrorSummary } from '../mirror/inspect.ts';
 import type { Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
 import type { Overview } from '../store/queries/overview.ts';
@@ -14,6 +15,8 @@ export type StatusReport = Verdict &
     /** When the pending `Retry-After` ends; null if there is none. */
     readonly paused_until: string | null;
     /** Null if publishing is off. `at` is the modification time of the copy, null if there is no copy yet. */
+    /** Null without a mirror. */
+    readonly mirror: MirrorSummary | null;
     readonly published: { readonly path: string; readonly at: string | null } | null;
   };
 
@@ -70,7 +73,7 @@ function headlineOf({ headline, reasons, freshness }: StatusReport): string {
 }
 
 function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
-  const { paused_until: pausedUntil, published, webhook } = report;
+  const { paused_until: pausedUntil, published, webhook, mirror } = report;
   const { live_leagues, removed_leagues, last_success_at: at, age_seconds: age } = report.freshness;
   return [
     ['database', report.database],
@@ -88,6 +91,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
       : [['Retry-After', `no requests until ${formatTime(pausedUntil, options)}`, 'warning'] as const]),
     ...(published === null ? [] : [describeCopy(published, options)]),
     ...(webhook === null ? [] : [describeWebhook(webhook, options)]),
+    ...(mirror === null ? [] : [describeMirror(mirror, options)]),
   ];
 }
 
@@ -146,6 +150,15 @@ function describeWebhook(webhook: NonNullable<StatusReport['webhook']>, options:
   }
   const last = accepted_at === null ? 'nothing accepted yet' : `last accepted ${formatTime(accepted_at, options)}`;
   return ['webhook', `${host}: ${pending}, ${last}`];
+}
+
+function describeMirror(mirror: NonNullable<StatusReport['mirror']>, options: TextOptions): Row {
+  const { host, schema, lag_changes: lag, mirrored_at, last_error } = mirror;
+  const place = host === null ? 'unknown' : `${host}, schema ${schema}`;
+  if (last_error !== null) return ['mirror', `${place}: ${last_error}`, 'warning'];
+  if (lag === null || mirrored_at === null) return ['mirror', `${place}: not filled yet`, 'warning'];
+  const behind = lag === 0 ? 'up to date' : `${plural(lag, 'change')} behind`;
+  return ['mirror', `${place}: ${behind}, last written ${formatTime(mirrored_at, options)}`];
 }
 
 function formatTime(at: string, options: TextOptions): string {

@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { EXIT } from '../errors.ts';
+import { findMirror } from '../config/mirror.ts';
+import { EXIT, SettingsError } from '../errors.ts';
 import { assess, type HealthInput } from '../observe/verdict.ts';
 import { remainingMs } from '../service/retry-after.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
-import type { Command } from './command.ts';
+import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 import { describeStatus, type StatusReport } from './status-text.ts';
 
@@ -21,6 +22,7 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
   const staleness = describeStaleness(overview, worker);
   const { token_granted_at: _, last_retry_after, ...facts } = overview;
   const waitMs = remainingMs(last_retry_after, now);
+  const isOwn = option.database === undefined;
   const report: StatusReport = {
     ...assess({ attention, staleness }),
     database,
@@ -28,7 +30,8 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
     token_expires_at: mayHoldToken(worker, overview) ? overview.token_expires_at : null,
     worker,
     paused_until: waitMs > 0 ? formatTimestamp(now + waitMs) : null,
-    published: option.database === undefined ? findCopy(io.settings().values.LEAGUE_SYNC_PUBLISH?.trim()) : null,
+    published: isOwn ? findCopy(io.settings().values.LEAGUE_SYNC_PUBLISH?.trim()) : null,
+    mirror: isOwn ? await describeMirror(io, database) : null,
   };
   await io.print(json === true ? toJson(report) : describeStatus(report, { now, terminal: io.terminal }));
   return failIfStale === true && staleness !== undefined ? EXIT.failed : EXIT.done;
@@ -52,6 +55,19 @@ function findCopy(path: string | undefined): StatusReport['published'] {
     return { path, at: formatTimestamp(statSync(path).mtimeMs) };
   } catch {
     return { path, at: null };
+  }
+}
+
+/** Null without a mirror. A mirror that cannot be read does not keep the rest from being shown. */
+async function describeMirror(io: ProcessIO, database: string): Promise<StatusReport['mirror']> {
+  try {
+    const target = findMirror(io.settings().values)?.();
+    if (target === undefined) return null;
+    const { summarizeMirror } = await import('../mirror/inspect.ts');
+    return await summarizeMirror(database, target, io.stop);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return { host: null, schema: null, seq: null, mirrored_at: null, lag_changes: null, last_error: error.message };
   }
 }
 

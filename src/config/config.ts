@@ -6,6 +6,7 @@ import { parseSchedule, type Schedule } from '../time/cron.ts';
 import { formatDuration, writeDuration } from '../time/duration.ts';
 import { findCredentials, findHeartbeat } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
+import { findMirror, findUnusedSchema } from './mirror.ts';
 import { readPublishPath } from './paths.ts';
 import { chooseProxy, isLoopback } from './proxy.ts';
 import { type ReadSettings, readAll, readSetting, type SettingName, settingsError, type Values } from './settings.ts';
@@ -58,6 +59,7 @@ function readConfig(values: Values, environment: Environment) {
     webhook: () => findWebhook(values, environment),
     /** Whether a clean stop leaves the WAL, for programs that follow it. */
     keepWal: () => read('LEAGUE_SYNC_KEEP_WAL'),
+    mirror: () => findMirror(values),
     publish: () => readPublishPath(values),
     log: () => loadLogConfig({ values }),
   });
@@ -119,7 +121,7 @@ const RUNS_COMPARED = 10;
 /** Finds settings that are each valid, but make no sense together. */
 function findContradictions(config: Omit<Config, 'warnings'>, values: Values): readonly Problem[] {
   const { schedule, runTimeoutMs, staleAfterMs, attemptTimeoutMs } = config;
-  const problems: Problem[] = [...findUnusedSecret(config, values)];
+  const problems: Problem[] = [...findUnusedSecret(config, values), ...findUnusedSchema(config, values)];
   const runs = schedule.nextTimes(RUNS_COMPARED);
   const intervalMs = Math.min(...runs.slice(1).map((run, index) => run - (runs[index] ?? run)));
   // The data would be stale before every poll, so `/readyz` would answer 503 although nothing is wrong.

@@ -100,6 +100,29 @@ const baseUrl: Setting<URL> = {
 export const readHeartbeatUrl = webAddress('https://hc-ping.com/your-uuid');
 export const readWebhookUrl = webAddress('https://hooks.example.com/leagues');
 
+const POSTGRES = 'postgresql://league_sync@db.example.com/leagues?sslmode=verify-full';
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/** Messages never repeat the URL, which may contain a password. */
+export const readPostgresUrl: Read<URL> = (text, name) => {
+  const url = URL.parse(text.trim());
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
+    throw settingsError(`${name} is not the URL of a PostgreSQL database`, `write one such as ${POSTGRES}`);
+  if (SSL_MODES.includes(url.searchParams.get('sslmode') ?? 'prefer')) return url;
+  throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
+};
+
+/** PostgreSQL cuts longer names off, and reserves those that begin with pg_ for itself. */
+const MAX_NAME_BYTES = 63;
+
+const schema = parsed(
+  (text) =>
+    text === '' || Buffer.byteLength(text) > MAX_NAME_BYTES || /\0|^pg_|^information_schema$/.test(text)
+      ? undefined
+      : text,
+  `write a name of at most ${MAX_NAME_BYTES} bytes that is not one of PostgreSQL's own`,
+);
+
 export const SETTINGS = {
   LEAGUE_SYNC_BASE_URL: baseUrl,
   LEAGUE_SYNC_ALLOW_HTTP: withDefault('false', flag),
@@ -127,6 +150,9 @@ export const SETTINGS = {
   LEAGUE_SYNC_WEBHOOK_SECRET: optional(anyText),
   LEAGUE_SYNC_WEBHOOK_SECRET_FILE: optional(anyText),
   LEAGUE_SYNC_KEEP_WAL: withDefault('false', flag),
+  LEAGUE_SYNC_POSTGRES_URL: optional(anyText),
+  LEAGUE_SYNC_POSTGRES_URL_FILE: optional(anyText),
+  LEAGUE_SYNC_POSTGRES_SCHEMA: withDefault('league_sync', schema),
   LEAGUE_SYNC_PUBLISH: optional(path),
   LEAGUE_SYNC_LOG_LEVEL: withDefault('info', choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
   LEAGUE_SYNC_LOG_FORMAT: optional(choice('json', 'pretty')),

@@ -91,6 +91,15 @@ function addStored(gauge: AddGauge, monitor: Monitor): void {
   gauge('rejected_leagues', 'Different list elements that cannot be stored.', () => counts()?.open_rejections);
   const pending = () => monitor.webhook()?.pending_changes ?? 0;
   gauge('webhook_pending_changes', 'Changes that the receiver of the webhook has not accepted yet.', pending);
+  // 0 rather than absent, so that a mirror that was never written raises the alert, too.
+  const mirroredAt = () => monitor.mirror() && Date.parse(monitor.mirror()?.mirrored_at ?? '1970-01-01') / 1_000;
+  const lag = () => monitor.mirror()?.lag_changes ?? undefined;
+  gauge('mirror_lag_changes', 'Changes that the mirror lacks; absent if unknown, or without a mirror.', lag);
+  gauge(
+    'mirror_last_success_timestamp_seconds',
+    'When the mirror was last written; 0 if not since the start, absent without a mirror.',
+    () => mirroredAt() ?? undefined,
+  );
   gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", expiry);
   gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", skew);
   gauge('database_bytes', 'Size of the database file, without its WAL.', () => sizeOf(monitor.path()));

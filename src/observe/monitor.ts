@@ -18,11 +18,26 @@ import { assess, type HealthInput, STARTING, type Verdict } from './verdict.ts';
 /** Settings without secrets. */
 export type PublicSettings = Pick<Config, 'baseUrl' | 'scope' | 'database' | 'schedule' | 'profileSchedule'>;
 
+/** The mirror as the worker knows it. */
+export type MirrorStatus = {
+  /** Host, port and database. */
+  readonly host: string;
+  readonly schema: string;
+  /** The last change that it has; null until it was written by this worker. */
+  readonly seq: number | null;
+  readonly mirrored_at: string | null;
+  readonly failed_attempts: number;
+  readonly last_error: string | null;
+  readonly next_attempt_at: string | null;
+};
+
 export type MonitorSources = {
   readonly store: Store;
   readonly session: Session;
   readonly retryAfter: RetryAfter;
   readonly running: () => RunKind | undefined;
+  /** Null without a mirror. */
+  readonly mirror: () => MirrorStatus | null;
 };
 
 /** What the worker holds in memory. Timestamps are in ms. */
@@ -40,6 +55,7 @@ type Stored = {
   readonly freshness: Freshness;
   readonly attention: readonly Attention[];
   readonly webhook: WebhookStatus | null;
+  readonly lastSeq: number;
 };
 
 /** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
@@ -188,6 +204,15 @@ export class Monitor {
     return this.stored()?.webhook;
   }
 
+  /** With how many changes it lacks, as far as is known. Null without a mirror; undefined until the database is open. */
+  mirror(): (MirrorStatus & { readonly lag_changes: number | null }) | null | undefined {
+    const status = this.sources?.mirror();
+    if (!status) return status;
+    const lastSeq = this.stored()?.lastSeq;
+    const isKnown = status.seq !== null && lastSeq !== undefined;
+    return { ...status, lag_changes: isKnown ? Math.max(0, lastSeq - (status.seq ?? 0)) : null };
+  }
+
   private stored(): Stored | undefined {
     const store = this.sources?.store;
     if (store === undefined || this.isCurrent) return this.lastStored;
@@ -200,6 +225,7 @@ export class Monitor {
         freshness: store.freshness(),
         attention: store.attention(),
         webhook: store.webhook.status(),
+        lastSeq: store.webhook.lastSeq(),
       }));
     } catch {
       // The last known rows remain. If polls fail as well, `verdict` reports their error.

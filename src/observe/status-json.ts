@@ -27,6 +27,7 @@ export function describeStatus(monitor: Monitor, clock: Clock) {
       refused: refusal?.error.message ?? null,
       retry_at: timestampOf(refusal?.until),
     },
+    mirror: monitor.mirror() ?? null,
     ...describeStored(monitor),
   };
 }

@@ -44,6 +44,19 @@ export function withOwnSnapshot<T>(path: string, read: Read<T>): T {
   return withOwnReader(path, (db) => db.transaction(() => read(db))(), BUSY_TIMEOUT_MS);
 }
 
+/** One state of the database for as long as the connection is open; otherwise like `withOwnSnapshot`. */
+export function openOwnSnapshot(path: string): Database.Database {
+  const db = openExisting(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    // A transaction begins to read one state with its first statement that reads the file.
+    explainErrors(path, () => db.exec('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1'));
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
 /**
  * Writes to an existing league-sync database, which a worker may have open. Waits at most 25 ms for a lock, since no
  * new reader can start while a connection waits for an exclusive lock. Throws a DatabaseError.

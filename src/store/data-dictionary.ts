@@ -4,13 +4,14 @@ import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { TABLES, VIEWS } from './column-docs.ts';
 import { dataDictionary } from './schema.ts';
 
-type DictionaryRow = typeof dataDictionary.$inferSelect;
+export type DictionaryRow = typeof dataDictionary.$inferSelect;
 
 export function dictionaryRows(): readonly DictionaryRow[] {
   return [...rowsOf('table', TABLES), ...rowsOf('view', VIEWS)];
 }
 
-function rowsOf(object_type: 'table' | 'view', docs: string): readonly DictionaryRow[] {
+/** The rows of descriptions that are written like those of `column-docs.ts`. */
+export function rowsOf(object_type: 'table' | 'view', docs: string): readonly DictionaryRow[] {
   const blocks = docs.trim().split('\n\n');
   return blocks.flatMap((block) => {
     const [head = '', ...columns] = block.split('\n');

@@ -85,8 +85,13 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     signal,
   );
   events.subscribe(delivery?.onEvent);
-  const queue = createQueue(resources, options, () => delivery?.retryNow());
-  monitor.open({ ...resources, running: () => queue.running() });
+  const follower = await openFollower(config, resources, log);
+  events.subscribe(follower?.onEvent);
+  const queue = createQueue(resources, options, () => {
+    delivery?.retryNow();
+    follower?.retryNow();
+  });
+  monitor.open({ ...resources, running: () => queue.running(), mirror: () => follower?.status() ?? null });
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
   for (const { kind } of jobs) pollAtStart(kind, config, resources, queue, log);
@@ -94,6 +99,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   await using retention = createRetention(config.runRetentionMs, deps, log);
   const renewing = session.keepRenewed(signal);
   const delivering = delivery?.deliver(signal);
+  const following = follower?.follow(signal);
   const onTick = (): void => {
     watchDatabase();
     queue.resume();
@@ -101,7 +107,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     retention.tick();
   };
   await runScheduler(jobs, { clock: deps.clock, onTick }, signal);
-  await Promise.all([queue.idle(), renewing, delivering]);
+  await Promise.all([queue.idle(), renewing, delivering, following]);
 }
 
 function createQueue(
@@ -126,6 +132,13 @@ function createQueue(
     if (queue.request('leagues', 'manual')) log.info('SIGHUP: polling now');
   });
   return queue;
+}
+
+/** Loads the mirror and PostgreSQL's client only if there is one. */
+async function openFollower({ mirror: source }: Config, { store, deps }: WorkerResources, log: Log) {
+  if (source === undefined) return undefined;
+  const { Follower } = await import('../mirror/follower.ts');
+  return new Follower({ store, source, clock: deps.clock, log });
 }
 
 /** Rejects with a SettingsError if the server cannot listen on the address. */

@@ -15,8 +15,8 @@ node24=$(readlink -f "$project/node_modules/.bin/node")
 most_packed_kb=1300
 # All that it holds, as globs of the shell, each of which has to match.
 expected=(package.json README.md LICENSE CHANGELOG.md SECURITY.md .env.example dist/league-sync.cjs dist/THIRD-PARTY-NOTICES.txt
-  'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json
-  docs/{alternatives,configuration,cookbook,deployment,glossary,interface,operations,rehearsal,schema,webhooks}.md 'docs/*.png'
+  'migrations/[0-9][0-9][0-9][0-9]_*.sql' migrations/meta/_journal.json 'migrations/postgres/[0-9][0-9][0-9][0-9]_*.sql'
+  docs/{alternatives,configuration,cookbook,deployment,glossary,interface,operations,rehearsal,scaling,schema,webhooks}.md 'docs/*.png'
   docs/monitoring/{README.md,alerts.yaml,dashboard.json}
   deploy/league-sync.service deploy/league-sync@.service deploy/league-sync.sh)
 

@@ -1,5 +1,5 @@
 import { CredentialsError, type DatabaseError } from '../../src/errors.ts';
-import type { MonitorSources } from '../../src/observe/monitor.ts';
+import type { MirrorStatus, MonitorSources } from '../../src/observe/monitor.ts';
 import type { Resource } from '../../src/service/backoff.ts';
 import type { Attention } from '../../src/store/queries/attention.ts';
 import type { Freshness } from '../../src/store/queries/overview.ts';
@@ -21,6 +21,7 @@ type Known = {
   readonly fault?: () => DatabaseError | undefined;
   readonly refusal?: () => { readonly message: string; readonly resource?: Resource } | undefined;
   readonly expiresAt?: () => number | undefined;
+  readonly mirror?: MirrorStatus;
 };
 
 /** The sources of a monitor, for a worker with this database and session. */
@@ -51,7 +52,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
       read: <T>(work: () => T): T => work(),
       freshness: () => freshness,
       attention: () => known.attention?.() ?? [],
-      webhook: { status: () => null },
+      webhook: { status: () => null, lastSeq: () => 0 },
       writeError: () => fault?.(),
       runs: {
         lastSuccess: () => ({ finished_at: lastProfileAt === undefined ? null : formatTimestamp(lastProfileAt) }),
@@ -69,6 +70,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
     },
     retryAfter: { until: () => 0 },
     running: () => undefined,
+    mirror: () => known.mirror ?? null,
   };
   return opening as unknown as MonitorSources;
 }

@@ -33,6 +33,7 @@ const HEARTBEAT = 'LEAGUE_SYNC_HEARTBEAT_URL';
 /** Path, query, user and password, any of which may be what lets a sender in. */
 const WEBHOOK = 'LEAGUE_SYNC_WEBHOOK_URL';
 const WEBHOOK_SECRET = 'LEAGUE_SYNC_WEBHOOK_SECRET';
+const POSTGRES = 'LEAGUE_SYNC_POSTGRES_URL';
 /** The credentials of the demo. */
 const DEMO = { [USERNAME]: 'demo', [PASSWORD]: 'demo-password' };
 
@@ -84,6 +85,8 @@ export function createSecrets(): Secrets {
         for (const part of partsOf(address)) if (part.length >= SHORTEST_SECRET) keepCredential(WEBHOOK, part);
       for (const line of read(WEBHOOK_SECRET, given, cwd))
         for (const secret of line.split(/\s+/)) keepCredential(WEBHOOK_SECRET, secret.replace(/^whsec_/, ''));
+      for (const address of read(POSTGRES, given, cwd))
+        keepCredential(POSTGRES, decodeURIComponent(URL.parse(address)?.password ?? ''));
       const option = args.indexOf('--password');
       if (option >= 0) keepCredential('--password', args[option + 1] ?? '');
     },

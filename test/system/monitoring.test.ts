@@ -12,6 +12,12 @@ const NAME = /\b(?:league_sync|process|nodejs)_\w+/g;
 const SELECTOR = /\b((?:league_sync|process|nodejs)_\w+)\{([^}]*)\}/g;
 const MATCHER = /(\w+)\s*(=~|=)\s*"([^"]*)"/g;
 
+/** The metrics that have no value now, such as how far a mirror is that cannot be reached. */
+function withoutValue({ text, samples }: Scrape): readonly string[] {
+  const declared = [...text.matchAll(/^# TYPE (league_sync_\w+) gauge$/gm)].map(([, name = '']) => name);
+  return declared.filter((declaredName) => !samples.some(({ name }) => name === declaredName));
+}
+
 /** The metrics, labels and label values in a PromQL expression that the scrape lacks. */
 function missingFrom({ samples }: Scrape, expression: string): readonly string[] {
   const valuesOf = (metric: string, label: string): readonly (string | undefined)[] =>
@@ -54,7 +60,10 @@ const operations = readFileSync('docs/operations.md', 'utf8');
 
 /** The metrics of a worker that has made a poll of each kind. */
 async function scrapeWorker(): Promise<Scrape> {
-  const { worker, url } = await serve(await setUp(), { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *' });
+  const { worker, url } = await serve(await setUp(), {
+    LEAGUE_SYNC_PROFILE_SCHEDULE: '0 0 29 2 *',
+    LEAGUE_SYNC_POSTGRES_URL: 'postgresql://nobody@127.0.0.1:1/nothing',
+  });
   await worker.waitForLog((line) => line.kind === 'profile' && line.outcome !== undefined);
   return scrape(url);
 }
@@ -121,13 +130,14 @@ describe('the dashboard', () => {
 
 describe('the page on monitoring', () => {
   it('names every metric of a worker with its labels, and no other', async () => {
-    const { samples } = await scrapeWorker();
+    const found = await scrapeWorker();
+    const { samples } = found;
     const own = samples.filter(({ name }) => name.startsWith('league_sync_'));
     const served = own.map(({ name, labels }) => {
       const shown = Object.keys(labels).filter((label) => label !== 'le');
       return name.replace(/_(?:bucket|sum|count)$/, '') + (shown.length === 0 ? '' : `{${shown.join(',')}}`);
     });
     const named = [...page.matchAll(/^\| `(league_sync_[^`]+)`/gm)].map(([, name]) => name);
-    expect(named.toSorted()).toEqual([...new Set(served)].toSorted());
+    expect(named.toSorted()).toEqual([...new Set([...served, ...withoutValue(found)])].toSorted());
   });
 });

@@ -16,7 +16,7 @@ const NAMES = [
   'query',
   'accept-removals',
   'backup',
-].concat(['webhook', 'webhook test', 'webhook replay', 'webhook skip', 'simulate', 'demo']);
+].concat(['webhook', 'webhook test', 'webhook replay', 'webhook skip', 'mirror', 'mirror rebuild', 'simulate', 'demo']);
 
 /** What a command line prints at a terminal before any command runs. */
 function printed(line: string, columns: number): readonly string[] {

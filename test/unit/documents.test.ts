@@ -40,7 +40,9 @@ function namesOfCommands(): readonly string[] {
     .visibleCommands(program)
     .filter((command) => command.name() !== 'help');
   return shown.flatMap((command) =>
-    command.commands.length === 0 ? [command.name()] : command.commands.map((one) => `${command.name()} ${one.name()}`),
+    command.name() === 'webhook'
+      ? command.commands.map((one) => `webhook ${one.name()}`)
+      : [command.name(), ...command.commands.map((one) => `${command.name()} ${one.name()}`)],
   );
 }
 

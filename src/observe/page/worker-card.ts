@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { LiveState, Monitor } from '../monitor.ts';
-import { countOf, type Html, relativeTime } from './html.ts';
+import { bdi, countOf, type Html, relativeTime } from './html.ts';
 
 /** What the worker does, and with whom. */
 export function renderWorker(monitor: Monitor, now: number): Html {
@@ -16,7 +16,7 @@ ${row('Service', html`${settings.baseUrl}`)}${row(
 )}${row('Schedule', html`<code>${schedule.expression}</code><small>${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</small>`)}${row(
   'Running',
   html`worker started ${relativeTime(startedAt, now)}`,
-)}${row('Database', html`${monitor.path() ?? settings.database}`)}${renderWebhook(monitor, now)}</dl></section>`;
+)}${row('Database', html`${monitor.path() ?? settings.database}`)}${renderWebhook(monitor, now)}${renderMirror(monitor, now)}</dl></section>`;
 }
 
 function renderSession({ refusal, token }: Partial<LiveState>, now: number): Html {
@@ -46,5 +46,17 @@ function renderWebhook(monitor: Monitor, now: number): Html | '' {
         ? html`${last_error}${next}`
         : last;
   return html`<div><dt>Webhook</dt><dd>${countOf(pending, 'change')} pending<small>${host}</small><small>${state}</small></dd></div>
+`;
+}
+
+function renderMirror(monitor: Monitor, now: number): Html | '' {
+  const mirror = monitor.mirror();
+  if (!mirror) return '';
+  const { host, schema, lag_changes: lag, mirrored_at, last_error, next_attempt_at } = mirror;
+  const next = next_attempt_at === null ? '' : html`; next attempt ${relativeTime(next_attempt_at, now, 'until')}`;
+  const written = mirrored_at === null ? 'not written yet' : html`last written ${relativeTime(mirrored_at, now)}`;
+  const state = last_error === null ? written : html`${bdi(last_error)}${next}`;
+  const behind = lag === null ? html`not known yet` : html`${countOf(lag, 'change')} behind`;
+  return html`<div><dt>Mirror</dt><dd>${behind}<small>${host}, ${schema}</small><small>${state}</small></dd></div>
 `;
 }

@@ -20,6 +20,7 @@ export type BenchMaker = Disposable & { readonly open: () => Promise<ModelBench>
 
 /** The store of a worker, and a second connection like that of another tool. */
 export type ModelBench = AsyncDisposable & {
+  readonly path: string;
   readonly poll: (step: Step, answer: string) => Promise<RunReport>;
   /** Closes the worker's store and reopens it. */
   readonly restart: () => Promise<void>;
@@ -60,6 +61,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
     await store[Symbol.asyncDispose]();
   };
   return {
+    path,
     poll: (step, answer) => {
       const stop = new AbortController();
       const client = createClient(step, answer, stop);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type Shape, stepsOf } from './arbitrary.ts';
-import { createBenchMaker } from './bench.ts';
+import { createBenchMaker, type ModelBench } from './bench.ts';
 import { playSteps } from './life.ts';
 
 export const SEED = process.env.TEST_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.TEST_SEED);
@@ -27,12 +27,20 @@ const SITUATIONS = [
   ...['added', 'changed', 'removed', 'restored', 'an accepted removal', 'a share at its limit', 'open', 'resolved'],
 ];
 
+/** Wraps the database of a history, to do more with it. */
+export type WrapBench = (bench: ModelBench) => Promise<ModelBench>;
+
 /** Plays random histories of polls, compares each with the model, and returns the situations that occurred. */
-export async function playHistories(shape: Shape, numRuns: number, seed: number): Promise<ReadonlySet<string>> {
+export async function playHistories(
+  shape: Shape,
+  numRuns: number,
+  seed: number,
+  wrap: WrapBench = async (bench) => bench,
+): Promise<ReadonlySet<string>> {
   const witnessed = new Set<string>();
   using maker = await createBenchMaker();
   const history = fc.asyncProperty(stepsOf(shape), async (steps) => {
-    await using bench = await maker.open();
+    await using bench = await wrap(await maker.open());
     await playSteps(bench, steps, witnessed);
   });
   await fc.assert(history, { seed, numRuns });

@@ -1,0 +1,63 @@
+import { DatabaseError } from '../errors.ts';
+
+/** The row of `mirror_state`. */
+export type MirrorState = {
+  readonly database: string;
+  readonly databasePath: string;
+  readonly seq: number;
+  readonly at: string | null;
+};
+
+/** What the database says: its id, its last change, and when the change was stored that the mirror ends with. */
+export type DatabaseState = {
+  readonly id: string;
+  readonly path: string;
+  readonly lastSeq: number;
+  readonly atCursor: string | undefined;
+};
+
+export type Batch = { readonly after: number; readonly last: number; readonly isLast: boolean };
+
+/** Changes in one transaction; up to the end of the run that has the last of them, however many it has. */
+const BATCH_CHANGES = 5_000;
+/** What a statement carries at most, roughly: it is held in memory a few times, and made between two awaits. */
+export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
+
+/**
+ * The changes that the mirror takes next: they end with a run. `endOfRun` finds the last change of the run that ends
+ * at least so many changes after the cursor. Throws a DatabaseError if the mirror is not one of this database.
+ */
+export function planBatch(
+  state: MirrorState,
+  database: DatabaseState,
+  endOfRun: (seq: number, count: number) => number,
+): Batch {
+  assertSameDatabase(state, database);
+  assertEarlier(state, database);
+  const last = database.lastSeq === state.seq ? state.seq : endOfRun(state.seq, BATCH_CHANGES);
+  return { after: state.seq, last, isLast: last === database.lastSeq };
+}
+
+export function assertSameDatabase(
+  state: Pick<MirrorState, 'database' | 'databasePath'>,
+  { id, path }: Pick<DatabaseState, 'id' | 'path'>,
+): void {
+  if (state.database === id) return;
+  throw new DatabaseError(
+    `The mirror is one of another database (${state.database} at ${state.databasePath}), not of this one (${id} at ${path}).`,
+    {
+      fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA, or, if that database will never be used again, drop the schema',
+    },
+  );
+}
+
+export function assertEarlier({ seq, at }: MirrorState, { path, lastSeq, atCursor }: DatabaseState): void {
+  if (seq === 0 || atCursor === at) return;
+  const what =
+    seq > lastSeq
+      ? `The mirror is ahead of ${path}: it has change ${seq}, and the file ends with ${lastSeq}`
+      : `The mirror and ${path} differ: change ${seq} is another one in each`;
+  throw new DatabaseError(`${what}. The file was probably restored from a backup.`, {
+    fix: 'make the mirror anew with league-sync mirror rebuild',
+  });
+}

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { type ConnectionOptions, getCACertificates, TLSSocket } from 'node:tls';
+import type { Client } from 'pg';
+import type { MirrorTarget } from '../config/mirror.ts';
+import { codeOf, SettingsError } from '../errors.ts';
+import { quoted, toMirrorError } from './error.ts';
+
+// The only place that knows `pg`, which is loaded when a mirror is used.
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** Longer than the server's own limits, so that their errors arrive if the server is alive. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
+
+export type Row = Readonly<Record<string, unknown>>;
+
+type Query = (sql: string, ...values: readonly (string | number | null)[]) => Promise<readonly Row[]>;
+
+export type Transaction = {
+  /** In statements, `"name"` is the relation of that name, or during a rebuild the new one that replaces it. */
+  readonly query: Query;
+  /** Leaves names as they are. */
+  readonly queryAsIs: Query;
+};
+
+/** One connection. Its methods reject with a RunError, after which it is closed. */
+export type Session = Disposable & {
+  readonly target: MirrorTarget;
+  readonly isOpen: () => boolean;
+  /** Such as `TLSv1.3, certificate verified`; undefined without TLS. */
+  readonly tls: string | undefined;
+  readonly transaction: <T>(work: (tx: Transaction) => Promise<T>, suffix?: string) => Promise<T>;
+};
+
+/** Connects; an abort of the signal ends the connection at once. Rejects with a RunError or a SettingsError. */
+export async function connect(target: MirrorTarget, signal: AbortSignal): Promise<Session> {
+  try {
+    return openSession(await openClient(target, signal), target, signal);
+  } catch (error) {
+    throw error instanceof SettingsError ? error : toMirrorError(error, target, signal);
+  }
+}
+
+async function openClient(target: MirrorTarget, signal: AbortSignal): Promise<Client> {
+  const { default: pg } = await import('pg');
+  const mode = target.url.searchParams.get('sslmode') ?? 'prefer';
+  const options = { ...tlsOptions(target.url, mode), url: target.url, signal };
+  if (mode !== 'prefer' && mode !== 'allow') return startClient(pg.Client, options);
+  try {
+    return await startClient(pg.Client, options);
+  } catch (error) {
+    if (!isTlsRefused(error)) throw error;
+    return startClient(pg.Client, { ...options, ssl: false });
+  }
+}
+
+/** The server has no TLS, or does not let this role in over it. */
+function isTlsRefused(error: unknown): boolean {
+  const hasNone = error instanceof Error && error.message === 'The server does not support SSL connections';
+  return hasNone || codeOf(error) === '28000';
+}
+
+type ClientOptions = { readonly url: URL; readonly ssl: false | ConnectionOptions; readonly signal: AbortSignal };
+
+async function startClient(Pg: typeof Client, { url, ssl, signal }: ClientOptions): Promise<Client> {
+  signal.throwIfAborted();
+  const client = new Pg({
+    connectionString: withoutTls(url),
+    ssl,
+    application_name: 'league-sync',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  // Without a listener, a connection that the server ends would end the process.
+  client.on('error', () => undefined);
+  const end = (): void => destroy(client);
+  signal.addEventListener('abort', end, { once: true });
+  client.once('end', () => signal.removeEventListener('abort', end));
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    destroy(client);
+    throw error;
+  }
+}
+
+/** `pg` reads the TLS parameters in another way than libpq, so it gets options of TLS instead. */
+function withoutTls(url: URL): string {
+  const plain = new URL(url);
+  for (const name of ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl']) plain.searchParams.delete(name);
+  return plain.href;
+}
+
+/** As libpq reads `sslmode`: `require` verifies the certificate only if there is a root certificate. */
+function tlsOptions({ searchParams, hostname }: URL, mode: string): Pick<ClientOptions, 'ssl'> {
+  if (mode === 'disable') return { ssl: false };
+  const files = (['sslrootcert', 'sslcert', 'sslkey'] as const).map((name) =>
+    readTlsFile(searchParams.get(name), name),
+  );
+  const [root, cert, key] = files;
+  const own = { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
+  const ca = root === undefined ? {} : { ca: [root, ...getCACertificates('extra')] };
+  if (mode === 'verify-full') return { ssl: { ...own, ...ca, host: hostname.replace(/^\[|\]$/g, '') } };
+  if (mode === 'verify-ca' || (mode === 'require' && root !== undefined))
+    return { ssl: { ...own, ...ca, checkServerIdentity: () => undefined } };
+  return { ssl: { ...own, rejectUnauthorized: false } };
+}
+
+function readTlsFile(file: string | null, name: string): string | undefined {
+  // `system` is libpq's name for the certificates that are trusted anyway.
+  if (file === null || (file === 'system' && name === 'sslrootcert')) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const message = `LEAGUE_SYNC_POSTGRES_URL: the ${name} ${file} cannot be read (${codeOf(error) || 'unknown error'})`;
+    throw new SettingsError([{ message, fix: 'check its path and permissions' }]);
+  }
+}
+
+/** Ends the connection without waiting for the server. */
+function destroy(client: Client): void {
+  client.connection.stream.destroy();
+}
+
+function openSession(client: Client, target: MirrorTarget, signal: AbortSignal): Session {
+  let isOpen = true;
+  for (const event of ['end', 'error'] as const)
+    client.once(event, () => {
+      isOpen = false;
+    });
+  return {
+    target,
+    isOpen: () => isOpen,
+    tls: describeTls(client.connection.stream),
+    transaction: async (work, suffix = '') => {
+      try {
+        await client.query('BEGIN');
+        await client.query(SET_LIMITS, [quoted(target.schema)]);
+        const queryAsIs: Query = async (sql, ...values) =>
+          // Without values, one text may hold several statements.
+          (await (values.length === 0 ? client.query(sql) : client.query(sql, [...values]))).rows ?? [];
+        const query: Query = (sql, ...values) => queryAsIs(sql.replace(/"([a-z_]+)"/g, `"$1${suffix}"`), ...values);
+        const result = await work({ query, queryAsIs });
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        // The server rolls back. After a time limit, the connection could not be used anyway.
+        isOpen = false;
+        destroy(client);
+        throw toMirrorError(error, target, signal);
+      }
+    },
+    [Symbol.dispose]: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      // Tells the server, but does not wait for it.
+      client.end().catch(() => undefined);
+      const { stream } = client.connection;
+      if (stream instanceof Socket) stream.unref();
+    },
+  };
+}
+
+/** Only for the transaction, since a pooler may give each transaction another connection. */
+const SET_LIMITS = `SELECT set_config('search_path', $1, true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
+  set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true),
+  set_config('idle_in_transaction_session_timeout', '${STATEMENT_TIMEOUT_MS}', true)`;
+
+function describeTls(stream: unknown): string | undefined {
+  if (!(stream instanceof TLSSocket)) return undefined;
+  return `${stream.getProtocol()}, certificate ${stream.authorized ? 'verified' : 'not verified'}`;
+}

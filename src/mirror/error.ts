@@ -1,0 +1,61 @@
+import type { MirrorTarget } from '../config/mirror.ts';
+import { codeOf, RunError } from '../errors.ts';
+
+/** Such as `db.example.com:5433/leagues`: what may be shown of the URL. */
+export function labelOf({ url }: Pick<MirrorTarget, 'url'>): string {
+  const host = url.host || url.searchParams.get('host') || 'localhost';
+  return `${host}${decodeURI(url.pathname)}`;
+}
+
+/**
+ * Why the server cannot be used now. The server's own words are shown, but never its details, which may quote values,
+ * nor the password. Refusals, the errors of the database and the reason of an abort stay as they are.
+ */
+export function toMirrorError(error: unknown, target: MirrorTarget, signal?: AbortSignal): unknown {
+  if (signal?.aborted) return signal.reason;
+  if (error instanceof RunError || !(error instanceof Error)) return error;
+  const what = withoutPassword(describe(error), target.url);
+  const fix = fixOf(codeOf(error), target);
+  return new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}.`, {
+    cause: error,
+    fix,
+  });
+}
+
+const LIMITS: Readonly<Record<string, string>> = {
+  'timeout expired': 'no connection within 10 s',
+  'Query read timeout': 'no answer within 65 s',
+};
+
+function describe(error: Error): string {
+  const code = codeOf(error);
+  const text = LIMITS[error.message] ?? error.message;
+  // A refused connection to a name with several addresses has no message of its own.
+  if (text === '') return code || error.name;
+  return code === '' || text.includes(code) ? text : `${text} (${code})`;
+}
+
+function fixOf(code: string, { schema }: MirrorTarget): string | undefined {
+  if (code !== '42501') return undefined;
+  return `have the owner of the schema, or a superuser, grant what is missing: GRANT USAGE, CREATE ON SCHEMA ${nameOf(schema)} TO the role; tables that another role made must be given to this one (ALTER TABLE … OWNER TO)`;
+}
+
+/** A name for a sentence: in quotes only if SQL needs them. */
+export function nameOf(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : quoted(name);
+}
+
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function withoutPassword(text: string, { password }: URL): string {
+  if (password === '') return text;
+  let plain = password;
+  try {
+    plain = decodeURIComponent(password);
+  } catch {
+    // Not encoded, so it is plain already.
+  }
+  return text.replaceAll(plain, '[secret]').replaceAll(password, '[secret]');
+}

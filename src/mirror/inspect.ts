@@ -1,0 +1,70 @@
+import type { MirrorTarget } from '../config/mirror.ts';
+import { toRunError } from '../errors.ts';
+import { openMirrorSnapshot } from '../store/queries/mirror.ts';
+import { assertEarlier, assertSameDatabase } from './batch.ts';
+import { connect, type Row, type Transaction } from './connect.ts';
+import { labelOf } from './error.ts';
+import { assertUsable, FIND_STATE } from './prepare.ts';
+import { readState } from './transfer.ts';
+
+/** What a mirror says of itself; nothing of it is locked or changed. */
+export type Inspection = {
+  /** The version of the server. */
+  readonly version: string;
+  /** Undefined without TLS. */
+  readonly tls: string | undefined;
+  /** Undefined if the mirror was not filled yet. */
+  readonly filled: { readonly seq: number; readonly lag: number; readonly mirroredAt: string | null } | undefined;
+};
+
+/** Rejects with a RunError if the mirror cannot be used, or not by the database at `path`. */
+export async function inspectMirror(path: string, target: MirrorTarget, signal: AbortSignal): Promise<Inspection> {
+  using session = await connect(target, signal);
+  const { tls } = session;
+  // Awaited here, since the session ends with this function.
+  return await session.transaction(async (tx) => {
+    const version = await assertUsable(tx, target, { create: false });
+    const [found] = await tx.queryAsIs(FIND_STATE, target.schema);
+    return { version, tls, filled: found && (await compare(tx, path)) };
+  });
+}
+
+async function compare(tx: Transaction, path: string): Promise<Inspection['filled']> {
+  const row: Row | undefined = (await tx.query('SELECT * FROM "mirror_state"'))[0];
+  if (row === undefined) return undefined;
+  const state = readState(row);
+  using snapshot = openMirrorSnapshot(path);
+  const lastSeq = snapshot.lastSeq();
+  const database = { id: snapshot.databaseId(), path, lastSeq, atCursor: snapshot.changedAt(state.seq) };
+  assertSameDatabase(state, database);
+  assertEarlier(state, database);
+  const mirroredAt = row.mirrored_at instanceof Date ? row.mirrored_at.toISOString() : null;
+  return { seq: state.seq, lag: lastSeq - state.seq, mirroredAt };
+}
+
+/** For `status`, which must not wait long. */
+const QUICK_MS = 3_000;
+
+/** Host and schema are null if the settings do not say which. */
+export type MirrorSummary = {
+  readonly host: string | null;
+  readonly schema: string | null;
+  readonly seq: number | null;
+  readonly mirrored_at: string | null;
+  readonly lag_changes: number | null;
+  readonly last_error: string | null;
+};
+
+/** Never rejects. */
+export async function summarizeMirror(path: string, target: MirrorTarget, stop: AbortSignal): Promise<MirrorSummary> {
+  const timeout = AbortSignal.timeout(QUICK_MS);
+  const place = { host: labelOf(target), schema: target.schema };
+  try {
+    const { filled } = await inspectMirror(path, target, AbortSignal.any([timeout, stop]));
+    const { seq = null, mirroredAt: mirrored_at = null, lag: lag_changes = null } = filled ?? {};
+    return { ...place, seq, mirrored_at, lag_changes, last_error: null };
+  } catch (error) {
+    const last_error = timeout.aborted ? `no answer within ${QUICK_MS / 1_000} s` : toRunError(error).message;
+    return { ...place, seq: null, mirrored_at: null, lag_changes: null, last_error };
+  }
+}

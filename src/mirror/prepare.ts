@@ -1,0 +1,146 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { MirrorTarget } from '../config/mirror.ts';
+import { DatabaseError, RunError } from '../errors.ts';
+import { findPackage } from '../package.ts';
+import { assertSameDatabase } from './batch.ts';
+import type { Session, Transaction } from './connect.ts';
+import { labelOf, nameOf, quoted } from './error.ts';
+import { describedRows, RELATIONS, VIEWS } from './tables.ts';
+
+/** Of which database the mirror is to be. */
+export type Origin = { readonly databaseId: string; readonly path: string };
+
+const VERSION_TABLE = `CREATE TABLE "mirror_migrations" (
+  version bigint PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
+
+/** Makes what the mirror lacks: its schema, tables, views, comments and the row of its state. */
+export function prepareMirror({ transaction, target }: Session, origin: Origin, suffix = ''): Promise<void> {
+  return transaction(async (tx) => {
+    // One at a time; unlike a table to lock, this works before there is any.
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `league-sync ${target.schema}`);
+    await assertUsable(tx, target);
+    if (suffix === '') await findOwnMirror(tx, target, origin);
+    await migrate(tx, target, suffix);
+    await describeRelations(tx, target, suffix);
+    const { version } = findPackage();
+    const values = [origin.databaseId, origin.path, version] as const;
+    await tx.query(
+      `INSERT INTO "mirror_state" (database, database_path, seq, program_version)
+        SELECT $1, $2, 0, $3 WHERE NOT EXISTS (SELECT FROM "mirror_state")`,
+      ...values,
+    );
+  }, suffix);
+}
+
+const RIGHTS = `SELECT current_user AS role, current_database() AS database, current_setting('server_encoding') AS encoding,
+  current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+  has_database_privilege(current_database(), 'CREATE') AS may_create,
+  pg_is_in_recovery() AS is_standby, EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS schema_exists,
+  (SELECT has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE')
+    FROM pg_namespace WHERE nspname = $1) AS may_use`;
+
+const OLDEST_SERVER = 150_000;
+
+/**
+ * Creates the schema if there is none, and resolves to the version of the server. Rejects with a RunError that names
+ * the right which is missing.
+ */
+export async function assertUsable(
+  { queryAsIs }: Transaction,
+  target: MirrorTarget,
+  { create } = { create: true },
+): Promise<string> {
+  const [row = {}] = await queryAsIs(RIGHTS, target.schema);
+  const [role, schema] = [nameOf(String(row.role)), nameOf(target.schema)];
+  const refuse = (what: string, fix: string): never => {
+    throw new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}.`, { fix });
+  };
+  if (Number(row.number) < OLDEST_SERVER) refuse(`it is PostgreSQL ${row.version}`, 'use PostgreSQL 15 or newer');
+  if (row.is_standby === true) refuse('it is a standby, which nothing can write to', 'name the primary server');
+  if (row.encoding !== 'UTF8') refuse(`its encoding is ${row.encoding}`, 'use a database whose encoding is UTF8');
+  if (row.schema_exists === true) {
+    if (row.may_use !== true)
+      refuse(`${role} may not use the schema ${schema}`, `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${role}`);
+  } else if (row.may_create !== true) {
+    const grant = `GRANT CREATE ON DATABASE ${nameOf(String(row.database))} TO ${role}`;
+    refuse(`${role} may not create the schema ${schema}`, `${grant}, or CREATE SCHEMA ${schema} AUTHORIZATION ${role}`);
+  } else if (create) await queryAsIs(`CREATE SCHEMA ${quoted(target.schema)}`);
+  return String(row.version);
+}
+
+/** Finds the table of the state in a schema. */
+export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state'
+  AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;
+
+/** Whether there is a mirror already. Rejects with a DatabaseError if it is one of another database. */
+export async function findOwnMirror(
+  { queryAsIs }: Transaction,
+  { schema }: MirrorTarget,
+  { databaseId: id, path }: Origin,
+): Promise<boolean> {
+  const [found] = await queryAsIs(FIND_STATE, schema);
+  if (found === undefined) return false;
+  for (const row of await queryAsIs('SELECT database, database_path FROM mirror_state'))
+    assertSameDatabase({ database: String(row.database), databasePath: String(row.database_path) }, { id, path });
+  return true;
+}
+
+function listMigrations() {
+  const files = globSync(join(findPackage().migrations, 'postgres', '*.sql')).sort();
+  if (files.length > 0) return files.map((file, index) => ({ version: index + 1, name: basename(file, '.sql'), file }));
+  throw new DatabaseError('The package lacks migrations/postgres.', { fix: 'reinstall league-sync' });
+}
+
+async function migrate({ query }: Transaction, target: MirrorTarget, suffix: string): Promise<void> {
+  const known = listMigrations();
+  const found = await query(FIND_RELATIONS, target.schema, suffix);
+  const names = found.map(({ name }) => String(name)).filter((name) => RELATIONS.includes(name));
+  if (!names.includes('mirror_migrations')) {
+    if (names.length > 0) throw occupiedError(target, names);
+    await query(VERSION_TABLE);
+  }
+  const [row] = await query(`SELECT coalesce(max(version), 0) AS version FROM "mirror_migrations"`);
+  const version = Number(row?.version);
+  if (version > known.length) throw newerError(version, known.length);
+  for (const migration of known.slice(version)) {
+    await query(readFileSync(migration.file, 'utf8'));
+    await query(`INSERT INTO "mirror_migrations" (version, name) VALUES ($1, $2)`, migration.version, migration.name);
+  }
+}
+
+const FIND_RELATIONS = `SELECT left(relname, length(relname) - length($2)) AS name FROM pg_class
+  WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relname LIKE '%' || replace($2, '_', '\\_')`;
+
+function occupiedError({ schema }: MirrorTarget, names: readonly string[]): DatabaseError {
+  return new DatabaseError(`The schema ${nameOf(schema)} has a relation ${names[0]} that is not of a mirror.`, {
+    fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA',
+  });
+}
+
+function newerError(version: number, known: number): DatabaseError {
+  return new DatabaseError(
+    `The mirror was made by a newer version of league-sync (its tables have version ${version}, this one knows ${known}).`,
+    { fix: 'use that version, or make the mirror anew with league-sync mirror rebuild' },
+  );
+}
+
+/** Sets the comments that are missing or differ. */
+async function describeRelations({ queryAsIs }: Transaction, { schema }: MirrorTarget, suffix: string): Promise<void> {
+  const rows = await queryAsIs(FIND_COMMENTS, schema);
+  const stored = new Map(rows.map(({ relation, name, comment }) => [`${relation}.${name}`, comment]));
+  for (const { object, column_name: column, description } of describedRows()) {
+    if (stored.get(`${object}${suffix}.${column ?? ''}`) === description) continue;
+    const relation = `"${object}${suffix}"`;
+    const kind = VIEWS.includes(object) ? 'VIEW' : 'TABLE';
+    const place = column === null ? `${kind} ${relation}` : `COLUMN ${relation}.${column}`;
+    await queryAsIs(`COMMENT ON ${place} IS '${description.replaceAll("'", "''")}'`);
+  }
+}
+
+const FIND_COMMENTS = `SELECT class.relname AS relation, coalesce(attribute.attname, '') AS name, comment.description AS comment
+  FROM pg_description AS comment JOIN pg_class AS class ON class.oid = comment.objoid
+  LEFT JOIN pg_attribute AS attribute ON attribute.attrelid = class.oid AND attribute.attnum = comment.objsubid
+    AND comment.objsubid > 0
+  WHERE comment.classoid = 'pg_class'::regclass
+    AND class.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;

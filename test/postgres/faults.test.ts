@@ -1,0 +1,168 @@
+import { copyFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { expectMirrored } from './compare.ts';
+import { createPostgres } from './postgres.ts';
+import { change, expectToFollow, mirroredSeq, setUpMirrored } from './worker.ts';
+
+beforeEach(({ skip }) => {
+  const why = missingPostgres();
+  if (why !== undefined) skip(why);
+});
+
+let server: PostgresServer;
+/** A server that the tests may stop. */
+beforeAll(async () => {
+  if (missingPostgres() === undefined) server = await startPostgres();
+});
+afterAll(() => server?.remove());
+
+/** A worker whose first poll is in the mirror. */
+async function start() {
+  const postgres = await createPostgres(server.port);
+  const bench = await setUpMirrored(postgres);
+  const worker = bench.startWorker();
+  await worker.waitForPoll('changed');
+  await expectToFollow(bench, postgres);
+  const poll = async (priority: number): Promise<void> => {
+    change(bench, 5, priority);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+  };
+  return { postgres, bench, worker, poll };
+}
+
+describe('the mirror', () => {
+  it('survives a worker that is killed again and again', async () => {
+    const postgres = await createPostgres(server.port);
+    const bench = await setUpMirrored(postgres);
+    for (let round = 0; round < 6; round += 1) {
+      change(bench, 30, 100 + round);
+      const worker = bench.start(['run']);
+      await worker.waitForLog(({ msg }) => /^logged in/.test(String(msg)));
+      worker.send('SIGHUP');
+      await worker.waitForPoll('changed');
+      await new Promise((resolve) => setTimeout(resolve, 15 * round));
+      await worker.stop('SIGKILL');
+    }
+    const worker = bench.startWorker();
+    await expectToFollow(bench, postgres);
+    await worker.stop();
+  });
+
+  it('goes on when the server has ended its connection', async () => {
+    const { postgres, bench, worker, poll } = await start();
+    await postgres.query(
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'league-sync'",
+    );
+    await poll(7);
+    await expectToFollow(bench, postgres);
+    expect(worker.log().filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  });
+
+  it('catches up after the server was killed and polls went on', async () => {
+    const { postgres, bench, worker, poll } = await start();
+    server.stop('immediate');
+    await poll(7);
+    const warning = await worker.waitForLog(({ level }) => level === 40);
+    expect(warning).toMatchObject({
+      msg: expect.stringMatching(/^The mirror at .+ cannot be used: connect ECONNREFUSED/),
+    });
+    await poll(8);
+    server.start();
+    await worker.waitForLog(({ msg }) => /is written again/.test(String(msg)));
+    await expectToFollow(bench, postgres);
+  });
+
+  it('delays neither a poll nor the stop of the worker when the server hangs', async () => {
+    const { postgres, bench, worker, poll } = await start();
+    server.signal('SIGSTOP');
+    try {
+      await poll(7);
+      await poll(8);
+      const begun = performance.now();
+      expect((await worker.stop()).code).toBe(0);
+      expect(performance.now() - begun).toBeLessThan(3_000);
+    } finally {
+      server.signal('SIGCONT');
+    }
+    expect((await bench.run(['mirror'])).code).toBe(0);
+    await expectMirrored(bench.database, postgres.query);
+  });
+
+  it('names the right that is missing, with the statement that grants it', async () => {
+    const postgres = await createPostgres(server.port);
+    const bench = await setUpMirrored(postgres);
+    await bench.run(['sync']);
+    await postgres.query(`REVOKE CREATE ON DATABASE ${postgres.name} FROM ${postgres.role}`);
+    const refused = await bench.run(['mirror']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(
+      `GRANT CREATE ON DATABASE ${postgres.name} TO ${postgres.role}`,
+    );
+    await postgres.query('CREATE SCHEMA league_sync');
+    expect((await bench.run(['mirror'])).stderr.replaceAll(/\s+/g, ' ')).toContain(
+      `GRANT USAGE, CREATE ON SCHEMA league_sync TO ${postgres.role}`,
+    );
+    await postgres.query(`GRANT USAGE, CREATE ON SCHEMA league_sync TO ${postgres.role}`);
+    expect((await bench.run(['mirror'])).code).toBe(0);
+    await expectMirrored(bench.database, postgres.query);
+  });
+
+  it('refuses an older copy of the file, and one that went on by itself', async () => {
+    const { postgres, bench, worker, poll } = await start();
+    const copy = `${bench.folder}/copy.db`;
+    expect((await bench.run(['backup', copy])).code).toBe(0);
+    await poll(7);
+    await expectToFollow(bench, postgres);
+    const seq = await mirroredSeq(postgres);
+    await worker.stop();
+    copyFileSync(copy, bench.database);
+    const older = await bench.run(['mirror']);
+    expect(older.code).toBe(74);
+    expect(older.stderr.replaceAll(/\s+/g, ' ')).toMatch(/The mirror is ahead of .+ league-sync mirror rebuild/);
+    const next = bench.startWorker();
+    expect((await next.waitForLog(({ level }) => level === 40)).msg).toMatch(/^The mirror is ahead of/);
+    change(bench, 7, 9);
+    next.send('SIGHUP');
+    await next.waitForPoll('changed');
+    await next.stop();
+    const forked = await bench.run(['mirror']);
+    expect(forked.code).toBe(74);
+    expect(forked.stderr.replaceAll(/\s+/g, ' ')).toMatch(
+      /The mirror and .+ differ: change \d+ is another one in each.+ league-sync mirror rebuild/,
+    );
+    expect(await mirroredSeq(postgres)).toBe(seq);
+  });
+
+  it('refuses a second database, with the id and the path of the first', async () => {
+    const { postgres, bench, worker } = await start();
+    await worker.stop();
+    const [row] = await postgres.query('SELECT database FROM league_sync.mirror_state');
+    const other = { LEAGUE_SYNC_DATABASE: 'other.db' };
+    await bench.run(['sync'], other);
+    const { code, stderr } = await bench.run(['mirror'], other);
+    expect(code).toBe(74);
+    const said = stderr.replaceAll(/\s+/g, ' ');
+    expect(said).toContain(String(row?.database));
+    expect(said).toContain(bench.database);
+    await expectMirrored(bench.database, postgres.query);
+  });
+
+  it('leaves alone a schema that has something else, and a mirror of a newer version', async () => {
+    const postgres = await createPostgres(server.port);
+    const bench = await setUpMirrored(postgres);
+    await bench.run(['sync']);
+    await postgres.query(`CREATE SCHEMA league_sync AUTHORIZATION ${postgres.role}`);
+    await postgres.query('CREATE TABLE league_sync.leagues (mine text)');
+    const occupied = await bench.run(['mirror']);
+    expect([occupied.code, occupied.stderr]).toEqual([74, expect.stringContaining('that is not of a mirror')]);
+    await postgres.query('DROP TABLE league_sync.leagues');
+    expect((await bench.run(['mirror'])).code).toBe(0);
+    await postgres.query("INSERT INTO league_sync.mirror_migrations (version, name) VALUES (99, 'later')");
+    const newer = await bench.run(['mirror']);
+    expect([newer.code, newer.stderr]).toEqual([74, expect.stringContaining('made by a newer version')]);
+    expect((await bench.run(['mirror', 'rebuild'])).code).toBe(0);
+    await expectMirrored(bench.database, postgres.query);
+  });
+});

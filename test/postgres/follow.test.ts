@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { execute, type Row } from '../support/database.ts';
+import { missingPostgres } from '../support/postgres-server.ts';
+import { expectMirrored } from './compare.ts';
+import { connectAs, createPostgres } from './postgres.ts';
+import { change, expectToFollow, lastSeq, mirroredSeq, setUpMirrored } from './worker.ts';
+
+beforeEach(({ skip }) => {
+  const why = missingPostgres();
+  if (why !== undefined) skip(why);
+});
+
+describe('a worker with a mirror', () => {
+  it('fills it, follows every poll, and goes on after a restart', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    const worker = bench.startWorker();
+    await worker.waitForPoll('changed');
+    await expectToFollow(bench, postgres);
+    change(bench, 20, 77);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+    await expectToFollow(bench, postgres);
+    await worker.stop();
+    change(bench, 3, 78);
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect(await mirroredSeq(postgres)).toBe(lastSeq(bench) - 3);
+    const next = bench.startWorker();
+    await expectToFollow(bench, postgres);
+    await next.stop();
+  });
+
+  it('has the changes of a poll within half a second', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    await expectToFollow(bench, postgres);
+    change(bench, 20, 77);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+    const begun = performance.now();
+    await expect.poll(() => mirroredSeq(postgres), { interval: 2, timeout: 5_000 }).toBe(lastSeq(bench));
+    const tookMs = performance.now() - begun;
+    console.log(`20 changes were in the mirror ${Math.round(tookMs)} ms after the poll's log line`);
+    expect(tookMs).toBeLessThan(500);
+    await worker.stop();
+  });
+
+  it('has removals that another process accepted, and no rows of runs that were pruned', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    expect((await bench.run(['sync'])).code).toBe(0);
+    expect((await bench.run(['mirror'])).code).toBe(0);
+    bench.simulator.setLeagues(bench.simulator.leagues().slice(0, 10));
+    expect((await bench.run(['sync'])).code).toBe(3);
+    await bench.run(['mirror']);
+    await expectMirrored(bench.database, postgres.query);
+    await bench.run(['accept-removals', '--yes']);
+    await bench.run(['mirror']);
+    await expectMirrored(bench.database, postgres.query);
+    for (let polls = 0; polls < 4; polls += 1) await bench.run(['sync']);
+    await bench.run(['mirror']);
+    // As the worker deletes old runs.
+    execute(bench.database, "DELETE FROM runs WHERE outcome = 'unchanged' AND id < (SELECT max(id) FROM runs)");
+    expect((await bench.run(['mirror'])).code).toBe(0);
+    await expectMirrored(bench.database, postgres.query);
+    const worker = bench.startWorker();
+    await expectToFollow(bench, postgres);
+    execute(
+      bench.database,
+      "UPDATE held_removals SET accepted_at = NULL; DELETE FROM runs WHERE outcome = 'unchanged'",
+    );
+    worker.send('SIGHUP');
+    await worker.waitForPoll();
+    await expectToFollow(bench, postgres);
+    await worker.stop();
+  });
+
+  it('has a row again that went and came back as it was', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    const worker = bench.startWorker();
+    await worker.waitForPoll('changed');
+    const add = `INSERT INTO players (player_id, first_seen_at, changed_at)
+      VALUES ('p', '2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z')`;
+    for (const statement of [add, 'DELETE FROM players', add]) {
+      execute(bench.database, statement);
+      worker.send('SIGHUP');
+      await worker.waitForPoll('unchanged');
+      await expectToFollow(bench, postgres);
+    }
+    await worker.stop();
+  });
+
+  it('shows no reader half of a poll', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    const leagues = Array.from({ length: LEAGUES }, (_, index) => ({ ...LEAGUE, league_id: `l${index}` }));
+    bench.simulator.setLeagues(leagues);
+    const worker = bench.start(['run']);
+    const seen = new Set<string>();
+    let isOver = false;
+    const reading = (async () => {
+      const reader = await connectAs(postgres.port, postgres.name);
+      while (!isOver) {
+        const found = await reader.query<Row>(STATE).catch(() => undefined);
+        if (found !== undefined) seen.add(JSON.stringify(found.rows[0]));
+      }
+      await reader.end();
+    })();
+    await worker.waitForPoll('changed');
+    for (let priority = 1; priority <= 4; priority += 1) {
+      change(bench, LEAGUES, priority);
+      worker.send('SIGHUP');
+      await worker.waitForPoll('changed');
+    }
+    await expectToFollow(bench, postgres);
+    isOver = true;
+    await reading;
+    await worker.stop();
+    // Before the first poll: nothing. After each: every league of it, and no other state.
+    const states = [...seen].map((text) => JSON.parse(text));
+    expect(states.length).toBeGreaterThan(2);
+    for (const { changes, leagues: listed, priorities, last } of states) {
+      expect([changes % LEAGUES, listed % LEAGUES, last]).toEqual([0, 0, changes]);
+      expect(priorities).toEqual(changes === 0 ? null : [changes / LEAGUES - 1]);
+    }
+  });
+});
+
+/** More than a transaction takes, if it did not have to end with a run. */
+const LEAGUES = 7_000;
+const LEAGUE = {
+  league_name: 'League',
+  sport: 'soccer',
+  league_image: 'https://images.example.com/l.png',
+  priority: 0,
+  status: 'active',
+  create_datetime: null,
+  last_update_datetime: null,
+};
+const STATE = `SELECT (SELECT count(*)::int FROM league_sync.league_changes) AS changes,
+  (SELECT count(*)::int FROM league_sync.leagues) AS leagues,
+  (SELECT array_agg(DISTINCT priority::int) FROM league_sync.leagues) AS priorities,
+  (SELECT seq::int FROM league_sync.mirror_state) AS last`;

@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { runCheck, told } from '../support/check-command.ts';
+import { missingPostgres } from '../support/postgres-server.ts';
+import { scrape } from '../support/scrape.ts';
+import { createPostgres } from './postgres.ts';
+import { change, expectToFollow, setUpMirrored } from './worker.ts';
+
+beforeEach(({ skip }) => {
+  const why = missingPostgres();
+  if (why !== undefined) skip(why);
+});
+
+const LISTEN = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' };
+const LAG = 'league_sync_mirror_lag_changes';
+const SUCCESS = 'league_sync_mirror_last_success_timestamp_seconds';
+
+describe('status and check', () => {
+  it('say how far the mirror is, and never the password', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    await bench.run(['sync']);
+    expect((await bench.run(['status'])).stdout).toMatch(
+      /^mirror +127\.0\.0\.1:\d+\/\w+, schema league_sync: not filled/m,
+    );
+    expect(told(await runCheck(bench), 'mirror')).toMatch(/^ok PostgreSQL 1\d\.\d+.*, no TLS; not filled yet/);
+    await bench.run(['mirror']);
+    expect(told(await runCheck(bench), 'mirror')).toMatch(/; up to date with change 124 -> $/);
+    change(bench, 4, 5);
+    await bench.run(['sync']);
+    expect(told(await runCheck(bench), 'mirror')).toMatch(/^warn .+; 4 changes behind -> start the worker/);
+    const { mirror } = JSON.parse((await bench.run(['status', '--json'])).stdout);
+    expect(mirror).toEqual({
+      host: `127.0.0.1:${postgres.port}/${postgres.name}`,
+      schema: 'league_sync',
+      seq: 124,
+      mirrored_at: expect.stringMatching(/Z$/),
+      lag_changes: 4,
+      last_error: null,
+    });
+    expect((await bench.run(['status'])).stdout).toMatch(/^mirror .+: 4 changes behind, last written /m);
+  });
+
+  it('say why the mirror cannot be used', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    await bench.run(['sync']);
+    const wrong = { LEAGUE_SYNC_POSTGRES_URL: postgres.url.replace('mirror-password', 'wrong-password') };
+    expect(told(await runCheck(bench, wrong), 'mirror')).toMatch(
+      /^warn The mirror at .+ password authentication failed.+polls do not/,
+    );
+    expect((await bench.run(['status'], wrong)).stdout).toMatch(/^mirror .+password authentication failed/m);
+    const gone = { LEAGUE_SYNC_POSTGRES_URL: 'postgresql://role:secret-word@127.0.0.1:1/x' };
+    expect(told(await runCheck(bench, gone), 'mirror')).toMatch(
+      /^warn The mirror at 127\.0\.0\.1:1\/x cannot be used: connect ECONNREFUSED/,
+    );
+    const tls = { LEAGUE_SYNC_POSTGRES_URL: `${postgres.url}?sslmode=require` };
+    expect(told(await runCheck(bench, tls), 'mirror')).toContain('The server does not support SSL connections');
+  });
+});
+
+describe('a worker with a mirror', () => {
+  it('shows it on the page, in /status.json and in the metrics', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    const worker = bench.startWorker(LISTEN);
+    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
+    await worker.waitForPoll('changed');
+    await expectToFollow(bench, postgres);
+    const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
+    expect(mirror).toMatchObject({
+      seq: 124,
+      lag_changes: 0,
+      failed_attempts: 0,
+      last_error: null,
+      next_attempt_at: null,
+    });
+    expect(await (await fetch(`${url}/`)).text()).toContain('<dt>Mirror</dt><dd>0 changes behind');
+    const found = await scrape(`${url}`);
+    expect(found.value(LAG)).toBe(0);
+    expect(Math.abs(Number(found.value(SUCCESS)) - Date.now() / 1_000)).toBeLessThan(60);
+    await worker.stop();
+  });
+
+  it('shows that it fails, and is ready nevertheless', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpMirrored(postgres);
+    const gone = { LEAGUE_SYNC_POSTGRES_URL: 'postgresql://role:secret-word@127.0.0.1:1/x', ...LISTEN };
+    const worker = bench.startWorker(gone);
+    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
+    await worker.waitForPoll('changed');
+    await worker.waitForLog(({ msg, failures }) => failures === 2 && /polls continue$/.test(String(msg)));
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
+    expect(mirror).toMatchObject({ seq: null, lag_changes: null, failed_attempts: 2 });
+    expect(await (await fetch(`${url}/`)).text()).toMatch(/<dt>Mirror<\/dt><dd>not known yet.+ECONNREFUSED/s);
+    const found = await scrape(`${url}`);
+    expect([found.value(LAG), found.value(SUCCESS)]).toEqual([undefined, 0]);
+    await worker.stop();
+  });
+
+  it('has no such metrics without the setting', async () => {
+    const bench = await setUpMirrored(await createPostgres());
+    const worker = bench.startWorker({ ...LISTEN, LEAGUE_SYNC_POSTGRES_URL: '' });
+    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
+    await worker.waitForPoll('changed');
+    const found = await scrape(`${url}`);
+    expect([found.value(LAG), found.value(SUCCESS)]).toEqual([undefined, undefined]);
+    await worker.stop();
+  });
+});

@@ -1,0 +1,64 @@
+import { chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Authority, makeAuthority, noCertificates } from '../support/certificate.ts';
+import { runCheck, told } from '../support/check-command.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { connectAs, createPostgres } from './postgres.ts';
+import { setUpMirrored } from './worker.ts';
+
+beforeEach(({ skip }) => {
+  const why = missingPostgres() ?? noCertificates();
+  if (why !== undefined) skip(why);
+});
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (missingPostgres() === undefined) server = await startPostgres();
+});
+afterAll(() => server?.remove());
+
+/** Gives the server a certificate for localhost alone. */
+async function useTls(authority: Authority): Promise<void> {
+  const { cert, key } = authority.issue({ names: 'DNS:localhost' });
+  for (const [name, text] of [
+    ['server.crt', cert],
+    ['server.key', key],
+  ] as const) {
+    const path = join(server.folder, 'data', name);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (process.getuid?.() === 0) chownSync(path, 65_534, 65_534);
+  }
+  const admin = await connectAs(server.port, 'postgres');
+  await admin.query('ALTER SYSTEM SET ssl = on');
+  await admin.query('SELECT pg_reload_conf()');
+  await admin.end();
+}
+
+describe('sslmode is read as libpq reads it', () => {
+  it('verifies what it asks for, and nothing else', async () => {
+    const authority = makeAuthority();
+    const postgres = await createPostgres(server.port);
+    const bench = await setUpMirrored(postgres);
+    await bench.run(['sync']);
+    await useTls(authority);
+    const check = async (host: string, parameters: string, env = {}) => {
+      const url = `${postgres.url.replace('127.0.0.1', host)}${parameters}`;
+      return told(await runCheck(bench, { LEAGUE_SYNC_POSTGRES_URL: url, ...env }), 'mirror');
+    };
+    const root = `sslrootcert=${authority.file}`;
+    const unverified = /^ok PostgreSQL \S+ .*TLSv1\.3, certificate not verified/;
+    const verified = /^ok PostgreSQL \S+ .*TLSv1\.3, certificate verified/;
+    const refused = /^warn The mirror at .+ cannot be used: .*(certificate|altnames)/i;
+    expect(await check('127.0.0.1', '')).toMatch(unverified);
+    expect(await check('127.0.0.1', '?sslmode=disable')).toMatch(/no TLS/);
+    expect(await check('127.0.0.1', '?sslmode=require')).toMatch(unverified);
+    expect(await check('127.0.0.1', `?sslmode=require&${root}`)).toMatch(verified);
+    expect(await check('127.0.0.1', '?sslmode=verify-ca')).toMatch(refused);
+    expect(await check('127.0.0.1', `?sslmode=verify-ca&${root}`)).toMatch(verified);
+    expect(await check('127.0.0.1', `?sslmode=verify-full&${root}`)).toMatch(refused);
+    expect(await check('localhost', `?sslmode=verify-full&${root}`)).toMatch(verified);
+    expect(await check('localhost', '?sslmode=verify-full')).toMatch(refused);
+    expect(await check('localhost', '?sslmode=verify-full', { NODE_EXTRA_CA_CERTS: authority.file })).toMatch(verified);
+  });
+});
