@@ -9,7 +9,7 @@ import { IS_MIRRORED, OTHER_TABLES, type Table } from './tables.ts';
 
 /** What the mirror is known to have, so that it need not be sent again. */
 export type SentPages = {
-  /** When the mirror was last written by whoever holds this, as the server writes it. */
+  /** When the session with this memory last wrote the mirror, as the server writes it. */
   mirroredAt: string | null;
   readonly hashes: Map<string, string>;
   /** When all runs were last compared, on the monotonic clock (ms); undefined if they have to be. */

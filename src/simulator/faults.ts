@@ -17,7 +17,7 @@ type Effect = {
   readonly onSwitchedOn?: (tokens: TokenIssuer) => void;
 };
 
-// Webhooks are received by somebody else's service, which can be well while this one fails.
+// Webhooks are received by a service of their own, which can be well while this one fails.
 const SERVICE: readonly Endpoint[] = ['login', 'profile', 'leagues', 'unknown'];
 const LOGIN: readonly Endpoint[] = ['login'];
 const PROFILE: readonly Endpoint[] = ['profile'];

@@ -31,7 +31,7 @@ export type StoredStates = {
   readonly last_success_at: string | null;
   /** Null before the first good poll, when the data counts as stale. */
   readonly stale_at: string | null;
-  /** When the newest removal that nobody has accepted was held; null if there is none. */
+  /** When the newest removal that is not accepted was held; null if there is none. */
   readonly held_since: string | null;
   /** Both null before the first login. */
   readonly last_login_at: string | null;
