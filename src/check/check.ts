@@ -58,8 +58,8 @@ async function* checkOutputs(config: Config, database: DatabaseTarget, stop: Abo
   const { publish, listen, heartbeat, webhook, mirror, attemptTimeoutMs } = config;
   if (publish !== undefined) yield checkPublishing(publish, database);
   yield await checkListen(listen, database.isInUse);
-  if (heartbeat !== undefined) yield await checkReachable('heartbeat', 'HEARTBEAT', heartbeat(), attemptTimeoutMs);
-  if (webhook !== undefined) yield await checkReachable('webhook', 'WEBHOOK', webhook(), attemptTimeoutMs);
+  if (heartbeat !== undefined) yield await checkReachable('heartbeat', heartbeat(), attemptTimeoutMs);
+  if (webhook !== undefined) yield await checkReachable('webhook', webhook(), attemptTimeoutMs);
   if (mirror === undefined) return;
   if (database.state === 'readable') yield await checkMirror(database.path, mirror(), stop);
   else yield skipped('the mirror, because the database could not be read', 'start the worker, and check again');
@@ -68,11 +68,13 @@ async function* checkOutputs(config: Config, database: DatabaseTarget, stop: Abo
 type Receiver = { readonly url: URL; readonly proxy: ProxyServer | undefined };
 
 /** Only tests name, connection and TLS: a receiver would take a request for news. */
-async function checkReachable(name: string, setting: string, { url, proxy }: Receiver, timeoutMs: number) {
+async function checkReachable(name: 'heartbeat' | 'webhook', { url, proxy }: Receiver, timeoutMs: number) {
   const results = await checkConnection(url, proxy, timeoutMs);
-  const found = results.find(({ result }) => result === 'fail') ?? results.find(({ result }) => result === 'warn');
+  // That http is not encrypted is what the operator has allowed.
+  const found = results.find(({ result }) => result === 'fail' || (result === 'warn' && url.protocol === 'https:'));
   if (found === undefined) return ok(name, `${url.origin} is reachable; nothing was sent`);
-  const fix = `check LEAGUE_SYNC_${setting}_URL, DNS and the network`;
+  const fix =
+    (found.result === 'warn' && found.fix) || `check LEAGUE_SYNC_${name.toUpperCase()}_URL, DNS and the network`;
   return warn(name, `${found.message}; polls do not depend on it`, fix);
 }
 
