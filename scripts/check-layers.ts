@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sync: ['base', 'service', 'store'],
   observe: ['base', 'service', 'store', 'sync'],
   webhook: ['base', 'service', 'store', 'sync'],
-  mirror: ['base', 'store', 'sync'],
+  mirror: ['base', 'service', 'store', 'sync'],
   worker: ['base', 'service', 'store', 'sync', 'observe', 'webhook', 'mirror'],
   check: ['base', 'service', 'store', 'sync', 'observe', 'mirror'],
   commands: ['base', 'service', 'store', 'sync', 'observe', 'webhook', 'mirror', 'worker', 'check', 'simulator'],

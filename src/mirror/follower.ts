@@ -1,11 +1,13 @@
 import type { MirrorSource } from '../config/mirror.ts';
 import { RunError, SettingsError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { exponentialDelayMs } from '../service/backoff.ts';
 import { type MirrorSnapshot, openMirrorSnapshot } from '../store/queries/mirror.ts';
 import type { Store } from '../store/store.ts';
 import type { Listener } from '../sync/report.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
+import { createWakeableSleep } from '../time/wakeable-sleep.ts';
 import { connect, type Session } from './connect.ts';
 import { createSentPages } from './equal.ts';
 import { labelOf } from './error.ts';
@@ -37,12 +39,11 @@ export class Follower {
   private done: (Progress & { readonly at: number }) | undefined;
   private label: string;
   private readonly schema: string;
-  /** Whether something has happened since the last transaction began. */
-  private isDue = false;
-  private wakeUp: () => void = () => undefined;
+  private readonly rest: ReturnType<typeof createWakeableSleep>;
 
   constructor(options: FollowerOptions) {
     this.options = options;
+    this.rest = createWakeableSleep(options.clock);
     const target = options.source();
     this.label = labelOf(target);
     this.schema = target.schema;
@@ -54,8 +55,7 @@ export class Follower {
   };
 
   retryNow(): void {
-    this.isDue = true;
-    this.wakeUp();
+    this.rest.wake();
   }
 
   status() {
@@ -74,9 +74,8 @@ export class Follower {
   /** Follows the database until the signal aborts; never rejects. */
   async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.isDue = false;
       const waitMs = await this.step(signal).catch((error: unknown) => this.noteFailure(error, signal));
-      if (waitMs > 0 && !this.isDue) await this.pause(waitMs, signal);
+      if (waitMs > 0) await this.rest.sleep(waitMs, signal);
     }
     this.session?.[Symbol.dispose]();
   }
@@ -131,18 +130,12 @@ export class Follower {
     const { message } = failure;
     const isNew = message !== this.lastError;
     this.failures += 1;
-    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (this.failures - 1), LONGEST_RETRY_MS);
+    const waitMs = exponentialDelayMs(this.failures, FIRST_RETRY_MS, LONGEST_RETRY_MS);
     this.lastError = message;
     this.nextAt = clock.now() + waitMs;
     const line = { host: this.label, schema: this.schema, failures: this.failures, err: failure };
     log[isNew ? 'warn' : 'info'](line, `${message} The next attempt is in ${formatDuration(waitMs)}; polls continue`);
     return waitMs;
-  }
-
-  private async pause(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    this.wakeUp = () => woken.abort();
-    await this.options.clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
   }
 }
 

@@ -1,11 +1,13 @@
 import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { SettingsError, StoppedError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { createRetryAfter } from '../service/retry-after.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookRow } from '../store/tables/webhook.ts';
 import type { Listener } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
+import { createWakeableSleep } from '../time/wakeable-sleep.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { retryWaitMs } from './retry-wait.ts';
 import { type Attempt, sendMessage } from './send.ts';
@@ -21,7 +23,6 @@ export type DeliveryOptions = {
 
 /** How often the states, the URL, and what other processes wrote (`webhook replay`, `skip`) are looked at, in ms. */
 const TICK_MS = 1_000;
-const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /** Sends messages to the receiver of the webhook, one at a time. Polls never wait for it or fail because of it. */
 export class Delivery {
@@ -29,38 +30,40 @@ export class Delivery {
   private readonly outbox: Outbox;
   /** The message that `dueAt` is about. */
   private messageId: string | null = null;
-  /** When the next attempt is due, and when a Retry-After ends; in ms on the monotonic clock. */
+  /** When the next attempt is due, in ms on the monotonic clock. */
   private dueAt = 0;
-  private notBeforeAt = 0;
+  private retryAfter: ReturnType<typeof createRetryAfter>;
   /** Whether `retryNow` was called since the attempt began. */
   private isRetryAsked = false;
   /** Writes the result of an attempt that the database has not taken yet. Until then, nothing else is sent. */
   private unrecorded: (() => void) | undefined;
-  private wakeUp: () => void = () => undefined;
+  private readonly rest: ReturnType<typeof createWakeableSleep>;
   private lastFault: string | undefined;
 
   constructor(options: DeliveryOptions, outbox: Outbox, { not_before }: WebhookRow) {
     this.options = options;
     this.outbox = outbox;
-    if (not_before !== null) this.postpone(Date.parse(not_before));
+    const { clock } = options;
+    this.rest = createWakeableSleep(clock);
+    this.retryAfter = createRetryAfter(clock, not_before === null ? 0 : Date.parse(not_before) - clock.now());
   }
 
   readonly onEvent: Listener = ({ type }) => {
-    if (type === 'runEnded' || type === 'login') this.wakeUp();
+    if (type === 'runEnded' || type === 'login') this.rest.wake();
   };
 
   /** Ends the wait before the next attempt, also that after an attempt in progress, but not a Retry-After. */
   retryNow(): void {
     this.dueAt = 0;
     this.isRetryAsked = true;
-    this.wakeUp();
+    this.rest.wake();
   }
 
   /** Delivers until the signal aborts; never rejects. */
   async deliver(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const waitMs = await this.step(signal).catch((error: unknown) => this.noteFault(error));
-      if (waitMs > 0) await this.pause(Math.min(waitMs, TICK_MS), signal);
+      if (waitMs > 0) await this.rest.sleep(Math.min(waitMs, TICK_MS), signal);
     }
     // The request that a stop aborts has no result, but the one before it may have one.
     await this.writeResult().catch((error: unknown) => this.noteFault(error));
@@ -76,14 +79,14 @@ export class Delivery {
     const target = this.readTarget();
     if (!(target instanceof SettingsError) && (await this.outbox.setAddress(target.url, row))) {
       this.dueAt = 0;
-      this.notBeforeAt = 0;
+      this.retryAfter = createRetryAfter(clock);
       return 0;
     }
     if (row.stopped_at !== null) return TICK_MS;
     // A new message is tried at once.
     if (row.message_id !== this.messageId) this.dueAt = 0;
     this.messageId = row.message_id;
-    const leftMs = Math.max(this.dueAt, this.notBeforeAt) - clock.monotonic();
+    const leftMs = this.leftMs();
     if (leftMs > 0) return leftMs;
     this.isRetryAsked = false;
     const attempt = await this.attempt(row.message_id, target, signal);
@@ -125,8 +128,8 @@ export class Delivery {
     const failures = row.failed_attempts + 1;
     const waitMs = this.isRetryAsked ? 0 : retryWaitMs(failures, random());
     this.dueAt = outcome === 'failed' ? clock.monotonic() + waitMs : 0;
-    if (outcome === 'failed' && notBefore !== undefined) this.postpone(notBefore);
-    const nextAt = now + Math.max(this.dueAt, this.notBeforeAt) - clock.monotonic();
+    if (outcome === 'failed' && notBefore !== undefined) this.retryAfter.extend(notBefore);
+    const nextAt = now + this.leftMs();
     this.unrecorded = this.outbox.result(id, attempt, { at: now, nextAt });
     emit({ type: 'webhookAttempt', outcome });
     const { host, message_type: type } = row;
@@ -144,10 +147,10 @@ export class Delivery {
     }
   }
 
-  private postpone(until: number): void {
+  /** How long to wait before the next attempt, in ms. */
+  private leftMs(): number {
     const { clock } = this.options;
-    const waitMs = Math.min(until - clock.now(), MAX_RETRY_AFTER_MS);
-    this.notBeforeAt = Math.max(this.notBeforeAt, clock.monotonic() + waitMs);
+    return Math.max(0, this.dueAt - clock.monotonic(), this.retryAfter.until() - clock.now());
   }
 
   /** The worker's other parts report what is wrong with the database, so a failed read or write is noted only once. */
@@ -157,12 +160,6 @@ export class Delivery {
     this.lastFault = message;
     this.options.log.warn({ err: toRunError(error) }, 'the webhook has to wait');
     return TICK_MS;
-  }
-
-  private async pause(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    this.wakeUp = () => woken.abort();
-    await this.options.clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
   }
 }
 
