@@ -1,7 +1,12 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
-import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
+import { makeFolder } from '../support/folder.ts';
+import { makeLeagues } from '../support/leagues.ts';
+import { hang } from '../support/service.ts';
+import { serveHere } from '../support/status-server.ts';
+import { type Receiver, SECRET, startReceiver } from '../support/webhook-receiver.ts';
 
 type Setting = Readonly<Record<string, string>>;
 
@@ -140,5 +145,84 @@ describe('webhook replay and skip', () => {
       });
     expect((await bench.run(['webhook', 'replay'])).code).toBe(64);
     expect((await bench.run(['webhook'])).code).toBe(64);
+  });
+});
+
+describe('a webhook that fails', () => {
+  async function setUpFailing(settings: Setting = {}) {
+    const [bench, receiver] = await Promise.all([setUp(), startReceiver(500)]);
+    const served = await serveHere(bench, { ...receiver.env, ...settings });
+    await expect.poll(() => bench.rows('SELECT failed_attempts FROM webhook')[0]?.failed_attempts, SLOW).toBe(1);
+    const read = async (path: string) => (await fetch(served.url + path)).text();
+    return { receiver, read, ...served };
+  }
+
+  it('is shown by the page, status.json and the metrics, and leaves the worker ready', async () => {
+    const { receiver, read } = await setUpFailing();
+    const { host } = new URL(receiver.url);
+    expect(JSON.parse(await read('/status.json')).stored.webhook).toMatchObject({
+      host,
+      pending_changes: 124,
+      failed_attempts: 1,
+      last_error: 'status 500',
+    });
+    const metrics = await read('/metrics');
+    expect(metrics).toContain('league_sync_webhook_pending_changes 124\n');
+    expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="failed"} 1\n');
+    expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="accepted"} 0\n');
+    const page = await read('/');
+    for (const text of ['<dt>Webhook</dt>', '124 changes pending', host, 'status 500']) expect(page).toContain(text);
+    expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
+  });
+
+  it('whose receiver hangs leaves the worker ready, and polls go on', async () => {
+    const [bench, receiver] = await Promise.all([setUp(), startReceiver(hang())]);
+    const { url, worker } = await serveHere(bench, receiver.env);
+    await receiver.waitFor(1);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('because its secret cannot be read any more is a failed attempt, and is tried again', async () => {
+    const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
+    using folder = makeFolder();
+    const file = folder.write('secret', SECRET);
+    const { worker } = await serveHere(bench, {
+      LEAGUE_SYNC_WEBHOOK_URL: receiver.url,
+      LEAGUE_SYNC_WEBHOOK_SECRET_FILE: file,
+    });
+    await expect.poll(() => bench.rows('SELECT accepted_seq FROM webhook')[0]?.accepted_seq, SLOW).toBe(124);
+    rmSync(file);
+    bench.simulator.setLeagues(makeLeagues(124));
+    worker.send('SIGHUP');
+    await expect
+      .poll(() => bench.rows('SELECT last_error FROM webhook')[0]?.last_error, SLOW)
+      .toBe(`LEAGUE_SYNC_WEBHOOK_SECRET_FILE: the file ${file} cannot be read (ENOENT)`);
+    folder.write('secret', SECRET);
+    worker.send('SIGHUP');
+    await expect.poll(() => bench.rows('SELECT message_id FROM webhook')[0]?.message_id, SLOW).toBeNull();
+    expect((await worker.stop()).code).toBe(0);
+  });
+});
+
+describe('check', () => {
+  it('connects to the receiver without a request, and warns if it cannot', async () => {
+    const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
+    const { origin } = new URL(receiver.url);
+    const webhookLine = async (settings: Setting) =>
+      (await bench.run(['check'], settings)).stdout.split('\n').find((line) => /^\S+ +webhook /.test(line));
+    expect(await webhookLine(receiver.env)).toBe(`ok    webhook     ${origin} is reachable; nothing was sent`);
+    expect(receiver.seen).toEqual([]);
+    const dead = await webhookLine({ ...receiver.env, LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:1/path-of-the-dead' });
+    expect(dead).toMatch(
+      /^warn +webhook .+ polls do not depend on it -> check LEAGUE_SYNC_WEBHOOK_URL, DNS and the network/,
+    );
+    expect(dead).not.toContain('path-of-the-dead');
+    const faulty = await bench.run(['check'], { ...receiver.env, LEAGUE_SYNC_WEBHOOK_SECRET: 'whsec_too-short' });
+    expect(faulty).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('LEAGUE_SYNC_WEBHOOK_SECRET is not valid'),
+    });
   });
 });
