@@ -22,12 +22,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The command line stands above all folders: it loads the commands and explains the faults. */
-const ABOVE_ALL = ['src/cli.ts', 'src/main.ts', 'src/command-line-options.ts', 'src/command-line-help.ts'];
+const COMMAND_LINE = ['options', 'arguments', 'help'].map((part) => `src/command-line-${part}.ts`);
+const ABOVE_ALL = ['src/cli.ts', 'src/main.ts', ...COMMAND_LINE];
 
 const KNOWN_TO: Readonly<Record<string, readonly string[]>> = {
   '@prometheus-io/client': ['src/observe/metrics.ts'],
   'better-sqlite3': ['src/store/'],
-  commander: ['src/main.ts', 'src/command-line-options.ts', 'src/command-line-help.ts'],
+  commander: ['src/main.ts', ...COMMAND_LINE],
   'csv-stringify': ['src/commands/query.ts'],
   'drizzle-orm': ['src/store/'],
   hono: ['src/observe/page/'],

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
 import type { leagues } from '../schema.ts';
+import { lastSeq } from './feed.ts';
 
 /** An empty or absent value matches every league, except that removed leagues match only the status `removed`. */
 export type Filter = {
@@ -81,7 +82,7 @@ const MAX_FACETS = 100;
 export function createFacetCounter(): (db: Database.Database) => Facets {
   let last: { seq: number; facets: Facets } | undefined;
   return (db) => {
-    const seq = db.prepare<[], number>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
+    const seq = lastSeq(db);
     if (last?.seq !== seq) last = { seq, facets: countFacets(db) };
     return last.facets;
   };
