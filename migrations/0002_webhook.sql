@@ -1,5 +1,5 @@
 -- Generated from src/store/schema.ts, then edited by hand: checks and the view `attention`, which gets its last part.
--- Never edited after release. The view must work in SQLite 3.38 and newer, as in 0001_attention.sql.
+-- Never edited after release. It must work in SQLite 3.38 and newer, as 0001_attention.sql and 0000_initial.sql say.
 CREATE TABLE `webhook` (
 	`id` INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
 	`enabled` INTEGER NOT NULL CHECK (enabled IN (0, 1)),
@@ -14,7 +14,7 @@ CREATE TABLE `webhook` (
 	`message_from_seq` INTEGER,
 	`message_to_seq` INTEGER,
 	`message_held_since` TEXT,
-	`message_body` TEXT CHECK (json_valid(message_body)),
+	`message_body` TEXT CHECK (message_body IS NULL OR json_valid(message_body)),
 	`failed_attempts` INTEGER DEFAULT 0 NOT NULL,
 	`last_error` TEXT,
 	`next_attempt_at` TEXT CHECK (next_attempt_at GLOB '????-??-??T??:??:??.???Z'),

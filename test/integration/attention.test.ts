@@ -50,6 +50,20 @@ function drift(field: string, age: string): string {
     VALUES ('${field}', 'unknown-field', 'string', 1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${age}'));`;
 }
 
+type Webhook = { readonly since?: string; readonly enabled?: 0 | 1; readonly stoppedAt?: string };
+
+/** A change that the receiver has not accepted since then; without `since`, nothing is pending. */
+function webhook({ since, enabled = 1, stoppedAt }: Webhook): string {
+  const change =
+    since === undefined
+      ? ''
+      : `INSERT INTO league_changes (run_id, at, league_id, kind, after) VALUES (1, ${since}, 'a', 'added', '{}');`;
+  return `${change}INSERT INTO webhook (id, enabled, host, accepted_seq, moved_at, last_error, stopped_at, told_stale, told_refused)
+    VALUES (1, ${enabled}, 'h.example.com', 0, '${AT}', 'status 500', ${stoppedAt === undefined ? 'NULL' : `'${stoppedAt}'`}, 0, 0);`;
+}
+
+const ago = (age: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-${age}')`;
+
 let folder: Folder;
 let path = '';
 
@@ -230,6 +244,37 @@ describe('attention', () => {
     expect(attentionAfter(run(kind, 'running'))).toEqual([]);
   });
 
+  it('says `webhook` if something has been pending and nothing was accepted for an hour', () => {
+    const laterChange = webhook({ since: ago('59 minutes') }).replace(/INSERT INTO webhook.*/s, '');
+    expect(attentionAfter(GOOD, webhook({ since: ago('61 minutes') }), laterChange)).toMatchObject([
+      {
+        what: 'webhook',
+        count: 2,
+        summary: expect.stringMatching(
+          /^The webhook at h\.example\.com has accepted nothing since .{19} UTC: 2 changes are pending \(status 500\)\.$/,
+        ),
+        what_to_do: expect.stringContaining('league-sync webhook test'),
+      },
+    ]);
+    // The change that is pending then is younger.
+    expect(attentionAfter('UPDATE webhook SET accepted_seq = 1;')).toEqual([]);
+    expect(attentionAfter(`UPDATE webhook SET accepted_seq = 0, accepted_at = ${ago('1 minute')};`)).toEqual([]);
+    expect(attentionAfter('UPDATE webhook SET accepted_at = NULL, enabled = 0;')).toEqual([]);
+    expect(attentionAfter('UPDATE webhook SET enabled = 1, accepted_seq = 2;')).toEqual([]);
+  });
+
+  it('says `webhook` if the receiver answered 410, even if nothing is pending', () => {
+    expect(attentionAfter(GOOD, webhook({ stoppedAt: LATER }))).toMatchObject([
+      {
+        since: LATER,
+        what: 'webhook',
+        count: 0,
+        summary: 'The webhook at h.example.com answered 410 (Gone), so nothing more is sent.',
+        what_to_do: expect.stringContaining('league-sync webhook replay --since 0.'),
+      },
+    ]);
+  });
+
   it('has a row for each of the things at once, in the order of the documents', () => {
     const rows = attentionAfter(
       GOOD_UNTIL(AT),
@@ -239,8 +284,11 @@ describe('attention', () => {
       rejected("'x'", 1),
       drift('leagues[].a', '-1 day'),
       run('profile', 'interrupted'),
+      webhook({ since: ago('2 hours') }),
     );
-    const what = 'stale failing credentials-refused held-removals rejected-leagues drift interrupted'.split(' ');
+    const what = 'stale failing credentials-refused held-removals rejected-leagues drift interrupted webhook'.split(
+      ' ',
+    );
     expect(rows.map((row) => row.what)).toEqual(what);
     for (const { summary, what_to_do } of rows) {
       expect(summary).toMatch(/^[\dA-Z].*\.$/);
@@ -310,7 +358,13 @@ it('the views give the same in SQLite 3.38', async () => {
   const everything = [failed(LATER), login('refused', LATER), held('a', "'limit'"), rejected("'x'", 1)];
   execute(
     path,
-    [GOOD_UNTIL(AT), ...everything, drift('leagues[].a', '-1 day'), run('profile', 'interrupted')].join('\n'),
+    [
+      GOOD_UNTIL(AT),
+      ...everything,
+      drift('leagues[].a', '-1 day'),
+      run('profile', 'interrupted'),
+      webhook({ since: ago('2 hours') }),
+    ].join('\n'),
   );
   execute(
     path,
@@ -323,6 +377,7 @@ it('the views give the same in SQLite 3.38', async () => {
   expect(old.exec('SELECT sqlite_version()')[0]?.values).toEqual([['3.38.5']]);
   const views = readRows(path, "SELECT name FROM sqlite_schema WHERE type = 'view'").map(({ name }) => String(name));
   expect(views.length).toBeGreaterThan(6);
+  expect(old.exec('PRAGMA integrity_check')[0]?.values).toEqual([['ok']]);
   for (const view of views) {
     const [result] = old.exec(`SELECT * FROM ${view}`);
     const rows = readRows(path, `SELECT * FROM ${view}`).map(({ age_seconds: _, ...row }) => Object.values(row));
