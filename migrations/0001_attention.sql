@@ -244,9 +244,9 @@ UNION ALL SELECT 'ask', column1, column2 FROM (VALUES
 			|| ' LEFT JOIN league_field_changes AS field ON field.seq = change.seq'
 			|| ' WHERE change.run_id = 1 ORDER BY change.seq'),
 	('What is new after a cursor?', 'SELECT * FROM league_changes WHERE seq > 0 ORDER BY seq'),
-	('What could not be stored, why, and since when?',
+	('What cannot be stored now, why, and since when?',
 		'SELECT league_id, problems, first_seen_at, raw FROM rejected_leagues WHERE resolved_at IS NULL'),
-	('What departs from the interface, since when, and which league shows it?',
+	('What departs or once departed from the interface, since when, and which league showed it?',
 		'SELECT field, kind, detail, first_seen_at, example_league_id FROM drift ORDER BY first_seen_at'),
 	('Which removals are held, why, and what to do?',
 		'SELECT *, (SELECT what_to_do FROM attention WHERE what = ''held-removals'') AS what_to_do FROM held_leagues'),
