@@ -135,7 +135,6 @@ CREATE TABLE "data_dictionary" (
 
 CREATE TABLE "mirror_state" (
 	database text NOT NULL,
-	database_path text NOT NULL,
 	seq bigint NOT NULL CHECK (seq >= 0),
 	at timestamptz CHECK ((at IS NULL) = (seq = 0)),
 	mirrored_at timestamptz,

@@ -1,4 +1,5 @@
 import { DatabaseError } from '../errors.ts';
+import type { Row } from './connect.ts';
 
 /** The row of `mirror_state`. */
 export type MirrorState = {
@@ -7,6 +8,15 @@ export type MirrorState = {
   readonly seq: number;
   readonly at: string | null;
 };
+
+export function readState(row: Row): MirrorState {
+  return {
+    database: String(row.database),
+    databasePath: String(row.database_path),
+    seq: Number(row.seq),
+    at: row.at instanceof Date ? row.at.toISOString() : null,
+  };
+}
 
 /** What the database says: its id, its last change, and when the change was stored that the mirror ends with. */
 export type DatabaseState = {
@@ -19,22 +29,18 @@ export type DatabaseState = {
 export type Batch = { readonly after: number; readonly last: number; readonly isLast: boolean };
 
 /** Changes in one transaction; up to the end of the run that has the last of them, however many it has. */
-const BATCH_CHANGES = 5_000;
+export const BATCH_CHANGES = 5_000;
 /** What a statement carries at most, roughly: it is held in memory a few times, and made between two awaits. */
 export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
 
 /**
- * The changes that the mirror takes next: they end with a run. `endOfRun` finds the last change of the run that ends
- * at least so many changes after the cursor. Throws a DatabaseError if the mirror is not one of this database.
+ * The changes that the mirror takes next: they end with a run. `findEnd` finds the last of them, from the cursor.
+ * Throws a DatabaseError if the mirror is not one of this database.
  */
-export function planBatch(
-  state: MirrorState,
-  database: DatabaseState,
-  endOfRun: (seq: number, count: number) => number,
-): Batch {
+export function planBatch(state: MirrorState, database: DatabaseState, findEnd: (seq: number) => number): Batch {
   assertSameDatabase(state, database);
   assertEarlier(state, database);
-  const last = database.lastSeq === state.seq ? state.seq : endOfRun(state.seq, BATCH_CHANGES);
+  const last = database.lastSeq === state.seq ? state.seq : findEnd(state.seq);
   return { after: state.seq, last, isLast: last === database.lastSeq };
 }
 

@@ -1,9 +1,9 @@
+import { hostname } from 'node:os';
 import type { MirrorSource } from '../config/mirror.ts';
 import { createRetryWhileBusy } from '../store/busy.ts';
 import { openMirrorSnapshot } from '../store/queries/mirror.ts';
 import { systemClock } from '../time/clock.ts';
 import { connect } from './connect.ts';
-import { createSentPages } from './equal.ts';
 import { type Origin, prepareMirror } from './prepare.ts';
 import { type Progress, type Transfer, transferBatch } from './transfer.ts';
 
@@ -17,10 +17,17 @@ export async function fillMirror(path: string, source: MirrorSource, options: Fi
   using session = await connect(source(), options.stop);
   const openSnapshot = createOpener(path, options.stop);
   await prepareMirror(session, await readOrigin(openSnapshot));
-  const sent = createSentPages();
+  const transfer = () => session.transaction((tx) => transferBatch(tx, { openSnapshot, runs: 'all' }));
+  return await repeatToEnd(transfer, options.onProgress);
+}
+
+export async function repeatToEnd(
+  transfer: () => Promise<Progress>,
+  onProgress: FillOptions['onProgress'],
+): Promise<Progress> {
   for (;;) {
-    const progress = await session.transaction((tx) => transferBatch(tx, { openSnapshot, sent }));
-    options.onProgress(progress);
+    const progress = await transfer();
+    onProgress(progress);
     if (progress.seq === progress.lastSeq) return progress;
   }
 }
@@ -33,5 +40,5 @@ export function createOpener(path: string, stop: AbortSignal): Transfer['openSna
 
 export async function readOrigin(openSnapshot: Transfer['openSnapshot']): Promise<Origin> {
   using snapshot = await openSnapshot();
-  return { databaseId: snapshot.databaseId(), path: snapshot.path };
+  return { databaseId: snapshot.databaseId(), place: `${hostname()}:${snapshot.path}` };
 }

@@ -9,7 +9,7 @@ import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';
 import { connect, type Session } from './connect.ts';
-import { createSentPages } from './equal.ts';
+import type { RunsToCompare } from './equal.ts';
 import { labelOf } from './error.ts';
 import { readOrigin } from './fill.ts';
 import { prepareMirror } from './prepare.ts';
@@ -31,7 +31,7 @@ const LONGEST_RETRY_MS = 300_000;
 export class Follower {
   private readonly options: FollowerOptions;
   private session: Session | undefined;
-  private sent = createSentPages();
+  private runs: RunsToCompare = 'all';
   private failures = 0;
   private lastError: string | undefined;
   private nextAt: number | undefined;
@@ -83,16 +83,18 @@ export class Follower {
   /** Writes one transaction, and resolves to how long to wait before the next, in ms. */
   private async step(signal: AbortSignal): Promise<number> {
     const session = this.session?.isOpen() ? this.session : await this.open(signal);
-    const { sent, openSnapshot } = this;
-    const progress = await session.transaction((tx) => transferBatch(tx, { openSnapshot, sent }));
+    const { runs, openSnapshot } = this;
+    const progress = await session.transaction((tx) => transferBatch(tx, { openSnapshot, runs }));
     this.noteSuccess(progress);
-    return progress.seq < progress.lastSeq ? 0 : EVERY_MS;
+    if (progress.seq < progress.lastSeq) return 0;
+    this.runs = 'recent';
+    return EVERY_MS;
   }
 
   private async open(signal: AbortSignal): Promise<Session> {
     const target = this.options.source();
     this.label = labelOf(target);
-    this.sent = createSentPages();
+    this.runs = 'all';
     const session = await connect(target, signal);
     this.session = session;
     await prepareMirror(session, await readOrigin(this.openSnapshot));

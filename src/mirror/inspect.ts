@@ -1,11 +1,11 @@
 import type { MirrorTarget } from '../config/mirror.ts';
 import { toRunError } from '../errors.ts';
 import { openMirrorSnapshot } from '../store/queries/mirror.ts';
-import { assertEarlier, assertSameDatabase } from './batch.ts';
+import { assertEarlier, assertSameDatabase, readState } from './batch.ts';
 import { connect, type Row, type Transaction } from './connect.ts';
 import { labelOf } from './error.ts';
-import { assertUsable, FIND_STATE } from './prepare.ts';
-import { readState } from './transfer.ts';
+import { assertUsable, FIND_STATE, STATE } from './prepare.ts';
+import { describeDatabase } from './transfer.ts';
 
 /** What a mirror says of itself; nothing of it is locked or changed. */
 export type Inspection = {
@@ -30,16 +30,15 @@ export async function inspectMirror(path: string, target: MirrorTarget, signal: 
 }
 
 async function compare(tx: Transaction, path: string): Promise<Inspection['filled']> {
-  const row: Row | undefined = (await tx.query('SELECT * FROM "mirror_state"'))[0];
+  const row: Row | undefined = (await tx.query(STATE))[0];
   if (row === undefined) return undefined;
   const state = readState(row);
   using snapshot = openMirrorSnapshot(path);
-  const lastSeq = snapshot.lastSeq();
-  const database = { id: snapshot.databaseId(), path, lastSeq, atCursor: snapshot.changedAt(state.seq) };
+  const database = describeDatabase(snapshot, state);
   assertSameDatabase(state, database);
   assertEarlier(state, database);
   const mirroredAt = row.mirrored_at instanceof Date ? row.mirrored_at.toISOString() : null;
-  return { seq: state.seq, lag: lastSeq - state.seq, mirroredAt };
+  return { seq: state.seq, lag: database.lastSeq - state.seq, mirroredAt };
 }
 
 /** For `status`, which must not wait long. */

@@ -3,34 +3,41 @@ import { basename, join } from 'node:path';
 import type { MirrorTarget } from '../config/mirror.ts';
 import { DatabaseError, RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import { assertSameDatabase } from './batch.ts';
+import { assertSameDatabase, readState } from './batch.ts';
 import type { Session, Transaction } from './connect.ts';
 import { labelOf, nameOf, quoted } from './error.ts';
 import { describedRows, RELATIONS, VIEWS } from './tables.ts';
 
-/** Of which database the mirror is to be. */
-export type Origin = { readonly databaseId: string; readonly path: string };
+/** Of which database the mirror is to be: its id, and its host and path. */
+export type Origin = { readonly databaseId: string; readonly place: string };
 
-const VERSION_TABLE = `CREATE TABLE "mirror_migrations" (
-  version bigint PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
+const VERSION_TABLE = `CREATE TABLE "mirror_migrations" (version bigint PRIMARY KEY, name text NOT NULL,
+  database_path text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
+
+export type Preparation = { readonly target: MirrorTarget; readonly origin: Origin; readonly suffix: string };
 
 /** Makes what the mirror lacks: its schema, tables, views, comments and the row of its state. */
-export function prepareMirror({ transaction, target }: Session, origin: Origin, suffix = ''): Promise<void> {
+export function prepareMirror({ transaction, target }: Session, origin: Origin): Promise<void> {
   return transaction(async (tx) => {
     // One at a time; unlike a table to lock, this works before there is any.
     await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `league-sync ${target.schema}`);
     await assertUsable(tx, target);
-    if (suffix === '') await findOwnMirror(tx, target, origin);
-    await migrate(tx, target, suffix);
-    await describeRelations(tx, target, suffix);
-    const { version } = findPackage();
-    const values = [origin.databaseId, origin.path, version] as const;
-    await tx.query(
-      `INSERT INTO "mirror_state" (database, database_path, seq, program_version)
-        SELECT $1, $2, 0, $3 WHERE NOT EXISTS (SELECT FROM "mirror_state")`,
-      ...values,
-    );
-  }, suffix);
+    await findOwnMirror(tx, target, origin);
+    await prepareRelations(tx, { target, origin, suffix: '' });
+  });
+}
+
+export async function prepareRelations(tx: Transaction, preparation: Preparation): Promise<void> {
+  await migrate(tx, preparation);
+  await describeRelations(tx, preparation);
+  const { databaseId, place } = preparation.origin;
+  await tx.query(`UPDATE "mirror_migrations" SET database_path = $1 WHERE database_path <> $1`, place);
+  await tx.query(
+    `INSERT INTO "mirror_state" (database, seq, program_version)
+      SELECT $1, 0, $2 WHERE NOT EXISTS (SELECT FROM "mirror_state")`,
+    databaseId,
+    findPackage().version,
+  );
 }
 
 const RIGHTS = `SELECT current_user AS role, current_database() AS database, current_setting('server_encoding') AS encoding,
@@ -73,16 +80,20 @@ export async function assertUsable(
 export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state'
   AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;
 
+/** The row of the state, and of which database the mirror is. */
+export const STATE = `SELECT state.*,
+  (SELECT max(database_path) FROM "mirror_migrations") AS database_path FROM "mirror_state" AS state`;
+
 /** Whether there is a mirror already. Rejects with a DatabaseError if it is one of another database. */
 export async function findOwnMirror(
   { queryAsIs }: Transaction,
-  { schema }: MirrorTarget,
-  { databaseId: id, path }: Origin,
+  target: MirrorTarget,
+  origin: Origin,
 ): Promise<boolean> {
-  const [found] = await queryAsIs(FIND_STATE, schema);
+  const [found] = await queryAsIs(FIND_STATE, target.schema);
   if (found === undefined) return false;
-  for (const row of await queryAsIs('SELECT database, database_path FROM mirror_state'))
-    assertSameDatabase({ database: String(row.database), databasePath: String(row.database_path) }, { id, path });
+  const { databaseId: id, place: path } = origin;
+  for (const row of await queryAsIs(STATE)) assertSameDatabase(readState(row), { id, path });
   return true;
 }
 
@@ -92,7 +103,7 @@ function listMigrations() {
   throw new DatabaseError('The package lacks migrations/postgres.', { fix: 'reinstall league-sync' });
 }
 
-async function migrate({ query }: Transaction, target: MirrorTarget, suffix: string): Promise<void> {
+async function migrate({ query }: Transaction, { target, origin, suffix }: Preparation): Promise<void> {
   const known = listMigrations();
   const found = await query(FIND_RELATIONS, target.schema, suffix);
   const names = found.map(({ name }) => String(name)).filter((name) => RELATIONS.includes(name));
@@ -105,7 +116,8 @@ async function migrate({ query }: Transaction, target: MirrorTarget, suffix: str
   if (version > known.length) throw newerError(version, known.length);
   for (const migration of known.slice(version)) {
     await query(readFileSync(migration.file, 'utf8'));
-    await query(`INSERT INTO "mirror_migrations" (version, name) VALUES ($1, $2)`, migration.version, migration.name);
+    const values = [migration.version, migration.name, origin.place] as const;
+    await query(`INSERT INTO "mirror_migrations" (version, name, database_path) VALUES ($1, $2, $3)`, ...values);
   }
 }
 
@@ -126,8 +138,8 @@ function newerError(version: number, known: number): DatabaseError {
 }
 
 /** Sets the comments that are missing or differ. */
-async function describeRelations({ queryAsIs }: Transaction, { schema }: MirrorTarget, suffix: string): Promise<void> {
-  const rows = await queryAsIs(FIND_COMMENTS, schema);
+async function describeRelations({ queryAsIs }: Transaction, { target, suffix }: Preparation): Promise<void> {
+  const rows = await queryAsIs(FIND_COMMENTS, target.schema);
   const stored = new Map(rows.map(({ relation, name, comment }) => [`${relation}.${name}`, comment]));
   for (const { object, column_name: column, description } of describedRows()) {
     if (stored.get(`${object}${suffix}.${column ?? ''}`) === description) continue;

@@ -32,7 +32,6 @@ export const VIEWS = ['active_leagues', 'league_versions', 'league_field_changes
 const OWN_DOCS = `
 mirror_state: One row: how far this mirror has come, and of which database it is.
   database text: Id of the database (database_identity.id).
-  database_path text: Host and path of the database when it was last mirrored.
   seq integer: The last change of the feed that is mirrored (league_changes.seq); 0 if none is.
   at instant?: When that change was stored (league_changes.at).
   mirrored_at instant?: When the last transaction of the mirror was written, by the clock of the server.
@@ -41,6 +40,7 @@ mirror_state: One row: how far this mirror has come, and of which database it is
 mirror_migrations: The versions of the tables and views of this mirror.
   version integer: Number of the version.
   name text: Its name.
+  database_path text: Host and path of the database when the worker last connected.
   applied_at instant: When it was applied, by the clock of the server.`;
 
 /** All relations that the mirror makes. */

@@ -1,14 +1,13 @@
-import { copyFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { copyFileSync, rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fillDisk } from '../rigs/disk/small-disk.ts';
+import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { expectMirrored } from './compare.ts';
-import { createPostgres } from './postgres.ts';
-import { change, expectToFollow, mirroredSeq, setUpMirrored } from './worker.ts';
+import { createPostgres, skipWithoutPostgres } from './postgres.ts';
+import { change, expectToFollow, lastSeq, mirroredSeq, setUpMirrored } from './worker.ts';
 
-beforeEach(({ skip }) => {
-  const why = missingPostgres();
-  if (why !== undefined) skip(why);
-});
+skipWithoutPostgres();
 
 let server: PostgresServer;
 /** A server that the tests may stop. */
@@ -90,6 +89,35 @@ describe('the mirror', () => {
     await expectMirrored(bench.database, postgres.query);
   });
 
+  it('says that the disk of the server is full, and goes on when there is space', async ({ skip }) => {
+    const postgres = await createPostgres(server.port);
+    const disk = mountDisk(`${server.folder}/disk`, 'size=8m,uid=65534,gid=65534,mode=700');
+    if (disk === undefined) return skip(NO_MOUNT);
+    await postgres.query(`CREATE TABLESPACE small LOCATION '${disk}'`);
+    await postgres.query('GRANT CREATE ON TABLESPACE small TO PUBLIC');
+    await postgres.query(`ALTER ROLE ${postgres.role} SET default_tablespace = small`);
+    const bench = await setUpMirrored(postgres);
+    const worker = bench.startWorker();
+    await worker.waitForPoll('changed');
+    await expectToFollow(bench, postgres);
+    const filler = fillDisk(disk, 2);
+    const seq = await mirroredSeq(postgres);
+    for (const priority of [7, 8, 9]) {
+      change(bench, 100, priority);
+      worker.send('SIGHUP');
+      await worker.waitForPoll('changed');
+    }
+    const warning = () => String(worker.log().find(({ level }) => level === 40)?.msg);
+    await expect
+      .poll(warning)
+      .toMatch(/^The mirror at .+ cannot be used: could not extend file .+No space left on device/);
+    expect(await mirroredSeq(postgres)).toBeLessThan(lastSeq(bench));
+    rmSync(filler);
+    worker.send('SIGHUP');
+    await expectToFollow(bench, postgres);
+    expect(await mirroredSeq(postgres)).toBeGreaterThan(seq + 200);
+  });
+
   it('names the right that is missing, with the statement that grants it', async () => {
     const postgres = await createPostgres(server.port);
     const bench = await setUpMirrored(postgres);
@@ -159,7 +187,9 @@ describe('the mirror', () => {
     expect([occupied.code, occupied.stderr]).toEqual([74, expect.stringContaining('that is not of a mirror')]);
     await postgres.query('DROP TABLE league_sync.leagues');
     expect((await bench.run(['mirror'])).code).toBe(0);
-    await postgres.query("INSERT INTO league_sync.mirror_migrations (version, name) VALUES (99, 'later')");
+    await postgres.query(
+      "INSERT INTO league_sync.mirror_migrations (version, name, database_path) VALUES (99, 'later', '')",
+    );
     const newer = await bench.run(['mirror']);
     expect([newer.code, newer.stderr]).toEqual([74, expect.stringContaining('made by a newer version')]);
     expect((await bench.run(['mirror', 'rebuild'])).code).toBe(0);

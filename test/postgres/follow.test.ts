@@ -1,14 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { execute, type Row } from '../support/database.ts';
-import { missingPostgres } from '../support/postgres-server.ts';
 import { expectMirrored } from './compare.ts';
-import { connectAs, createPostgres } from './postgres.ts';
+import { connectAs, createPostgres, skipWithoutPostgres } from './postgres.ts';
 import { change, expectToFollow, lastSeq, mirroredSeq, setUpMirrored } from './worker.ts';
 
-beforeEach(({ skip }) => {
-  const why = missingPostgres();
-  if (why !== undefined) skip(why);
-});
+skipWithoutPostgres();
 
 describe('a worker with a mirror', () => {
   it('fills it, follows every poll, and goes on after a restart', async () => {

@@ -1,18 +1,14 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dictionaryRows } from '../../src/store/data-dictionary.ts';
 import { setUpSynced } from '../support/bench.ts';
 import { runCommand } from '../support/command.ts';
 import { execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
-import { missingPostgres } from '../support/postgres-server.ts';
 import { fillSampleHistory } from '../support/sample-history.ts';
 import { expectMirrored } from './compare.ts';
-import { createPostgres } from './postgres.ts';
+import { createPostgres, skipWithoutPostgres } from './postgres.ts';
 
-beforeEach(({ skip }) => {
-  const why = missingPostgres();
-  if (why !== undefined) skip(why);
-});
+skipWithoutPostgres();
 
 describe('the command mirror', () => {
   it('fills a new mirror with the same values in every table and view', async () => {
@@ -33,12 +29,12 @@ describe('the command mirror', () => {
     const env = { LEAGUE_SYNC_POSTGRES_URL: postgres.url, LEAGUE_SYNC_POSTGRES_SCHEMA: schema };
     const bench = await setUpSynced();
     expect((await bench.run(['mirror'], env)).code).toBe(0);
-    await expectMirrored(bench.database, postgres.query, schema);
+    await expectMirrored(bench.database, postgres.query, { schema });
     expect((await bench.run(['mirror', 'rebuild'], env)).code).toBe(0);
     await bench.run(['profile']);
     await bench.run(['sync']);
     expect((await bench.run(['mirror'], env)).code).toBe(0);
-    await expectMirrored(bench.database, postgres.query, schema);
+    await expectMirrored(bench.database, postgres.query, { schema });
   });
 
   it('stores what PostgreSQL cannot hold in another form', async () => {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { inject, onTestFinished } from 'vitest';
+import { beforeEach, inject, onTestFinished } from 'vitest';
 import type { Row } from '../support/database.ts';
-import { PASSWORD, SUPERUSER } from '../support/postgres-server.ts';
+import { missingPostgres, PASSWORD, SUPERUSER } from '../support/postgres-server.ts';
 
 /** A database of its own. */
 export type Postgres = {
@@ -14,6 +14,14 @@ export type Postgres = {
   readonly name: string;
   readonly port: number;
 };
+
+/** Skips the tests of a file on a machine without a server. */
+export function skipWithoutPostgres(): void {
+  beforeEach(({ skip }) => {
+    const why = missingPostgres();
+    if (why !== undefined) skip(why);
+  });
+}
 
 export const MIRROR_PASSWORD = 'mirror-password:@/?';
 

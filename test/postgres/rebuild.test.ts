@@ -1,14 +1,10 @@
 import { copyFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { missingPostgres } from '../support/postgres-server.ts';
+import { describe, expect, it } from 'vitest';
 import { expectMirrored } from './compare.ts';
-import { connectAs, createPostgres, type Postgres } from './postgres.ts';
+import { connectAs, createPostgres, type Postgres, skipWithoutPostgres } from './postgres.ts';
 import { change, expectToFollow, setUpMirrored } from './worker.ts';
 
-beforeEach(({ skip }) => {
-  const why = missingPostgres();
-  if (why !== undefined) skip(why);
-});
+skipWithoutPostgres();
 
 const RELATIONS = `SELECT relname AS name, relkind AS kind, obj_description(oid) AS comment FROM pg_class
   WHERE relnamespace = 'league_sync'::regnamespace
@@ -68,13 +64,15 @@ describe('mirror rebuild', () => {
     expect([await postgres.query(RELATIONS), await postgres.query('TABLE league_sync.mirror_state')]).toEqual(before);
   });
 
-  it('waits for a reader that is in a transaction', async () => {
+  it('waits for a reader that is in a transaction, and meanwhile refuses a second one', async () => {
     const postgres = await createPostgres();
     const bench = await setUpRestored(postgres);
     const reader = await connectAs(postgres.port, postgres.name);
     await reader.query('BEGIN; SELECT count(*) FROM league_sync.leagues');
     const rebuilding = bench.run(['mirror', 'rebuild']);
     await new Promise((resolve) => setTimeout(resolve, 7_000));
+    const second = await bench.run(['mirror', 'rebuild']);
+    expect([second.code, second.stderr.includes('is being rebuilt already')]).toEqual([74, true]);
     await reader.query('COMMIT');
     expect((await rebuilding).code).toBe(0);
     await reader.end();

@@ -1,14 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runCheck, told } from '../support/check-command.ts';
-import { missingPostgres } from '../support/postgres-server.ts';
 import { scrape } from '../support/scrape.ts';
-import { createPostgres } from './postgres.ts';
+import { createPostgres, skipWithoutPostgres } from './postgres.ts';
 import { change, expectToFollow, setUpMirrored } from './worker.ts';
 
-beforeEach(({ skip }) => {
-  const why = missingPostgres();
-  if (why !== undefined) skip(why);
-});
+skipWithoutPostgres();
 
 const LISTEN = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0' };
 const LAG = 'league_sync_mirror_lag_changes';

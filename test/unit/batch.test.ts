@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DatabaseError } from '../../src/errors.ts';
-import { type DatabaseState, type MirrorState, planBatch } from '../../src/mirror/batch.ts';
+import { BATCH_CHANGES, type DatabaseState, type MirrorState, planBatch } from '../../src/mirror/batch.ts';
 import { thrownBy } from '../support/unit-error.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
@@ -11,7 +11,7 @@ const plan = (mirror: Partial<MirrorState>, file: Partial<DatabaseState>, ends: 
   planBatch(
     { ...MIRROR, ...mirror },
     { ...FILE, ...file },
-    (seq, count) => ends.find((end) => end >= seq + count) ?? file.lastSeq ?? 10,
+    (seq) => ends.find((end) => end >= seq + BATCH_CHANGES) ?? file.lastSeq ?? 10,
   );
 
 describe('the next batch of the mirror', () => {

@@ -1,0 +1,109 @@
+import { globSync, rmSync } from 'node:fs';
+import { expect } from 'vitest';
+import { connect, type Session } from '../../src/mirror/connect.ts';
+import { readOrigin } from '../../src/mirror/fill.ts';
+import { prepareMirror } from '../../src/mirror/prepare.ts';
+import { rebuildMirror } from '../../src/mirror/rebuild.ts';
+import { type Progress, transferBatch } from '../../src/mirror/transfer.ts';
+import { openMirrorSnapshot } from '../../src/store/queries/mirror.ts';
+import type { Shape } from '../rigs/model/arbitrary.ts';
+import type { ModelBench } from '../rigs/model/bench.ts';
+import { playHistories, SEED } from '../rigs/model/histories.ts';
+import { withDatabase } from '../support/database.ts';
+import { ALL_RELATIONS, expectMirrored, FEED_RELATIONS } from './compare.ts';
+import { connectAs, createPostgres, type Postgres } from './postgres.ts';
+
+/**
+ * Mirrors random histories: now and then a few polls at once, in transactions that end with each of them; at the end
+ * after old runs were deleted; and by a rebuild. Compares after each transaction.
+ */
+export async function mirrorHistories(shape: Shape, numRuns: number): Promise<void> {
+  const postgres = await createPostgres();
+  let schemas = 0;
+  await playHistories(shape, numRuns, SEED, (bench) => {
+    schemas += 1;
+    return withMirror(bench, postgres, `history ${schemas}`);
+  });
+}
+
+/** Some numbers of polls that are mirrored at once. */
+const POLLS_AT_ONCE = [1, 3, 2, 4];
+
+async function withMirror(bench: ModelBench, postgres: Postgres, schema: string): Promise<ModelBench> {
+  const mirror = createMirror(bench.path, { url: new URL(postgres.url), schema });
+  const client = await connectAs(postgres.port, postgres.name);
+  const query = async (sql: string) => (await client.query(sql)).rows;
+  const expectEqual = (path = bench.path, relations = ALL_RELATIONS) =>
+    expectMirrored(path, query, { schema, relations });
+  const copyAt = (seq: number): string => `${bench.path}.${seq}`;
+  let rounds = 0;
+  let polls = 0;
+
+  async function transfer(): Promise<void> {
+    for (;;) {
+      const { seq, lastSeq } = await mirror.transferRun();
+      if (seq === lastSeq) break;
+      await expectEqual(copyAt(seq), FEED_RELATIONS);
+    }
+    await expectEqual();
+  }
+
+  return {
+    ...bench,
+    poll: async (step, answer) => {
+      const report = await bench.poll(step, answer);
+      keepCopy(bench.path, copyAt);
+      polls += 1;
+      if (polls < (POLLS_AT_ONCE[rounds % POLLS_AT_ONCE.length] ?? 1)) return report;
+      polls = 0;
+      rounds += 1;
+      await transfer();
+      return report;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await transfer();
+      bench.write("DELETE FROM runs WHERE outcome IN ('unchanged', 'failed') AND id % 2 = 0");
+      await transfer();
+      const { seq, lastSeq } = await mirror.rebuild();
+      expect(seq).toBe(lastSeq);
+      await expectEqual();
+      await client.query(`DROP SCHEMA "${schema}" CASCADE`);
+      await client.end();
+      mirror.close();
+      for (const copy of globSync(`${bench.path}.*`)) rmSync(copy);
+      await bench[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Keeps the file as it was when it ended with its last change. */
+function keepCopy(path: string, copyAt: (seq: number) => string): void {
+  withDatabase(path, (db) => {
+    const copy = copyAt(Number(db.prepare('SELECT max(seq) FROM league_changes').pluck().get()));
+    rmSync(copy, { force: true });
+    db.prepare('VACUUM INTO ?').run(copy);
+  });
+}
+
+function createMirror(path: string, target: { readonly url: URL; readonly schema: string }) {
+  const stop = new AbortController().signal;
+  const openSnapshot = async () => openMirrorSnapshot(path);
+  let session: Session | undefined;
+  let runs: 'all' | 'recent' = 'all';
+  const open = async (): Promise<Session> => {
+    const opened = await connect(target, stop);
+    await prepareMirror(opened, await readOrigin(openSnapshot));
+    return opened;
+  };
+  return {
+    /** Writes one transaction, which ends with the next run that has changes. */
+    transferRun: async (): Promise<Progress> => {
+      session ??= await open();
+      const progress = await session.transaction((tx) => transferBatch(tx, { openSnapshot, runs, batchChanges: 1 }));
+      runs = 'recent';
+      return progress;
+    },
+    rebuild: () => rebuildMirror(path, () => target, { stop, onProgress: () => undefined }),
+    close: () => session?.[Symbol.dispose](),
+  };
+}
