@@ -23,10 +23,11 @@ const SUITES = {
   },
   /** `npm run test:endurance`: the same for minutes. */
   endurance: {
-    include: ['test/endurance/**/*.test.ts', 'test/rigs/**/*.endurance.ts'],
-    longest: ['kills', 'soak', 'syscalls', 'other-writer', 'disk', 'summer-time'],
+    include: ['test/endurance/**/*.test.ts', 'test/{rigs,postgres}/**/*.endurance.ts'],
+    longest: ['kills', 'soak', 'faults', 'syscalls', 'other-writer', 'disk', 'summer-time'],
     maxWorkers: 3,
     testTimeout: 1_800 * SECOND,
+    globalSetup: ['test/postgres/setup.ts'],
   },
   /** `npm run test:postgres`: the mirror, with a PostgreSQL server that the tests start. */
   postgres: {

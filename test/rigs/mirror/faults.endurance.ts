@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { skipWithoutPostgres } from '../../postgres/postgres.ts';
+import { allFaults, playFaults } from './faults.ts';
+
+skipWithoutPostgres();
+
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
+
+describe(`a worker with a mirror (TEST_SEED=${SEED})`, () => {
+  it('follows after 200 faults, and no reader sees half of a poll', async () => {
+    const { late, ...outcome } = await playFaults(SEED, allFaults());
+    const sorted = late.toSorted((one, other) => one - other);
+    const at = (share: number): number | undefined => sorted[Math.ceil(sorted.length * share) - 1];
+    const lateMs = { polls: late.length, median: at(0.5), p99: at(0.99), longest: at(1) };
+    console.info(JSON.stringify({ ...outcome, late_ms: lateMs }));
+    expect(outcome.reads).toBeGreaterThan(1_000);
+  });
+});

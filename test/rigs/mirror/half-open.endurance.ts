@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { createPostgres, skipWithoutPostgres } from '../../postgres/postgres.ts';
+import { change, expectToFollow } from '../../postgres/worker.ts';
+import { addSettings, setUp } from '../../support/bench.ts';
+import { openRelay } from './half-open.ts';
+
+skipWithoutPostgres();
+
+describe('a connection to the mirror over which nothing arrives any more', () => {
+  it('is given up after its time limit, and another one is used', async () => {
+    const postgres = await createPostgres();
+    const relay = await openRelay(postgres.port);
+    const url = postgres.url.replace(`:${postgres.port}/`, `:${relay.port}/`);
+    const bench = addSettings(await setUp(), { LEAGUE_SYNC_POSTGRES_URL: url });
+    const worker = bench.startWorker();
+    await worker.waitForPoll('changed');
+    await expectToFollow(bench, postgres);
+    relay.cut();
+    relay.heal('silent');
+    change(bench, 5, 7);
+    worker.send('SIGHUP');
+    await worker.waitForPoll('changed');
+    const warned = () => worker.log().find(({ level }) => level === 40);
+    await expect.poll(warned, { timeout: 90_000, interval: 500 }).toMatchObject({
+      msg: expect.stringMatching(/cannot be used: no answer within 65 s\..+polls continue/),
+    });
+    await expectToFollow(bench, postgres);
+    await worker.stop();
+  });
+});
