@@ -5,6 +5,7 @@ import { GOAL_LEAGUES, type Options, type Part } from './part.ts';
 import { loop } from './parts/event-loop.ts';
 import { history } from './parts/history.ts';
 import { load } from './parts/load.ts';
+import { mirror } from './parts/mirror.ts';
 import { pages } from './parts/pages.ts';
 import { start } from './parts/start.ts';
 import { life } from './parts/typical.ts';
@@ -13,7 +14,7 @@ import { year } from './parts/year.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
 /** All parts, in the order in which they are measured and reported. */
-const PARTS: readonly Part[] = [load, life, start, loop, webhook, pages, history, year];
+const PARTS: readonly Part[] = [load, life, start, loop, webhook, mirror, pages, history, year];
 const ROUNDS = 5;
 const NAMES = PARTS.map(({ name }) => name).join(', ');
 

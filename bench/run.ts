@@ -14,7 +14,7 @@ import { makeScratchFolder } from './support/scratch.ts';
 const { parts, parent, isWhole, ...counts } = readRequest();
 const missing = missingOf(parts.flatMap(({ needs = [] }) => needs));
 if (missing.length > 0) {
-  refuse(`${missing.join(', ')} missing; on Debian: apt-get install sqlite3 sqlite-utils time`, EXIT.failed);
+  refuse(`${missing.join(', ')} missing; on Debian: apt-get install postgresql sqlite3 sqlite-utils time`, EXIT.failed);
 }
 
 const folder = makeScratchFolder(parent);

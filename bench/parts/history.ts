@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { formatSize } from '../../src/time/duration.ts';
-import { openTestStore } from '../../test/support/store.ts';
 import type { Findings, Part } from '../part.ts';
+import { instantOf, makeFeed } from '../support/feed.ts';
 import { makeLeagues, type SentLeague } from '../support/leagues.ts';
 import { makeHome } from '../support/scratch.ts';
 import { formatCount, formatSpread, markdownTable, paragraph } from '../support/statistics.ts';
@@ -11,9 +11,6 @@ import { formatCount, formatSpread, markdownTable, paragraph } from '../support/
 const CHANGES = 1_000_000;
 const COOKBOOK = join(import.meta.dirname, '../../docs/cookbook.md');
 const REPEATS = 5;
-const EVERY_MS = 20_000;
-const BEGIN_MS = Date.parse('2026-01-01T00:00:00.000Z');
-const instantOf = (index: number): string => new Date(BEGIN_MS + index * EVERY_MS).toISOString();
 
 /** How long historical queries take with a long change feed. */
 export const history: Part = {
@@ -34,9 +31,7 @@ least and the most.`);
 async function askAll(folder: string, leagues: readonly SentLeague[]): Promise<string> {
   using home = makeHome(folder, 'history');
   const path = join(home.path, 'leagues.db');
-  const store = await openTestStore(path);
-  await store[Symbol.asyncDispose]();
-  fill(path, leagues);
+  await makeFeed(path, leagues, CHANGES);
   const db = new Database(path, { readonly: true });
   const rows = Object.entries(questions(leagues[leagues.length >> 1]?.league_id ?? '')).map(([question, sql]) => {
     const { rows, ms } = measure(db, sql);
@@ -45,44 +40,6 @@ async function askAll(folder: string, leagues: readonly SentLeague[]): Promise<s
   db.close();
   const heading = `${formatCount(leagues.length)} leagues, ${formatSize(statSync(path).size)}`;
   return markdownTable([heading, 'rows', 'ms'], rows);
-}
-
-/** Every league changes its priority in turn; a tenth of the changes are removals and returns. */
-function fill(path: string, leagues: readonly SentLeague[]): void {
-  const db = new Database(path);
-  db.pragma('journal_mode = OFF');
-  db.pragma('synchronous = OFF');
-  const insertChange = db.prepare(
-    'INSERT INTO league_changes (run_id, at, league_id, kind, before, after) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  const insertLeague = db.prepare(
-    `INSERT INTO leagues (league_id, league_name, sport, league_image, priority, status, first_seen_at, changed_at, content_hash)
-      VALUES (@league_id, @league_name, @sport, @league_image, 1, @status, @at, @at, '')`,
-  );
-  db.transaction(() => {
-    for (let index = 0; index < CHANGES; index += 1) {
-      const [round, place] = [Math.floor(index / leagues.length), index % leagues.length];
-      const league_id = leagues[place]?.league_id;
-      const league = { ...leagues[place], league_id, priority: round, extra: {} };
-      const at = instantOf(index);
-      if (round === 0) insertLeague.run({ ...league, at });
-      const [kind, before, after] = describe(league, round, place);
-      insertChange.run(BigInt(round + 1), at, league_id, kind, before, after);
-    }
-  })();
-  db.close();
-}
-
-function describe(
-  league: Readonly<Record<string, unknown>>,
-  round: number,
-  place: number,
-): readonly [string, string | null, string | null] {
-  const whole = JSON.stringify(league);
-  const stage = (round + place) % 20;
-  if (round === 0) return ['added', null, whole];
-  if (stage === 18) return ['removed', whole, null];
-  return [stage === 19 ? 'restored' : 'changed', JSON.stringify({ priority: round - 1 }), whole];
 }
 
 /** The statement under a heading of the cookbook, without the limit that keeps its output short there. */

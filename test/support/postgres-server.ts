@@ -23,9 +23,12 @@ export type PostgresServer = {
 
 const PROGRAMS = globSync('/usr/lib/postgresql/*/bin').sort().at(-1) ?? '';
 
+/** Without it there is no server. */
+export const INITDB = join(PROGRAMS, 'initdb');
+
 /** Why Debian's PostgreSQL server cannot be run; undefined if it can. */
 export function missingPostgres(): string | undefined {
-  return existsSync(join(PROGRAMS, 'initdb')) ? undefined : 'there is no PostgreSQL server (postgresql)';
+  return existsSync(INITDB) ? undefined : 'there is no PostgreSQL server (postgresql)';
 }
 
 /** A server without fsync, as its files are not kept. It refuses to run as root, so then it runs as nobody. */
