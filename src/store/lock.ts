@@ -90,7 +90,7 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
     const failure = toDatabaseError(error, file);
     if (!failure.busy) throw describeDamage(failure, file);
     throw new LockedError(
-      `Another worker holds the database ${path}: ${other}. Only one may write it: stop that worker first, or send it SIGHUP to poll now.`,
+      `Another worker holds the database ${path}: ${other}. Only one may write it: stop that worker first, or have it poll now with league-sync poll.`,
     );
   }
   db.close();

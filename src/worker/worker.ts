@@ -194,7 +194,7 @@ function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResource
   else
     log.info(
       { kind, last_success_at: last.finished_at },
-      `${kind}: no poll at start: the last good poll was seconds ago`,
+      `${kind}: no poll at start: the last good poll was less than 30 s ago`,
     );
 }
 
