@@ -108,16 +108,34 @@ export const readPostgresUrl: Read<URL> = (text, name) => {
   const url = URL.parse(text.trim());
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
     throw settingsError(`${name} is not the URL of a PostgreSQL database`, `write one such as ${POSTGRES}`);
+  if (hasStrayAt(url))
+    throw settingsError(`${name} has an @ behind its host`, 'write / as %2F, ? as %3F and # as %23 in the password');
+  if (!isEncoded(url.pathname))
+    throw settingsError(`${name} has a % that encodes nothing in the name of its database`, 'write it as %25');
   if (SSL_MODES.includes(url.searchParams.get('sslmode') ?? 'prefer')) return url;
   throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
 };
 
-/** PostgreSQL cuts longer names off, and reserves those that begin with pg_ for itself. */
+/** A password with a / or ? ends the host too early: the rest of it would be taken for something that may be shown. */
+function hasStrayAt({ pathname, searchParams }: URL): boolean {
+  return pathname.includes('@') || [...searchParams.keys()].some((name) => name.includes('@'));
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** PostgreSQL cuts longer names off, and reserves those that begin with pg_ for itself; in a search_path, "$user" is the role's schema. */
 const MAX_NAME_BYTES = 63;
 
 const schema = parsed(
   (text) =>
-    text === '' || Buffer.byteLength(text) > MAX_NAME_BYTES || /\0|^pg_|^information_schema$/.test(text)
+    text === '' || Buffer.byteLength(text) > MAX_NAME_BYTES || /\0|^pg_|^information_schema$|^\$user$/.test(text)
       ? undefined
       : text,
   `write a name of at most ${MAX_NAME_BYTES} bytes that is not one of PostgreSQL's own`,

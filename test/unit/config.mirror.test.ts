@@ -19,6 +19,7 @@ describe('the settings of the mirror', () => {
     'postgresql://user:secret-word@db.example.com/leagues',
     'postgres://db.example.com:5433/leagues?sslmode=verify-full&sslrootcert=/etc/ca.pem',
     'postgresql:///leagues?host=/run/postgresql',
+    'postgresql://db.example.com/a%40b?user=somebody@db',
   ])('accept %s', (url) => {
     expect(faultsOf({ [URL_NAME]: url })).toBe('');
   });
@@ -27,6 +28,9 @@ describe('the settings of the mirror', () => {
     ['db.example.com/leagues:secret-word', 'not the URL of a PostgreSQL database'],
     ['https://user:secret-word@db.example.com', 'not the URL of a PostgreSQL database'],
     ['postgresql://user:secret-word@db/leagues?sslmode=always', 'sslmode is not valid'],
+    ['postgresql://user:12/secret-word@db/leagues', 'an @ behind its host'],
+    ['postgresql://user:12?secret-word@db/leagues', 'an @ behind its host'],
+    ['postgresql://user:secret-word@db/%zz', 'a % that encodes nothing'],
   ])('refuse %s without repeating it', (url, why) => {
     expect(faultsOf({ [URL_NAME]: url })).toContain(why);
     expect(faultsOf({ [URL_NAME]: url })).not.toContain('secret-word');
@@ -36,7 +40,7 @@ describe('the settings of the mirror', () => {
     expect(findMirror({ [URL_NAME]: 'postgres://db/x', LEAGUE_SYNC_POSTGRES_SCHEMA: schema })?.().schema).toBe(schema);
   });
 
-  it.each(['é'.repeat(32), 'pg_leagues', 'information_schema', 'a\0b'])('refuse %s as a schema', (schema) => {
+  it.each(['é'.repeat(32), '$user', 'pg_leagues', 'information_schema', 'a\0b'])('refuse %s as a schema', (schema) => {
     expect(faultsOf({ [URL_NAME]: 'postgres://db/x', LEAGUE_SYNC_POSTGRES_SCHEMA: schema })).toContain('63 bytes');
   });
 });
