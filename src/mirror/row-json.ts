@@ -33,13 +33,18 @@ const ESCAPES = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u(?:
 const PAIR_LENGTH = 12;
 /** Any number that PostgreSQL may be unable to store has an exponent or a row of digits like this. */
 const MAY_BE_BEYOND = /\d[eE][+-]?\d{4}|\d{7000}/;
-const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g;
+/** Not a whole string, since the expression would run out of stack in one with millions of escapes. */
+const QUOTE_OR_NUMBER = /\\.|"|-?\d[\d.eE+-]*/g;
 
 /** JSON as `jsonb` can hold it: U+FFFD for NUL and half a surrogate pair, a text for a number beyond `numeric`. */
 export function storableJson(json: string): string {
   const text = json.includes('\\u') ? json.replace(ESCAPES, replaceEscape) : json;
   if (!MAY_BE_BEYOND.test(text)) return text;
-  return text.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') || isNumeric(token) ? token : `"${token}"`));
+  let isString = false;
+  return text.replace(QUOTE_OR_NUMBER, (token) => {
+    if (token === '"') isString = !isString;
+    return isString || /^["\\]/.test(token) || isNumeric(token) ? token : `"${token}"`;
+  });
 }
 
 function replaceEscape(found: string): string {

@@ -14,6 +14,11 @@ describe('JSON for PostgreSQL', () => {
     expect(storableJson(json)).toBe(expected);
   });
 
+  it('takes a string of any length with any number of escapes', () => {
+    const text = '\\n'.repeat(12_000_000);
+    expect(storableJson(`["${text}1e9999",1e999999]`)).toBe(`["${text}1e9999","1e999999"]`);
+  });
+
   it('replaces what texts cannot hold, and keeps a null of JSON apart from NULL', () => {
     const rows = [{ id: 1, name: 'a\0b\ud800', raw: 'null', ok: 1, none: null }];
     const columns = [
