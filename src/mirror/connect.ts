@@ -76,6 +76,7 @@ async function startClient(Pg: typeof Client, { url, ssl, signal }: ClientOption
   });
   // Without a listener, a connection that the server ends would end the process.
   client.on('error', () => undefined);
+  catchProtocolErrors(client.connection as unknown as Connection);
   const end = (): void => destroy(client);
   signal.addEventListener('abort', end, { once: true });
   client.once('end', () => signal.removeEventListener('abort', end));
@@ -86,6 +87,27 @@ async function startClient(Pg: typeof Client, { url, ssl, signal }: ClientOption
     destroy(client);
     throw error;
   }
+}
+
+type Connection = { attachListeners: (stream: Socket) => void };
+
+/** What is not a message of PostgreSQL makes `pg` throw where only the process could catch it. */
+function catchProtocolErrors(connection: Connection): void {
+  const attach = connection.attachListeners.bind(connection);
+  connection.attachListeners = (stream) => {
+    const others = stream.listeners('data');
+    attach(stream);
+    for (const listener of stream.listeners('data').filter((found) => !others.includes(found))) {
+      stream.off('data', listener as () => void);
+      stream.on('data', (data) => {
+        try {
+          Reflect.apply(listener, stream, [data]);
+        } catch {
+          stream.destroy(new Error('it does not speak the protocol of PostgreSQL'));
+        }
+      });
+    }
+  };
 }
 
 /** `pg` reads the TLS parameters in another way than libpq, so it gets options of TLS instead. */
@@ -138,7 +160,8 @@ function openSession(client: Client, target: MirrorTarget, signal: AbortSignal):
     tls: describeTls(client.connection.stream),
     transaction: async (work, suffix = '') => {
       try {
-        await client.query('BEGIN');
+        // A role may have another level, with which a row that was locked by another process could not be locked again.
+        await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
         await client.query(SET_LIMITS, [quoted(target.schema)]);
         const queryAsIs: Query = async (sql, ...values) =>
           // Without values, one text may hold several statements.
@@ -165,8 +188,12 @@ function openSession(client: Client, target: MirrorTarget, signal: AbortSignal):
   };
 }
 
-/** Only for the transaction, since a pooler may give each transaction another connection. */
-const SET_LIMITS = `SELECT set_config('search_path', $1, true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
+/**
+ * Only for the transaction, since a pooler may give each transaction another connection. A role may have settings in
+ * which `pg` does not understand instants, and backslashes mean something else.
+ */
+const SET_LIMITS = `SELECT set_config('search_path', $1, true), set_config('datestyle', 'ISO', true),
+  set_config('standard_conforming_strings', 'on', true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
   set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true),
   set_config('idle_in_transaction_session_timeout', '${STATEMENT_TIMEOUT_MS}', true)`;
 

@@ -20,7 +20,7 @@ export type Preparation = { readonly target: MirrorTarget; readonly origin: Orig
 export function prepareMirror({ transaction, target }: Session, origin: Origin): Promise<void> {
   return transaction(async (tx) => {
     // One at a time; unlike a table to lock, this works before there is any.
-    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `league-sync ${target.schema}`);
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0::bigint))', `league-sync ${target.schema}`);
     await assertUsable(tx, target);
     await findOwnMirror(tx, target, origin);
     await prepareRelations(tx, { target, origin, suffix: '' });
@@ -34,15 +34,18 @@ export async function prepareRelations(tx: Transaction, preparation: Preparation
   await tx.query(`UPDATE "mirror_migrations" SET database_path = $1 WHERE database_path <> $1`, place);
   await tx.query(
     `INSERT INTO "mirror_state" (database, seq, program_version)
-      SELECT $1, 0, $2 WHERE NOT EXISTS (SELECT FROM "mirror_state")`,
+      SELECT $1, 0, $2 WHERE NOT EXISTS (SELECT FROM "mirror_state") AND NOT EXISTS (SELECT FROM "league_changes")`,
     databaseId,
     findPackage().version,
   );
 }
 
+// In all statements, arguments have exactly the types of PostgreSQL's own function: a function of the same name that
+// somebody made in the schema would fit better otherwise, and be called with the rights of this role.
+
 const RIGHTS = `SELECT current_user AS role, current_database() AS database, current_setting('server_encoding') AS encoding,
   current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-  has_database_privilege(current_database(), 'CREATE') AS may_create,
+  has_database_privilege(current_database()::text, 'CREATE') AS may_create,
   pg_is_in_recovery() AS is_standby, EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS schema_exists,
   (SELECT has_schema_privilege(oid, 'USAGE') AND has_schema_privilege(oid, 'CREATE')
     FROM pg_namespace WHERE nspname = $1) AS may_use`;
@@ -121,7 +124,7 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
   }
 }
 
-const FIND_RELATIONS = `SELECT left(relname, length(relname) - length($2)) AS name FROM pg_class
+const FIND_RELATIONS = `SELECT left(relname::text, length(relname::text) - length($2::text)) AS name FROM pg_class
   WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relname LIKE '%' || replace($2, '_', '\\_')`;
 
 function occupiedError({ schema }: MirrorTarget, names: readonly string[]): DatabaseError {

@@ -24,6 +24,7 @@ export async function rebuildMirror(path: string, source: MirrorSource, options:
   if (!(await transaction((tx) => findOwnMirror(tx, target, origin)))) return await fillMirror(path, source, options);
   return await transaction(async (tx) => {
     await assertOnlyRebuild(tx, target);
+    await assertNoRowSecurity(tx);
     await prepareRelations(tx, { target, origin, suffix: SUFFIX });
     const transferAll = () => repeatToEnd(() => transferBatch(tx, { openSnapshot, runs: 'all' }), options.onProgress);
     await transferAll();
@@ -38,16 +39,33 @@ export async function rebuildMirror(path: string, source: MirrorSource, options:
 
 async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarget): Promise<void> {
   const key = `league-sync rebuild ${target.schema}`;
-  const [row] = await queryAsIs('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS is_only', key);
+  const [row] = await queryAsIs('SELECT pg_try_advisory_xact_lock(hashtextextended($1::text, 0::bigint)) AS is_only', key);
   if (row?.is_only === true) return;
   throw new DatabaseError(`The mirror at ${labelOf(target)} is being rebuilt already.`, {
     fix: 'wait until that ends',
   });
 }
 
+/** New tables would show all of their rows to whoever had a grant. */
+async function assertNoRowSecurity({ queryAsIs }: Transaction): Promise<void> {
+  const [row] = await queryAsIs(ROW_SECURITY, RELATIONS.join());
+  if (row === undefined) return;
+  throw new DatabaseError(
+    `The mirror cannot be replaced, because the table ${row.relname} has row-level security, which a new one would not have.`,
+    {
+      fix: 'revoke the grants on it and disable that, call league-sync mirror rebuild again, and make its policies anew before you grant it again',
+    },
+  );
+}
+
+const ROW_SECURITY = `SELECT relname FROM pg_class
+  WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+    AND relname = ANY (string_to_array($1, ',')) AND relrowsecurity ORDER BY relname`;
+
 /** A reader may hold a lock on the old relations. Each attempt waits for it for 5 s, as new readers do behind it. */
 const ATTEMPTS = 6;
-const LOCK_TIMEOUT = '55P03';
+/** Also a reader that has read one of the old relations and now waits for another. */
+const LOCK_TIMEOUT_OR_DEADLOCK = ['55P03', '40P01'];
 
 async function dropOld(tx: Transaction): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -57,7 +75,7 @@ async function dropOld(tx: Transaction): Promise<void> {
       await tx.queryAsIs('LOCK TABLE mirror_state IN ACCESS EXCLUSIVE MODE');
       return await dropRelations(tx);
     } catch (error) {
-      if (attempt === ATTEMPTS || codeOf(error) !== LOCK_TIMEOUT) throw error;
+      if (attempt === ATTEMPTS || !LOCK_TIMEOUT_OR_DEADLOCK.includes(codeOf(error))) throw error;
       await tx.queryAsIs('ROLLBACK TO old');
     }
   }
@@ -84,16 +102,21 @@ const DEPENDENT_OBJECTS = '2BP01';
 async function rename({ queryAsIs }: Transaction): Promise<void> {
   const nameOf = (value: unknown): string => quoted(String(value));
   const without = (value: unknown): string => nameOf(String(value).replace(SUFFIX, ''));
-  for (const { kind, name } of await queryAsIs(NEW_RELATIONS, SUFFIX))
+  const own = RELATIONS.map((name) => name + SUFFIX).join();
+  for (const { kind, name } of await queryAsIs(NEW_RELATIONS, SUFFIX, own))
     await queryAsIs(`ALTER ${kind} ${nameOf(name)} RENAME TO ${without(name)}`);
-  for (const { relation, name } of await queryAsIs(NEW_CONSTRAINTS, SUFFIX))
+  for (const { relation, name } of await queryAsIs(NEW_CONSTRAINTS, SUFFIX, RELATIONS.join()))
     await queryAsIs(`ALTER TABLE ${nameOf(relation)} RENAME CONSTRAINT ${nameOf(name)} TO ${without(name)}`);
 }
 
 const OWN_SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())';
+/** Relations of somebody else may have such a name too. */
+const OWN_RELATIONS = `(SELECT oid FROM pg_class WHERE relnamespace = ${OWN_SCHEMA}
+  AND relname = ANY (string_to_array($2, ',')))`;
 const NEW_RELATIONS = `SELECT relname AS name, CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'i' THEN 'INDEX' ELSE 'TABLE' END AS kind
-  FROM pg_class WHERE relnamespace = ${OWN_SCHEMA} AND relkind IN ('r', 'v', 'i') AND strpos(relname, $1) > 0`;
-/** Those with an index have been renamed with it. */
+  FROM pg_class LEFT JOIN pg_index ON indexrelid = oid
+  WHERE coalesce(indrelid, oid) IN ${OWN_RELATIONS} AND strpos(relname::text, $1) > 0`;
+/** Their tables have been renamed, and those with an index with it. */
 const NEW_CONSTRAINTS = `SELECT class.relname AS relation, conname AS name
   FROM pg_constraint JOIN pg_class AS class ON class.oid = conrelid
-  WHERE connamespace = ${OWN_SCHEMA} AND strpos(conname, $1) > 0`;
+  WHERE conrelid IN ${OWN_RELATIONS} AND strpos(conname::text, $1) > 0`;

@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { expectMirrored } from './compare.ts';
+import { connectAs, createPostgres, type Postgres, skipWithoutPostgres } from './postgres.ts';
+import { change, setUpMirrored } from './worker.ts';
+
+skipWithoutPostgres();
+
+/** A mirror that has been filled. */
+async function setUpFilled(postgres: Postgres) {
+  const bench = await setUpMirrored(postgres);
+  await bench.run(['sync']);
+  expect((await bench.run(['mirror'])).code).toBe(0);
+  return bench;
+}
+
+describe('a mirror in a server with settings of its own', () => {
+  it.each([
+    "datestyle = 'German'",
+    "datestyle = 'SQL, DMY'",
+    'standard_conforming_strings = off',
+    "timezone = 'Asia/Kathmandu'",
+    "default_transaction_isolation = 'serializable'",
+  ])('follows and is rebuilt where the role has %s', async (setting) => {
+    const postgres = await createPostgres();
+    await postgres.query(`ALTER ROLE ${postgres.role} SET ${setting}`);
+    const bench = await setUpFilled(postgres);
+    change(bench, 3, 33);
+    await bench.run(['sync']);
+    for (const args of [['mirror'], ['mirror', 'rebuild'], ['mirror']])
+      expect(await bench.run(args)).toMatchObject({ code: 0, stderr: '' });
+    await expectMirrored(bench.database, postgres.query);
+  });
+
+  it('waits for another writer where transactions are repeatable', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    await postgres.query(`ALTER ROLE ${postgres.role} SET default_transaction_isolation = 'repeatable read'`);
+    const writer = await connectAs(postgres.port, postgres.name);
+    await writer.query('BEGIN; UPDATE league_sync.mirror_state SET mirrored_at = now()');
+    const mirroring = bench.run(['mirror']);
+    await waitForBlocked(postgres);
+    await writer.query('COMMIT');
+    expect(await mirroring).toMatchObject({ code: 0 });
+    await writer.end();
+  });
+});
+
+describe('a mirror among relations and functions of others', () => {
+  it('calls none of their functions', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    const make = (head: string, result: string) =>
+      `CREATE FUNCTION league_sync.${head} RETURNS ${result} LANGUAGE plpgsql AS $$ BEGIN RAISE 'called'; END $$`;
+    for (const [head, result] of [
+      ['left(name, int)', 'text'],
+      ['length(name)', 'int'],
+      ['strpos(name, text)', 'int'],
+      ['hashtextextended(text, int)', 'bigint'],
+      ['has_database_privilege(name, text)', 'boolean'],
+    ] as const)
+      await postgres.query(make(head, result));
+    for (const args of [['mirror'], ['mirror', 'rebuild']])
+      expect(await bench.run(args)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('renames only its own in a rebuild', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    await postgres.query(`CREATE TABLE league_sync.my__rebuild_notes (id int PRIMARY KEY, CHECK (id > 0));
+      CREATE INDEX leagues_pkey__rebuild ON league_sync.my__rebuild_notes (id)`);
+    const find = `SELECT relname FROM pg_class WHERE relname LIKE '%\\_\\_rebuild%' UNION ALL
+      SELECT conname FROM pg_constraint WHERE conname LIKE '%\\_\\_rebuild%' ORDER BY 1`;
+    const before = await postgres.query(find);
+    expect(before.length).toBe(5);
+    expect(await bench.run(['mirror', 'rebuild'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await postgres.query(find)).toEqual(before);
+  });
+
+  it('is not rebuilt where that would show rows which row-level security hides', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    await postgres.query('ALTER TABLE league_sync.players ENABLE ROW LEVEL SECURITY');
+    const { code, stderr } = await bench.run(['mirror', 'rebuild']);
+    expect([code, stderr.includes('the table players has row-level security')]).toEqual([74, true]);
+  });
+
+  it('is rebuilt although a reader goes from one of its tables to another', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    const reader = await connectAs(postgres.port, postgres.name);
+    await reader.query('BEGIN; SELECT count(*) FROM league_sync.leagues');
+    const rebuilding = bench.run(['mirror', 'rebuild']);
+    await waitForBlocked(postgres);
+    // The server finds the deadlock when the first to wait has waited for 1 s: that is the rebuild.
+    expect((await reader.query('SELECT seq FROM league_sync.mirror_state')).rows).toHaveLength(1);
+    await reader.query('COMMIT');
+    expect(await rebuilding).toMatchObject({ code: 0, stderr: '' });
+    await reader.end();
+  });
+
+  it('says that the row of its state is lost', async () => {
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    await postgres.query('DELETE FROM league_sync.mirror_state');
+    const { code, stderr } = await bench.run(['mirror']);
+    expect([code, stderr.includes('lost the row of mirror_state')]).toEqual([74, true]);
+    expect(await bench.run(['mirror', 'rebuild'])).toMatchObject({ code: 0 });
+    await expectMirrored(bench.database, postgres.query);
+  });
+});
+
+describe('a server that is none of PostgreSQL', () => {
+  const READY = 'R\0\0\0\b\0\0\0\0Z\0\0\0\x05I';
+  it.each([
+    ['an unknown kind of password', ['R\0\0\0\b\0\0\0c']],
+    ['a row that ends too early', ['D\0\0\0\n\x7f\xff\x7f\xff\xff\xff']],
+    ['a description that ends too early', [READY, 'T\0\0\0\x07\0\xc8A']],
+  ])('does not end the process with %s', async (_name, answers) => {
+    const server = createServer((socket) => {
+      let answered = 0;
+      socket.on('error', () => undefined);
+      socket.on('data', () => {
+        socket.write(Buffer.from(answers[answered] ?? '', 'latin1'));
+        answered += 1;
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody:fake-password@127.0.0.1:${port}/x?sslmode=disable` };
+    const { code, stderr } = await bench.run(['mirror'], env);
+    expect([code, stderr.includes('it does not speak the protocol of PostgreSQL')]).toEqual([1, true]);
+  });
+});
+
+const BLOCKED = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+async function waitForBlocked({ query }: Postgres): Promise<void> {
+  await expect
+    .poll(() => query(BLOCKED), { interval: 20, timeout: 20_000 })
+    .not.toEqual([]);
+}
