@@ -1,5 +1,6 @@
 import type { MirrorTarget } from '../config/mirror.ts';
 import { isLoopback } from '../config/proxy.ts';
+import { hostOf } from '../mirror/error.ts';
 import { plural } from '../terminal/text.ts';
 import { type CheckResult, ok, toProblem, warn } from './result.ts';
 
@@ -9,8 +10,8 @@ export async function checkMirror(path: string, target: MirrorTarget, stop: Abor
   try {
     const { version, tls, filled } = await inspectMirror(path, target, stop);
     const about = `PostgreSQL ${version}, ${tls ?? 'no TLS'}`;
-    const { hostname } = target.url;
-    if (tls === undefined && hostname !== '' && !isLoopback(hostname)) {
+    const hostname = hostOf(target.url);
+    if (tls === undefined && hostname !== '' && !hostname.startsWith('/') && !isLoopback(hostname)) {
       const fix = 'add sslmode=verify-full to LEAGUE_SYNC_POSTGRES_URL, if the server has TLS';
       return warn('mirror', `${about}: the data travels unencrypted`, fix);
     }

@@ -4,7 +4,7 @@ import { type ConnectionOptions, getCACertificates, TLSSocket } from 'node:tls';
 import type { Client } from 'pg';
 import type { MirrorTarget } from '../config/mirror.ts';
 import { codeOf, SettingsError } from '../errors.ts';
-import { quoted, toMirrorError } from './error.ts';
+import { hostOf, quoted, toMirrorError } from './error.ts';
 
 // The only place that knows `pg`, which is loaded when a mirror is used.
 
@@ -118,7 +118,8 @@ function withoutTls(url: URL): string {
 }
 
 /** As libpq reads `sslmode`: `require` verifies the certificate only if there is a root certificate. */
-function tlsOptions({ searchParams, hostname }: URL, mode: string): Pick<ClientOptions, 'ssl'> {
+function tlsOptions(url: URL, mode: string): Pick<ClientOptions, 'ssl'> {
+  const { searchParams } = url;
   if (mode === 'disable') return { ssl: false };
   const files = (['sslrootcert', 'sslcert', 'sslkey'] as const).map((name) =>
     readTlsFile(searchParams.get(name), name),
@@ -126,7 +127,7 @@ function tlsOptions({ searchParams, hostname }: URL, mode: string): Pick<ClientO
   const [root, cert, key] = files;
   const own = { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
   const ca = root === undefined ? {} : { ca: [root, ...getCACertificates('extra')] };
-  if (mode === 'verify-full') return { ssl: { ...own, ...ca, host: hostname.replace(/^\[|\]$/g, '') } };
+  if (mode === 'verify-full') return { ssl: { ...own, ...ca, host: hostOf(url).replace(/^\[|\]$/g, '') } };
   if (mode === 'verify-ca' || (mode === 'require' && root !== undefined))
     return { ssl: { ...own, ...ca, checkServerIdentity: () => undefined } };
   return { ssl: { ...own, rejectUnauthorized: false } };

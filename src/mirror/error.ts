@@ -3,8 +3,14 @@ import { codeOf, RunError } from '../errors.ts';
 
 /** Such as `db.example.com:5433/leagues`: what may be shown of the URL. */
 export function labelOf({ url }: Pick<MirrorTarget, 'url'>): string {
-  const host = url.host || url.searchParams.get('host') || 'localhost';
-  return `${host}${decodeURI(url.pathname)}`;
+  const { searchParams, pathname } = url;
+  const port = searchParams.get('port') || url.port;
+  return `${hostOf(url) || 'localhost'}${port === '' ? '' : `:${port}`}${decodeURI(pathname)}`;
+}
+
+/** The host that is connected to: a parameter goes before the address, as in libpq. */
+export function hostOf({ searchParams, hostname }: URL): string {
+  return searchParams.get('host') || hostname;
 }
 
 /**
