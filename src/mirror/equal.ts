@@ -1,4 +1,3 @@
-import { yieldToEventLoop } from '../race-abort.ts';
 import type { MirrorSnapshot } from '../store/queries/mirror.ts';
 import { PAGE } from './batch.ts';
 import type { Transaction } from './connect.ts';
@@ -41,15 +40,24 @@ async function firstRecentRun({ query }: Transaction): Promise<number> {
 }
 
 type Source = Parameters<MirrorSnapshot['page']>[0];
+type Rows = ReturnType<MirrorSnapshot['page']>['rows'];
+
+const KEYS_AT_ONCE = 5_000;
 
 async function deleteOthers(tx: Transaction, snapshot: MirrorSnapshot, table: Table, source: Source): Promise<void> {
   const keys = table.columns.filter(({ name }) => table.key.includes(name));
-  const rows = [];
-  for (let from: number | undefined = 1; from !== undefined; ) {
-    const page = snapshot.page({ ...source, columns: table.key }, from, { limit: 5_000 });
-    rows.push(...page.rows);
-    from = page.next;
-    await yieldToEventLoop();
+  const others = { ...source, columns: table.key };
+  const remove = (rows: Rows, ...range: readonly (number | null)[]) =>
+    tx.query(deleteStatement(table, range.length > 0), rowsJson(rows, keys, 'string'), ...range);
+  // The tables without an id are always short.
+  if (table.key[0] !== 'id') {
+    await remove(snapshot.page(others, 1, { limit: Number.MAX_SAFE_INTEGER }).rows);
+    return;
   }
-  await tx.query(deleteStatement(table), rowsJson(rows, keys, 'string'));
+  // The last page is empty: behind it there is nothing to keep.
+  for (let from: number | undefined = 1; from !== undefined; ) {
+    const { rows, next } = snapshot.page(others, from, { limit: KEYS_AT_ONCE });
+    await remove(rows, from, next ?? null);
+    from = next;
+  }
 }

@@ -20,7 +20,10 @@ export type Preparation = { readonly target: MirrorTarget; readonly origin: Orig
 export function prepareMirror({ transaction, target }: Session, origin: Origin): Promise<void> {
   return transaction(async (tx) => {
     // One at a time; unlike a table to lock, this works before there is any.
-    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0::bigint))', `league-sync ${target.schema}`);
+    await tx.query(
+      'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0::bigint))',
+      `league-sync ${target.schema}`,
+    );
     await assertUsable(tx, target);
     await findOwnMirror(tx, target, origin);
     await prepareRelations(tx, { target, origin, suffix: '' });
@@ -111,7 +114,7 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
   const found = await query(FIND_RELATIONS, target.schema, suffix);
   const names = found.map(({ name }) => String(name)).filter((name) => RELATIONS.includes(name));
   if (!names.includes('mirror_migrations')) {
-    if (names.length > 0) throw occupiedError(target, names);
+    if (names.length > 0) throw occupiedError(target, `${names[0]}${suffix}`);
     await query(VERSION_TABLE);
   }
   const [row] = await query(`SELECT coalesce(max(version), 0) AS version FROM "mirror_migrations"`);
@@ -127,8 +130,8 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
 const FIND_RELATIONS = `SELECT left(relname::text, length(relname::text) - length($2::text)) AS name FROM pg_class
   WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relname LIKE '%' || replace($2, '_', '\\_')`;
 
-function occupiedError({ schema }: MirrorTarget, names: readonly string[]): DatabaseError {
-  return new DatabaseError(`The schema ${nameOf(schema)} has a relation ${names[0]} that is not of a mirror.`, {
+function occupiedError({ schema }: MirrorTarget, name: string): DatabaseError {
+  return new DatabaseError(`The schema ${nameOf(schema)} has a relation ${name} that is not of a mirror.`, {
     fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA',
   });
 }

@@ -39,7 +39,10 @@ export async function rebuildMirror(path: string, source: MirrorSource, options:
 
 async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarget): Promise<void> {
   const key = `league-sync rebuild ${target.schema}`;
-  const [row] = await queryAsIs('SELECT pg_try_advisory_xact_lock(hashtextextended($1::text, 0::bigint)) AS is_only', key);
+  const [row] = await queryAsIs(
+    'SELECT pg_try_advisory_xact_lock(hashtextextended($1::text, 0::bigint)) AS is_only',
+    key,
+  );
   if (row?.is_only === true) return;
   throw new DatabaseError(`The mirror at ${labelOf(target)} is being rebuilt already.`, {
     fix: 'wait until that ends',

@@ -18,11 +18,12 @@ export function upsertStatement({ name, columns, key }: Table): string {
       IS DISTINCT FROM (${others.map((column) => `excluded.${column}`).join(', ')})`;
 }
 
-/** Deletes the rows whose keys are not in the list. */
-export function deleteStatement({ name, columns, key }: Table): string {
+/** Deletes the rows whose keys are not in the list; of a range, those with an id from $2 on, and below $3 if it is set. */
+export function deleteStatement({ name, columns, key }: Table, isOfRange: boolean): string {
   const keys = columns.filter((column) => key.includes(column.name));
+  const range = isOfRange ? 'AND stored.id >= $2::bigint AND ($3::bigint IS NULL OR stored.id < $3::bigint)' : '';
   return `DELETE FROM "${name}" AS stored WHERE NOT EXISTS (SELECT FROM ${recordset(keys)}
-    WHERE ${key.map((column) => `sent.${column} = stored.${column}`).join(' AND ')})`;
+    WHERE ${key.map((column) => `sent.${column} = stored.${column}`).join(' AND ')}) ${range}`;
 }
 
 const FROM_JSON: Readonly<Record<Column['type'], (name: string) => string>> = {

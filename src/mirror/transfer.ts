@@ -15,7 +15,7 @@ import { makeEqual, type RunsToCompare } from './equal.ts';
 import { STATE } from './prepare.ts';
 import { rowsJson } from './row-json.ts';
 import { FOLLOW } from './statements.ts';
-import { LEAGUE_CHANGES } from './tables.ts';
+import { LEAGUE_CHANGES, LEAGUES } from './tables.ts';
 
 export type Transfer = {
   /** Opens a state of the database. Called with the state row locked, so that it is never older than the mirror. */
@@ -38,10 +38,23 @@ export async function transferBatch(
   const database = describeDatabase(snapshot, state);
   const batch = planBatch(state, database, (seq) => snapshot.endOfRun(seq, batchChanges ?? BATCH_CHANGES));
   await follow(tx, snapshot, batch);
+  if (batch.isLast && runs === 'all') await assertComplete(tx, snapshot);
   if (batch.isLast) await makeEqual(tx, snapshot, runs);
   const at = batch.last === 0 ? null : (snapshot.changedAt(batch.last) ?? null);
   await tx.query(SET_STATE, batch.last, at, findPackage().version);
   return { seq: batch.last, lastSeq: database.lastSeq };
+}
+
+/** The feed is only appended to, so nothing else would notice that rows of it were added or deleted in the mirror. */
+async function assertComplete({ query }: Transaction, snapshot: MirrorSnapshot): Promise<void> {
+  for (const { name } of [LEAGUE_CHANGES, LEAGUES]) {
+    const [row] = await query(`SELECT count(*) FROM "${name}"`);
+    const [found, expected] = [Number(row?.count), snapshot.count({ name })];
+    if (found === expected) continue;
+    throw new DatabaseError(`The mirror has ${found} rows in ${name}, and ${snapshot.path} has ${expected}.`, {
+      fix: 'make the mirror anew with league-sync mirror rebuild',
+    });
+  }
 }
 
 /** Locks the row of `mirror_state`, so that only one process writes, and only what follows on the row. */

@@ -100,6 +100,21 @@ describe('a mirror among relations and functions of others', () => {
     await reader.end();
   });
 
+  it.each(['leagues', 'league_changes'])('says that rows of %s are lost', async (table) => {
+    const postgres = await createPostgres();
+    const bench = await setUpFilled(postgres);
+    await postgres.query(
+      `DELETE FROM league_sync.${table} WHERE ctid IN (SELECT ctid FROM league_sync.${table} LIMIT 2)`,
+    );
+    const { code, stderr } = await bench.run(['mirror']);
+    expect(code).toBe(74);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(
+      new RegExp(`The mirror has 122 rows in ${table}, and .+ has 124; .+ mirror rebuild`),
+    );
+    expect(await bench.run(['mirror', 'rebuild'])).toMatchObject({ code: 0 });
+    await expectMirrored(bench.database, postgres.query);
+  });
+
   it('says that the row of its state is lost', async () => {
     const postgres = await createPostgres();
     const bench = await setUpFilled(postgres);
@@ -141,7 +156,5 @@ describe('a server that is none of PostgreSQL', () => {
 const BLOCKED = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 async function waitForBlocked({ query }: Postgres): Promise<void> {
-  await expect
-    .poll(() => query(BLOCKED), { interval: 20, timeout: 20_000 })
-    .not.toEqual([]);
+  await expect.poll(() => query(BLOCKED), { interval: 20, timeout: 20_000 }).not.toEqual([]);
 }

@@ -38,7 +38,7 @@ function createQueries(client: Database.Database, path: string) {
       // All changes of a run have the same `at`, and no other run has it.
       return get<number | null>('SELECT max(seq) FROM league_changes WHERE at = ?', at ?? '') ?? lastSeq(client);
     },
-    count: ({ name, where = 'true' }: TableQuery): number =>
+    count: ({ name, where = 'true' }: Pick<TableQuery, 'name' | 'where'>): number =>
       get<number>(`SELECT count(*) FROM ${name} WHERE ${where}`) ?? 0,
     page: ({ name, columns, where = 'true' }: TableQuery, from: number, limits: PageLimits): TablePage =>
       explainErrors(path, () => {
