@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderPolls, spanOf } from '../../src/observe/page/poll-chart.ts';
+import { CHARTS } from '../../src/observe/page/style/charts.ts';
 import { NO_COUNTS } from '../../src/sync/report.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 
@@ -19,7 +20,9 @@ const POLL = {
   ...NO_COUNTS,
 } as const;
 
-const pollAt = (at: number, tookMs = 200, outcome: 'unchanged' | 'failed' | 'held' = 'unchanged') => ({
+const OUTCOMES = ['unchanged', 'changed', 'held', 'failed', 'interrupted', 'running'] as const;
+
+const pollAt = (at: number, tookMs = 200, outcome: (typeof OUTCOMES)[number] = 'unchanged') => ({
   ...POLL,
   outcome,
   started_at: new Date(at).toISOString(),
@@ -58,18 +61,19 @@ describe('the chart of polls', () => {
     expect(boxesOf([pollAt(NOW - MINUTE), pollAt(NOW - 2 * HOUR)])).toHaveLength(2);
   });
 
-  it('tells failed and held polls from others by shape', () => {
-    const polls = [
-      pollAt(NOW - MINUTE, 200, 'failed'),
-      pollAt(NOW - 2 * MINUTE, 200, 'held'),
-      pollAt(NOW - 3 * MINUTE),
-    ];
-    const outcomes = boxesOf(polls).filter(({ kind }) => kind !== 'took');
-    expect(outcomes.map(({ kind, height }) => [kind, height])).toEqual([
-      ['unchanged', 11],
+  it('tells the outcomes apart without colours: by height, hatching, and outline', () => {
+    const polls = OUTCOMES.map((outcome, index) => pollAt(NOW - (index + 1) * MINUTE, 200, outcome));
+    const bars = boxesOf(polls).filter(({ kind }) => kind !== 'took');
+    expect(bars.reverse().map(({ kind, height }) => [kind, height])).toEqual([
+      ['unchanged', 6],
+      ['changed', 12],
       ['held', 18],
       ['url(#hatch)', 18],
+      ['interrupted', 18],
+      ['running', 6],
     ]);
+    for (const outlined of ['interrupted', 'running'])
+      expect(CHARTS).toMatch(new RegExp(`\\.${outlined}\\b[^}]*fill: none`));
   });
 
   it('writes the duration over a poll that is too long for the axis', () => {

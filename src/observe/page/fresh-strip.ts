@@ -2,13 +2,14 @@ import { html } from 'hono/html';
 import type { FreshTime, Outage, Share } from '../../store/queries/fresh-time.ts';
 import { formatDuration } from '../../time/duration.ts';
 import { bdi, countOf, dayOf, type Html, moment, momentInText, nameOfDay, timeOnly } from './html.ts';
+import { HATCHED } from './poll-chart.ts';
 
 const STEP = 12;
 const BAR = 9;
 const HEIGHT = 30;
 /** A day that was not fresh throughout misses at least this much of its height, so that one can see it. */
-const MIN_MISSING = 5;
-const MAX_ERROR_LENGTH = 140;
+const MIN_MISSING = 7;
+const MAX_ERROR_LENGTH = 200;
 
 /** `98.3 %`; 100 % is only written if nothing is missing. */
 export function formatShare(share: number): string {
@@ -30,7 +31,7 @@ export function renderShares({ shares, days }: FreshTime): Html | '' {
   )}</dl>`;
 }
 
-/** A bar for each day: the higher, the more of the day the data was fresh; what is missing lies on top in red. */
+/** A bar for each day: the higher, the more of the day the data was fresh; what is missing lies on top, hatched like failed polls. */
 export function renderFreshDays({ days, outages }: FreshTime, now: number): Html {
   const first = days.find(({ share }) => share !== undefined);
   if (first === undefined) return html``;
@@ -50,11 +51,11 @@ function renderDay(x: number, day: string, share: Share): Html {
     return html`<rect class="none" x="${x}" y="${HEIGHT - 3}" width="${BAR}" height="3"><title>${day}: nothing known</title></rect>`;
   const missing = share === 1 ? 0 : Math.max(MIN_MISSING, (1 - share) * HEIGHT);
   const title = html`<title>${day}: fresh ${formatShare(share)} of the time</title>`;
-  const bar = (kind: string, y: number, height: number): Html =>
-    html`<rect class="${kind}" x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}"/>`;
-  const top = missing === 0 ? '' : bar('stale', 0, Math.max(1, missing - 1.5));
+  const bar = (fill: Html, y: number, height: number): Html =>
+    html`<rect ${fill} x="${x}" y="${y.toFixed(1)}" width="${BAR}" height="${height.toFixed(1)}"/>`;
+  const top = missing === 0 ? '' : bar(HATCHED, 0, Math.max(1, missing - 1.5));
   const rest = HEIGHT - missing;
-  return html`<g>${title}${top}${rest < 0.5 ? '' : bar('fresh', missing, rest)}</g>`;
+  return html`<g>${title}${top}${rest < 0.5 ? '' : bar(html`class="fresh"`, missing, rest)}</g>`;
 }
 
 function renderOutage({ from, to, failedPolls, error, staleMs }: Outage, now: number): Html {

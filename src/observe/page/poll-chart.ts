@@ -13,8 +13,16 @@ const HEIGHT = 120;
 const TOP = 12;
 const FLOOR = 72;
 const OUTCOMES_FLOOR = 100;
-const LOW = 11;
-const HIGH = 18;
+/** The outcomes differ in height and filling, so that people who see no colours can tell them apart. */
+const HEIGHTS: Readonly<Record<RunSummary['outcome'], number>> = {
+  unchanged: 6,
+  running: 6,
+  changed: 12,
+  held: 18,
+  failed: 18,
+  interrupted: 18,
+};
+const TALLEST = 18;
 const MIN_TOOK = 1.5;
 const MAX_TICKS = 9;
 /** How many polls the schedule names in the time that the chart shows. */
@@ -32,6 +40,9 @@ const NAMES: Readonly<Partial<Record<RunSummary['outcome'], string>>> = {
   changed: 'changes',
 };
 const PATTERN = html`<defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="failed" width="5" height="5"/><line class="hatch" y2="5"/></pattern></defs>`;
+
+/** How failed polls are filled, and time in which the data was not fresh. */
+export const HATCHED = html`fill="url(#hatch)"`;
 
 /** For how long (ms) the chart goes back: the time in which the schedule names as many polls as it has room for. */
 export function spanOf({ nthTimeAfter }: Pick<Schedule, 'nthTimeAfter'>, now: number): number {
@@ -79,7 +90,8 @@ function renderScale(longest: number): Html {
 }
 
 function renderTick(x: number, label: string): Html {
-  const at = Math.min(Math.max(x, LEFT + 14), WIDTH - 16).toFixed(1);
+  const half = label.length * 3;
+  const at = Math.min(Math.max(x, LEFT + half), WIDTH - half).toFixed(1);
   return html`<line class="tick" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${OUTCOMES_FLOOR + 2}" y2="${OUTCOMES_FLOOR + 5}"/><text class="middle" x="${at}" y="${HEIGHT - 3}">${label}</text>`;
 }
 
@@ -91,24 +103,27 @@ function renderPoll(poll: RunSummary, { x, width, longest }: Place): Html {
   const isOver = ms > longest;
   const took =
     outcome === 'failed' || outcome === 'running' ? 0 : Math.max(MIN_TOOK, (FLOOR - TOP) * Math.min(1, ms / longest));
-  const height = outcome === 'changed' || outcome === 'unchanged' || outcome === 'running' ? LOW : HIGH;
+  const height = HEIGHTS[outcome];
   const left = x.toFixed(1);
   const box = (y: number, high: number) =>
     html`x="${left}" y="${y.toFixed(1)}" width="${width.toFixed(1)}" height="${high.toFixed(1)}"`;
-  const fill = outcome === 'failed' ? html`fill="url(#hatch)"` : html`class="${outcome}"`;
   return html`<g><title>${poll.started_at.slice(0, 19).replace('T', ' ')} UTC: ${describeOutcome(poll)} (${formatDuration(ms)})</title>${took === 0 ? '' : html`<rect class="took" ${box(FLOOR - took, took)}/>`}${
     isOver && took > 0
       ? html`<text class="over middle" x="${(x + width / 2).toFixed(1)}" y="${TOP - 3}">${formatDuration(ms)}</text>`
       : ''
-  }<rect ${fill} ${box(OUTCOMES_FLOOR - height, height)} rx="1.5"/></g>`;
+  }<rect ${fillOf(outcome)} ${box(OUTCOMES_FLOOR - height, height)} rx="1.5"/></g>`;
 }
 
 function renderKey(polls: readonly RunSummary[]): Html {
   const shown = OUTCOMES.filter((outcome) => polls.some((poll) => poll.outcome === outcome));
   return html`<ul class="key end">${shown.map((outcome) => {
-    const fill = outcome === 'failed' ? html`fill="url(#hatch)"` : html`class="${outcome}"`;
-    return html`<li><svg width="12" height="12" aria-hidden="true"><rect ${fill} width="12" height="12" rx="2"/></svg>${NAMES[outcome] ?? outcome}</li>`;
+    const height = HEIGHTS[outcome];
+    return html`<li><svg width="9" height="${TALLEST}" aria-hidden="true"><rect ${fillOf(outcome)} y="${TALLEST - height}" width="9" height="${height}" rx="1.5"/></svg>${NAMES[outcome] ?? outcome}</li>`;
   })}</ul>`;
+}
+
+function fillOf(outcome: RunSummary['outcome']): Html {
+  return outcome === 'failed' ? HATCHED : html`class="${outcome}"`;
 }
 
 function renderTable(newestFirst: readonly RunSummary[]): Html {

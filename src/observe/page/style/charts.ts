@@ -1,14 +1,14 @@
-/** Charts and the cards with numbers. Shapes differ as well as colours: failed polls are hatched and higher. */
+/** Charts and the cards with numbers. Shapes differ as well as colours: see `HEIGHTS` in poll-chart.ts. */
 export const CHARTS = `
 svg { display: block; } .chart { width: 100%; height: auto; }
 .scroll { overflow-x: auto; direction: rtl; } .scroll svg { direction: ltr; }
 .chart text { fill: var(--muted); font-size: 11px; } .chart .to-end { text-anchor: end; } .chart .middle { text-anchor: middle; }
 .grid { stroke: var(--line); } .tick { stroke: var(--muted); } .took { fill: var(--took); } .chart .over { font-weight: 600; fill: var(--text); }
 .changed { fill: var(--good); } .unchanged { fill: var(--idle); } .held { fill: var(--warn); }
-.failed { fill: var(--bad); } .hatch { stroke: var(--card); stroke-width: 2; } .interrupted { fill: var(--none); } .running { fill: var(--link); }
+.failed { fill: var(--bad); } .hatch { stroke: var(--card); stroke-width: 2; } .interrupted, .running { fill: none; stroke: var(--idle); } .running { stroke: var(--link); }
 .key { display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .85rem; color: var(--muted); align-items: center; }
-.key svg { display: inline-block; vertical-align: -2px; margin-right: .35rem; } .heat svg { margin: 0 1px; }
-.days .fresh { fill: var(--good); } .days .stale { fill: var(--bad); } .days .none { fill: var(--none); } .days { height: 30px; }
+.key svg { display: inline-block; vertical-align: -2px; margin-right: .4rem; overflow: visible; } .heat svg { margin: 0 1px; }
+.days .fresh { fill: var(--good); }  .days .none { fill: var(--none); } .days { height: 30px; }
 .ends { display: flex; justify-content: space-between; font-size: .8rem; color: var(--muted); margin-top: .25rem; }
 .outages { font-size: .9rem; margin-top: .5rem; display: grid; gap: .15rem; }
 .sub { margin: .7rem 0 .4rem; } details { margin-top: .4rem; font-size: .92rem; } summary { cursor: pointer; color: var(--link); width: fit-content; }
