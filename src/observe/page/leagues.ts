@@ -85,7 +85,7 @@ function renderTable({ leagues, page, total }: LeaguePage, { sort }: Choice, now
 <td>${shorten(league.sport)}</td>
 <td>${league.removed_at === null ? html`<span class="tag ${league.status === 'active' ? 'good' : ''}">${shorten(league.status)}</span>` : html`<span class="tag removed">removed</span>`}</td>
 <td>${shorten(league.place ?? '')}</td>
-<td>${shorten(league.priority)}</td>
+<td class="priority">${shorten(league.priority)}</td>
 <td>${relativeTime(league.changed_at, now)}</td>
 </tr>`,
   )}</tbody></table>`;

@@ -1,4 +1,4 @@
-/** Names ending in `-text` are for text and have a contrast of 4.5:1; the others are for shapes and have 3:1. */
+/** Paper is always light. Names ending in `-text` are for text and have a contrast of 4.5:1; the others are for shapes and have 3:1. */
 export const COLOURS = `
 :root {
   color-scheme: light dark;
@@ -9,7 +9,7 @@ export const COLOURS = `
   --idle: #7c96b3; --took: #a9bdd3; --none: #d3d9e0;
   --heat-0: #eceff3; --heat-1: #b9dfc4; --heat-2: #6fbd88; --heat-3: #2f8f52; --heat-4: #0f5229;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --ground: #0d1117; --card: #151b23; --line: #2a323d; --text: #e6eaef; --muted: #9ea9b5; --link: #79b8ff; --field: #78838f;
     --good-text: #56c271; --good: #3fb950; --good-ground: #10261a;

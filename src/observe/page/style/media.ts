@@ -13,10 +13,11 @@ export const MEDIA = `
   table.wide thead { position: absolute; left: -9999px; }
   table.wide tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; } table.wide th { display: block; border: 0; padding: 0; }
   table.wide td { display: inline; border: 0; padding: 0; color: var(--muted); font-size: .9rem; } table.wide td + td:not(:empty)::before { content: " · "; }
+  table.wide td.priority:not(:empty)::before { content: " · priority "; }
 }
 @media print {
-  :root { --ground: #fff; }
-  header nav, form, .choices, .pages, .more, .skip, details:not([open]), .end a { display: none; }
+  :root { color-scheme: light; --ground: #fff; }
+  header nav, form, .choices, .pages, .skip, details:not([open]), .end a { display: none; }
   section, .state, .feed li { break-inside: avoid; } main { display: block; } main > * { margin-bottom: .75rem; }
   .scroll svg { width: 100%; } time { font-size: 0; } time::after { content: attr(title); font-size: .85rem; } :is(.poll, .feed) time ~ .muted time { display: none; } a { color: inherit; }
   svg, .glyph, .state { print-color-adjust: exact; }
