@@ -2,7 +2,15 @@ import { renameSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import { expectAccessible, LOOKS, type Look, NO_BROWSER, openTab, takePicture } from '../support/browser.ts';
+import {
+  expectAccessible,
+  expectFits,
+  LOOKS,
+  type Look,
+  NO_BROWSER,
+  openTab,
+  takePicture,
+} from '../support/browser.ts';
 import { serve } from '../support/status-server.ts';
 
 const SECOND = 1_000;
@@ -35,7 +43,7 @@ async function open({ look = 'light', moved = false }: { readonly look?: Look; r
 
 const PARTS = "document.querySelectorAll('main > [data-part]')";
 const lostIn = (page: Page) => page.getByRole('alert');
-const headline = (page: Page) => page.getByRole('heading', { level: 1 });
+const headline = (page: Page) => page.locator('#state').getByRole('heading', { level: 1 });
 const tabOf = async (page: Page) => [await page.title(), await page.locator('link[rel=icon]').getAttribute('href')];
 
 /** The same leagues, the first of which moves to another city. */
@@ -60,6 +68,8 @@ describe('an open page', () => {
       expect(await headline(page).isVisible()).toBe(false);
       expect(await tabOf(page)).toEqual(['? not reachable · league-sync', '/icon-lost.svg']);
       expect(await page.getByText(/worker started \d\d s ago/).count()).toBe(1);
+      await expectFits(page);
+      await expectAccessible(page);
       await takePicture(page, `home-lost-${look}`);
       await restart();
       await page.clock.runFor(ONE_RELOAD);
@@ -68,6 +78,15 @@ describe('an open page', () => {
       expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', '/icon-good.svg']);
     },
   );
+
+  it('is accessible if it is the list of leagues and the worker is gone', async () => {
+    const { worker, page } = await open({ moved: true });
+    await page.goto('/leagues');
+    await worker.stop('SIGKILL');
+    await page.clock.runFor(WITHIN);
+    expect(await lostIn(page).isVisible()).toBe(true);
+    await expectAccessible(page);
+  });
 
   it('says the same of a frozen worker, with its icon', async () => {
     const { worker, page } = await open();
