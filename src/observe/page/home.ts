@@ -45,7 +45,7 @@ export function createReader(read: Read) {
 export function renderHome(monitor: Monitor, data: HomeData, now: number): Html {
   if ('error' in data) {
     const isKnown = monitor.verdict().reasons.some(({ message }) => message === data.error);
-    return html`${renderState(monitor, undefined, now)}${renderError(isKnown ? undefined : data.error)}
+    return html`${renderState(monitor, undefined, now)}${renderError('h2', isKnown ? undefined : data.error)}
 <div data-part="side">${renderWorker(monitor, now)}</div>`;
   }
   const { polls, fresh, days, recent, issues, facets } = data;
@@ -59,8 +59,10 @@ ${renderNotices(issues, now)}
 }
 
 /** `error` is undefined if another part of the page already shows it. */
-export function renderError(error: string | undefined): Html {
-  return html`<section aria-labelledby="error-title" data-part="error"><h2 id="error-title">No leagues, changes or polls to show</h2>
+export function renderError(level: 'h1' | 'h2', error: string | undefined): Html {
+  const title = 'No leagues, changes or polls to show';
+  const heading = level === 'h1' ? html`<h1 id="error-title">${title}</h1>` : html`<h2 id="error-title">${title}</h2>`;
+  return html`<section aria-labelledby="error-title" data-part="error">${heading}
 <p>${error ?? 'They appear as soon as the database can be read.'}</p></section>`;
 }
 

@@ -31,7 +31,7 @@ export function createPages(monitor: Monitor, clock: Clock): Routes {
         return render(query);
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        return respond({ title: 'Database not readable', status: 503 }, renderError(error.message));
+        return respond({ title: 'Database not readable', status: 503 }, renderError('h1', error.message));
       }
     };
   const respondWithPoll = (id: number, kind: Kind, page: number): Response => {
