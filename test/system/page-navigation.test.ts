@@ -95,7 +95,7 @@ describe('an operator', () => {
     const main = await page.getByRole('main').textContent();
     expect(main).toMatch(/The removal of \d+ leagues is held[\s\S]*league-sync accept-removals/);
     expect(main).toMatch(/held\s*\d+ removals/);
-    expect(main).toMatch(/rejected\s*\d+ elements?[\s\S]*rejected_leagues/);
+    expect(main).toMatch(/list elements cannot be stored[\s\S]*rejected_leagues[\s\S]*rejected\s*\d+ elements?/);
     expect(main).toContain('The service has departed from its interface');
     expect(main).toContain('token expires in');
     await takePicture(page, 'home-troubles-dark');
@@ -115,7 +115,10 @@ describe('an operator', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(
       /^Stale: the last good poll was \d+ s ago$/,
     );
-    expect(await page.locator('#state').textContent()).toMatch(/The leagues are stale: the last good poll ended at /);
+    const attention = page.locator('#state .attention').getByRole('listitem');
+    expect(await attention.allTextContents()).toEqual([
+      expect.stringMatching(/^What happened The last poll of the leagues failed: .* with status 503\./),
+    ]);
     expect(await page.getByRole('img', { name: /The last 2 polls: 1 failed/ }).count()).toBe(1);
     await page.getByText('Show as a table').click();
     expect(await page.getByRole('table').first().textContent()).toMatch(/failed: /);

@@ -5,7 +5,7 @@ import { bdi, count, countOf, type Html, linkToLeague, momentInText } from './ht
 
 const MAX_HELD = 10;
 
-/** What is held, what could not be stored, and what departs from the interface; nothing if there is none of it. */
+/** Details of what `attention` says: what is held, what could not be stored, and what departs from the interface. */
 export function renderNotices(issues: Issues, now: number): Html | '' {
   const { held, openRejections, drift } = issues;
   if (held.length + openRejections + drift.length === 0) return '';
@@ -15,25 +15,25 @@ export function renderNotices(issues: Issues, now: number): Html | '' {
 function renderHeldRemovals({ held, unidentified }: Issues, now: number): Html {
   const rest = held.length - MAX_HELD;
   return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
-<p>${explainHeld(held, unidentified)} <span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
+<p>${explainAccepted(held, unidentified)}<span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
 <ul class="chips">${held.slice(0, MAX_HELD).map((row) => html`<li>${linkToLeague(row.league_id, row.league_name)}</li>`)}${
     rest > 0 ? html`<li><a href="/leagues?status=held">${count(rest)} more</a></li>` : ''
   }</ul></section>`;
 }
 
-function explainHeld(held: readonly HeldRemoval[], unidentified: number): Html {
+/** Why removals are held is said by `attention`, which leaves out those that are accepted. */
+function explainAccepted(held: readonly HeldRemoval[], unidentified: number): Html | '' {
   const accepted = held.filter((row) => row.accepted_at !== null).length;
+  if (accepted === 0) return '';
+  const what = `${count(accepted)} of these removals ${accepted === 1 ? 'is' : 'are'} accepted`;
   if (unidentified > 0)
-    return html`The last list has elements without a readable <code>league_id</code>, which might be any of these leagues. The removals are held until the service corrects this. Until then, accepting them has no effect.`;
-  if (accepted > 0)
-    return html`${count(accepted)} of these removals ${accepted === 1 ? 'is' : 'are'} accepted; the next poll applies ${accepted === 1 ? 'it' : 'them'}.`;
-  return html`The service no longer lists ${held.length === 1 ? 'this league' : 'these leagues'}. Because the list was empty, or too many leagues disappeared at once, nothing is removed for now. If the leagues are really gone, run <code>league-sync accept-removals</code>. If a league is listed again, its removal is dropped.`;
+    return html`${what}, but nothing is removed while the list has elements without a readable <code>league_id</code>, which might be any of these leagues. `;
+  return html`${what}; the next poll applies ${accepted === 1 ? 'it' : 'them'}. `;
 }
 
 function renderRejections({ rejections, openRejections: open }: Issues, now: number): Html {
   const rest = open - rejections.reduce((sum, { elements }) => sum + elements, 0);
   return html`<section aria-labelledby="rejected-title"><h2 id="rejected-title"><span class="tag bad">rejected</span> ${countOf(open, 'element')} of the last list</h2>
-<p>These elements could not be stored; the stored rows of their leagues stay as they were. Each is kept in full in the table <code>rejected_leagues</code>.</p>
 ${rejections.map((group) => renderGroup(group, now))}${rest > 0 ? html`<p class="muted">and ${count(rest)} with other problems</p>` : ''}</section>`;
 }
 
@@ -48,7 +48,7 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
 
 function renderDrift({ drift }: Issues, now: number): Html {
   return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service has departed from its interface</h2>
-<p>Values that fit no column are kept in <code>extra</code>. Check whether the programs that read these fields can cope.</p>
+<p>Values that fit no column are kept in <code>extra</code>.</p>
 <ul>${drift.map(
     ({ field, kind, detail, first_seen_at }) =>
       html`<li><code>${field}</code> ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`} <span class="muted">since ${momentInText(first_seen_at, now)}</span></li>`,

@@ -41,8 +41,13 @@ function renderNextPoll(monitor: Monitor, now: number): Html {
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
 function renderAttention(monitor: Monitor, now: number): Html | '' {
   const { state, reasons } = monitor.verdict();
-  // While the leagues are loaded for the first time, the headline says all of it.
-  const rows = monitor.attention().filter(({ what }) => state !== 'loading' || what !== 'stale');
+  const found = monitor.attention();
+  const [worst] = reasons;
+  // That the data is stale, and since when, stands in the headline and below; what matters more is why polls fail.
+  const isSaid = state === 'loading' || found.some(({ what }) => what === 'failing');
+  const rows = found
+    .filter(({ what }) => what !== 'stale' || !isSaid)
+    .toSorted((one, other) => Number(other.what === worst?.reason) - Number(one.what === worst?.reason));
   const isStored = ({ reason }: Reason): boolean =>
     reason === 'no-good-poll' || reason === 'stale' || rows.some(({ what }) => what === reason);
   const others = reasons.filter((reason) => !isStored(reason));
