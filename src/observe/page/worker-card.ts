@@ -13,7 +13,7 @@ export function renderWorker(monitor: Monitor, now: number): Html {
 ${row('Service', html`${settings.baseUrl}`)}${row(
   'Session',
   html`${renderSession(monitor.liveState() ?? {}, now)}${login === undefined ? '' : html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`}`,
-)}${row('Schedule', html`<code>${schedule.expression}</code><small>${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</small>`)}${row(
+)}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
   'Running',
   html`worker started ${relativeTime(startedAt, now)}`,
 )}${row('Database', html`${monitor.path() ?? settings.database}`)}${renderWebhook(monitor, now)}${renderMirror(monitor, now)}</dl></section>`;
@@ -36,16 +36,14 @@ function renderWebhook(monitor: Monitor, now: number): Html | '' {
   const webhook = monitor.webhook();
   if (!webhook) return '';
   const { host, pending_changes: pending, accepted_at, failed_attempts, last_error, stopped_at } = webhook;
-  const { next_attempt_at } = webhook;
-  const next = next_attempt_at === null ? '' : html`; next attempt ${relativeTime(next_attempt_at, now, 'until')}`;
   const last = accepted_at === null ? 'nothing accepted yet' : html`last accepted ${relativeTime(accepted_at, now)}`;
   const state =
     stopped_at !== null
-      ? 'stopped: the receiver is gone (410)'
+      ? renderFailure('stopped: the receiver is gone (410)', null, now)
       : failed_attempts > 0
-        ? html`${last_error}${next}`
-        : last;
-  return html`<div><dt>Webhook</dt><dd>${countOf(pending, 'change')} pending<small>${host}</small><small>${state}</small></dd></div>
+        ? renderFailure(last_error ?? 'failing', webhook.next_attempt_at, now)
+        : html`<small>${last}</small>`;
+  return html`<div><dt>Webhook</dt><dd>${countOf(pending, 'change')} pending<small>${host}</small>${state}</dd></div>
 `;
 }
 
@@ -53,10 +51,15 @@ function renderMirror(monitor: Monitor, now: number): Html | '' {
   const mirror = monitor.mirror();
   if (!mirror) return '';
   const { host, schema, lag_changes: lag, mirrored_at, last_error, next_attempt_at } = mirror;
-  const next = next_attempt_at === null ? '' : html`; next attempt ${relativeTime(next_attempt_at, now, 'until')}`;
   const written = mirrored_at === null ? 'not written yet' : html`last written ${relativeTime(mirrored_at, now)}`;
-  const state = last_error === null ? written : html`${bdi(last_error)}${next}`;
-  const behind = lag === null ? html`not known yet` : html`${countOf(lag, 'change')} behind`;
-  return html`<div><dt>Mirror</dt><dd>${behind}<small>${host}, ${schema}</small><small>${state}</small></dd></div>
+  const state = last_error === null ? html`<small>${written}</small>` : renderFailure(last_error, next_attempt_at, now);
+  const behind = lag === null ? 'lag not known yet' : `${countOf(lag, 'change')} behind`;
+  return html`<div><dt>Mirror</dt><dd>${behind}<small>${host}, ${schema}</small>${state}</dd></div>
 `;
+}
+
+function renderFailure(error: string, nextAttemptAt: string | null, now: number): Html {
+  const next =
+    nextAttemptAt === null ? '' : html`<small>next attempt ${relativeTime(nextAttemptAt, now, 'until')}</small>`;
+  return html`<small class="bad">${bdi(error)}</small>${next}`;
 }
