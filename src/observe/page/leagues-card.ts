@@ -10,9 +10,9 @@ const MAX_STATUSES = 4;
 export function renderLeaguesCard({ sports, statuses }: Facets, listed: number): Html {
   const listedBy = statuses.filter(({ name }) => name !== 'removed');
   const removed = statuses.find(({ name }) => name === 'removed')?.leagues ?? 0;
-  return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2></div>
+  return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${listed === 0 ? '' : html`<p class="end plain"><a href="/leagues">All leagues</a></p>`}</div>
 <p class="big">${count(listed)} <small>listed${removed === 0 ? '' : html` &middot; <a href="/leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
-${listed === 0 ? html`<p class="muted">No leagues yet.</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}<p class="more plain"><a href="/leagues">Browse all leagues</a></p>`}</section>`;
+${listed === 0 ? html`<p class="muted">No leagues yet.</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
 }
 
 function renderStatuses(statuses: readonly Facet[]): Html {

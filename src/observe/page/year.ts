@@ -27,7 +27,7 @@ export function renderYear(days: readonly DayCounts[], now: number): Html {
     return renderDay(name, byName.get(name), index);
   });
   const sum = days.reduce((total, day) => total + totalOf(day), 0);
-  const summary = `${countOf(sum, 'change')} on ${countOf(days.length, 'day')}`;
+  const summary = sum === 0 ? 'no changes yet' : `${countOf(sum, 'change')} on ${countOf(days.length, 'day')}`;
   const [width, height] = [LEFT + WEEKS * CELL, TOP + 7 * CELL];
   return html`<div class="top"><h2 id="year-title">A year of changes</h2><p class="muted">${summary}</p>${renderKey()}</div>
 <div class="scroll" tabindex="0" role="group" aria-label="A year of changes">
