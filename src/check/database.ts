@@ -7,6 +7,7 @@ import { assertRegularFile, locateFile, sizeOf } from '../store/database-file.ts
 import { findWritableFolder, freeSpace, networkFileSystemOf } from '../store/disk.ts';
 import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
 import { type LocalHost, type LockStatus, readLockStatus } from '../store/lock.ts';
+import { systemClock, timeOfDay } from '../time/clock.ts';
 import { formatAge, formatSize } from '../time/duration.ts';
 import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
 
@@ -81,8 +82,10 @@ function describe(path: string, { bytes, walBytes, schema, upgrade, freshness }:
     return warn('database', `${size}: another program keeps a read transaction open`, fix);
   }
   const { live_leagues = 0, last_success_at = null, age_seconds = null } = freshness ?? {};
-  const age = age_seconds === null ? '' : ` (${formatAge(age_seconds * 1_000)})`;
-  const last = last_success_at === null ? 'no good poll yet' : `last good poll ${last_success_at}${age}`;
+  const last =
+    last_success_at === null
+      ? 'no good poll yet'
+      : `last good poll ${formatAge((age_seconds ?? 0) * 1_000)} (${timeOfDay(Date.parse(last_success_at), systemClock.now())})`;
   return ok('database', `${size}, ${live_leagues} leagues listed, ${last}`);
 }
 
@@ -91,7 +94,8 @@ function describeLock(lock: LockStatus): CheckResult {
   if (lock.holder === undefined)
     return ok('lock', 'being taken by a worker right now, or the lock file cannot be read');
   const { pid, host, since } = lock.holder;
-  const who = `process ${pid} on ${host}, since ${since}`;
+  const [at, now] = [Date.parse(since), systemClock.now()];
+  const who = `process ${pid} on ${host}, started ${formatAge(now - at)} (${timeOfDay(at, now)})`;
   return ok('lock', lock.state === 'running' ? `a worker runs: ${who}` : `the lock file names ${who}`);
 }
 

@@ -12,7 +12,7 @@ import { remainingMs } from '../service/retry-after.ts';
 import { hasExpiredOnArrival, type Token } from '../service/token.ts';
 import { readLastRetryAfter, readSnapshot } from '../store/queries/overview.ts';
 import { plural } from '../terminal/text.ts';
-import { formatTimestamp, systemClock } from '../time/clock.ts';
+import { formatTimestamp, systemClock, timeOfDay } from '../time/clock.ts';
 import { formatDuration, formatSize } from '../time/duration.ts';
 import type { DatabaseTarget } from './database.ts';
 import { checkLeagues, describePoll, TELL_OPERATOR } from './leagues.ts';
@@ -125,9 +125,11 @@ function describeLogin(token: Token, now: number): CheckResult {
     const problem = 'but the service sent no readable expire_datetime, so the token is renewed every 30 min';
     return warn('login', `${granted}, ${problem}`, ASK_OPERATOR);
   }
-  const expiry = formatTimestamp(expiresAt);
+  // By this machine's clock, unlike `expiresAt`.
+  const endsAt = expiresAt - clockSkewMs;
+  const expiry = timeOfDay(endsAt, now);
   if (!hasExpiredOnArrival(token))
-    return ok('login', `${granted}; the token expires ${expiry}, in ${formatDuration(expiresAt - now - clockSkewMs)}`);
+    return ok('login', `${granted}; the token expires in ${formatDuration(endsAt - now)} (${expiry})`);
   const message = `${granted}, but the token has expired already (${expiry}); it is used until it is rejected`;
   return warn('login', message, `check both clocks, and ${ASK_OPERATOR}`);
 }

@@ -63,6 +63,12 @@ export function formatSecond(ms: number): string {
   return `${formatTimestamp(ms).slice(0, -'.000Z'.length)}Z`;
 }
 
+/** Such as `18:43:15 UTC`; begins with the date unless `at` is today. */
+export function timeOfDay(at: number, now: number): string {
+  const [day, time] = [formatTimestamp(at).slice(0, 10), formatTimestamp(at).slice(11, 19)];
+  return formatTimestamp(now).startsWith(day) ? `${time} UTC` : `${day} ${time} UTC`;
+}
+
 const TIMESTAMP =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 

@@ -8,6 +8,7 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/^(\d+ changed: ).+$/g, '$1<leagues>'],
   [/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ /g, ''],
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>'],
+  [/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC/g, '<time>'],
   [/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, '<id>'],
   [/\d+(?:\.\d+)? (?:ms|s|min|h|d)\b/g, '<duration>'],
   [/\d+(?:\.\d+)? (?:B|kB|KB|MB|GB)\b/g, '<size>'],

@@ -29,8 +29,9 @@ describe('check of a healthy setup', () => {
     expect(lines.pop()).toBe(`${NAMES.length} ok`);
     expect(lines.map((line) => /^ok {4}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1])).toEqual(NAMES);
     expect(stdout).toMatch(
-      /database .*sound, \d+ KB, schema 3, 124 leagues listed, last good poll 20.*Z \((just now|\d+ s ago)\)/,
+      /database .*sound, \d+ KB, schema 3, 124 leagues listed, last good poll (just now|\d+ s ago) \(\d\d:\d\d:\d\d UTC\)/,
     );
+    expect(stdout).toMatch(/login .*the token expires in 60 min \(.*\d\d:\d\d:\d\d UTC\)$/m);
     expect(stdout).toMatch(/clock +within a second of the service's/);
     expect(stdout).toMatch(/next poll +would be unchanged: 124 received, 124 unchanged/);
     expect(stdout).not.toContain(ESCAPE);

@@ -6,6 +6,8 @@ const FOLDER = '/tmp/clone';
 describe('the shape of a line', () => {
   it.each([
     ['at 2026-11-21T02:08:39.814Z', 'at <instant>'],
+    ['3 s ago (19:52:10 UTC)', '<duration> ago (<time>)'],
+    ['in 60 min (2026-11-23 00:12:10 UTC)', 'in <duration> (<time>)'],
     ['2026-11-22 19:52:10Z INFO  stopped', 'INFO  stopped'],
     ['e22a47a4-0f8f-500f-8185-bb62089affa2', '<id>'],
     ['(1.4 s)', '(<duration>)'],

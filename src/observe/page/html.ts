@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatTimestamp } from '../../time/clock.ts';
+import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
 import { formatAge } from '../../time/duration.ts';
 
 const SECOND_MS = 1_000;
@@ -71,12 +71,6 @@ export function formatRelative(form: AgeForm, at: number, now: number): string {
   if (form === 'until') return at - now < SECOND_MS ? 'now' : words;
   if (at - now >= SECOND_MS) return timeOfDay(at, now);
   return form === 'old' ? words.replace(/ ago$/, ' old') : words;
-}
-
-/** Such as `18:43:15 UTC`; begins with the date unless `at` is today. */
-export function timeOfDay(at: number, now: number): string {
-  const [day, time] = [formatTimestamp(at).slice(0, 10), formatTimestamp(at).slice(11, 19)];
-  return formatTimestamp(now).startsWith(day) ? `${time} UTC` : `${day} ${time} UTC`;
 }
 
 /** Isolates text whose writing direction is unknown. `length` is the length of the text before truncation. */

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Attention } from '../../store/queries/attention.ts';
+import { timeOfDay } from '../../time/clock.ts';
 import { formatAge } from '../../time/duration.ts';
 import type { Monitor } from '../monitor.ts';
 import type { Response, Routes } from '../server.ts';
 import type { Verdict } from '../verdict.ts';
-import { count, countOf, type Html, timeOfDay } from './html.ts';
+import { count, countOf, type Html } from './html.ts';
 import { ICONS, iconPath } from './icons.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';

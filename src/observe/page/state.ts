@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
+import { timeOfDay } from '../../time/clock.ts';
 import type { Monitor } from '../monitor.ts';
 import type { Reason } from '../verdict.ts';
 import { renderShares } from './fresh-strip.ts';
-import { bdi, count, countOf, type Html, momentInText, relativeTime, timeOfDay } from './html.ts';
+import { bdi, count, countOf, type Html, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './icons.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
