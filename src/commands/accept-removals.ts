@@ -79,7 +79,7 @@ function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined
     heading,
     rows.map((row) => row.slice(0, shown)),
     terminal,
-    3,
+    { shrinkFirst: 3 },
   );
   const headLines = wrap(escapeControls(head), columns).map((line) => paint('warning', line));
   return [...headLines, '', table, ...more, ''].join('\n');

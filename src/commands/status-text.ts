@@ -28,6 +28,8 @@ export const WIDE_COLUMNS = 110;
 type Row = readonly [name: string, text: string, tone?: Tone];
 
 const MAX_HELD = 5;
+/** The most lines of the result of a run. */
+const MAX_LINES = 3;
 
 export function describeStatus(report: StatusReport, options: TextOptions): string {
   const record = formatRecord(rowsOf(report, options), options.terminal);
@@ -155,7 +157,7 @@ function describeWebhook(webhook: NonNullable<StatusReport['webhook']>, options:
 function describeMirror(mirror: NonNullable<StatusReport['mirror']>, options: TextOptions): Row {
   const { host, schema, lag_changes: lag, mirrored_at, last_error } = mirror;
   const place = host === null ? 'unknown' : `${host}, schema ${schema}`;
-  if (last_error !== null) return ['mirror', `${place}: ${last_error}`, 'warning'];
+  if (last_error !== null) return ['mirror', last_error, 'warning'];
   if (lag === null || mirrored_at === null) return ['mirror', `${place}: not filled yet`, 'warning'];
   const behind = lag === 0 ? 'up to date' : `${plural(lag, 'change')} behind`;
   return ['mirror', `${place}: ${behind}, last written ${formatTime(mirrored_at, options)}`];
@@ -185,21 +187,24 @@ function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions)
   const ifWide = (...cells: readonly string[]) => (isWide(terminal) ? cells : []);
   const isNarrow = terminal !== undefined && terminal.columns < NARROW_COLUMNS;
   const ifNotNarrow = (...cells: readonly string[]) => (isNarrow ? [] : cells);
-  const rows = last_runs.map((run): readonly Cell[] => {
+  const rows = last_runs.map((run, index): readonly Cell[] => {
     const isGood = run.outcome === 'changed' || run.outcome === 'unchanged' || run.outcome === 'held';
     const counts = isGood && run.kind === 'leagues' ? describeCounts(run, run.http_status) : '';
+    const error = run.error_message;
+    const isRepeated = terminal !== undefined && error !== null && error === last_runs[index - 1]?.error_message;
     return [
       ...ifNotNarrow(String(run.id)),
       run.kind,
       ...ifWide(run.trigger, run.started_at),
       formatAge(now - Date.parse(run.started_at)),
       { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
-      run.error_message ?? counts,
+      isRepeated ? 'the same' : (error ?? counts),
     ];
   });
   return formatTable(
     [...ifNotNarrow('run'), 'kind', ...ifWide('trigger', 'started'), 'age', 'outcome', 'what'],
     rows,
     terminal,
+    { lastLines: MAX_LINES },
   );
 }

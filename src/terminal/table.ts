@@ -11,13 +11,14 @@ const MIN_FIRST_WIDTH = 9;
 
 /**
  * Aligns the cells of rows below the names of the columns, and escapes control characters. At a terminal, the widest
- * columns shrink until the lines fit; `shrinkFirst` is the index of a column that shrinks before all others.
+ * columns shrink until the lines fit; `shrinkFirst` is the index of a column that shrinks before all others. Cells that
+ * are then too wide are cut; those of the last column first fill up to `lastLines` lines.
  */
 export function formatTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
   { columns: width, paint }: Terminal = PLAIN,
-  shrinkFirst = -1,
+  { shrinkFirst = -1, lastLines = 1 }: { readonly shrinkFirst?: number; readonly lastLines?: number } = {},
 ): string {
   const heading = columns.map((text): Cell => ({ text, tone: 'faint' }));
   const lines = [heading, ...rows].map((row) => row.map(cellOf));
@@ -25,7 +26,9 @@ export function formatTable(
     lines.reduce((most, line) => Math.max(most, widthOf(line[index]?.text ?? '')), 0),
   );
   const widths = shrinkColumns(natural, width - GAP.length * (columns.length - 1), shrinkFirst);
+  const last = columns.length - 1;
   return lines
+    .flatMap((line) => (lastLines > 1 ? wrapCell(line, last, widths[last] ?? 0, lastLines) : [line]))
     .map((line) => line.map(({ text, tone }, index) => formatCell(text, tone, widths[index] ?? 0, paint)).join(GAP))
     .map((line) => line.trimEnd())
     .join('\n');
@@ -43,6 +46,18 @@ export function formatRecord(
     return formatCell(names[index] ?? '', 'plain', width, paint) + wrapped.join(`\n${' '.repeat(width)}`);
   });
   return lines.map((line) => line.trimEnd()).join('\n');
+}
+
+type Line = readonly ReturnType<typeof cellOf>[];
+
+/** The line as several lines, of which those after the first have only the rest of this cell. */
+function wrapCell(line: Line, index: number, width: number, most: number): readonly Line[] {
+  const texts = wrap(line[index]?.text ?? '', width);
+  // The last line is cut with the others.
+  const shown = [...texts.slice(0, most - 1), ...(texts.length < most ? [] : [texts.slice(most - 1).join(' ')])];
+  return shown.map((text, row) =>
+    line.map((cell, column) => ({ ...cell, text: column === index ? text : row === 0 ? cell.text : '' })),
+  );
 }
 
 function cellOf(cell: Cell) {

@@ -124,7 +124,7 @@ describe('at a terminal', () => {
     }
     const text = stripVTControlCharacters(await show(bench, 'status', columns));
     expect(text).toMatch(/^● stale: no poll has succeeded yet\n/);
-    expect(text).toMatch(/leagues .*failed +failed for.*…/);
+    expect(text).toMatch(/leagues .*failed +failed for[\s\S]*…$/m);
     expect(text.replace(/\s+/g, ' ')).toContain(message);
   });
 

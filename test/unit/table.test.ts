@@ -32,6 +32,26 @@ describe('a table', () => {
     ]);
   });
 
+  it('wraps the last column instead, if it may have several lines', () => {
+    const terminal = { ...PLAIN, columns: 30 };
+    const wrapped = (lastLines: number) =>
+      formatTable(['n', 'some', 'more'], rows, terminal, { lastLines }).split('\n');
+    expect(wrapped(4)).toEqual([
+      'n   some          more',
+      '1   short         a very long',
+      '                  cell that',
+      '                  goes on and',
+      '                  on',
+      '22  a middling…   x',
+    ]);
+    expect(wrapped(3).slice(1, 5)).toEqual([
+      '1   short         a very long',
+      '                  cell that',
+      '                  goes on and…',
+      '22  a middling…   x',
+    ]);
+  });
+
   it.each([20, 40, 80])('has no line that is wider than %i', (width) => {
     for (const line of formatTable(['n', 'some', 'more'], rows, { ...PLAIN, columns: width }).split('\n'))
       expect(line.length).toBeLessThanOrEqual(width);
@@ -42,7 +62,7 @@ describe('a table', () => {
   });
 
   it('never widens the column that shrinks first', () => {
-    expect(formatTable(['id', 'some'], [['a', 'b']], PLAIN, 0)).toBe('id  some\na   b');
+    expect(formatTable(['id', 'some'], [['a', 'b']], PLAIN, { shrinkFirst: 0 })).toBe('id  some\na   b');
   });
 
   it('is painted after it was laid out, and not at all without colours', () => {
