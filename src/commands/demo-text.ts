@@ -3,7 +3,7 @@ import type { FeedEntry } from '../store/queries/feed.ts';
 import type { RunReport } from '../sync/report.ts';
 import { escapeControls, type Terminal } from '../terminal/style.ts';
 import { formatRecord } from '../terminal/table.ts';
-import { truncate } from '../terminal/text.ts';
+import { hangingIndent, plural, truncate } from '../terminal/text.ts';
 import { formatSecond, systemClock } from '../time/clock.ts';
 import { describeFields, nameBefore } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
@@ -11,8 +11,16 @@ import type { ProcessIO } from './command.ts';
 /** What a demo prints at once: each text, such as a command to copy, has a line of its own. */
 export type Block = readonly (readonly [name: string, ...texts: readonly string[]])[];
 
+type Narration = {
+  readonly log: Log;
+  readonly terminal: Terminal | undefined;
+  /** The command that shows what is held. */
+  readonly acceptRemovals: string;
+};
+
 /** At a terminal, tells of a demo in lines of its own. Elsewhere, adds to the log, which tells of every poll anyway. */
-export function createNarration({ print }: Pick<ProcessIO, 'print'>, log: Log, terminal: Terminal | undefined) {
+export function createNarration({ print }: Pick<ProcessIO, 'print'>, { log, terminal, acceptRemovals }: Narration) {
+  let lastReason: string | undefined;
   const show = async (block: Block, around: (text: string) => string): Promise<void> => {
     const rows = block.flatMap(([name, ...texts]) => texts.map((text, index) => [name, text, index] as const));
     if (terminal === undefined) for (const [name, text] of rows) log.info(`${name}: ${text}`);
@@ -35,11 +43,23 @@ export function createNarration({ print }: Pick<ProcessIO, 'print'>, log: Log, t
         if (report.wrote) log.info(`  ${text}`);
         return;
       }
+      const { columns, paint } = terminal;
       const at = `${formatSecond(systemClock.now()).slice(-'hh:mm:ssZ'.length)}  `;
       const tone = TONES[report.outcome];
-      void print(terminal.paint('faint', at) + terminal.paint(tone, truncate(text, terminal.columns - at.length)));
+      const indent = ' '.repeat(at.length);
+      const reason = reasonOf(report);
+      const isNew = reason !== undefined && reason !== lastReason;
+      lastReason = reason;
+      const why = isNew ? hangingIndent(indent, escapeControls(reason), columns) : [];
+      const next = isNew && report.outcome === 'held' ? [`${indent}→ ${acceptRemovals}`] : [];
+      const lines = [...why, ...next].map((line) => paint(tone, line));
+      void print([paint('faint', at) + paint(tone, truncate(text, columns - at.length)), ...lines].join('\n'));
     },
   };
+}
+
+function reasonOf({ error, heldBecause }: RunReport): string | undefined {
+  return error?.message ?? (heldBecause === undefined ? undefined : `held because ${heldBecause}`);
 }
 
 const TONES = { changed: 'plain', unchanged: 'faint', held: 'warning', failed: 'bad', interrupted: 'warning' } as const;
@@ -47,9 +67,16 @@ const TONES = { changed: 'plain', unchanged: 'faint', held: 'warning', failed: '
 const COUNTED = ['added', 'changed', 'restored', 'removed', 'rejected', 'held'] as const;
 
 /** Such as `2 changed: NFL, UFL`. A single change has its old and its new value. `entries` may be the first of many. */
-export function describePoll({ outcome, counts, error }: RunReport, entries: readonly FeedEntry[]): string {
-  if (error !== undefined) return `${outcome} (${error.kind})`;
-  const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
+export function describePoll(
+  { outcome, counts, error, newFindings }: RunReport,
+  entries: readonly FeedEntry[],
+): string {
+  if (error !== undefined) return outcome;
+  const drift = newFindings?.drift.length ?? 0;
+  const parts = [
+    ...COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`),
+    ...(drift > 0 ? [`${plural(drift, 'departure')} from the interface`] : []),
+  ];
   const count = parts.length === 0 ? 'nothing changed' : parts.join(', ');
   const [first, ...others] = entries;
   if (first === undefined) return count;

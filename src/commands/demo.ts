@@ -52,14 +52,14 @@ export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs 
   return EXIT.done;
 };
 
-/** At a terminal, the narration replaces the lines of the log at level info. */
+/** At a terminal, the narration replaces the log but for errors: it tells why polls fail, and what they hold. */
 async function openNarration(io: ProcessIO) {
   const settings = readSettings(io.environment);
   const config = loadLogConfig(settings);
   const terminal = config.format === 'json' ? undefined : io.terminal;
   const isQuiet = terminal !== undefined && settings.values.LEAGUE_SYNC_LOG_LEVEL === undefined;
-  const log = await io.openLog(isQuiet ? { ...config, level: 'warn' } : config, 1);
-  return { log, ...createNarration(io, log, terminal) };
+  const log = await io.openLog(isQuiet ? { ...config, level: 'error' } : config, 1);
+  return { log, ...createNarration(io, { log, terminal, acceptRemovals: commandFor('accept-removals') }) };
 }
 
 function configFor(url: string, io: ProcessIO): Config {
