@@ -46,13 +46,13 @@ async function readViews(url: string) {
   ]);
   const { reasons } = Object(await readyz.json());
   const named = (list: readonly { readonly reason: string }[]): readonly string[] => list.map(({ reason }) => reason);
-  const textOf = (tag: string): string =>
-    (new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page)?.[1] ?? '').replace(/<[^>]*>/g, '');
+  const textIn = (pattern: RegExp): string => (pattern.exec(page)?.[1] ?? '').replace(/<[^>]*>/g, '');
+  const headline = textIn(/id="state".*?<h1>(.*?)<\/h1>/s);
   return {
     readyz: { ready: readyz.status === 200, reasons: named(reasons) },
     json: { state: json.state, headline: withoutAges(json.headline), ready: json.ready, reasons: named(json.reasons) },
-    page: { state: /class="state (\w+)" id="state"/.exec(page)?.[1], headline: withoutAges(textOf('h1')) },
-    title: textOf('title'),
+    page: { state: /class="state (\w+)" id="state"/.exec(page)?.[1], headline: withoutAges(headline) },
+    title: textIn(/<title>(.*?)<\/title>/s),
     notReady: samples
       .filter(({ name, value }) => name === 'league_sync_not_ready' && value === 1)
       .map(({ labels }) => labels.reason),
