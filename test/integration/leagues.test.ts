@@ -68,6 +68,26 @@ describe('the leagues that a filter finds', () => {
     });
   });
 
+  it('are sorted by a number at the end of the name, then by the number', async () => {
+    using numbered = makeFolder();
+    await using service = await startService();
+    await using bench = await openBench({ folder: numbered, url: service.url });
+    const names = ['Ligue 1', 'League 10', 'league 2', 'League', 'League 1', '2. Liga'];
+    service.script('leagues', reply(names.map((league_name, id) => makeLeague(`l${id}`, { league_name }))));
+    await bench.poll();
+    const { leagues } = withDatabase(numbered.file('leagues.db'), (db) =>
+      listLeagues(db, {}, { page: 1, limit: 10, sort: 'name' }),
+    );
+    expect(leagues.map(({ league_name }) => league_name)).toEqual([
+      '2. Liga',
+      'League',
+      'League 1',
+      'league 2',
+      'League 10',
+      'Ligue 1',
+    ]);
+  });
+
   it('are those whose removal is held', () => {
     withDatabase(folder.file('leagues.db'), (db) => {
       db.exec('BEGIN');

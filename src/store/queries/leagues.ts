@@ -12,10 +12,14 @@ export type Filter = {
   readonly status?: string | undefined;
 };
 
+/** A number at the end counts as a number: `League 2` comes before `League 10`. */
+const BY_NAME = `rtrim(leagues.league_name, '0123456789') COLLATE NOCASE, length(leagues.league_name),
+      leagues.league_name COLLATE NOCASE, league_id`;
+
 const ORDERS = {
-  name: 'leagues.league_name COLLATE NOCASE, league_id',
+  name: BY_NAME,
   changed: 'changed_at DESC, league_id',
-  priority: 'leagues.priority, leagues.league_name COLLATE NOCASE, league_id',
+  priority: `leagues.priority, ${BY_NAME}`,
 } as const;
 
 export type Sort = keyof typeof ORDERS;
