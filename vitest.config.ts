@@ -9,7 +9,7 @@ const SUITES = {
   /** `npm test`: needs nothing but Node. */
   test: {
     include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/model/*.test.ts'],
-    longest: ['publish', 'backup', 'status', 'model', 'heartbeat', 'stop', 'changes'],
+    longest: ['publish', 'backup', 'demo', 'changes', 'status', 'model', 'heartbeat', 'stop'],
     maxWorkers: 5,
     testTimeout: 60 * SECOND,
   },
