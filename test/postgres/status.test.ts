@@ -88,7 +88,9 @@ describe('a worker with a mirror', () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
     expect(mirror).toMatchObject({ seq: null, lag_changes: null, failed_attempts: 2 });
-    expect(await (await fetch(`${url}/`)).text()).toMatch(/<dt>Mirror<\/dt><dd>lag not known yet.+ECONNREFUSED/s);
+    expect(await (await fetch(`${url}/`)).text()).toMatch(
+      />mirror fails<.+<dt>Mirror<\/dt><dd>lag not known yet.+ECONNREFUSED/s,
+    );
     const found = await scrape(`${url}`);
     expect([found.value(LAG), found.value(SUCCESS)]).toEqual([undefined, 0]);
     await worker.stop();

@@ -49,7 +49,7 @@ export function renderHome(monitor: Monitor, data: HomeData, now: number): Html 
 <div data-part="side">${renderWorker(monitor, now)}</div>`;
   }
   const { polls, fresh, days, recent, issues, facets } = data;
-  const listed = monitor.counts()?.live_leagues ?? 0;
+  const listed = monitor.lastSuccess() === undefined ? undefined : monitor.counts()?.live_leagues;
   return html`${renderState(monitor, { fresh, driftCount: issues.drift.length }, now)}
 ${renderNotices(issues, now)}
 <section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanOf(monitor.settings.schedule, now), now)}${renderFreshDays(fresh, now)}</section>

@@ -65,7 +65,7 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <div class="state lost" id="lost" role="alert" hidden>
 <img class="icon" src="${iconPath('lost')}" alt="" width="48" height="48">
 <div class="what"><h1>The worker cannot be reached</h1>
-<p>This page keeps trying, and meanwhile shows the state as of <span id="lost-asof"></span>.</p></div>
+<p>What you see is as of <span id="lost-asof"></span>. See whether the worker runs; this page keeps trying.</p></div>
 </div>
 ${main}
 </main>

@@ -6,13 +6,14 @@ const WIDTH = 300;
 const MAX_SPORTS = 4;
 const MAX_STATUSES = 4;
 
-/** How many leagues are listed, by status and in the most frequent sports. */
-export function renderLeaguesCard({ sports, statuses }: Facets, listed: number): Html {
+/** How many leagues are listed, by status and in the most frequent sports; `listed` is undefined before the first poll. */
+export function renderLeaguesCard({ sports, statuses }: Facets, listed: number | undefined): Html {
+  const none = listed === undefined ? 'No leagues yet.' : 'The service lists none.';
   const listedBy = statuses.filter(({ name }) => name !== 'removed');
   const removed = statuses.find(({ name }) => name === 'removed')?.leagues ?? 0;
-  return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${listed === 0 ? '' : html`<p class="end plain"><a href="/leagues">All leagues</a></p>`}</div>
-<p class="big">${count(listed)} <small>listed${removed === 0 ? '' : html` &middot; <a href="/leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
-${listed === 0 ? html`<p class="muted">No leagues yet.</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
+  return html`<section aria-labelledby="leagues-title"><div class="top"><h2 id="leagues-title">Leagues</h2>${!listed ? '' : html`<p class="end plain"><a href="/leagues">All leagues</a></p>`}</div>
+<p class="big">${count(listed ?? 0)} <small>listed${removed === 0 ? '' : html` &middot; <a href="/leagues?status=removed">${count(removed)} removed</a> (history kept)`}</small></p>
+${!listed ? html`<p class="muted">${none}</p>` : html`${renderStatuses(listedBy)}${renderSports(sports)}`}</section>`;
 }
 
 function renderStatuses(statuses: readonly Facet[]): Html {

@@ -16,18 +16,19 @@ export function renderState(monitor: Monitor, stored: Stored, now: number): Html
   return html`<div class="state ${state}" id="state" data-part="state">
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
-<p class="facts">${renderFacts(monitor, now)}</p></div>
+<p class="facts">${renderFacts(monitor, stored !== undefined, now)}</p></div>
 ${stored && renderShares(stored.fresh)}${renderAttention(monitor, now)}${stored && monitor.lastSuccess() && renderChecks(monitor, stored.driftCount, now)}</div>`;
 }
 
-function renderFacts(monitor: Monitor, now: number): Html {
+function renderFacts(monitor: Monitor, isReadable: boolean, now: number): Html {
   if (monitor.path() === undefined) return html`opening the database`;
   const success = monitor.lastSuccess();
   const next = renderNextPoll(monitor, now);
   if (success === undefined) return html`no data yet &middot; ${next}`;
-  const leagues = monitor.counts()?.live_leagues;
+  const leagues = isReadable ? monitor.counts()?.live_leagues : undefined;
+  const listed = leagues === 0 ? 'the service lists no leagues' : countOf(leagues ?? 0, 'league');
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
-  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
+  return html`${leagues === undefined ? '' : `${listed} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
 }
 
 function renderNextPoll(monitor: Monitor, now: number): Html {
@@ -67,9 +68,19 @@ function renderChecks(monitor: Monitor, driftCount: number, now: number): Html |
     isOpen ? html`<li class="open"><a href="#notices">${text}</a></li>` : html`<li>${text}</li>`;
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
-      ? check(false, 'nothing unexpected')
+      ? check(false, 'format as expected')
       : check(true, `${countOf(driftCount, 'departure')} from the interface`)
-  }${renderSessionCheck(monitor, now)}</ul>`;
+  }${renderSessionCheck(monitor, now)}${renderReaders(monitor)}</ul>`;
+}
+
+/** The webhook and the mirror, if they fail: the data is up to date, but who reads it there does not get it. */
+function renderReaders(monitor: Monitor): Html {
+  const { failed_attempts = 0, stopped_at = null, pending_changes = 0 } = monitor.webhook() ?? {};
+  const failing = (text: string): Html => html`<li class="bad"><a href="#worker-title">${text}</a></li>`;
+  const webhook = failed_attempts > 0 || stopped_at !== null;
+  return html`${webhook ? failing(`webhook fails, ${countOf(pending_changes, 'change')} pending`) : ''}${
+    (monitor.mirror()?.last_error ?? null) === null ? '' : failing('mirror fails')
+  }`;
 }
 
 function renderSessionCheck(monitor: Monitor, now: number): Html {
