@@ -25,7 +25,7 @@ const SUITES = {
   endurance: {
     include: ['test/endurance/**/*.test.ts', 'test/{rigs,postgres}/**/*.endurance.ts'],
     longest: ['kills', 'soak', 'faults', 'syscalls', 'other-writer', 'disk', 'summer-time'],
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 1_800 * SECOND,
     globalSetup: ['test/postgres/setup.ts'],
   },

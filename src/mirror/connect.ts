@@ -11,6 +11,8 @@ import { hostOf, quoted, toMirrorError } from './error.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
+/** The server ends a transaction whose worker has vanished: until then, it keeps the row of the state locked. */
+const IDLE_TIMEOUT_MS = 15_000;
 /** Longer than the server's own limits, so that their errors arrive if the server is alive. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 
@@ -196,7 +198,7 @@ function openSession(client: Client, target: MirrorTarget, signal: AbortSignal):
 const SET_LIMITS = `SELECT set_config('search_path', $1, true), set_config('datestyle', 'ISO', true),
   set_config('standard_conforming_strings', 'on', true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
   set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true),
-  set_config('idle_in_transaction_session_timeout', '${STATEMENT_TIMEOUT_MS}', true)`;
+  set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT_MS}', true)`;
 
 function describeTls(stream: unknown): string | undefined {
   if (!(stream instanceof TLSSocket)) return undefined;

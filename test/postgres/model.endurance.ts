@@ -5,10 +5,12 @@ import { skipWithoutPostgres } from './postgres.ts';
 
 skipWithoutPostgres();
 
+const ROUNDS = process.env.TEST_ALL === undefined ? 20 : 60;
+
 describe(`the mirror of a random history of polls (TEST_SEED=${SEED})`, () => {
   it.each([
-    ['a few leagues', FEW, 180],
-    ['so many leagues that the guard acts', MANY, 120],
+    ['a few leagues', FEW, 3 * ROUNDS],
+    ['so many leagues that the guard acts', MANY, 2 * ROUNDS],
   ])('of %s has every value', async (_, shape, numRuns) => {
     await mirrorHistories(shape, numRuns);
   });

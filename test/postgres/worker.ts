@@ -27,9 +27,9 @@ export async function mirroredSeq({ query }: Postgres): Promise<number> {
 }
 
 /** Waits until the mirror has all changes of the file and the last run, and compares everything. */
-export async function expectToFollow(bench: SimulatedBench, postgres: Postgres): Promise<void> {
-  await expect.poll(() => mirroredSeq(postgres), SLOW).toBe(lastSeq(bench));
+export async function expectToFollow(bench: SimulatedBench, postgres: Postgres, patience = SLOW): Promise<void> {
+  await expect.poll(() => mirroredSeq(postgres), patience).toBe(lastSeq(bench));
   await expect
-    .poll(() => expectMirrored(bench.database, postgres.query).then(() => 'equal', String), SLOW)
+    .poll(() => expectMirrored(bench.database, postgres.query).then(() => 'equal', String), patience)
     .toBe('equal');
 }
