@@ -24,7 +24,7 @@ const SUITES = {
   /** `npm run test:endurance`: the same for minutes. */
   endurance: {
     include: ['test/endurance/**/*.test.ts', 'test/{rigs,postgres}/**/*.endurance.ts'],
-    longest: ['kills', 'soak', 'faults', 'syscalls', 'other-writer', 'disk', 'summer-time'],
+    longest: ['kills', 'soak', 'syscalls', 'deliveries', 'faults', 'other-writer', 'upgrade', 'half-open', 'disk'],
     maxWorkers: 4,
     testTimeout: 1_800 * SECOND,
     globalSetup: ['test/postgres/setup.ts'],

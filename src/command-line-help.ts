@@ -83,7 +83,7 @@ const EXAMPLES: Readonly<Record<string, readonly Item[]>> = {
   ],
   mirror: [
     ['league-sync mirror', 'bring it up to date, as from cron'],
-    ['league-sync mirror rebuild', 'make it anew, after the file was restored'],
+    ['league-sync mirror rebuild', 'rebuild it, after the file was restored'],
   ],
   'mirror rebuild': [
     ['league-sync mirror rebuild', 'of the database in the settings'],

@@ -191,7 +191,7 @@ function addMirrorCommands(program: Program, execute: Execute): void {
     .action((options) => execute(async () => (await load()).mirror, options, 'oneShot'));
   mirror
     .command('rebuild')
-    .description('make the mirror anew beside the old one, and replace it')
+    .description('rebuild the mirror beside the old one, then replace it')
     .addOption(databaseOption())
     .action((_, command: Program) => execute(async () => (await load()).rebuild, command.optsWithGlobals(), 'oneShot'));
 }

@@ -12,7 +12,7 @@ import { type DatabaseOption, findDatabase } from './find-database.ts';
 /** Brings the mirror up to date once. */
 export const mirror: Command<DatabaseOption> = (io, option) => write(io, option, fillMirror);
 
-/** Makes the mirror anew. */
+/** Rebuilds the mirror. */
 export const rebuild: Command<DatabaseOption> = (io, option) => write(io, option, rebuildMirror);
 
 async function write(io: ProcessIO, option: DatabaseOption, work: typeof fillMirror): Promise<number> {

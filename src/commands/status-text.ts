@@ -198,7 +198,7 @@ function formatRuns({ last_runs }: StatusReport, { now, terminal }: TextOptions)
       ...ifWide(run.trigger, run.started_at),
       formatAge(now - Date.parse(run.started_at)),
       { text: run.outcome, tone: RUN_TONES[run.outcome] ?? 'plain' },
-      isRepeated ? 'the same' : (error ?? counts),
+      isRepeated ? 'same as above' : (error ?? counts),
     ];
   });
   return formatTable(

@@ -110,15 +110,18 @@ export const readPostgresUrl: Read<URL> = (text, name) => {
     throw settingsError(`${name} is not the URL of a PostgreSQL database`, `write one such as ${POSTGRES}`);
   if (hasStrayAt(url))
     throw settingsError(`${name} has an @ behind its host`, 'write / as %2F, ? as %3F and # as %23 in the password');
-  if (!isEncoded(url.pathname))
-    throw settingsError(`${name} has a % that encodes nothing in the name of its database`, 'write it as %25');
-  if (SSL_MODES.includes(url.searchParams.get('sslmode') ?? 'prefer')) return url;
+  if (![url.username, url.password, url.hostname, url.pathname].every(isEncoded))
+    throw settingsError(`${name} has a % that encodes nothing`, 'write it as %25');
+  const { sslmode, sslrootcert } = Object.fromEntries(url.searchParams);
+  if (sslrootcert === 'system' && (sslmode ?? 'verify-full') !== 'verify-full')
+    throw settingsError(`${name} has sslrootcert=system with a weaker sslmode`, 'write sslmode=verify-full');
+  if (SSL_MODES.includes(sslmode ?? 'prefer')) return url;
   throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
 };
 
-/** A password with a / or ? ends the host too early: the rest of it would be taken for something that may be shown. */
-function hasStrayAt({ pathname, searchParams }: URL): boolean {
-  return pathname.includes('@') || [...searchParams.keys()].some((name) => name.includes('@'));
+/** A password with a /, ? or # ends the host too early: parts of it would be taken for something that may be shown. */
+function hasStrayAt({ pathname, searchParams, hash }: URL): boolean {
+  return [pathname, hash, ...searchParams.keys()].some((part) => part.includes('@'));
 }
 
 function isEncoded(text: string): boolean {

@@ -50,7 +50,7 @@ export function assertSameDatabase(
 ): void {
   if (state.database === id) return;
   throw new DatabaseError(
-    `The mirror is one of another database (${state.database} at ${state.databasePath}), not of this one (${id} at ${path}).`,
+    `The mirror belongs to another database (${state.database} at ${state.databasePath}), not to this one (${id} at ${path}).`,
     {
       fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA, or, if that database will never be used again, drop the schema',
     },
@@ -62,8 +62,8 @@ export function assertEarlier({ seq, at }: MirrorState, { path, lastSeq, atCurso
   const what =
     seq > lastSeq
       ? `The mirror is ahead of ${path}: it has change ${seq}, and the file ends with ${lastSeq}`
-      : `The mirror and ${path} differ: change ${seq} is another one in each`;
+      : `The mirror and ${path} differ: change ${seq} is not the same in both`;
   throw new DatabaseError(`${what}. The file was probably restored from a backup.`, {
-    fix: 'make the mirror anew with league-sync mirror rebuild',
+    fix: 'rebuild it with league-sync mirror rebuild',
   });
 }

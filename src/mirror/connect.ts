@@ -4,14 +4,14 @@ import { type ConnectionOptions, getCACertificates, TLSSocket } from 'node:tls';
 import type { Client } from 'pg';
 import type { MirrorTarget } from '../config/mirror.ts';
 import { codeOf, SettingsError } from '../errors.ts';
-import { hostOf, quoted, toMirrorError } from './error.ts';
+import { quoted, toMirrorError } from './error.ts';
 
 // The only place that knows `pg`, which is loaded when a mirror is used.
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
-/** The server ends a transaction whose worker has vanished: until then, it keeps the row of the state locked. */
+/** If a worker vanishes in a transaction, the server ends it after this time; until then mirror_state stays locked. */
 const IDLE_TIMEOUT_MS = 15_000;
 /** Longer than the server's own limits, so that their errors arrive if the server is alive. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
@@ -47,7 +47,8 @@ export async function connect(target: MirrorTarget, signal: AbortSignal): Promis
 
 async function openClient(target: MirrorTarget, signal: AbortSignal): Promise<Client> {
   const { default: pg } = await import('pg');
-  const mode = target.url.searchParams.get('sslmode') ?? 'prefer';
+  const { searchParams } = target.url;
+  const mode = searchParams.get('sslmode') ?? (searchParams.get('sslrootcert') === 'system' ? 'verify-full' : 'prefer');
   const options = { ...tlsOptions(target.url, mode), url: target.url, signal };
   if (mode !== 'prefer' && mode !== 'allow') return startClient(pg.Client, options);
   try {
@@ -93,7 +94,10 @@ async function startClient(Pg: typeof Client, { url, ssl, signal }: ClientOption
 
 type Connection = { attachListeners: (stream: Socket) => void };
 
-/** What is not a message of PostgreSQL makes `pg` throw where only the process could catch it. */
+/**
+ * `pg` parses in a listener of the socket, so an error there would end the process. Patches a private method: check it
+ * when `pg` is updated.
+ */
 function catchProtocolErrors(connection: Connection): void {
   const attach = connection.attachListeners.bind(connection);
   connection.attachListeners = (stream) => {
@@ -104,8 +108,8 @@ function catchProtocolErrors(connection: Connection): void {
       stream.on('data', (data) => {
         try {
           Reflect.apply(listener, stream, [data]);
-        } catch {
-          stream.destroy(new Error('it does not speak the protocol of PostgreSQL'));
+        } catch (cause) {
+          stream.destroy(new Error('its answer is not one of PostgreSQL', { cause }));
         }
       });
     }
@@ -120,8 +124,7 @@ function withoutTls(url: URL): string {
 }
 
 /** As libpq reads `sslmode`: `require` verifies the certificate only if there is a root certificate. */
-function tlsOptions(url: URL, mode: string): Pick<ClientOptions, 'ssl'> {
-  const { searchParams } = url;
+function tlsOptions({ searchParams }: URL, mode: string): Pick<ClientOptions, 'ssl'> {
   if (mode === 'disable') return { ssl: false };
   const files = (['sslrootcert', 'sslcert', 'sslkey'] as const).map((name) =>
     readTlsFile(searchParams.get(name), name),
@@ -129,7 +132,7 @@ function tlsOptions(url: URL, mode: string): Pick<ClientOptions, 'ssl'> {
   const [root, cert, key] = files;
   const own = { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
   const ca = root === undefined ? {} : { ca: [root, ...getCACertificates('extra')] };
-  if (mode === 'verify-full') return { ssl: { ...own, ...ca, host: hostOf(url).replace(/^\[|\]$/g, '') } };
+  if (mode === 'verify-full') return { ssl: { ...own, ...ca } };
   if (mode === 'verify-ca' || (mode === 'require' && root !== undefined))
     return { ssl: { ...own, ...ca, checkServerIdentity: () => undefined } };
   return { ssl: { ...own, rejectUnauthorized: false } };
@@ -163,9 +166,10 @@ function openSession(client: Client, target: MirrorTarget, signal: AbortSignal):
     tls: describeTls(client.connection.stream),
     transaction: async (work, suffix = '') => {
       try {
-        // A role may have another level, with which a row that was locked by another process could not be locked again.
+        // At REPEATABLE READ, which a role may have as its default, locking mirror_state fails if another process has just
+        // written it.
         await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-        await client.query(SET_LIMITS, [quoted(target.schema)]);
+        await client.query(SET_LOCAL, [quoted(target.schema)]);
         const queryAsIs: Query = async (sql, ...values) =>
           // Without values, one text may hold several statements.
           (await (values.length === 0 ? client.query(sql) : client.query(sql, [...values]))).rows ?? [];
@@ -192,10 +196,10 @@ function openSession(client: Client, target: MirrorTarget, signal: AbortSignal):
 }
 
 /**
- * Only for the transaction, since a pooler may give each transaction another connection. A role may have settings in
- * which `pg` does not understand instants, and backslashes mean something else.
+ * Settings of the transaction only, since a pooler may give each transaction another connection. They override those of
+ * the role: `pg` parses only ISO instants.
  */
-const SET_LIMITS = `SELECT set_config('search_path', $1, true), set_config('datestyle', 'ISO', true),
+const SET_LOCAL = `SELECT set_config('search_path', $1, true), set_config('datestyle', 'ISO', true),
   set_config('standard_conforming_strings', 'on', true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
   set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true),
   set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT_MS}', true)`;

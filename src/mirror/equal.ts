@@ -49,7 +49,7 @@ async function deleteOthers(tx: Transaction, snapshot: MirrorSnapshot, table: Ta
   const others = { ...source, columns: table.key };
   const remove = (rows: Rows, ...range: readonly (number | null)[]) =>
     tx.query(deleteStatement(table, range.length > 0), rowsJson(rows, keys, 'string'), ...range);
-  // The tables without an id are always short.
+  // At most one row for each league, or few: all keys fit one statement.
   if (table.key[0] !== 'id') {
     await remove(snapshot.page(others, 1, { limit: Number.MAX_SAFE_INTEGER }).rows);
     return;

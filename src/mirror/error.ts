@@ -8,9 +8,9 @@ export function labelOf({ url }: Pick<MirrorTarget, 'url'>): string {
   return `${hostOf(url) || 'localhost'}${port === '' ? '' : `:${port}`}${decodeURI(pathname)}`;
 }
 
-/** The host that is connected to: a parameter goes before the address, as in libpq. */
+/** The host that is connected to: as in libpq, a parameter wins, and the folder of a socket is percent-encoded. */
 export function hostOf({ searchParams, hostname }: URL): string {
-  return searchParams.get('host') || hostname;
+  return searchParams.get('host') || decodeURIComponent(hostname);
 }
 
 /**
@@ -42,6 +42,7 @@ function describe(error: Error): string {
 }
 
 function fixOf(code: string, { schema }: MirrorTarget): string | undefined {
+  if (code === '23505') return 'another program wrote to it: rebuild it with league-sync mirror rebuild';
   if (code !== '42501') return undefined;
   return `have the owner of the schema, or a superuser, grant what is missing: GRANT USAGE, CREATE ON SCHEMA ${nameOf(schema)} TO the role; tables that another role made must be given to this one (ALTER TABLE … OWNER TO)`;
 }

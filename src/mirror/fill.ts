@@ -32,10 +32,14 @@ export async function repeatToEnd(
   }
 }
 
+/** Shorter than a transaction may be idle, since the wait happens within one. */
+const BUSY_WAIT_MS = 10_000;
+
 /** A worker that starts or stops locks the database for a moment. */
 export function createOpener(path: string, stop: AbortSignal): Transfer['openSnapshot'] {
   const retryWhileBusy = createRetryWhileBusy(systemClock, stop);
-  return () => retryWhileBusy(() => openMirrorSnapshot(path), stop);
+  return () =>
+    retryWhileBusy(() => openMirrorSnapshot(path), AbortSignal.any([stop, AbortSignal.timeout(BUSY_WAIT_MS)]));
 }
 
 export async function readOrigin(openSnapshot: Transfer['openSnapshot']): Promise<Origin> {

@@ -63,7 +63,9 @@ export async function summarizeMirror(path: string, target: MirrorTarget, stop: 
     const { seq = null, mirroredAt: mirrored_at = null, lag: lag_changes = null } = filled ?? {};
     return { ...place, seq, mirrored_at, lag_changes, last_error: null };
   } catch (error) {
-    const last_error = timeout.aborted ? `no answer within ${QUICK_MS / 1_000} s` : toRunError(error).message;
+    const last_error = timeout.aborted
+      ? `The mirror at ${place.host} gave no answer within ${QUICK_MS / 1_000} s.`
+      : toRunError(error).message;
     return { ...place, seq: null, mirrored_at: null, lag_changes: null, last_error };
   }
 }

@@ -139,7 +139,7 @@ function occupiedError({ schema }: MirrorTarget, name: string): DatabaseError {
 function newerError(version: number, known: number): DatabaseError {
   return new DatabaseError(
     `The mirror was made by a newer version of league-sync (its tables have version ${version}, this one knows ${known}).`,
-    { fix: 'use that version, or make the mirror anew with league-sync mirror rebuild' },
+    { fix: 'use that version, or rebuild the mirror with league-sync mirror rebuild' },
   );
 }
 

@@ -1,6 +1,7 @@
 import type { MirrorSource, MirrorTarget } from '../config/mirror.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { connect, type Transaction } from './connect.ts';
+import type { RunsToCompare } from './equal.ts';
 import { labelOf, quoted } from './error.ts';
 import { createOpener, type FillOptions, fillMirror, readOrigin, repeatToEnd } from './fill.ts';
 import { copyGrants } from './grants.ts';
@@ -12,7 +13,7 @@ import { type Progress, transferBatch } from './transfer.ts';
 export const SUFFIX = '__rebuild';
 
 /**
- * Makes the mirror anew, in one transaction: fills new relations beside the old ones, which others can read and write
+ * Rebuilds the mirror in one transaction: fills new relations beside the old ones, which others can read and write
  * until the new ones replace them at its end. Rejects with a RunError, or with the reason of `stop`, with the old mirror
  * as it was.
  */
@@ -26,12 +27,12 @@ export async function rebuildMirror(path: string, source: MirrorSource, options:
     await assertOnlyRebuild(tx, target);
     await assertNoRowSecurity(tx);
     await prepareRelations(tx, { target, origin, suffix: SUFFIX });
-    const transferAll = () => repeatToEnd(() => transferBatch(tx, { openSnapshot, runs: 'all' }), options.onProgress);
-    await transferAll();
-    await copyGrants(tx, RELATIONS, SUFFIX);
+    const transferAll = (runs: RunsToCompare) =>
+      repeatToEnd(() => transferBatch(tx, { openSnapshot, runs }), options.onProgress);
+    await transferAll('all');
     await dropOld(tx);
-    // What was written to the database in the meantime. Nobody can have written the old mirror since it was dropped.
-    const progress = await transferAll();
+    // What the file got in the meantime. Readers wait during this pass, so it compares only recent runs.
+    const progress = await transferAll('recent');
     await rename(tx);
     return progress;
   }, SUFFIX);
@@ -49,14 +50,14 @@ async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarge
   });
 }
 
-/** New tables would show all of their rows to whoever had a grant. */
+/** The new table would have no policies, so every role with a grant would see all rows. */
 async function assertNoRowSecurity({ queryAsIs }: Transaction): Promise<void> {
   const [row] = await queryAsIs(ROW_SECURITY, RELATIONS.join());
   if (row === undefined) return;
   throw new DatabaseError(
     `The mirror cannot be replaced, because the table ${row.relname} has row-level security, which a new one would not have.`,
     {
-      fix: 'revoke the grants on it and disable that, call league-sync mirror rebuild again, and make its policies anew before you grant it again',
+      fix: `revoke the grants on ${row.relname}, disable its row-level security, run league-sync mirror rebuild again, and recreate the policies before you grant access`,
     },
   );
 }
@@ -74,8 +75,11 @@ async function dropOld(tx: Transaction): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await tx.queryAsIs('SAVEPOINT old');
     try {
-      // Without this lock, a worker that waits for the row of the state would have to be waited for in turn.
+      // Locked first, as writers do: a writer that waits for it while it holds another table would deadlock with the DROP.
       await tx.queryAsIs('LOCK TABLE mirror_state IN ACCESS EXCLUSIVE MODE');
+      // Both may have changed while the new tables were filled.
+      await assertNoRowSecurity(tx);
+      await copyGrants(tx, RELATIONS, SUFFIX);
       return await dropRelations(tx);
     } catch (error) {
       if (attempt === ATTEMPTS || !LOCK_TIMEOUT_OR_DEADLOCK.includes(codeOf(error))) throw error;
@@ -94,7 +98,7 @@ async function dropRelations(tx: Transaction): Promise<void> {
     if (codeOf(error) !== DEPENDENT_OBJECTS) throw error;
     const detail = error instanceof Error && 'detail' in error ? String(error.detail).split('\n').join('; ') : '';
     throw new DatabaseError(`The mirror cannot be replaced, because something depends on it: ${detail}.`, {
-      fix: 'drop it, call league-sync mirror rebuild again, and make it anew',
+      fix: 'drop it, run league-sync mirror rebuild again, and recreate it',
     });
   }
 }
@@ -113,7 +117,7 @@ async function rename({ queryAsIs }: Transaction): Promise<void> {
 }
 
 const OWN_SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())';
-/** Relations of somebody else may have such a name too. */
+/** Other relations in the schema may contain the suffix too. */
 const OWN_RELATIONS = `(SELECT oid FROM pg_class WHERE relnamespace = ${OWN_SCHEMA}
   AND relname = ANY (string_to_array($2, ',')))`;
 const NEW_RELATIONS = `SELECT relname AS name, CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'i' THEN 'INDEX' ELSE 'TABLE' END AS kind

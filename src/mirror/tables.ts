@@ -40,7 +40,7 @@ mirror_state: One row: how far this mirror has come, and of which database it is
 mirror_migrations: The versions of the tables and views of this mirror.
   version integer: Number of the version.
   name text: Its name.
-  database_path text: Host and path of the database when the worker last connected.
+  database_path text: Host and path of the database that last connected.
   applied_at instant: When it was applied, by the clock of the server.`;
 
 /** All relations that the mirror makes. */

@@ -21,7 +21,7 @@ export type Transfer = {
   /** Opens a state of the database. Called with the state row locked, so that it is never older than the mirror. */
   readonly openSnapshot: () => Promise<MirrorSnapshot>;
   readonly runs: RunsToCompare;
-  /** Changes in one transaction, at least; it goes on to the end of a run. */
+  /** The least number of changes in a transaction, which ends with a run; smaller in tests. */
   readonly batchChanges?: number;
 };
 
@@ -31,12 +31,12 @@ export type Progress = { readonly seq: number; readonly lastSeq: number };
 /** Brings the mirror to a later state of the database: in this transaction, and up to the end of a run. */
 export async function transferBatch(
   tx: Transaction,
-  { openSnapshot, runs, batchChanges }: Transfer,
+  { openSnapshot, runs, batchChanges = BATCH_CHANGES }: Transfer,
 ): Promise<Progress> {
   const state = await lockState(tx);
   using snapshot = await openSnapshot();
   const database = describeDatabase(snapshot, state);
-  const batch = planBatch(state, database, (seq) => snapshot.endOfRun(seq, batchChanges ?? BATCH_CHANGES));
+  const batch = planBatch(state, database, (seq) => snapshot.endOfRun(seq, batchChanges));
   await follow(tx, snapshot, batch);
   if (batch.isLast && runs === 'all') await assertComplete(tx, snapshot);
   if (batch.isLast) await makeEqual(tx, snapshot, runs);
@@ -52,7 +52,7 @@ async function assertComplete({ query }: Transaction, snapshot: MirrorSnapshot):
     const [found, expected] = [Number(row?.count), snapshot.count({ name })];
     if (found === expected) continue;
     throw new DatabaseError(`The mirror has ${found} rows in ${name}, and ${snapshot.path} has ${expected}.`, {
-      fix: 'make the mirror anew with league-sync mirror rebuild',
+      fix: 'rebuild it with league-sync mirror rebuild',
     });
   }
 }
@@ -61,7 +61,9 @@ async function assertComplete({ query }: Transaction, snapshot: MirrorSnapshot):
 async function lockState({ query }: Transaction): Promise<MirrorState> {
   const [row] = await query(`${STATE} FOR UPDATE`);
   if (row !== undefined) return readState(row);
-  throw new DatabaseError('The mirror has lost the row of mirror_state.', { fix: 'run league-sync mirror rebuild' });
+  throw new DatabaseError('The mirror has lost the row of mirror_state.', {
+    fix: 'rebuild it with league-sync mirror rebuild',
+  });
 }
 
 export function describeDatabase(snapshot: MirrorSnapshot, { seq }: MirrorState): DatabaseState {

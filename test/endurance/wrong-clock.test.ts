@@ -42,9 +42,12 @@ describe.each([AHEAD, BEHIND])('a clock that is $sentence', ({ offset, skewMs, s
     // Renewal is due after two thirds of the lifetime; less than half would be too often.
     expect(Math.min(...gaps)).toBeGreaterThan(LIFE_MS / 2);
 
-    const rows = bench.rows('SELECT outcome, reason, expires_at, clock_skew_ms FROM logins ORDER BY id');
+    const all = bench.rows('SELECT outcome, reason, expires_at, clock_skew_ms FROM logins ORDER BY id');
+    // The stop may interrupt a login.
+    const rows = all.at(-1)?.outcome === 'failed' ? all.slice(0, -1) : all;
+    expect(all).toHaveLength(logins.length);
     expect(rows.map((row) => `${row.outcome} ${row.reason}`)).toEqual(
-      logins.map((_, n) => `ok ${n ? 'due' : 'start'}`),
+      logins.slice(0, rows.length).map((_, n) => `ok ${n ? 'due' : 'start'}`),
     );
     for (const [index, row] of rows.entries()) {
       expect(Math.abs(Number(row.clock_skew_ms) - skewMs)).toBeLessThan(SKEW_TOLERANCE_MS);

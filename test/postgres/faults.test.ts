@@ -158,7 +158,7 @@ describe('the mirror', () => {
     const forked = await bench.run(['mirror']);
     expect(forked.code).toBe(74);
     expect(forked.stderr.replaceAll(/\s+/g, ' ')).toMatch(
-      /The mirror and .+ differ: change \d+ is another one in each.+ league-sync mirror rebuild/,
+      /The mirror and .+ differ: change \d+ is not the same in both.+ league-sync mirror rebuild/,
     );
     expect(await mirroredSeq(postgres)).toBe(seq);
   });

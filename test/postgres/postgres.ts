@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { beforeEach, inject, onTestFinished } from 'vitest';
+import { beforeEach, expect, inject, onTestFinished } from 'vitest';
 import type { Row } from '../support/database.ts';
 import { missingPostgres, PASSWORD, SUPERUSER } from '../support/postgres-server.ts';
 
@@ -74,3 +74,10 @@ const TYPES = {
       ? (text: string) => text
       : pg.types.getTypeParser(id, format as 'text')) as typeof pg.types.getTypeParser,
 };
+
+const BLOCKED = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+/** Waits until a session of this database waits for a lock. */
+export async function waitForBlocked({ query }: Postgres): Promise<void> {
+  await expect.poll(() => query(BLOCKED), { interval: 20, timeout: 20_000 }).not.toEqual([]);
+}

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { expectMirrored } from './compare.ts';
-import { connectAs, createPostgres, type Postgres, skipWithoutPostgres } from './postgres.ts';
+import { connectAs, createPostgres, type Postgres, skipWithoutPostgres, waitForBlocked } from './postgres.ts';
 import { change, expectToFollow, setUpMirrored } from './worker.ts';
 
 skipWithoutPostgres();
@@ -70,7 +70,9 @@ describe('mirror rebuild', () => {
     const reader = await connectAs(postgres.port, postgres.name);
     await reader.query('BEGIN; SELECT count(*) FROM league_sync.leagues');
     const rebuilding = bench.run(['mirror', 'rebuild']);
-    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    await waitForBlocked(postgres);
+    // Longer than one attempt.
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
     const second = await bench.run(['mirror', 'rebuild']);
     expect([second.code, second.stderr.includes('is being rebuilt already')]).toEqual([74, true]);
     await reader.query('COMMIT');
@@ -85,7 +87,7 @@ describe('mirror rebuild', () => {
     const other = { LEAGUE_SYNC_DATABASE: 'other.db' };
     await bench.run(['sync'], other);
     const { code, stderr } = await bench.run(['mirror', 'rebuild'], other);
-    expect([code, stderr.includes('The mirror is one of another database')]).toEqual([74, true]);
+    expect([code, stderr.includes('The mirror belongs to another database')]).toEqual([74, true]);
   });
 
   it('can be called while a worker follows', async () => {
@@ -98,9 +100,11 @@ describe('mirror rebuild', () => {
       const { code, stderr } = await bench.run(['mirror', 'rebuild']);
       expect([code, stderr]).toEqual([0, '']);
     }
-    expect((await worker.stop()).code).toBe(0);
-    await bench.run(['mirror']);
+    change(bench, 10, 4_321);
+    const changed = () => bench.rows('SELECT count(*) AS leagues FROM leagues WHERE priority = 4321');
+    await expect.poll(changed, { timeout: 20_000 }).toEqual([{ leagues: 10 }]);
     await expectToFollow(bench, postgres);
+    expect((await worker.stop()).code).toBe(0);
   });
 });
 

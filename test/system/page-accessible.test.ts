@@ -1,5 +1,4 @@
 import { renameSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEMO_SECRET } from '../../src/simulator/receiver.ts';
 import { setUp } from '../support/bench.ts';
@@ -13,6 +12,7 @@ import {
   takePicture,
 } from '../support/browser.ts';
 import { makeLeagues } from '../support/leagues.ts';
+import { eventually } from '../support/program.ts';
 import { serve, serveLeagues, waitForReadiness } from '../support/status-server.ts';
 
 const PATHS = ['/', '/leagues', '/changes'];
@@ -61,8 +61,11 @@ const STATES: Readonly<Record<string, () => Promise<string>>> = {
       LEAGUE_SYNC_WEBHOOK_SECRET: DEMO_SECRET,
       LEAGUE_SYNC_POSTGRES_URL: 'postgres://mirror:a-secret-word@127.0.0.1:9/leagues',
     });
-    await worker.waitForLog(({ msg }) => /^the webhook at .* failed/.test(String(msg)));
-    await wait(500);
+    const hasFailed = (what: RegExp): boolean => worker.log().some(({ msg }) => what.test(String(msg)));
+    await eventually(
+      'both fail',
+      () => hasFailed(/^the webhook at .* failed/) && hasFailed(/^The mirror at .* cannot/),
+    );
     return url;
   },
   'without leagues': async () => (await serveLeagues([])).url,

@@ -30,7 +30,10 @@ describe('the settings of the mirror', () => {
     ['postgresql://user:secret-word@db/leagues?sslmode=always', 'sslmode is not valid'],
     ['postgresql://user:12/secret-word@db/leagues', 'an @ behind its host'],
     ['postgresql://user:12?secret-word@db/leagues', 'an @ behind its host'],
+    ['postgresql://user:12#secret-word@db/leagues', 'an @ behind its host'],
     ['postgresql://user:secret-word@db/%zz', 'a % that encodes nothing'],
+    ['postgresql://user:secret-word%ff@db/leagues', 'a % that encodes nothing'],
+    ['postgresql://user:secret-word@db/leagues?sslrootcert=system&sslmode=require', 'a weaker sslmode'],
   ])('refuse %s without repeating it', (url, why) => {
     expect(faultsOf({ [URL_NAME]: url })).toContain(why);
     expect(faultsOf({ [URL_NAME]: url })).not.toContain('secret-word');

@@ -12,7 +12,7 @@ export type Filter = {
   readonly status?: string | undefined;
 };
 
-/** A number at the end counts as a number: `League 2` comes before `League 10`. */
+/** Of names that differ only in a number at the end, the shorter comes first: `League 2` before `League 10`. */
 const BY_NAME = `rtrim(leagues.league_name, '0123456789') COLLATE NOCASE, length(leagues.league_name),
       leagues.league_name COLLATE NOCASE, league_id`;
 

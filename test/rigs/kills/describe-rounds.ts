@@ -10,7 +10,7 @@ const ROUNDS = 4;
 const KILLS = 25;
 const LARGEST_SHARE_WITHOUT_WAL = 0.05;
 
-/** Kills workers in rounds, the moments of which follow from the seed. Two files do, so that they run side by side. */
+/** Kills workers in rounds, whose moments follow from the seed. Split into two files, which run side by side. */
 export function describeRounds(seed: number): void {
   const tally = createTally();
 

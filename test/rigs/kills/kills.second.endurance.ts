@@ -1,3 +1,3 @@
 import { describeRounds } from './describe-rounds.ts';
 
-describeRounds(Number(process.env.TEST_SEED ?? (Date.now() + 100) % 2 ** 31));
+describeRounds(Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31) + 100);

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { codeOf } from '../../../src/errors.ts';
 import { connectAs, type Postgres } from '../../postgres/postgres.ts';
 import { type Row, readRows } from '../../support/database.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
@@ -11,6 +12,9 @@ const LAST_RUN = `SELECT last.run_id::int AS run, state.seq = last.seq AS is_cur
   (SELECT run_id, seq, at FROM league_sync.league_changes ORDER BY seq DESC LIMIT 1) AS last`;
 const CHANGES_OF_RUNS = 'SELECT run_id AS run, count(*) AS changes FROM league_changes GROUP BY run_id';
 
+/** The server is away, starting or ending, or a rebuild and this reader waited for each other. */
+const EXPECTED = /^(ECONN\w+|57P0\d|08\w{3}|40P01|Error: Connection terminated.*)$/;
+
 export type LoopReader = AsyncDisposable & {
   /** Fails if a run was ever seen with less than all changes that it has in this file, or in one of an earlier call. */
   readonly expectWholeRuns: (database: string) => void;
@@ -21,6 +25,7 @@ export type LoopReader = AsyncDisposable & {
 export function startReader({ name }: Postgres, server: PostgresServer): LoopReader {
   const seen = new Set<string>();
   const whole = new Set<string>();
+  const errors = new Set<string>();
   let reads = 0;
   let isOver = false;
   const readAll = async (): Promise<void> => {
@@ -36,7 +41,7 @@ export function startReader({ name }: Postgres, server: PostgresServer): LoopRea
   };
   const reading = (async () => {
     while (!isOver) {
-      await readAll().catch(() => undefined);
+      await readAll().catch((error: unknown) => errors.add(codeOf(error) || String(error)));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
@@ -45,6 +50,7 @@ export function startReader({ name }: Postgres, server: PostgresServer): LoopRea
       for (const { run, changes } of readRows(database, CHANGES_OF_RUNS))
         whole.add(JSON.stringify({ run, is_cursor: true, changes, leagues: changes }));
       expect([...seen].filter((state) => !whole.has(state))).toEqual([]);
+      expect([...errors].filter((error) => !EXPECTED.test(error))).toEqual([]);
     },
     reads: () => reads,
     [Symbol.asyncDispose]: async () => {
