@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** The README's sentence on the simulated service, by the settings that its words are for. */
 const SIMULATED =
-  /its address is `(?<BASE_URL>[^`]+)`, the username `(?<USERNAME>[^`]+)`, the password `(?<PASSWORD>[^`]+)`/;
+  /It listens on `(?<BASE_URL>[^`]+)`; the username is `(?<USERNAME>[^`]+)`, the password `(?<PASSWORD>[^`]+)`/;
 
 /** Follows the README after copying the example: fills in the settings of the simulator. */
 export function fillSettings(clone: string): void {

@@ -103,15 +103,16 @@ function createSums() {
     forgetBefore: (time: number): void => {
       for (const hour of hours.keys()) if ((hour + 1) * HOUR_MS <= time) hours.delete(hour);
     },
-    /** The share of the hours that begin between `from` and `to`, with spans that are not added yet. */
+    /** The share from the full hour nearest to `from` up to `to`, with spans that are not added yet. */
     share: (from: number, to: number, pending: readonly Span[]): Share => {
       const total = { fresh: 0, stale: 0 };
-      for (let hour = Math.ceil(from / HOUR_MS); hour * HOUR_MS < to; hour += 1) {
+      const first = Math.round(from / HOUR_MS);
+      for (let hour = first; hour * HOUR_MS < to; hour += 1) {
         const sum = hours.get(hour);
         total.fresh += sum?.fresh ?? 0;
         total.stale += sum?.stale ?? 0;
       }
-      const start = Math.ceil(from / HOUR_MS) * HOUR_MS;
+      const start = first * HOUR_MS;
       for (const span of pending)
         addTo(total, Math.max(0, Math.min(span.to, to) - Math.max(span.from, start)), span.isFresh);
       const known = total.fresh + total.stale;
