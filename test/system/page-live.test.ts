@@ -64,7 +64,7 @@ describe('an open page', () => {
       const asOf = await page.locator('#asof').textContent();
       await page.clock.runFor(WITHIN);
       expect(await lostIn(page).textContent()).toContain(`The worker cannot be reached`);
-      expect(await lostIn(page).textContent()).toContain(`shows the state as of ${asOf}`);
+      expect(await lostIn(page).textContent()).toContain(`What you see is as of ${asOf}`);
       expect(await headline(page).isVisible()).toBe(false);
       expect(await tabOf(page)).toEqual(['? not reachable · league-sync', '/icon-lost.svg']);
       expect(await page.getByText(/worker started \d\d s ago/).count()).toBe(1);

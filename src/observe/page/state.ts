@@ -16,16 +16,16 @@ export function renderState(monitor: Monitor, stored: Stored, now: number): Html
   return html`<div class="state ${state}" id="state" data-part="state">
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
-<p class="facts">${renderFacts(monitor, stored !== undefined, now)}</p></div>
+<p class="facts">${renderFacts(monitor, now)}</p></div>
 ${stored && renderShares(stored.fresh)}${renderAttention(monitor, now)}${stored && monitor.lastSuccess() && renderChecks(monitor, stored.driftCount, now)}</div>`;
 }
 
-function renderFacts(monitor: Monitor, isReadable: boolean, now: number): Html {
+function renderFacts(monitor: Monitor, now: number): Html {
   if (monitor.path() === undefined) return html`opening the database`;
   const success = monitor.lastSuccess();
   const next = renderNextPoll(monitor, now);
   if (success === undefined) return html`no data yet &middot; ${next}`;
-  const leagues = isReadable ? monitor.counts()?.live_leagues : undefined;
+  const leagues = monitor.counts()?.live_leagues;
   const listed = leagues === 0 ? 'the service lists no leagues' : countOf(leagues ?? 0, 'league');
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
   return html`${leagues === undefined ? '' : `${listed} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
