@@ -31,7 +31,7 @@ const PAGES = { '/': 'status-page', '/changes': 'changes-page', '/leagues': 'lea
 const LOOKS = { light: '', dark: '-dark' } as const;
 const VIEWPORT = { width: 1_280, height: 900 };
 const PIXELS_PER_POINT = 2;
-const COLOURS = 128;
+const COLOURS = 64;
 
 const MINUTE_MS = 60_000;
 const POLL_EVERY_MS = 5 * MINUTE_MS;

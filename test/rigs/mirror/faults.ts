@@ -59,10 +59,11 @@ export async function playFaults(seed: number, names: readonly FaultName[]): Pro
     const relay = await openRelay(server.port);
     const url = postgres.url.replace(`:${server.port}/`, `:${relay.port}/`);
     const bench = addSettings(await setUp(), { LEAGUE_SYNC_POSTGRES_URL: url, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
-    await using reader = startReader(postgres, server);
-    const faulty = { bench, postgres, server, relay, reader, random, worker: bench.start(['run']) };
-    await faulty.worker.waitForPoll('changed');
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
     await expectToFollow(bench, postgres);
+    await using reader = startReader(postgres, server);
+    const faulty = { bench, postgres, server, relay, reader, random, worker };
     for (const [index, name] of shuffleItems(names, random).entries()) {
       change(bench, 1 + pickIndex(60, random), 1_000 + index);
       try {
