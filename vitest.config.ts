@@ -25,7 +25,7 @@ const SUITES = {
   endurance: {
     include: ['test/endurance/**/*.test.ts', 'test/{rigs,postgres}/**/*.endurance.ts'],
     longest: ['kills', 'soak', 'syscalls', 'deliveries', 'faults', 'other-writer', 'upgrade', 'half-open', 'disk'],
-    maxWorkers: 4,
+    maxWorkers: 3,
     testTimeout: 1_800 * SECOND,
     globalSetup: ['test/postgres/setup.ts'],
   },

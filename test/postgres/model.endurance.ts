@@ -5,7 +5,7 @@ import { skipWithoutPostgres } from './postgres.ts';
 
 skipWithoutPostgres();
 
-const ROUNDS = process.env.TEST_ALL === undefined ? 20 : 60;
+const ROUNDS = process.env.TEST_ALL === undefined ? 10 : 60;
 
 describe(`the mirror of a random history of polls (TEST_SEED=${SEED})`, () => {
   it.each([
