@@ -21,7 +21,8 @@ export async function expectStop(
   const askedAt = performance.now();
   const { code, stderr, stdout } = await worker.stop(signal);
   expect(performance.now() - askedAt).toBeLessThan(LONGEST_STOP_MS);
-  expect([code, stderr]).toEqual([0, '']);
+  // strace, which slows some of these workers down, tells of itself there on a busy machine.
+  expect([code, stderr.replaceAll(/^strace: .*\n/gm, '')]).toEqual([0, '']);
   // A truncated last line would not be in the log.
   expect(stdout.endsWith('}\n')).toBe(true);
   const ends = worker.log().filter(({ msg }) => /^stopped\b/.test(String(msg)));

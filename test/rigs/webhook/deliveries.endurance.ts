@@ -13,7 +13,7 @@ describe(`deliveries to a receiver that fails one time in three (TEST_SEED=${SEE
   it(`arrive whole and in order although the worker is killed ${KILLS} times`, async () => {
     const outcome = await killDeliveries({ seed: SEED, kills: KILLS });
     console.info(JSON.stringify(outcome));
-    expect(outcome.changes).toBeGreaterThan(15_000);
+    expect(outcome.changes).toBeGreaterThan(5_000);
     // Otherwise the kills missed the moments that matter.
     expect(outcome.repeatedAfterKill).toBeGreaterThan(0);
     expect(Object.keys(outcome.conducts)).toHaveLength(9);
