@@ -1,6 +1,5 @@
-import type { MirrorTarget } from '../config/mirror.ts';
+import { hostOf, type MirrorTarget } from '../config/mirror.ts';
 import { isLoopback } from '../config/proxy.ts';
-import { hostOf } from '../mirror/error.ts';
 import { plural } from '../terminal/text.ts';
 import { type CheckResult, ok, toProblem, warn } from './result.ts';
 

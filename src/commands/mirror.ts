@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { loadMirror } from '../config/mirror.ts';
+import { labelOf, loadMirror } from '../config/mirror.ts';
 import { EXIT } from '../errors.ts';
-import { labelOf } from '../mirror/error.ts';
 import { fillMirror } from '../mirror/fill.ts';
 import { rebuildMirror } from '../mirror/rebuild.ts';
 import type { Progress } from '../mirror/transfer.ts';

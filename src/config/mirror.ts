@@ -38,3 +38,15 @@ export function findUnusedSchema({ mirror }: Pick<Config, 'mirror'>, values: Val
   if (mirror !== undefined || values[SCHEMA_NAME] === undefined) return [];
   return [{ message: `${SCHEMA_NAME} is set, but ${URL_NAME} is not`, fix: `set ${URL_NAME}, or remove the schema` }];
 }
+
+/** Such as `db.example.com:5433/leagues`: what may be shown of the URL. */
+export function labelOf({ url }: Pick<MirrorTarget, 'url'>): string {
+  const { searchParams, pathname } = url;
+  const port = searchParams.get('port') || url.port;
+  return `${hostOf(url) || 'localhost'}${port === '' ? '' : `:${port}`}${decodeURI(pathname)}`;
+}
+
+/** The host that is connected to: as in libpq, a parameter wins, and the folder of a socket is percent-encoded. */
+export function hostOf({ searchParams, hostname }: URL): string {
+  return searchParams.get('host') || decodeURIComponent(hostname);
+}

@@ -3,7 +3,7 @@ import { PAGE } from './batch.ts';
 import type { Transaction } from './connect.ts';
 import { rowsJson } from './row-json.ts';
 import { deleteStatement, upsertStatement } from './statements.ts';
-import { IS_MIRRORED, OTHER_TABLES, type Table } from './tables.ts';
+import { hasId, IS_MIRRORED, OTHER_TABLES, type Table } from './tables.ts';
 
 /** Which rows of `runs` are compared: recent ones are enough after all of them were compared on this connection. */
 export type RunsToCompare = 'all' | 'recent';
@@ -48,9 +48,9 @@ async function deleteOthers(tx: Transaction, snapshot: MirrorSnapshot, table: Ta
   const keys = table.columns.filter(({ name }) => table.key.includes(name));
   const others = { ...source, columns: table.key };
   const remove = (rows: Rows, ...range: readonly (number | null)[]) =>
-    tx.query(deleteStatement(table, range.length > 0), rowsJson(rows, keys, 'string'), ...range);
+    tx.query(deleteStatement(table), rowsJson(rows, keys, 'string'), ...range);
   // At most one row for each league, or few: all keys fit one statement.
-  if (table.key[0] !== 'id') {
+  if (!hasId(table)) {
     await remove(snapshot.page(others, 1, { limit: Number.MAX_SAFE_INTEGER }).rows);
     return;
   }

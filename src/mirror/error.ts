@@ -1,17 +1,5 @@
-import type { MirrorTarget } from '../config/mirror.ts';
+import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RunError } from '../errors.ts';
-
-/** Such as `db.example.com:5433/leagues`: what may be shown of the URL. */
-export function labelOf({ url }: Pick<MirrorTarget, 'url'>): string {
-  const { searchParams, pathname } = url;
-  const port = searchParams.get('port') || url.port;
-  return `${hostOf(url) || 'localhost'}${port === '' ? '' : `:${port}`}${decodeURI(pathname)}`;
-}
-
-/** The host that is connected to: as in libpq, a parameter wins, and the folder of a socket is percent-encoded. */
-export function hostOf({ searchParams, hostname }: URL): string {
-  return searchParams.get('host') || decodeURIComponent(hostname);
-}
 
 /**
  * Why the server cannot be used now. The server's own words are shown, but never its details, which may quote values,

@@ -1,4 +1,4 @@
-import type { MirrorSource } from '../config/mirror.ts';
+import { labelOf, type MirrorSource } from '../config/mirror.ts';
 import { RunError, SettingsError, toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { exponentialDelayMs } from '../service/backoff.ts';
@@ -10,7 +10,6 @@ import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';
 import { connect, type Session } from './connect.ts';
 import type { RunsToCompare } from './equal.ts';
-import { labelOf } from './error.ts';
 import { readOrigin } from './fill.ts';
 import { prepareMirror } from './prepare.ts';
 import { type Progress, transferBatch } from './transfer.ts';

@@ -17,14 +17,16 @@ function granteeOf({ grantee }: Row): string {
   return grantee === null ? 'PUBLIC' : quoted(String(grantee));
 }
 
+/** The schema of the mirror, which is first in the search path. */
+export const OWN_SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())';
 /** The grants to others than the owner, of relations and of single columns. */
 const GRANTS = `SELECT relname AS relation, NULL AS column_name, pg_roles.rolname AS grantee, privilege_type, is_grantable
   FROM pg_class CROSS JOIN LATERAL aclexplode(relacl) AS acl LEFT JOIN pg_roles ON pg_roles.oid = acl.grantee
-  WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+  WHERE relnamespace = ${OWN_SCHEMA}
     AND relname = ANY (string_to_array($1, ',')) AND acl.grantee <> relowner
   UNION ALL
   SELECT relname, attname, pg_roles.rolname, privilege_type, is_grantable
   FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
     CROSS JOIN LATERAL aclexplode(attacl) AS acl LEFT JOIN pg_roles ON pg_roles.oid = acl.grantee
-  WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+  WHERE relnamespace = ${OWN_SCHEMA}
     AND relname = ANY (string_to_array($1, ',')) AND acl.grantee <> relowner`;

@@ -1,9 +1,8 @@
-import type { MirrorTarget } from '../config/mirror.ts';
+import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { toRunError } from '../errors.ts';
 import { openMirrorSnapshot } from '../store/queries/mirror.ts';
 import { assertEarlier, assertSameDatabase, readState } from './batch.ts';
 import { connect, type Row, type Transaction } from './connect.ts';
-import { labelOf } from './error.ts';
 import { assertUsable, FIND_STATE, STATE } from './prepare.ts';
 import { describeDatabase } from './transfer.ts';
 

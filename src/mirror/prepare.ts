@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { MirrorTarget } from '../config/mirror.ts';
+import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { DatabaseError, RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { assertSameDatabase, readState } from './batch.ts';
 import type { Session, Transaction } from './connect.ts';
-import { labelOf, nameOf, quoted } from './error.ts';
+import { nameOf, quoted } from './error.ts';
 import { describedRows, RELATIONS, VIEWS } from './tables.ts';
 
 /** Of which database the mirror is to be: its id, and its host and path. */
@@ -43,8 +43,8 @@ export async function prepareRelations(tx: Transaction, preparation: Preparation
   );
 }
 
-// In all statements, arguments have exactly the types of PostgreSQL's own function: a function of the same name that
-// somebody made in the schema would fit better otherwise, and be called with the rights of this role.
+// In all statements, arguments have exactly the types of PostgreSQL's own function: otherwise a function of the same name
+// in the schema, made by another role, could fit better and would be called with the rights of this one.
 
 const RIGHTS = `SELECT current_user AS role, current_database() AS database, current_setting('server_encoding') AS encoding,
   current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,

@@ -1,11 +1,11 @@
-import type { MirrorSource, MirrorTarget } from '../config/mirror.ts';
+import { labelOf, type MirrorSource, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, DatabaseError } from '../errors.ts';
 import { connect, type Transaction } from './connect.ts';
 import type { RunsToCompare } from './equal.ts';
-import { labelOf, quoted } from './error.ts';
+import { quoted } from './error.ts';
 import { createOpener, type FillOptions, fillMirror, readOrigin, repeatToEnd } from './fill.ts';
-import { copyGrants } from './grants.ts';
-import { findOwnMirror, prepareRelations } from './prepare.ts';
+import { copyGrants, OWN_SCHEMA } from './grants.ts';
+import { findOwnMirror, type Origin, prepareRelations } from './prepare.ts';
 import { RELATIONS, VIEWS } from './tables.ts';
 import { type Progress, transferBatch } from './transfer.ts';
 
@@ -30,7 +30,7 @@ export async function rebuildMirror(path: string, source: MirrorSource, options:
     const transferAll = (runs: RunsToCompare) =>
       repeatToEnd(() => transferBatch(tx, { openSnapshot, runs }), options.onProgress);
     await transferAll('all');
-    await dropOld(tx);
+    await dropOld(tx, target, origin);
     // What the file got in the meantime. Readers wait during this pass, so it compares only recent runs.
     const progress = await transferAll('recent');
     await rename(tx);
@@ -63,21 +63,21 @@ async function assertNoRowSecurity({ queryAsIs }: Transaction): Promise<void> {
 }
 
 const ROW_SECURITY = `SELECT relname FROM pg_class
-  WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-    AND relname = ANY (string_to_array($1, ',')) AND relrowsecurity ORDER BY relname`;
+  WHERE relnamespace = ${OWN_SCHEMA} AND relname = ANY (string_to_array($1, ',')) AND relrowsecurity ORDER BY relname`;
 
 /** A reader may hold a lock on the old relations. Each attempt waits for it for 5 s, as new readers do behind it. */
 const ATTEMPTS = 6;
 /** Also a reader that has read one of the old relations and now waits for another. */
 const LOCK_TIMEOUT_OR_DEADLOCK = ['55P03', '40P01'];
 
-async function dropOld(tx: Transaction): Promise<void> {
+async function dropOld(tx: Transaction, target: MirrorTarget, origin: Origin): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await tx.queryAsIs('SAVEPOINT old');
     try {
       // Locked first, as writers do: a writer that waits for it while it holds another table would deadlock with the DROP.
       await tx.queryAsIs('LOCK TABLE mirror_state IN ACCESS EXCLUSIVE MODE');
-      // Both may have changed while the new tables were filled.
+      // All of this may have changed while the new tables were filled.
+      await findOwnMirror(tx, target, origin);
       await assertNoRowSecurity(tx);
       await copyGrants(tx, RELATIONS, SUFFIX);
       return await dropRelations(tx);
@@ -116,7 +116,6 @@ async function rename({ queryAsIs }: Transaction): Promise<void> {
     await queryAsIs(`ALTER TABLE ${nameOf(relation)} RENAME CONSTRAINT ${nameOf(name)} TO ${without(name)}`);
 }
 
-const OWN_SCHEMA = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())';
 /** Other relations in the schema may contain the suffix too. */
 const OWN_RELATIONS = `(SELECT oid FROM pg_class WHERE relnamespace = ${OWN_SCHEMA}
   AND relname = ANY (string_to_array($2, ',')))`;

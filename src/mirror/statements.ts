@@ -1,4 +1,4 @@
-import { type Column, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table } from './tables.ts';
+import { type Column, hasId, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table } from './tables.ts';
 
 // Relations are in double quotes, as in migrations/postgres: see `Transaction.query`. Rows arrive as one JSON list.
 
@@ -18,10 +18,10 @@ export function upsertStatement({ name, columns, key }: Table): string {
       IS DISTINCT FROM (${others.map((column) => `excluded.${column}`).join(', ')})`;
 }
 
-/** Deletes the rows whose keys are not in the list; of a range, those with an id from $2 on, and below $3 if it is set. */
-export function deleteStatement({ name, columns, key }: Table, isOfRange: boolean): string {
+/** Deletes the rows whose keys are not in the list; of a table with ids, those from $2 on, and below $3 if it is set. */
+export function deleteStatement({ name, columns, key }: Table): string {
   const keys = columns.filter((column) => key.includes(column.name));
-  const range = isOfRange ? 'AND stored.id >= $2::bigint AND ($3::bigint IS NULL OR stored.id < $3::bigint)' : '';
+  const range = hasId({ key }) ? 'AND stored.id >= $2::bigint AND ($3::bigint IS NULL OR stored.id < $3::bigint)' : '';
   return `DELETE FROM "${name}" AS stored WHERE NOT EXISTS (SELECT FROM ${recordset(keys)}
     WHERE ${key.map((column) => `sent.${column} = stored.${column}`).join(' AND ')}) ${range}`;
 }
