@@ -53,6 +53,12 @@ const goodPolls = (from: number, to: number): readonly Poll[] =>
 const readAt = (now: number) => withDatabase(path, (db: Database.Database) => fresh(db, now));
 
 describe('the share of the time in which the data was fresh', () => {
+  it('of 24 hours is of all of them, also just after a full hour', () => {
+    // Without a good poll for an hour, which begins 24 hours ago.
+    add(...goodPolls(NOON - 26 * HOUR, NOON - 24 * HOUR), ...goodPolls(NOON - 23 * HOUR, NOON));
+    expect(readAt(NOON + 1_000).shares[0]?.share).toBeCloseTo(1 - 45 / (24 * 60), 4);
+  });
+
   it('is unknown without a poll, and 1 while good polls follow each other in time', () => {
     expect(readAt(NOON).shares.map(({ share }) => share)).toEqual([undefined, undefined, undefined]);
     expect(readAt(NOON).outages).toEqual([]);

@@ -81,6 +81,8 @@ describe('the command mirror', () => {
       .map(({ object, object_type, column_name, type, nullable, description }) =>
         [object, column_name, TYPES[type ?? 'text'], object_type === 'view' ? '' : !nullable, description].join(' | '),
       );
+    const columns = rows.filter(({ relname }) => relname === 'mirror_state').map(({ attname }) => attname);
+    expect(columns).toEqual(['database', 'seq', 'at', 'mirrored_at', 'program_version']);
     const own = /^mirror_/;
     expect(found.filter((line) => !own.test(line)).sort()).toEqual(expected.sort());
   });

@@ -61,7 +61,8 @@ describe('sslmode is read as libpq reads it', () => {
     // The parameter is what is connected to, so the certificate has to be for it, whatever the address says.
     expect(await check('localhost', `?sslmode=verify-full&${root}&host=127.0.0.1`)).toMatch(refused);
     expect(await check('localhost', `?sslmode=verify-full&${root}&host=127.0.0.1`)).toContain('at 127.0.0.1:');
-    expect(await check('localhost', '?sslmode=verify-full')).toMatch(refused);
+    for (const system of ['?sslmode=verify-full', '?sslrootcert=system'])
+      expect(await check('localhost', system)).toMatch(refused);
     expect(await check('localhost', '?sslmode=verify-full', { NODE_EXTRA_CA_CERTS: authority.file })).toMatch(verified);
   });
 });
