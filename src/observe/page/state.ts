@@ -73,7 +73,7 @@ function renderChecks(monitor: Monitor, driftCount: number, now: number): Html |
   }${renderSessionCheck(monitor, now)}${renderReaders(monitor)}</ul>`;
 }
 
-/** The webhook and the mirror, if they fail: the data is up to date, but who reads it there does not get it. */
+/** The webhook and the mirror, if they fail: then the data is up to date here, and not where they carry it. */
 function renderReaders(monitor: Monitor): Html {
   const { failed_attempts = 0, stopped_at = null, pending_changes = 0 } = monitor.webhook() ?? {};
   const failing = (text: string): Html => html`<li class="bad"><a href="#worker-title">${text}</a></li>`;

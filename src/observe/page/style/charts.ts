@@ -8,7 +8,7 @@ svg { display: block; } .chart { width: 100%; height: auto; }
 .failed { fill: var(--bad); } .hatch { stroke: var(--card); stroke-width: 2; } .interrupted, .running { fill: none; stroke: var(--idle); } .running { stroke: var(--link); }
 .key { display: flex; flex-wrap: wrap; gap: .2rem .9rem; font-size: .85rem; color: var(--muted); align-items: center; }
 .key svg { display: inline-block; vertical-align: -2px; margin-right: .4rem; overflow: visible; } .heat svg { margin: 0 1px; }
-.days .fresh { fill: var(--good); }  .days .none { fill: var(--none); } .days { height: 30px; }
+.days .fresh { fill: var(--good); } .days .none { fill: var(--none); } .days { height: 30px; }
 .ends { display: flex; justify-content: space-between; font-size: .8rem; color: var(--muted); margin-top: .25rem; }
 .outages { font-size: .9rem; margin-top: .4rem; display: grid; gap: .1rem; }
 .sub { margin: .5rem 0 .35rem; } details { margin-top: .25rem; font-size: .92rem; } summary { cursor: pointer; color: var(--link); width: fit-content; }
