@@ -14,9 +14,9 @@ export type StatusReport = Verdict &
     readonly worker: LockStatus;
     /** When the pending `Retry-After` ends; null if there is none. */
     readonly paused_until: string | null;
-    /** Null if publishing is off. `at` is the modification time of the copy, null if there is no copy yet. */
     /** Null without a mirror. */
     readonly mirror: MirrorSummary | null;
+    /** Null if publishing is off. `at` is the modification time of the copy, null if there is no copy yet. */
     readonly published: { readonly path: string; readonly at: string | null } | null;
   };
 

@@ -18,20 +18,21 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
   const overview = readOverview(database);
   const worker = readLockStatus(database, { host: hostname(), isAlive: io.isAlive });
   const now = systemClock.now();
-  const { attention } = overview;
   const staleness = describeStaleness(overview, worker);
   const { token_granted_at: _, last_retry_after, ...facts } = overview;
   const waitMs = remainingMs(last_retry_after, now);
   const isOwn = option.database === undefined;
+  const { attention, webhook, freshness } = overview;
+  const mirror = isOwn ? await describeMirror(io, database) : null;
   const report: StatusReport = {
-    ...assess({ attention, staleness }),
+    ...assess({ attention, staleness, leagues: freshness.live_leagues, webhook, mirror }),
     database,
     ...facts,
     token_expires_at: mayHoldToken(worker, overview) ? overview.token_expires_at : null,
     worker,
     paused_until: waitMs > 0 ? formatTimestamp(now + waitMs) : null,
     published: isOwn ? findCopy(io.settings().values.LEAGUE_SYNC_PUBLISH?.trim()) : null,
-    mirror: isOwn ? await describeMirror(io, database) : null,
+    mirror,
   };
   await io.print(json === true ? toJson(report) : describeStatus(report, { now, terminal: io.terminal }));
   return failIfStale === true && staleness !== undefined ? EXIT.failed : EXIT.done;

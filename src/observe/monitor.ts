@@ -133,6 +133,9 @@ export class Monitor {
       staleness: this.staleness(),
       refused: this.refused(),
       databaseFault: this.sources.store.writeError() ?? standing,
+      leagues: this.counts()?.live_leagues,
+      webhook: this.webhook(),
+      mirror: this.sources.mirror(),
     });
   }
 

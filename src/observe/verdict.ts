@@ -1,5 +1,6 @@
 import type { DatabaseError } from '../errors.ts';
 import type { Attention } from '../store/queries/attention.ts';
+import type { WebhookStatus } from '../store/tables/webhook.ts';
 import { formatAge } from '../time/duration.ts';
 
 /** The reasons that `/readyz` gives if the worker is not ready. */
@@ -15,6 +16,11 @@ export type HealthInput = {
   /** Set if the service refuses the credentials (`byService`), or if the files with the credentials cannot be read. */
   readonly refused?: { readonly message: string; readonly byService: boolean } | undefined;
   readonly databaseFault?: Pick<DatabaseError, 'message' | 'condition'> | undefined;
+  /** How many leagues are listed, if that is known. */
+  readonly leagues?: number | undefined;
+  /** What carries the data elsewhere; null or undefined if it is not set. */
+  readonly webhook?: Pick<WebhookStatus, 'failed_attempts' | 'stopped_at'> | null | undefined;
+  readonly mirror?: { readonly last_error: string | null } | null | undefined;
 };
 
 /** Shared by the page, `status`, `/readyz`, `/status.json` and the metrics. */
@@ -34,8 +40,9 @@ export function assess(input: HealthInput): Verdict {
   if (worst === undefined) {
     const found = input.attention.filter(({ what }) => what !== 'stale');
     // A poll of the leagues and one of the profile may both have been cut short.
-    const warnings = [...new Set(found.map(describeWarning))];
-    if (warnings.length === 0) return { state: 'good', headline: 'Up to date', ready: true, reasons: [] };
+    const warnings = [...new Set([...found.map(describeWarning), ...describeReaders(input)])];
+    const headline = input.leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
+    if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
     return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };
   }
   const reasons = problems.map(({ reason, message }) => ({ reason, message }));
@@ -77,6 +84,18 @@ function describeStaleness(staleness: NonNullable<HealthInput['staleness']>): st
   if (staleness === 'loading') return 'Loading the leagues for the first time';
   if (staleness === 'never') return 'Stale: no poll has succeeded yet';
   return `Stale: the last good poll was ${formatAge(staleness.ageMs)}`;
+}
+
+/** A webhook that has failed for an hour is in `attention`. */
+function describeReaders({ attention, webhook, mirror }: HealthInput): readonly string[] {
+  const failing: string[] = [];
+  if (isFailing(webhook) && !attention.some(({ what }) => what === 'webhook')) failing.push('the webhook fails');
+  if ((mirror?.last_error ?? null) !== null) failing.push('the mirror fails');
+  return failing;
+}
+
+export function isFailing(webhook: HealthInput['webhook']): boolean {
+  return webhook != null && (webhook.failed_attempts > 0 || webhook.stopped_at !== null);
 }
 
 const LIST = new Intl.ListFormat('en-GB');

@@ -171,7 +171,13 @@ describe('a webhook that fails', () => {
     expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="failed"} 1\n');
     expect(metrics).toContain('league_sync_webhook_attempts_total{outcome="accepted"} 0\n');
     const page = await read('/');
-    for (const text of ['webhook fails, 124 changes pending', '<dt>Webhook</dt>', host, 'status 500'])
+    for (const text of [
+      'Up to date, but the webhook fails',
+      'webhook fails, 124 changes pending',
+      '<dt>Webhook</dt>',
+      host,
+      'status 500',
+    ])
       expect(page).toContain(text);
     expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
   });

@@ -89,7 +89,7 @@ describe('a worker with a mirror', () => {
     const { mirror } = JSON.parse(await (await fetch(`${url}/status.json`)).text());
     expect(mirror).toMatchObject({ seq: null, lag_changes: null, failed_attempts: 2 });
     expect(await (await fetch(`${url}/`)).text()).toMatch(
-      />mirror fails<.+<dt>Mirror<\/dt><dd>lag not known yet.+ECONNREFUSED/s,
+      /Up to date, but the mirror fails<.+>mirror fails<.+<dt>Mirror<\/dt><dd>lag not known yet.+ECONNREFUSED/s,
     );
     const found = await scrape(`${url}`);
     expect([found.value(LAG), found.value(SUCCESS)]).toEqual([undefined, 0]);

@@ -53,7 +53,7 @@ describe('the status page', () => {
     const { page, expectQuiet } = await openTab(url);
     await page.goto('/');
     const text = await page.getByRole('main').textContent();
-    for (const sentence of ['the service lists no leagues', 'The service lists none.'])
+    for (const sentence of ['Up to date: the service lists no leagues', 'The service lists none.'])
       expect(text).toContain(sentence);
     await expectAccessible(page);
     await takePicture(page, 'home-empty');

@@ -24,6 +24,23 @@ describe('the verdict', () => {
     [{ attention: [row('interrupted'), row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('a-later-thing' as 'drift')] }, 'warning', 'Up to date, but a later thing needs attention', []],
     [{ attention: [row('webhook', 3)] }, 'warning', 'Up to date, but the webhook accepts nothing', []],
+    [{ webhook: { failed_attempts: 1, stopped_at: null } }, 'warning', 'Up to date, but the webhook fails', []],
+    [
+      { webhook: { failed_attempts: 0, stopped_at: '2026-11-20T12:00:00.000Z' } },
+      'warning',
+      'Up to date, but the webhook fails',
+      [],
+    ],
+    [
+      { webhook: { failed_attempts: 9, stopped_at: null }, attention: [row('webhook', 3)] },
+      'warning',
+      'Up to date, but the webhook accepts nothing',
+      [],
+    ],
+    [{ webhook: { failed_attempts: 0, stopped_at: null }, mirror: { last_error: null } }, 'good', 'Up to date', []],
+    [{ mirror: { last_error: 'no' }, leagues: 0 }, 'warning', 'Up to date, but the mirror fails', []],
+    [{ leagues: 0 }, 'good', 'Up to date: the service lists no leagues', []],
+    [{ leagues: 1 }, 'good', 'Up to date', []],
     [{ attention: [row('credentials-refused')] }, 'warning', 'Up to date, but the service refuses the credentials', []],
     [
       { attention: [row('failing', 2), row('held-removals', 1), row('rejected-leagues', 3)] },

@@ -89,7 +89,9 @@ export function tabTitle(monitor: Monitor): string {
   const { ready, state, headline, reasons } = monitor.verdict();
   if (ready) {
     const [first] = monitor.attention();
-    return first === undefined ? countOf(monitor.counts()?.live_leagues ?? 0, 'league') : describeFirst(first);
+    if (first !== undefined) return describeFirst(first);
+    if (state === 'warning') return headline.replace(/^Up to date, but (the )?/, '');
+    return countOf(monitor.counts()?.live_leagues ?? 0, 'league');
   }
   const worst = reasons[0]?.reason ?? 'starting';
   if (state === 'loading' && worst !== 'starting') return 'loading';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import type { Monitor } from '../monitor.ts';
-import type { Reason } from '../verdict.ts';
+import { isFailing, type Reason } from '../verdict.ts';
 import { renderShares } from './fresh-strip.ts';
 import { bdi, count, countOf, type Html, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './icons.ts';
@@ -26,9 +26,8 @@ function renderFacts(monitor: Monitor, now: number): Html {
   const next = renderNextPoll(monitor, now);
   if (success === undefined) return html`no data yet &middot; ${next}`;
   const leagues = monitor.counts()?.live_leagues;
-  const listed = leagues === 0 ? 'the service lists no leagues' : countOf(leagues ?? 0, 'league');
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
-  return html`${leagues === undefined ? '' : `${listed} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
+  return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
 }
 
 function renderNextPoll(monitor: Monitor, now: number): Html {
@@ -75,12 +74,11 @@ function renderChecks(monitor: Monitor, driftCount: number, now: number): Html |
 
 /** The webhook and the mirror, if they fail: then the data is up to date here, and not where they carry it. */
 function renderReaders(monitor: Monitor): Html {
-  const { failed_attempts = 0, stopped_at = null, pending_changes = 0 } = monitor.webhook() ?? {};
+  const webhook = monitor.webhook();
   const failing = (text: string): Html => html`<li class="bad"><a href="#worker-title">${text}</a></li>`;
-  const webhook = failed_attempts > 0 || stopped_at !== null;
-  return html`${webhook ? failing(`webhook fails, ${countOf(pending_changes, 'change')} pending`) : ''}${
-    (monitor.mirror()?.last_error ?? null) === null ? '' : failing('mirror fails')
-  }`;
+  return html`${
+    isFailing(webhook) ? failing(`webhook fails, ${countOf(webhook?.pending_changes ?? 0, 'change')} pending`) : ''
+  }${(monitor.mirror()?.last_error ?? null) === null ? '' : failing('mirror fails')}`;
 }
 
 function renderSessionCheck(monitor: Monitor, now: number): Html {
