@@ -1,11 +1,12 @@
 import { describe, it } from 'vitest';
 import { FEW, MANY, SEED } from '../rigs/model/histories.ts';
+import { unlessAll } from '../support/extent.ts';
 import { mirrorHistories } from './histories.ts';
 import { skipWithoutPostgres } from './postgres.ts';
 
 skipWithoutPostgres();
 
-const ROUNDS = process.env.TEST_ALL === undefined ? 10 : 60;
+const ROUNDS = unlessAll(10, 60);
 
 describe(`the mirror of a random history of polls (TEST_SEED=${SEED})`, () => {
   it.each([

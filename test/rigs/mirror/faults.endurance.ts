@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { skipWithoutPostgres } from '../../postgres/postgres.ts';
+import { unlessAll } from '../../support/extent.ts';
 import { allFaults, playFaults } from './faults.ts';
 
 skipWithoutPostgres();
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
-const FAULTS = allFaults(process.env.TEST_ALL === undefined ? 4 : 1);
+const FAULTS = allFaults(unlessAll(4, 1));
 
 describe(`a worker with a mirror (TEST_SEED=${SEED})`, () => {
   it(`follows after ${FAULTS.length} faults, and no reader sees half of a poll`, async () => {

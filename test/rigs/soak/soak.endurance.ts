@@ -2,11 +2,13 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRows } from '../../support/database.ts';
+import { unlessAll } from '../../support/extent.ts';
 import { eventually } from '../../support/program.ts';
 import { childrenOf, expectHoldsNoMore, type Look } from './sample.ts';
 import { SEED, type Soak, soak } from './soak.ts';
 
 const MB = 2 ** 20;
+const POLLS = unlessAll(2_500, 5_000);
 /** Polls until code is compiled and caches are full. */
 const SETTLED = 500;
 const LARGEST_HEAP_GROWTH_BYTES = 5 * MB;
@@ -14,8 +16,8 @@ const LARGEST_HEAP_GROWTH_BYTES = 5 * MB;
 const LARGEST_LOG_BYTES = 6 * MB;
 
 describe(`a soak by chance (TEST_SEED=${SEED})`, () => {
-  it('of 5,000 polls through faults leaves the worker with the live heap, files and timers that it had after 500', async () => {
-    const done = await soak({ lookAt: [50, ...hundreds(5, 50, 5)], from: SETTLED });
+  it(`of ${POLLS} polls through faults leaves the worker with the live heap, files and timers that it had after 500`, async () => {
+    const done = await soak({ lookAt: [50, ...hundreds(5, POLLS / 100, 5)], from: SETTLED });
     const [, settled, ...later] = done.looks;
     expectNoGrowth(settled, later);
     expectTurmoil(done);
