@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { failResponse, isObject, type SimulatedResponse } from './endpoints.ts';
 
-/** The decoded key is `demo-secret-which-everybody-knows`. */
-export const DEMO_SECRET = 'whsec_ZGVtby1zZWNyZXQtd2hpY2gtZXZlcnlib2R5LWtub3dz';
+/** The decoded key is `a-secret-everybody-knows`. */
+export const DEMO_SECRET = 'whsec_YS1zZWNyZXQtZXZlcnlib2R5LWtub3dz';
 export const RECEIVER_PATH = '/_webhooks';
 
 const MAX_AGE_MS = 5 * 60_000;

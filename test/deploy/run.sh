@@ -57,7 +57,7 @@ lay_out_compose() {
 }
 
 # What the page adds for webhooks. The service receives them, under the secret that everybody knows.
-demo_secret=whsec_ZGVtby1zZWNyZXQtd2hpY2gtZXZlcnlib2R5LWtub3dz
+demo_secret=whsec_YS1zZWNyZXQtZXZlcnlib2R5LWtub3dz
 lay_out_webhooks() {
   fences Compose yaml >"$work/compose/compose.override.yaml"
   echo "$url/_webhooks" >"$work/compose/secrets/webhook-url"

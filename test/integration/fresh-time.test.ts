@@ -57,6 +57,7 @@ describe('the share of the time in which the data was fresh', () => {
     // Without a good poll for an hour, which begins 24 hours ago.
     add(...goodPolls(NOON - 26 * HOUR, NOON - 24 * HOUR), ...goodPolls(NOON - 23 * HOUR, NOON));
     expect(readAt(NOON + 1_000).shares[0]?.share).toBeCloseTo(1 - 45 / (24 * 60), 4);
+    expect(readAt(NOON + 1_000).shares.map(({ knownMs }) => Math.round(knownMs / HOUR))).toEqual([24, 26, 26]);
   });
 
   it('is unknown without a poll, and 1 while good polls follow each other in time', () => {

@@ -1,8 +1,11 @@
 import { html } from 'hono/html';
 import type { FreshTime, Outage, Share } from '../../store/queries/fresh-time.ts';
 import { formatDuration } from '../../time/duration.ts';
-import { bdi, countOf, dayOf, type Html, moment, momentInText, nameOfDay, timeOnly } from './html.ts';
+import { bdi, countOf, DAY_MS, dayOf, type Html, moment, momentInText, nameOfDay, timeOnly } from './html.ts';
 import { HATCHED } from './poll-chart.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 const STEP = 12;
 const BAR = 9;
@@ -16,19 +19,25 @@ export function formatShare(share: number): string {
   return share === 1 ? '100 %' : `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
 }
 
-/** How many days must be known for a share to tell more than the one before it. */
-const MIN_DAYS: Readonly<Record<string, number>> = { '7 d': 2, '90 d': 8 };
+/** A share is shown if so much of its time is known that it tells more than the share before it. */
+const MIN_KNOWN_MS: Readonly<Record<string, number>> = {
+  '24 h': MINUTE_MS,
+  '7 d': DAY_MS + HOUR_MS,
+  '90 d': 8 * DAY_MS,
+};
 
-export function renderShares({ shares, days }: FreshTime): Html | '' {
-  const knownDays = days.filter(({ share }) => share !== undefined).length;
-  const known = shares.filter(({ name, share }) => share !== undefined && knownDays >= (MIN_DAYS[name] ?? 0));
-  if (known.length === 0) return '';
-  return html`<dl class="shares" aria-label="Share of the time in which the data was fresh">${known.map(
-    ({ name, share = 0 }) => {
-      const [number = '', unit] = formatShare(share).split(' ');
-      return html`<div><dt>fresh ${name}</dt><dd>${number} <small>${unit}</small></dd></div>`;
-    },
-  )}</dl>`;
+/** `24 h`, or less if no more is known yet. */
+function nameOf({ name, knownMs }: FreshTime['shares'][number]): string {
+  return name === '24 h' && knownMs < DAY_MS - HOUR_MS ? formatDuration(knownMs) : name;
+}
+
+export function renderShares({ shares }: FreshTime): Html | '' {
+  const shown = shares.filter(({ name, knownMs }) => knownMs >= (MIN_KNOWN_MS[name] ?? 0));
+  if (shown.length === 0) return '';
+  return html`<dl class="shares" aria-label="Share of the time in which the data was fresh">${shown.map((known) => {
+    const [number = '', unit] = formatShare(known.share ?? 0).split(' ');
+    return html`<div><dt>fresh ${nameOf(known)}</dt><dd>${number} <small>${unit}</small></dd></div>`;
+  })}</dl>`;
 }
 
 /** A bar for each day: the higher, the more of the day the data was fresh; what is missing lies on top, hatched like failed polls. */

@@ -25,8 +25,8 @@ export type Outage = {
 export type FreshTime = {
   /** The share of each day (UTC) in which the data was fresh, oldest first; the last is today, up to now. */
   readonly days: readonly { readonly startsAt: number; readonly share: Share }[];
-  /** The share of the last 24 hours, 7 days and 90 days, and since when anything is known. */
-  readonly shares: readonly { readonly name: string; readonly share: Share }[];
+  /** The share of the last 24 hours, 7 days and 90 days, and of how much (ms) of that time anything is known. */
+  readonly shares: readonly { readonly name: string; readonly share: Share; readonly knownMs: number }[];
   /** The last outages, newest first. */
   readonly outages: readonly Outage[];
 };
@@ -64,16 +64,16 @@ export function createFreshTime(): (db: Database.Database, now: number) => Fresh
     for (const run of db.prepare(RUNS_AFTER).raw(true).iterate(timeline.lastId()) as IterableIterator<Run>)
       if (!timeline.add(run)) break;
     const { pending, outages } = timeline.upTo(now);
-    const share = (from: number, to: number): Share => sums.share(from, to, pending);
+    const share = (from: number, to: number) => sums.share(from, to, pending);
     return {
       days: Array.from({ length: DAYS }, (_, index) => {
         const startsAt = since + index * DAY_MS;
-        return { startsAt, share: share(startsAt, startsAt + DAY_MS) };
+        return { startsAt, share: share(startsAt, startsAt + DAY_MS).share };
       }),
       shares: [
-        { name: '24 h', share: share(now - DAY_MS, now) },
-        { name: '7 d', share: share(now - 7 * DAY_MS, now) },
-        { name: '90 d', share: share(since, now) },
+        { name: '24 h', ...share(now - DAY_MS, now) },
+        { name: '7 d', ...share(now - 7 * DAY_MS, now) },
+        { name: '90 d', ...share(since, now) },
       ],
       outages,
     };
@@ -104,7 +104,7 @@ function createSums() {
       for (const hour of hours.keys()) if ((hour + 1) * HOUR_MS <= time) hours.delete(hour);
     },
     /** The share from the full hour nearest to `from` up to `to`, with spans that are not added yet. */
-    share: (from: number, to: number, pending: readonly Span[]): Share => {
+    share: (from: number, to: number, pending: readonly Span[]) => {
       const total = { fresh: 0, stale: 0 };
       const first = Math.round(from / HOUR_MS);
       for (let hour = first; hour * HOUR_MS < to; hour += 1) {
@@ -115,8 +115,9 @@ function createSums() {
       const start = first * HOUR_MS;
       for (const span of pending)
         addTo(total, Math.max(0, Math.min(span.to, to) - Math.max(span.from, start)), span.isFresh);
-      const known = total.fresh + total.stale;
-      return known === 0 ? undefined : total.fresh / known;
+      const knownMs = total.fresh + total.stale;
+      const share: Share = knownMs === 0 ? undefined : total.fresh / knownMs;
+      return { share, knownMs };
     },
   };
 }
