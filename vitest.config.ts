@@ -9,7 +9,7 @@ const SUITES = {
   /** `npm test`: needs nothing but Node. */
   test: {
     include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/model/*.test.ts'],
-    longest: ['publish', 'backup', 'demo', 'changes', 'status', 'model', 'heartbeat', 'stop'],
+    longest: ['publish', 'backup', 'demo', 'changes', 'status', 'model', 'heartbeat'],
     maxWorkers: 5,
     testTimeout: 60 * SECOND,
   },
@@ -17,7 +17,17 @@ const SUITES = {
   system: {
     include: ['test/system/**/*.test.ts', 'test/rigs/**/*.test.ts'],
     exclude: ['test/rigs/model/**'],
-    longest: ['page-live', 'proxy', 'faults', 'database-fault', 'page-states', 'request-counts', 'log-reader'],
+    longest: [
+      'page-live',
+      'proxy',
+      'faults',
+      'changes',
+      'stop',
+      'database-fault',
+      'page-states',
+      'request-counts',
+      'log-reader',
+    ],
     maxWorkers: 6,
     testTimeout: 60 * SECOND,
   },
