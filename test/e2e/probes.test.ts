@@ -22,7 +22,7 @@ describe('readyz', () => {
 
   it('says that data is stale, from the age that is set, until the next good poll', async () => {
     const bench = await setUp();
-    const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
+    const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '3s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
     const { worker, url } = await serveHere(bench, env);
     await worker.waitForPoll('changed');
     bench.simulator.setFault('down', true);

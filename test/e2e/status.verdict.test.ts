@@ -61,7 +61,7 @@ describe('the verdict of status', { timeout: 60_000 }, () => {
     'is that of /readyz if no poll has succeeded (%s)',
     async (fault, headline, reasons) => {
       const bench = await setUp({ faults: [fault] });
-      const { worker, url } = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+      const { worker, url } = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
       await worker.waitForPoll('failed');
       const verdict = await verdictOf(bench);
       expect(essenceOf(verdict)).toEqual({ state: 'bad', headline, ready: false, reasons });
@@ -172,7 +172,7 @@ describe('a token', { timeout: 60_000 }, () => {
     };
     expect(await told()).toBe(undefined);
     bench.simulator.setFault('login-down', true);
-    const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+    const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
     await worker.waitForLog((line) => /^worker started/.test(String(line.msg)));
     // The token of `sync` is lost with its process.
     expect(await told()).toBe(undefined);

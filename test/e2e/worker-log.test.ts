@@ -45,7 +45,7 @@ describe('the log of a worker', () => {
 
   it('says that a run has no row', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '1s' });
+    const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '3s', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '1s' });
     expect((await worker.waitForPoll('changed')).run_id).toBe(1);
     const writer = holdForWriting(bench.database);
     worker.send('SIGHUP');

@@ -134,7 +134,7 @@ describe('a Retry-After in seconds', () => {
     const service = await startService({ leagues: [pause, listLeagues([makeLeague('a')])] });
     const bench = setUpFor(service.url);
     const clock = makeFakeClock(bench.folder, '+0');
-    const worker = runUnder(clock, bench, { LEAGUE_SYNC_RUN_TIMEOUT: '2s' });
+    const worker = runUnder(clock, bench, { LEAGUE_SYNC_RUN_TIMEOUT: '4s' });
     await worker.waitForPoll('failed');
     clock.set(offset);
     const polls = () => service.seen('leagues');

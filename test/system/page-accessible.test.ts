@@ -31,7 +31,7 @@ const STATES: Readonly<Record<string, () => Promise<string>>> = {
   'stale because the service fails': async () => {
     const { worker, simulator, url } = await serveReal({
       LEAGUE_SYNC_STALE_AFTER: '1s',
-      LEAGUE_SYNC_RUN_TIMEOUT: '1s',
+      LEAGUE_SYNC_RUN_TIMEOUT: '3s',
     });
     simulator.setFault('down', true);
     worker.send('SIGHUP');

@@ -11,7 +11,7 @@ beforeEach(({ skip }) => skip(NO_BROWSER !== undefined, NO_BROWSER));
 /** A worker whose polls had every outcome: changed, unchanged, failed, and at last held. */
 async function serveEveryOutcome() {
   const bench = await setUp();
-  const served = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+  const served = await serve(bench, { LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
   const { worker } = served;
   const poll = (outcome: string) => {
     worker.send('SIGHUP');

@@ -104,7 +104,7 @@ describe('an operator', () => {
 
   it('sees that polls fail, why, and that the data has grown stale', async () => {
     const bench = await setUp();
-    const served = await serve(bench, { LEAGUE_SYNC_STALE_AFTER: '1s', LEAGUE_SYNC_RUN_TIMEOUT: '1s' });
+    const served = await serve(bench, { LEAGUE_SYNC_STALE_AFTER: '1s', LEAGUE_SYNC_RUN_TIMEOUT: '3s' });
     await served.worker.waitForPoll('changed');
     await fetch(`${bench.simulator.url}/_faults/down`, { method: 'PUT' });
     served.worker.send('SIGHUP');

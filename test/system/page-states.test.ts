@@ -73,7 +73,7 @@ describe('the page', () => {
 
   it('shows an expired token in red instead of a session', async () => {
     const bench = await setUp({ tokenLifeMs: 3_000, faults: ['wrong-clock'] });
-    const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '1s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
+    const env = { LEAGUE_SYNC_STALE_AFTER: '2s', LEAGUE_SYNC_RUN_TIMEOUT: '3s', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
     const { worker, url } = await serve(bench, env);
     await worker.waitForPoll('changed');
     const session = async () => JSON.parse(await (await fetch(`${url}/status.json`)).text()).session;
@@ -115,7 +115,7 @@ describe('the page', () => {
     skip(why !== undefined, why);
     const bench = await setUp();
     const clock = makeFakeClock(bench.folder, '+0');
-    const env = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_STALE_AFTER: '4s', LEAGUE_SYNC_RUN_TIMEOUT: '1s' };
+    const env = { LEAGUE_SYNC_LISTEN: '127.0.0.1:0', LEAGUE_SYNC_STALE_AFTER: '4s', LEAGUE_SYNC_RUN_TIMEOUT: '3s' };
     const worker = runUnder(clock, bench, env);
     const { url } = await worker.waitForLog((line) => line.url !== undefined);
     await worker.waitForPoll('changed');

@@ -200,7 +200,7 @@ describe('a service over TLS beyond a proxy', () => {
 
   it('is given up at the limit of an attempt if the proxy never answers', async () => {
     const { bench, proxy } = await startOffice('https', () => 'hang');
-    const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms', LEAGUE_SYNC_RUN_TIMEOUT: '1s' };
+    const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms', LEAGUE_SYNC_RUN_TIMEOUT: '3s' };
     const sync = bench.start(['sync'], { ...limits, https_proxy: proxy.url });
     await eventually('it ends', () => !sync.alive(), SOON_MS);
     expect((await sync.waitForExit()).code).toBe(1);
@@ -219,7 +219,7 @@ describe('a service over TLS beyond a proxy', () => {
   it('is synced from again once the proxy has recovered', async () => {
     let behaviour: ProxyBehaviour = 'relay';
     const { bench, proxy } = await startOffice('https', () => behaviour);
-    const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '300ms', LEAGUE_SYNC_RUN_TIMEOUT: '1s' };
+    const limits = { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '1s', LEAGUE_SYNC_RUN_TIMEOUT: '3s' };
     const worker = bench.start(['run'], { ...limits, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND, https_proxy: proxy.url });
     await worker.waitForPoll('changed');
     behaviour = 'hang';
