@@ -9,7 +9,7 @@ const SUITES = {
   /** `npm test`: needs nothing but Node. */
   test: {
     include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/model/*.test.ts'],
-    longest: ['publish', 'backup', 'demo', 'changes', 'status', 'model', 'heartbeat'],
+    longest: ['publish', 'backup', 'changes', 'status', 'model', 'heartbeat'],
     maxWorkers: 5,
     testTimeout: 60 * SECOND,
   },
@@ -23,6 +23,7 @@ const SUITES = {
       'faults',
       'changes',
       'stop',
+      'demo',
       'database-fault',
       'page-states',
       'request-counts',
