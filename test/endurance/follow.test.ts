@@ -1,12 +1,7 @@
 import { expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
-import {
-  changesOf,
-  createRestartedFollower,
-  expectAllFollowed,
-  findFreePort,
-  followOverHttp,
-} from '../support/feed-followers.ts';
+import { changesOf, createRestartedFollower, expectAllFollowed, followOverHttp } from '../support/feed-followers.ts';
+import { findFreePort } from '../support/port.ts';
 
 const WORKERS = 20;
 const POLLS = 50;
@@ -16,6 +11,7 @@ it(`through ${WORKERS * POLLS} polls with kills, who follows the changes gets ea
 }, async () => {
   const bench = await setUp({ churnMs: 20 });
   expect((await bench.run(['sync'])).code).toBe(0);
+  // All workers of the test have the same address.
   const listen = `127.0.0.1:${await findFreePort()}`;
   const byHttp = followOverHttp(`http://${listen}`);
   const steady = bench.start(['changes', '--follow', '--json', '--since', '0']);

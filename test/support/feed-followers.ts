@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { SimulatedBench } from './bench.ts';
@@ -7,16 +5,6 @@ import { eventually, type RunningProgram } from './program.ts';
 
 /** Small, so that a page rarely has everything. */
 const LIMIT = 7;
-
-/** All workers of the test have the same address. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await once(server.close(), 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port was bound');
-  return address.port;
-}
 
 export type Change = { readonly seq: number };
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server, Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished, TestRunner } from 'vitest';
 
 /** A listener on loopback. */
@@ -37,6 +37,16 @@ export async function openPort(server: Server): Promise<Port> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP port was bound');
   return { port: address.port, connections: () => connections, [Symbol.asyncDispose]: end };
+}
+
+/** A port that was free a moment ago, for programs that take a number. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await once(server.close(), 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP port was bound');
+  return address.port;
 }
 
 /** Relays everything in both directions; if one side ends, so does the other. */

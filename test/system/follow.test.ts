@@ -1,13 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { EVERY_SECOND, setUp } from '../support/bench.ts';
-import {
-  changesOf,
-  createRestartedFollower,
-  expectAllFollowed,
-  findFreePort,
-  followOverHttp,
-} from '../support/feed-followers.ts';
+import { changesOf, createRestartedFollower, expectAllFollowed, followOverHttp } from '../support/feed-followers.ts';
+import { findFreePort } from '../support/port.ts';
 
 const ROUNDS = 8;
 /** How long (ms) a worker lives in each round: from before its first poll to after several. */
@@ -15,6 +10,7 @@ const LIVES = [150, 2_500, 700, 1_900, 300, 3_000, 1_200, 2_200];
 it('who follows the changes, by HTTP or by --follow, gets each once, whatever becomes of the worker', async () => {
   const bench = await setUp({ churnMs: 100 });
   expect((await bench.run(['sync'])).code).toBe(0);
+  // All workers of the test have the same address.
   const listen = `127.0.0.1:${await findFreePort()}`;
   const byHttp = followOverHttp(`http://${listen}`);
   const steady = bench.start(['changes', '--follow', '--json', '--since', '0']);

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { makeFolder } from '../support/folder.ts';
+import { findFreePort } from '../support/port.ts';
 import { DEADLINE_MS, eventually, readLines } from '../support/program.ts';
 import { missingPython } from '../support/python.ts';
 import { changeByte, makeAllMessages, makeChanges, makeSecret, send, startJudge } from '../support/webhook-messages.ts';
@@ -24,15 +25,6 @@ function codeOf(label: string): string {
   const codes = [...PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => name === label);
   expect(codes).toHaveLength(1);
   return codes[0]?.[2] ?? '';
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await once(server.close(), 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port was bound');
-  return address.port;
 }
 
 /** Resolves to whether something listens at the port. */

@@ -1,9 +1,5 @@
 import { formatTimestamp } from '../../time/clock.ts';
-import { DAY_MS, MONTHS } from './html.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS, MONTHS, SECOND_MS } from './html.ts';
 
 const TIME_STEPS_MS = [
   ...[1, 5, 10, 30].map((seconds) => seconds * SECOND_MS),

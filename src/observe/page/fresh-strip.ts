@@ -1,11 +1,20 @@
 import { html } from 'hono/html';
 import type { FreshTime, Outage, Share } from '../../store/queries/fresh-time.ts';
 import { formatDuration } from '../../time/duration.ts';
-import { bdi, countOf, DAY_MS, dayOf, type Html, moment, momentInText, nameOfDay, timeOnly } from './html.ts';
+import {
+  bdi,
+  countOf,
+  DAY_MS,
+  dayOf,
+  HOUR_MS,
+  type Html,
+  MINUTE_MS,
+  moment,
+  momentInText,
+  nameOfDay,
+  timeOnly,
+} from './html.ts';
 import { HATCHED } from './poll-chart.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 const STEP = 12;
 const BAR = 9;

@@ -2,8 +2,10 @@ import { html } from 'hono/html';
 import { formatTimestamp, timeOfDay } from '../../time/clock.ts';
 import { formatAge } from '../../time/duration.ts';
 
-const SECOND_MS = 1_000;
-export const DAY_MS = 86_400_000;
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 export const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 /** Longer ids may not fit into the URL of a request. */
 const MAX_LINKED_ID_LENGTH = 2_000;

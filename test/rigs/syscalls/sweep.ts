@@ -1,3 +1,4 @@
+import { unlessAll } from '../../support/extent.ts';
 import { describeInjection, type Injection } from './syscall.ts';
 
 /** Parallel attempts: most of them wait, since a clean stop tries for two seconds to leave one file. */
@@ -12,7 +13,7 @@ const MOST_TRIED = 4;
  */
 export function pickCalls(count: number): readonly number[] {
   const all = Array.from({ length: count }, (_, index) => index + 1);
-  if (process.env.TEST_ALL === '1' || count <= MOST_TRIED) return all;
+  if (count <= unlessAll(MOST_TRIED, count)) return all;
   const distance = Math.ceil(count / MOST_TRIED);
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * distance));
   console.info(`every ${distance}th of ${count} calls; TEST_SEED=${seed}`);
