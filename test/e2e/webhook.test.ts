@@ -158,7 +158,7 @@ describe('a webhook that fails', () => {
   }
 
   it('is shown by the page, status.json and the metrics, and leaves the worker ready', async () => {
-    const { receiver, read } = await setUpFailing();
+    const { bench, receiver, read } = await setUpFailing();
     const { host } = new URL(receiver.url);
     expect(JSON.parse(await read('/status.json')).stored.webhook).toMatchObject({
       host,
@@ -180,6 +180,8 @@ describe('a webhook that fails', () => {
     ])
       expect(page).toContain(text);
     expect(JSON.parse(await read('/readyz'))).toEqual({ ready: true, reasons: [] });
+    const { stdout } = await bench.run(['status', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'warning', headline: 'Up to date, but the webhook fails' });
   });
 
   it('whose receiver hangs leaves the worker ready, and polls go on', async () => {

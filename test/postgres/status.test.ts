@@ -91,6 +91,8 @@ describe('a worker with a mirror', () => {
     expect(await (await fetch(`${url}/`)).text()).toMatch(
       /Up to date, but the mirror fails<.+>mirror fails<.+<dt>Mirror<\/dt><dd>lag not known yet.+ECONNREFUSED/s,
     );
+    const { stdout } = await bench.run(['status', '--json'], gone);
+    expect(JSON.parse(stdout)).toMatchObject({ headline: 'Up to date, but the mirror fails', ready: true });
     const found = await scrape(`${url}`);
     expect([found.value(LAG), found.value(SUCCESS)]).toEqual([undefined, 0]);
     await worker.stop();
