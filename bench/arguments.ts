@@ -7,6 +7,7 @@ import { history } from './parts/history.ts';
 import { load } from './parts/load.ts';
 import { mirror } from './parts/mirror.ts';
 import { pages } from './parts/pages.ts';
+import { runs } from './parts/runs.ts';
 import { start } from './parts/start.ts';
 import { life } from './parts/typical.ts';
 import { webhook } from './parts/webhook.ts';
@@ -14,7 +15,7 @@ import { year } from './parts/year.ts';
 import { YEAR_OF_POLLS } from './year/year.ts';
 
 /** All parts, in the order in which they are measured and reported. */
-const PARTS: readonly Part[] = [load, life, start, loop, webhook, mirror, pages, history, year];
+const PARTS: readonly Part[] = [load, life, start, loop, webhook, mirror, pages, runs, history, year];
 const ROUNDS = 5;
 const NAMES = PARTS.map(({ name }) => name).join(', ');
 

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 
 // Checks that a commit is releasable: `check-release.ts`; and that a tag is: `check-release.ts v1.2.3`. docs/release.md
@@ -6,7 +7,9 @@ import { globSync, readFileSync } from 'node:fs';
 
 type Manifest = { readonly version: string };
 type Lockfile = Manifest & { readonly packages: Readonly<Record<string, Manifest>> };
-type Journal = { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
+type Journal = { readonly entries: readonly { readonly tag: string }[] };
+/** The SHA-256 of each migration that a version was released with, in order. */
+type Released = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Other places that contain the version. */
 const NAMED: readonly (readonly [string, RegExp])[] = [
@@ -16,6 +19,7 @@ const NAMED: readonly (readonly [string, RegExp])[] = [
   ['docs/deployment.md', /league-sync-(\d[^\s`]*)\.tgz/g],
 ];
 const JOURNAL = 'migrations/meta/_journal.json';
+const RELEASED = 'migrations/released.json';
 
 const tag = process.argv[2];
 const faults: string[] = [];
@@ -29,7 +33,7 @@ const [unreleased, ...released] = readFileSync('CHANGELOG.md', 'utf8')
 checkVersion();
 const versions = checkHeadings();
 checkFixtures();
-checkReleased(versions.filter((of) => of !== version));
+checkReleased(versions);
 if (tag !== undefined) checkTag(tag);
 
 if (faults.length > 0) {
@@ -94,21 +98,27 @@ function checkFixtures(): void {
 }
 
 /** Migrations that were released, and their order, must not change. */
-function checkReleased(earlier: readonly string[]): void {
-  for (const of of earlier) {
-    const journal = git('show', `v${of}:${JOURNAL}`);
-    if (journal === undefined) {
-      faults.push(`the tag v${of} is not here, so what it released cannot be compared; fetch the tags`);
-      continue;
-    }
-    const present = readJson<Journal>(JOURNAL).entries;
-    for (const [index, entry] of (JSON.parse(journal) as Journal).entries.entries()) {
-      const file = `migrations/${entry.tag}.sql`;
-      const isInPlace = present[index]?.idx === entry.idx && present[index]?.tag === entry.tag;
-      const isSame = globSync(file).length > 0 && git('show', `v${of}:${file}`) === readFileSync(file, 'utf8');
-      if (!isInPlace || !isSame) faults.push(`${file} was released with v${of} and must stay as and where it was`);
+function checkReleased(changelog: readonly string[]): void {
+  const released = readJson<Released>(RELEASED);
+  const present = readJson<Journal>(JOURNAL).entries.map(
+    ({ tag }) => [tag, digestOf(`migrations/${tag}.sql`)] as const,
+  );
+  for (const of of changelog) {
+    if (of in released) continue;
+    faults.push(`${RELEASED}: lacks ${of}; add "${of}": ${JSON.stringify(Object.fromEntries(present))}`);
+  }
+  for (const [of, migrations] of Object.entries(released)) {
+    if (!changelog.includes(of)) faults.push(`${RELEASED}: names ${of}, which CHANGELOG.md does not`);
+    for (const [index, [tag, sha256]] of Object.entries(migrations).entries()) {
+      if (present[index]?.[0] !== tag || present[index]?.[1] !== sha256)
+        faults.push(`migrations/${tag}.sql was released with ${of} and must stay as and where it was`);
     }
   }
+}
+
+/** Undefined if there is no such file. */
+function digestOf(file: string): string | undefined {
+  return globSync(file).length === 0 ? undefined : hash('sha256', readFileSync(file, 'utf8'));
 }
 
 function checkTag(name: string): void {

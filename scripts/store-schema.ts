@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
 import bundled from '../src/simulator/leagues.json' with { type: 'json' };
 import { startSimulator } from '../src/simulator/simulator.ts';
 
@@ -39,6 +40,7 @@ try {
   await makeUnderFault('login-refused', 'sync', [77]);
   await runWorker();
   await makeUnderFault('empty-list', 'sync', [3]);
+  askForPoll();
   mkdirSync('test/fixtures', { recursive: true });
   copyFileSync(database, fixture);
   console.log(`${fixture} is rebuilt`);
@@ -54,6 +56,13 @@ async function makeUnderFault(fault: string, command: string, expected: readonly
   simulator.setFault(fault, true);
   await make(command, expected);
   simulator.setFault(fault, false);
+}
+
+/** As `poll` does, of which no row stays. */
+function askForPoll(): void {
+  const db = new Database(database);
+  db.exec("INSERT INTO poll_requests (asked_at) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'))");
+  db.close();
 }
 
 function make(command: string, expected: readonly number[]): Promise<void> {

@@ -1,7 +1,10 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
+import { writeAsTyped } from './command-line/advice.ts';
 import type { Mode, ProcessIO } from './commands/command.ts';
 import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
@@ -11,17 +14,26 @@ import { createPaint, type Terminal } from './terminal/style.ts';
 
 const stopping = new AbortController();
 const logs: (() => Promise<void>)[] = [];
-let stoppedBy: 'SIGTERM' | 'SIGINT' | undefined;
+let stoppedBy: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | undefined;
 let stoppedAt = 0;
+let onHangup: () => void = () => undefined;
 let mode: Mode | undefined;
+/** What they print is data, not advice. */
+const DATA_COMMANDS: readonly string[] = ['changes', 'query'];
 /** A command whose output could not be written fails even if its work succeeded. */
 let outputFailed = false;
 
 const STOPPING = ['SIGTERM', 'SIGINT'] as const;
 /** Under npm, Ctrl-C sends SIGINT twice, from the terminal and from npm. Signals within this time count as one. */
 const NPM_FORWARD_MS = process.env.npm_lifecycle_event === undefined ? 0 : 1_000;
+/** Connections may take 10 s, so this is enough for three addresses. */
+const ADDRESS_TIMEOUT_MS = 3_000;
 /** How long (ms) open handles may delay the exit. */
 const LINGER_MS = 500;
+/** The streams that were a terminal at the start. Under `nohup` none is, except that macOS leaves stdin as it is. */
+const AT_TERMINAL = (process.platform === 'darwin' ? [1, 2] : [0, 1, 2]).filter((fd) => isatty(fd));
+/** A shell that ends sends SIGHUP before its terminal is gone. */
+const CLOSING_MS = 2_000;
 
 const io: ProcessIO = {
   pid: process.pid,
@@ -36,7 +48,6 @@ const io: ProcessIO = {
   errorTerminal: terminalOf(process.stderr),
   readInput: () => text(process.stdin),
   isAlive,
-  hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
@@ -47,7 +58,9 @@ const io: ProcessIO = {
   },
   closeLogs: async () => void (await Promise.all(logs.splice(0).map((close) => close()))),
   stop: stopping.signal,
-  onHangup: (callback) => process.on('SIGHUP', callback),
+  onHangup: (callback) => {
+    onHangup = callback;
+  },
 };
 
 function isAlive(pid: number): boolean {
@@ -62,7 +75,8 @@ function isAlive(pid: number): boolean {
 function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   // The callback is called even if the write fails, for example with EPIPE (`| head`).
-  process.stdout.write(`${line}\n`, () => resolve());
+  const isData = /^[[{]/.test(line) || DATA_COMMANDS.includes(process.argv[2] ?? '');
+  process.stdout.write(`${isData ? line : writeAsTyped(line, process.env)}\n`, () => resolve());
   // A stuck reader of stdout must not block the shutdown.
   return unlessAborted(promise, stopping.signal).catch(() => undefined);
 }
@@ -80,27 +94,41 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-function listenToSignals(): void {
-  for (const signal of STOPPING) {
-    process.on(signal, () => {
-      // A second signal ends the process at once; SQLite recovers from that.
-      if (stoppedBy !== undefined) {
-        if (performance.now() - stoppedAt < NPM_FORWARD_MS) return;
-        exitNow(128 + constants.signals[signal]);
-      }
-      stoppedBy = signal;
-      stoppedAt = performance.now();
-      stopping.abort(new StoppedError());
-    });
+/** A closed terminal is no terminal any more: all that can be done with it fails with EIO. */
+function isTerminalGone(): boolean {
+  return AT_TERMINAL.some((fd) => !isatty(fd));
+}
+
+function stopBy(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void {
+  // A second signal ends the process at once; SQLite recovers from that.
+  if (stoppedBy !== undefined) {
+    if (performance.now() - stoppedAt < NPM_FORWARD_MS) return;
+    exitNow(128 + constants.signals[signal]);
   }
+  stoppedBy = signal;
+  stoppedAt = performance.now();
+  stopping.abort(new StoppedError());
+}
+
+function hangUp(): void {
+  // Both the kernel and the shell send it when a terminal is closed, so another one is no second signal.
+  if (stoppedBy !== undefined) return;
+  if (mode === 'oneShot' || isTerminalGone()) stopBy('SIGHUP');
+  else {
+    onHangup();
+    setTimeout(() => isTerminalGone() && hangUp(), CLOSING_MS).unref();
+  }
+}
+
+function listenToSignals(): void {
+  for (const signal of STOPPING) process.on(signal, stopBy);
+  process.on('SIGHUP', hangUp);
   // Without a listener, Node would open its inspector, which exposes all memory, secrets included.
   process.on('SIGUSR1', () => undefined);
-  // Without a listener, SIGHUP would end the commands that do not handle it themselves.
-  process.on('SIGHUP', () => undefined);
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
       const code = codeOf(error);
-      if (code !== 'EPIPE' && !outputFailed) {
+      if (code !== 'EPIPE' && !outputFailed && !isTerminalGone()) {
         outputFailed = true;
         printError(`${LEAD}The output could not be written (${code}); redirect it to a place with free space.`);
       }
@@ -128,7 +156,7 @@ function begin(as: Mode): void {
 }
 
 function printError(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${writeAsTyped(text, process.env)}\n`);
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
@@ -146,6 +174,8 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
 async function runProcess(): Promise<void> {
   // Without this flag, V8's new space grows to 48 MB and stays there, although the worker is mostly idle.
   setFlagsFromString('--semi-space-growth-factor=1');
+  // Node's 250 ms for each address of a name but the last are too short for a distant server.
+  setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_TIMEOUT_MS);
   listenToSignals();
   let exitCode = await main(process.argv.slice(2), io, begin);
   // A signal that arrived during a transaction is delivered only after a full turn of the event loop.

@@ -5,7 +5,7 @@ export const EXIT = {
   held: 3,
   usage: 64,
   database: 74,
-  locked: 75,
+  notNow: 75,
   credentials: 77,
   settings: 78,
 } as const;
@@ -143,6 +143,11 @@ export class SettingsError extends Error {
   }
 }
 
+/** The address of LEAGUE_SYNC_LISTEN may become free, or come to this machine, so a later start may succeed. */
+export class AddressError extends SettingsError {
+  override name = 'AddressError';
+}
+
 export class UsageError extends Error {
   override name = 'UsageError';
 }
@@ -158,15 +163,20 @@ export function codeOf(error: unknown): string {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof LockedError || error instanceof AddressError) return EXIT.notNow;
   if (error instanceof SettingsError) return EXIT.settings;
-  if (error instanceof LockedError) return EXIT.locked;
   if (error instanceof DatabaseError) return EXIT.database;
-  if (error instanceof CredentialsError) return EXIT.credentials;
+  if (error instanceof RunError && error.kind === 'credentials') return EXIT.credentials;
   return EXIT.failed;
 }
+
+/** Messages of libraries may quote what they were given. */
+const MAX_UNEXPECTED_LENGTH = 300;
 
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown error';
-  return new RunError('internal', false, `Unexpected internal error (${what}).`, { cause: error });
+  return new RunError('internal', false, `Unexpected internal error (${what.slice(0, MAX_UNEXPECTED_LENGTH)}).`, {
+    cause: error,
+  });
 }

@@ -30,6 +30,7 @@ export async function openLog(config: LogConfig, fd: number, terminal: Terminal 
     // The timer also keeps the process alive until the log is closed.
     const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     out.once('close', resolve);
+    out.once('error', resolve);
     out.end();
     await promise;
     clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { createProgram, type Execute } from './command-line-options.ts';
+import { createProgram, type Execute } from './command-line/options.ts';
 import type { Mode, ProcessIO } from './commands/command.ts';
 import { EXIT, exitCodeOf, RunError, SettingsError } from './errors.ts';
 import type { Terminal } from './terminal/style.ts';

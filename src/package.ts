@@ -1,14 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Finds package.json above this module (in `src`, or in `dist` once bundled). Throws an Error if there is none. */
+let found: ReturnType<typeof readPackage> | undefined;
+
+/**
+ * The version and the folders of this package. Read once, when the program starts, since an upgrade may replace or
+ * remove the files of a program that runs. Throws Node's error if there is no package.json.
+ */
 export function findPackage() {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error('No package.json in any folder above the program.');
-    folder = parent;
-  }
+  found ??= readPackage();
+  return found;
+}
+
+function readPackage() {
+  // Above `src`, or above `dist` once bundled.
+  const folder = dirname(import.meta.dirname);
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
   return { version, folder, migrations: join(folder, 'migrations') };
 }

@@ -7,7 +7,12 @@ const TOKEN_KEPT_MS = 600_000;
 const MAX_TOKENS_KEPT = 1_000;
 /** Redacting shorter secrets would garble ordinary text. */
 const MIN_SECRET_LENGTH = 4;
+/** Messages have these words anyway. Redacting one would tell that it is the secret, and garble the message. */
+const ORDINARY =
+  /^(?:access|account|admin|authentication|connection|credentials|database|failed|host|league|login|password|postgres|refused|role|secret|server|service|sync|test|token|user|username)$/i;
 const MIN_TOKEN_LENGTH_IN_DATA = 8;
+/** A regular expression of many long tokens would be too large, and the error would quote them. */
+const MAX_SEARCHED_LENGTH = 64;
 const REDACTED = '[secret]';
 
 /** The secrets of this process, to be removed from text that comes from the service. */
@@ -25,7 +30,8 @@ export function createSecrets(now = (): number => performance.now()) {
     const all = tokens.map(({ token }) => token);
     inMessages = longestFirst([...credentials, ...encodings(...all)], MIN_SECRET_LENGTH);
     inData = longestFirst([...pairs, ...encodings(...all.filter(looksRandom))], MIN_TOKEN_LENGTH_IN_DATA);
-    anyInData = inData.length === 0 ? undefined : new RegExp(inData.map(RegExp.escape).join('|'));
+    const beginnings = inData.map((secret) => RegExp.escape(secret.slice(0, MAX_SEARCHED_LENGTH)));
+    anyInData = inData.length === 0 ? undefined : new RegExp(beginnings.join('|'));
   };
   return {
     addCredentials: (username: string, password: string, basicPair: string): void => {
@@ -43,13 +49,21 @@ export function createSecrets(now = (): number => performance.now()) {
     },
     /** For messages of the service: redacts every secret of at least `MIN_SECRET_LENGTH` characters. */
     scrub: (text: string): string => replaceAll(text, inMessages),
-    /** For stored JSON: redacts random-looking tokens and the Basic pair. Keeps the password: names may contain it. */
+    /**
+     * For stored JSON: redacts random-looking tokens and the Basic pair. Keeps the password: names may contain it. If the
+     * text is not JSON, the result may be.
+     */
     scrubTokens: (json: string): string => {
       const text = unescapeAscii(json);
       // One search for all secrets takes a third of the time of one search per secret, and most bodies contain none.
-      return anyInData?.test(text) ? replaceAll(text, inData) : text;
+      return anyInData?.test(text) ? replaceAll(text, inData) : json;
     },
   };
+}
+
+/** For messages of other programs: as `scrub`, for secrets that do not change while `text` is made. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return replaceAll(text, longestFirst(encodings(...secrets), MIN_SECRET_LENGTH));
 }
 
 /** Each secret in three forms: as it is, as in JSON, and as in JSON with escaped slashes (which PHP writes). */
@@ -78,7 +92,8 @@ function unescapeAscii(json: string): string {
 
 /** Longest first, since `username:password` must be replaced before the password inside it. */
 function longestFirst(secrets: readonly string[], minLength: number): readonly string[] {
-  return [...new Set(secrets)].filter(({ length }) => length >= minLength).sort((a, b) => b.length - a.length);
+  const long = [...new Set(secrets)].filter((secret) => secret.length >= minLength && !ORDINARY.test(secret));
+  return long.sort((a, b) => b.length - a.length);
 }
 
 function replaceAll(text: string, secrets: readonly string[]): string {

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 . support/steps.sh
 
 # Each installs what it needs, and mostly waits for npm or for a clock, so two run at once.
-for ring in nodes/run.sh documents/run.sh container/run.sh deploy/run.sh package/run.sh systemd/run.sh install/run.sh \
+for ring in nodes/run.sh documents/run.sh documents/first-day.sh container/run.sh deploy/run.sh package/run.sh systemd/run.sh install/run.sh \
   install/bare.sh; do
   await_steps 1
   start_step "test/$ring" bash "$ring"

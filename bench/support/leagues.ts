@@ -3,7 +3,8 @@ import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { LEAGUE_FIELDS } from '../../src/league/schemas.ts';
-import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
+import { createRandom, pickIndex, type Random } from '../../src/simulator/churn.ts';
+import { shuffleItems } from '../../test/support/shuffle.ts';
 
 export type SentLeague = Readonly<Record<string, unknown>> & { readonly league_id: string };
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { TransportError } from '../../src/errors.ts';
-import type { Transport } from '../../src/service/open-service.ts';
+import type { Transport } from '../../src/service/transport.ts';
 import { churn, createRandom, type Random, startChurn } from '../../src/simulator/churn.ts';
 import bundled from '../../src/simulator/leagues.json' with { type: 'json' };
 import type { HandClock } from './clock.ts';
@@ -126,5 +126,5 @@ function answer(status: number, content: string | object, date?: number, etag?: 
     etag,
   };
   const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
-  return { status, body, header: (name: string) => headers[name] };
+  return { url: 'https://api.example.com', status, body, header: (name: string) => headers[name], via: '' };
 }

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { connect, openService } from '../../src/service/open-service.ts';
+import { createConnection } from '../../src/service/connection.ts';
+import { openService } from '../../src/service/open-service.ts';
 import { createRandom } from '../../src/simulator/churn.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
@@ -41,7 +42,7 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
   const journal = createLoginRecorder(store, fingerprint, log);
   const transport = createYearService(clock, service);
   const parts = { clock, random: createRandom(SEED) };
-  const connection = connect(transport, { onRetryAfter: journal.recordRetryAfter }, parts);
+  const connection = createConnection(transport, { onRetryAfter: journal.recordRetryAfter }, parts);
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const { client, drift, secrets, retryAfter } = openService(
     { credentials, loginLeewayMs: LEEWAY_MS, runTimeoutMs: RUN_TIMEOUT_MS },
@@ -59,6 +60,7 @@ export async function openYearWorker(path: string, options: YearOptions): Promis
     scrub: secrets.scrub,
     clock,
     scope: 'all',
+    baseUrl: 'https://service.example',
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: retryAfter.until,

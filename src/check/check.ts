@@ -4,8 +4,8 @@ import type { Environment, Settings } from '../config/environment.ts';
 import { databasePath } from '../config/paths.ts';
 import type { ProxyServer } from '../config/proxy.ts';
 import { type Problem, SettingsError } from '../errors.ts';
-import { formatTimestamp } from '../time/clock.ts';
-import { checkDatabase, checkPublishing, type DatabaseTarget } from './database.ts';
+import { formatTimestamp, systemClock } from '../time/clock.ts';
+import { checkDatabase, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
 import { checkMirror } from './mirror.ts';
 import { checkConnection, checkListen } from './network.ts';
 import { type CheckResult, fail, ok, skipped, warn } from './result.ts';
@@ -20,17 +20,18 @@ export type CheckSource = {
 
 const RUNS_SHOWN = 5;
 
-/** Yields results while the checks run. Writes nothing, does not take the worker's lock, and retries no request. */
+/** Yields results while the checks run. Writes nothing and does not take the worker's lock. */
 export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGenerator<CheckResult> {
   const { results, config, path, advice } = checkSettings(source);
   yield* results;
   const database = path === undefined ? undefined : checkDatabase(path, { host: hostname(), isAlive: source.isAlive });
-  if (config !== undefined) yield describeSchedule(config);
+  if (config !== undefined) yield describeSchedule(config, systemClock.now());
   yield* database?.results ?? [];
   if (config === undefined || database === undefined) {
     yield skipped('everything that needs valid settings', advice);
     return;
   }
+  if (database.state === 'readable') yield checkOwner(database.path, config.baseUrl);
   yield* checkOutputs(config, database, stop);
   yield* checkService(config, database, stop);
 }
@@ -72,19 +73,20 @@ async function checkReachable(name: 'heartbeat' | 'webhook', { url, proxy }: Rec
   const results = await checkConnection(url, proxy, timeoutMs);
   // That http is not encrypted is what the operator has allowed.
   const found = results.find(({ result }) => result === 'fail' || (result === 'warn' && url.protocol === 'https:'));
-  if (found === undefined) return ok(name, `${url.origin} is reachable; nothing was sent`);
+  const reached = proxy === undefined ? url.origin : `the proxy ${proxy.label} to ${url.origin}`;
+  if (found === undefined) return ok(name, `${reached} is reachable; nothing was sent`);
   const fix =
     (found.result === 'warn' && found.fix) || `check LEAGUE_SYNC_${name.toUpperCase()}_URL, DNS and the network`;
   return warn(name, `${found.message}; polls do not depend on it`, fix);
 }
 
-function describeSchedule({ schedule, profileSchedule }: Config): CheckResult {
-  // nextTimes() may miss runs near a DST change; nextTime() does not.
-  const runs = [...new Set([schedule.nextTime(), ...schedule.nextTimes(RUNS_SHOWN)])].sort((a, b) => a - b);
+/** The next polls after `now` (ms), and how the schedules are read. */
+export function describeSchedule(config: Pick<Config, 'schedule' | 'profileSchedule'>, now: number): CheckResult {
+  const { schedule, profileSchedule } = config;
   const length = schedule.expression.split(' ').length === 6 ? 19 : 16;
-  const next = runs.slice(0, RUNS_SHOWN).map((run) => formatTimestamp(run).slice(0, length).split('T'));
+  const next = schedule.nextTimes(RUNS_SHOWN, now).map((run) => formatTimestamp(run).slice(0, length).split('T'));
   const dated = next.map(([day, time], index) => (day === next[index - 1]?.[0] ? time : `${day} ${time}`));
-  const profile = profileSchedule === 'off' ? 'off' : `"${profileSchedule.expression}"`;
-  const times = `${dated.join(', ')} UTC ("${schedule.expression}", ${schedule.timezone})`;
+  const profile = profileSchedule === 'off' ? 'off' : profileSchedule.label;
+  const times = `${dated.join(', ')} UTC (${schedule.label}, ${schedule.timezone})`;
   return ok('polls', `next at ${times}; profile ${profile}`);
 }

@@ -1,12 +1,15 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseError } from '../errors.ts';
 import { findPackage } from '../package.ts';
+import { missingError } from '../store/connection.ts';
 import { assertReplaceable, exists } from '../store/copy.ts';
 import { toDatabaseError } from '../store/database-error.ts';
-import { assertRegularFile, locateFile, sizeOf } from '../store/database-file.ts';
-import { findWritableFolder, freeSpace, networkFileSystemOf } from '../store/disk.ts';
+import { assertOneName, assertRegularFile, locateFile, sizeOf } from '../store/database-file.ts';
+import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts';
 import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
 import { type LocalHost, type LockStatus, readLockStatus } from '../store/lock.ts';
+import { readSnapshot } from '../store/queries/overview.ts';
+import { assertSameService } from '../sync/same-service.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
 import { formatAge, formatSize } from '../time/duration.ts';
 import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
@@ -46,10 +49,23 @@ export function checkDatabase(path: string, localHost: LocalHost): DatabaseTarge
   }
 }
 
+/** Which service a readable database belongs to. */
+export function checkOwner(path: string, baseUrl: string): CheckResult {
+  try {
+    const owner = readSnapshot(path, findPackage().migrations, ({ identity }) => identity.baseUrl());
+    assertSameService(path, owner, baseUrl);
+    return ok('owner', owner === null ? 'the database belongs to no service yet' : `the database belongs to ${owner}`);
+  } catch (error) {
+    return failure('owner', error, FIX_FILE);
+  }
+}
+
 /** Inspects the database without changing it or creating files. */
 export function checkFile(path: string, migrations: string) {
   try {
+    assertOneName(path);
     if (!holdsDatabase(path)) {
+      if (existsSync(`${path}.lock`)) throw missingError(path);
       const result = ok('database', `${path} does not exist yet; the first poll creates it`);
       return { result, attention: [], state: 'none' } as const;
     }
@@ -70,9 +86,12 @@ export function checkFile(path: string, migrations: string) {
   }
 }
 
-function describe(path: string, { bytes, walBytes, schema, upgrade, freshness }: Inspection): CheckResult {
+function describe(path: string, inspection: Inspection): CheckResult {
+  const { bytes, walBytes, schema, foreign, upgrade, freshness } = inspection;
+  const { fault, triggers } = foreign;
+  if (fault !== undefined) return (fault.endsPolls ? fail : warn)('database', fault.message, fault.fix);
   const wal = walBytes < NOTABLE_WAL_BYTES ? '' : ` (${formatSize(walBytes)} of it in the write-ahead log)`;
-  const size = `${path}: sound, ${formatSize(bytes)}${wal}, schema ${schema}`;
+  const size = `${path}: passes SQLite's quick_check, ${formatSize(bytes)}${wal}, schema ${schema}`;
   if (upgrade !== undefined) {
     const message = `${size}, and this version has schema ${upgrade.to}; the upgrade keeps a copy at ${upgrade.copy}, which takes ${formatSize(bytes)}`;
     return warn('database', message, 'start the worker, which upgrades it');
@@ -86,7 +105,8 @@ function describe(path: string, { bytes, walBytes, schema, upgrade, freshness }:
     last_success_at === null
       ? 'no good poll yet'
       : `last good poll ${formatAge((age_seconds ?? 0) * 1_000)} (${timeOfDay(Date.parse(last_success_at), systemClock.now())})`;
-  return ok('database', `${size}, ${live_leagues} leagues listed, ${last}`);
+  const added = triggers.length === 0 ? '' : `; another program added the trigger ${triggers.join(', ')}`;
+  return ok('database', `${size}, ${live_leagues} leagues listed, ${last}${added}`);
 }
 
 function describeLock(lock: LockStatus): CheckResult {
@@ -103,11 +123,8 @@ function checkDisk(path: string): readonly CheckResult[] {
   try {
     const folder = findWritableFolder(path);
     const space = checkFreeSpace(path, folder);
-    const network = networkFileSystemOf(folder);
-    if (network === undefined) return [space];
-    const message = `${path} lies on a network file system (${network}), where SQLite is not reliable`;
-    const fix = 'put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it for other machines';
-    return [warn('disk', message, fix), space];
+    const problem = networkProblem(path, folder);
+    return problem === undefined ? [space] : [warn('disk', problem.message, problem.fix), space];
   } catch (error) {
     return [failure('disk', toDatabaseError(error, path), FIX_FOLDER)];
   }

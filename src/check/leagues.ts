@@ -1,29 +1,41 @@
 import type { Config } from '../config/config.ts';
 import type { RequestStats } from '../service/client.ts';
+import type { Service } from '../service/open-service.ts';
 import { describeRejection, type LeagueList, parseLeagues } from '../service/parse-leagues.ts';
 import type { Snapshot } from '../store/queries/overview.ts';
 import { planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { formatSize } from '../time/duration.ts';
 import { type CheckResult, failure, ok, warn } from './result.ts';
-import type { OneShotClient } from './service.ts';
 
 const REJECTIONS_SHOWN = 3;
+export const ASK_OPERATOR = 'ask the operator of the service';
 export const TELL_OPERATOR = 'tell the operator of the service';
 
-export async function checkLeagues(client: OneShotClient, { scope }: Config) {
+export async function checkLeagues({ client, startDeadline, drift }: Service, { scope }: Config) {
   const stats: RequestStats = { attempts: 0 };
-  let fix = 'check LEAGUE_SYNC_BASE_URL, and ask the operator of the service';
+  let fix = ASK_OPERATOR;
+  using deadline = startDeadline();
   try {
-    const { body } = await client.fetchLeagues(scope, { deadline: client.deadline(), stats });
+    const fetched = await client.fetchLeagues(scope, { deadline, stats });
     fix = `${TELL_OPERATOR} that polls fail until this is fixed`;
-    const list = await parseLeagues(body, scope);
-    client.drift.add(list.drift);
-    return { result: describeList(list, stats.bodyBytes ?? 0), list };
+    const list = await parseLeagues(fetched.body, scope);
+    drift.add(list.drift);
+    const conditional: RequestStats = { attempts: 0 };
+    if ((fetched.etag ?? fetched.lastModified) !== undefined)
+      await client.fetchLeaguesIfChanged(scope, fetched, { deadline, stats: conditional });
+    const results = [describeList(list, stats.bodyBytes ?? 0), ...(conditional.attempts > 1 ? [CONDITIONS_FAIL] : [])];
+    return { results, list };
   } catch (error) {
-    return { result: failure('leagues', error, fix), list: undefined };
+    return { results: [failure('leagues', error, fix)], list: undefined };
   }
 }
+
+const CONDITIONS_FAIL = warn(
+  'leagues',
+  'the service sends ETag or Last-Modified, but a request that sends it back succeeded only when repeated without it, as polls do',
+  TELL_OPERATOR,
+);
 
 function describeList({ received, rejections, duplicates }: LeagueList, bytes: number): CheckResult {
   const twice = duplicates === 0 ? '' : `, ${duplicates} of them duplicates`;

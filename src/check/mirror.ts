@@ -1,5 +1,5 @@
-import { hostOf, type MirrorTarget } from '../config/mirror.ts';
-import { isLoopback } from '../config/proxy.ts';
+import { isLoopback } from '../config/host.ts';
+import type { MirrorTarget } from '../config/mirror.ts';
 import { plural } from '../terminal/text.ts';
 import { type CheckResult, ok, toProblem, warn } from './result.ts';
 
@@ -9,8 +9,8 @@ export async function checkMirror(path: string, target: MirrorTarget, stop: Abor
   try {
     const { version, tls, filled } = await inspectMirror(path, target, stop);
     const about = `PostgreSQL ${version}, ${tls ?? 'no TLS'}`;
-    const hostname = hostOf(target.url);
-    if (tls === undefined && hostname !== '' && !hostname.startsWith('/') && !isLoopback(hostname)) {
+    const { host } = target.server;
+    if (tls === undefined && !host.startsWith('/') && !isLoopback(host)) {
       const fix = 'add sslmode=verify-full to LEAGUE_SYNC_POSTGRES_URL, if the server has TLS';
       return warn('mirror', `${about}: the data travels unencrypted`, fix);
     }

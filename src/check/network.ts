@@ -2,17 +2,20 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { normalizeHost, type ProxyServer } from '../config/proxy.ts';
+import { normalizeHost } from '../config/host.ts';
+import type { ProxyServer } from '../config/proxy.ts';
 import { formatAddress, type ListenAddress } from '../config/settings.ts';
+import { codeOf } from '../errors.ts';
+import { describeNetworkError } from '../http/network-error.ts';
 import { checkLive } from '../observe/probe-client.ts';
 import { startServer, textResponse } from '../observe/server.ts';
 import { unlessAborted } from '../race-abort.ts';
-import { describeNetworkError } from '../service/network-error.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { type CheckResult, failure, ok, warn } from './result.ts';
 
 const STEP_TIMEOUT_MS = 10_000;
+const ADDRESSES_SHOWN = 8;
 const DAY_MS = 86_400_000;
 /** The check warns this long before a certificate expires. Automatic renewal usually replaces a certificate earlier. */
 const RENEWAL_MS = 14 * DAY_MS;
@@ -50,7 +53,8 @@ async function resolve(host: string, limitMs: number): Promise<string> {
   if (isIP(host) !== 0) return `${host} is an IP address`;
   const begun = performance.now();
   const addresses = await withTimeout(lookup(host, { all: true }), limitMs, 'EAI_AGAIN');
-  const list = addresses.map(({ address }) => address).join(', ');
+  const shown = addresses.slice(0, ADDRESSES_SHOWN).map(({ address }) => address);
+  const list = `${shown.join(', ')}${addresses.length > ADDRESSES_SHOWN ? ', …' : ''}`;
   return `${host} is ${list}, resolved in ${formatDuration(performance.now() - begun)}`;
 }
 
@@ -69,6 +73,11 @@ async function checkTls({ protocol, hostname }: URL, socket: Socket, limitMs: nu
   const until = Date.parse(secured.getPeerCertificate().valid_to);
   const leftMs = until - systemClock.now();
   const message = `${secured.getProtocol()}, certificate valid until ${formatTimestamp(until)} (${formatDuration(leftMs)} left)`;
+  if (!secured.authorized) {
+    const fix = 'remove NODE_TLS_REJECT_UNAUTHORIZED, because of which any certificate is accepted';
+    const why = codeOf(secured.authorizationError) || String(secured.authorizationError);
+    return warn('tls', `${message}, but not verified (${why})`, fix);
+  }
   if (leftMs > RENEWAL_MS) return ok('tls', message);
   return warn('tls', message, 'ask the operator of the service to renew the certificate');
 }

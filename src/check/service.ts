@@ -1,27 +1,27 @@
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { DatabaseError } from '../errors.ts';
+import { remainingMs } from '../http/retry-after.ts';
 import type { Drift } from '../league/drift.ts';
 import { findPackage } from '../package.ts';
-import { createClient, type RequestStats, type TokenSource } from '../service/client.ts';
-import { createLogIn } from '../service/login.ts';
-import { type Connection, connect, createTransport } from '../service/open-service.ts';
+import type { RequestStats } from '../service/client.ts';
+import { createConnection } from '../service/connection.ts';
+import { openService, type Service } from '../service/open-service.ts';
 import { parseProfile } from '../service/parse-profile.ts';
-import type { Deadline } from '../service/retry.ts';
-import { remainingMs } from '../service/retry-after.ts';
+import { retry } from '../service/retry.ts';
 import { hasExpiredOnArrival, type Token } from '../service/token.ts';
+import { createTransport } from '../service/transport.ts';
 import { readLastRetryAfter, readSnapshot } from '../store/queries/overview.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock, timeOfDay } from '../time/clock.ts';
 import { formatDuration, formatSize } from '../time/duration.ts';
 import type { DatabaseTarget } from './database.ts';
-import { checkLeagues, describePoll, TELL_OPERATOR } from './leagues.ts';
+import { ASK_OPERATOR, checkLeagues, describePoll, TELL_OPERATOR } from './leagues.ts';
 import { checkConnection } from './network.ts';
 import { type CheckResult, fail, failure, ok, skipped, toProblem, warn } from './result.ts';
 
 /** A smaller skew is normal: the `Date` header has a resolution of one second, and both clocks may be slightly off. */
 const NOTABLE_SKEW_MS = 60_000;
-const ASK_OPERATOR = 'ask the operator of the service';
 const DRIFT_SHOWN = 5;
 
 export async function* checkService(config: Config, database: DatabaseTarget, stop: AbortSignal) {
@@ -37,23 +37,23 @@ export async function* checkService(config: Config, database: DatabaseTarget, st
 }
 
 async function* checkResponses(config: Config, database: DatabaseTarget, stop: AbortSignal) {
-  const connection = connect(createTransport(config));
-  const { token, results } = await checkLogin(connection, config, stop);
+  const options = { firstReason: 'manual', onLogin: () => undefined, signal: stop } as const;
+  await using service = openService(config, createConnection(createTransport(config)), options);
+  const { isGranted, results } = await checkLogin(service);
   yield* results;
-  if (token === undefined) {
+  if (!isGranted) {
     yield skipped('clock, profile, leagues');
     return;
   }
-  const client = createOneShotClient(connection, token, stop);
-  yield await checkProfile(client, config);
-  const until = client.retryAfter.until();
+  yield await checkProfile(service, config);
+  const until = service.retryAfter.until();
   if (until > 0) {
     yield describeRetryAfter(until);
     return;
   }
-  const { result, list } = await checkLeagues(client, config);
-  yield result;
-  yield describeDrift(client.drift.list());
+  const { results: ofLeagues, list } = await checkLeagues(service, config);
+  yield* ofLeagues;
+  yield describeDrift(service.drift.list());
   if (list !== undefined && database.state === 'outdated')
     yield skipped('the next poll, because the database has an older schema', 'start the worker, which upgrades it');
   if (list === undefined || database.state !== 'readable') return;
@@ -63,25 +63,6 @@ async function* checkResponses(config: Config, database: DatabaseTarget, stop: A
   } catch (error) {
     yield failure('next poll', error, 'see the line "database" above');
   }
-}
-
-export type OneShotClient = ReturnType<typeof createOneShotClient>;
-
-/** Sends each request once and records nothing. */
-function createOneShotClient(connection: Connection, token: Token, signal: AbortSignal) {
-  const session: TokenSource = {
-    // A trial token is not replaced if the service rejects it.
-    token: async () => ({ token, isTrial: true }),
-    reportAccepted: () => undefined,
-    discard: () => undefined,
-    reportRejected: (_resource, _token, error) => error,
-  };
-  return {
-    ...connection,
-    ...createClient(connection, session),
-    /** A deadline that has passed already, so that no request is retried. Each attempt has its own timeout. */
-    deadline: (): Deadline => ({ at: connection.clock.monotonic(), signal }),
-  };
 }
 
 /** Says why nothing may be sent: a stored Retry-After has not ended or cannot be read. Undefined if neither is true. */
@@ -104,17 +85,14 @@ function describeRetryAfter(until: number): CheckResult {
   return warn('service', message, 'check again after that');
 }
 
-async function checkLogin(connection: Connection, { credentials }: Config, stop: AbortSignal) {
+async function checkLogin(service: Service) {
   const now = systemClock.now();
+  using deadline = service.startDeadline();
   try {
-    const token = await createLogIn(connection, () => undefined)(
-      { reason: 'manual', runId: () => null },
-      credentials,
-      stop,
-    );
-    return { token, results: [describeLogin(token, now), describeClock(token.clockSkewMs)] };
+    const token = await retry(() => service.session.token('leagues', deadline.signal), { ...service, deadline });
+    return { isGranted: true, results: [describeLogin(token, now), describeClock(token.clockSkewMs)] };
   } catch (error) {
-    return { results: [failure('login', error, `${ASK_OPERATOR}, and check LEAGUE_SYNC_BASE_URL`)] };
+    return { isGranted: false, results: [failure('login', error, ASK_OPERATOR)] };
   }
 }
 
@@ -145,10 +123,11 @@ function describeClock(skewMs: number | undefined): CheckResult {
 }
 
 /** If the profile is not polled, only the command `profile` needs it, so a failure is reported as a warning. */
-async function checkProfile({ fetchProfile, deadline, drift }: OneShotClient, config: Config): Promise<CheckResult> {
+async function checkProfile({ client, startDeadline, drift }: Service, config: Config): Promise<CheckResult> {
   const stats: RequestStats = { attempts: 0 };
+  using deadline = startDeadline();
   try {
-    const { body } = await fetchProfile({ deadline: deadline(), stats });
+    const { body } = await client.fetchProfile({ deadline, stats });
     drift.add(parseProfile(body).drift);
     return ok('profile', `received, ${formatSize(stats.bodyBytes ?? 0)}`);
   } catch (error) {

@@ -4,9 +4,9 @@ import { withReader } from '../store/connection.ts';
 import { countUnidentified } from '../store/queries/issues.ts';
 import { acceptRemovals as accept, type HeldRemoval, readHeldRemovals } from '../store/tables/held-removals.ts';
 import { paragraph } from '../terminal/paragraph.ts';
-import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
+import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatTable } from '../terminal/table.ts';
-import { NO_BREAK, plural, truncate, wrap } from '../terminal/text.ts';
+import { plural, wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import type { Command, ProcessIO } from './command.ts';
@@ -14,8 +14,6 @@ import { type DatabaseOption, findDatabase } from './find-database.ts';
 
 /** The maximum number of removals listed at a terminal; a pipe gets all of them. */
 const MAX_LISTED = 20;
-const MAX_SPORTS = 6;
-const MAX_SPORT_LENGTH = 24;
 
 const removals = (count: number): string => plural(count, 'removal');
 
@@ -67,7 +65,6 @@ async function confirm({ ask, terminal }: ProcessIO, count: number): Promise<boo
 
 function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined): string {
   const { columns, paint } = terminal ?? PLAIN;
-  const head = `${removals(held.length)} held: ${countSports(held)}`;
   const listed = terminal === undefined ? held : held.slice(0, MAX_LISTED);
   const rest = held.length - listed.length;
   const more = rest === 0 ? [] : wrap(`… and ${rest} more; league-sync accept-removals | cat lists all`, columns);
@@ -81,17 +78,5 @@ function formatHeld(held: readonly HeldRemoval[], terminal: Terminal | undefined
     terminal,
     { shrinkFirst: 3 },
   );
-  const headLines = wrap(escapeControls(head), columns).map((line) => paint('warning', line));
-  return [...headLines, '', table, ...more, ''].join('\n');
-}
-
-/** Such as `36 soccer, 2 golf`. Names the `MAX_SPORTS` sports with the most removals, and sums up the others. */
-function countSports(held: readonly HeldRemoval[]): string {
-  const bySport = Map.groupBy(held, ({ sport }) => sport ?? 'unknown');
-  const sorted = [...bySport].toSorted(([, some], [, others]) => others.length - some.length);
-  const named = sorted
-    .slice(0, MAX_SPORTS)
-    .map(([sport, some]) => `${some.length}${NO_BREAK}${truncate(sport, MAX_SPORT_LENGTH)}`);
-  const rest = sorted.slice(MAX_SPORTS).reduce((sum, [, some]) => sum + some.length, 0);
-  return [...named, ...(rest > 0 ? [`${rest} of other sports`] : [])].join(', ');
+  return [paint('warning', `${removals(held.length)} held`), '', table, ...more, ''].join('\n');
 }

@@ -32,19 +32,19 @@ type CopyOptions = {
   readonly target: string;
   /** The path of the new copy until it is renamed to `target`. If `part` is undefined, `target` must not exist. */
   readonly part?: string;
-  /** Also allows replacing a read-only copy that has data which is not in the database. */
-  readonly published?: boolean;
+  /** For a published copy: see `replaceCopy`. Also allows replacing a read-only copy that has more than the database. */
+  readonly keepSince?: number;
   /** The parent's process id. Passed as an option, since the parent may end before `process.ppid` is read. */
   readonly parent: number;
 };
 
 /** The hidden command that `createCopyProcess` runs in a child process. */
-export const copy: Command<CopyOptions> = async (io, { path, target, part, published, parent }) => {
+export const copy: Command<CopyOptions> = async (io, { path, target, part, keepSince, parent }) => {
   const isParentAlive = (): boolean => io.parent() === parent;
-  const replaceable = published === true ? 'published' : 'earlier';
+  const replaceable = keepSince === undefined ? 'earlier' : 'published';
   withReader(path, (db) => {
     if (part === undefined) writeCopy(db, target);
-    else replaceCopy(db, target, { part, replaceable, isParentAlive });
+    else replaceCopy(db, target, { part, replaceable, keepSince, isParentAlive });
   });
   // If the parent has ended, nothing else would remove this copy.
   if (part === undefined && !isParentAlive()) removeCopy(target);

@@ -61,15 +61,18 @@ const ARROW = ' → ';
 const INDENT = 6;
 const MAX_NAME = 28;
 const MIN_NAME = 16;
-/** Reserved for both values if the name column is wider than `MIN_NAME`; if the values need less, less is reserved. */
-const WANTED_VALUES = 24;
-/** If the width left beside the name is less than this and less than the values need, all fields go below the name. */
-const MIN_VALUES = 20;
+/** What both values have beside the name, which is shortened for that; if it would be too short, they go below it. */
+const VALUES = 20;
 
-/** Each changed field has its own line, with its old and its new value. The values are aligned if there is room. */
-export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
+type Widths = { readonly name: number; readonly field: number };
+
+/**
+ * Each changed field has its own line, with its old and its new value, aligned beside the name if there is room. Rows
+ * that are formatted apart, with the same `least` widths, are aligned with each other.
+ */
+export function formatChanges(rows: readonly ChangeRow[], terminal: Terminal, least?: Widths): readonly string[] {
   const escaped = rows.map(escapeRow);
-  const layout = { ...alignColumns(escaped, terminal.columns), ...terminal };
+  const layout = { ...alignColumns(escaped, terminal.columns, least), ...terminal };
   return escaped.flatMap((row) => formatRow(row, layout));
 }
 
@@ -84,21 +87,17 @@ function escapeRow({ name, id, fields, ...row }: ChangeRow) {
   return { ...row, name: escapeControls(name), id: id && escapeControls(id), fields: escapedFields };
 }
 
-function alignColumns(rows: readonly EscapedRow[], columns: number) {
-  const fields = rows.flatMap((row) => row.fields);
+function alignColumns(rows: readonly EscapedRow[], columns: number, least?: Widths) {
   const lead = (rows[0]?.lead ?? []).map((_, index) => widest(rows.map((row) => row.lead[index] ?? '')));
   const mark = widest(rows.map((row) => row.mark.text));
   const afterMark = mark > 1 ? GAP : ' ';
   const start = lead.reduce((sum, width) => sum + width + GAP.length, mark + afterMark.length);
-  const field = widest(fields.map((changed) => changed.field));
-  const longest = Math.min(MAX_NAME, widest(rows.filter((row) => row.fields.length > 0).map((row) => row.name)));
-  const values = widest(fields.map(({ old, now }) => old.slice(0, columns) + ARROW + now.slice(0, columns)));
-  const room = columns - start - field - 2 * GAP.length;
-  const name = Math.max(Math.min(MIN_NAME, longest), Math.min(longest, room - Math.min(WANTED_VALUES, values)));
-  const minValues = Math.min(MIN_VALUES, values);
-  const isStacked = room - name < minValues;
-  const isAligned = !isStacked || columns - INDENT - field - GAP.length >= minValues;
-  return { lead, mark, afterMark, start, name, field: isAligned ? field : 0, isStacked };
+  const field = least?.field ?? widest(rows.flatMap((row) => row.fields.map((changed) => changed.field)));
+  const named = rows.filter((row) => row.fields.length > 0);
+  const longest = least?.name ?? Math.min(MAX_NAME, widest(named.map((row) => row.name)));
+  const room = columns - start - field - 2 * GAP.length - VALUES;
+  const isStacked = room < Math.min(MIN_NAME, longest);
+  return { lead, mark, afterMark, start, name: Math.min(longest, room), field, isStacked };
 }
 
 function widest(texts: readonly string[]): number {
@@ -128,7 +127,7 @@ function formatId(id: string, { columns, start, paint }: Layout): string {
 }
 
 function formatField({ field, old, now }: EscapedRow['fields'][number], width: number, layout: Layout): string {
-  const aligned = Math.max(layout.field, widthOf(field));
+  const aligned = Math.max(layout.isStacked ? 0 : layout.field, widthOf(field));
   const [before, after] = fitPair(old, now, width - aligned - GAP.length);
   return `${formatCell(field, 'plain', aligned, layout.paint)}${GAP}${layout.paint('faint', before + ARROW)}${after}`;
 }
@@ -144,10 +143,10 @@ const MAX_MEASURED = 1_000;
 /** Characters shown before the first difference. */
 const CONTEXT = 3;
 
-/** Truncates the values to fit the width, the longer one first. If they then look alike, omits their common start. */
+/** Truncates the values to fit the width, the longer one first. If both need that, omits their common start. */
 export function fitPair(old: string, now: string, width: number): readonly [string, string] {
   const pair = truncatePair(old, now, width);
-  const from = isIndistinguishable(pair) ? firstDifference(old, now) : 0;
+  const from = pair.every((text) => text.endsWith('…')) ? firstDifference(old, now) : 0;
   return from > 1 ? truncatePair(`…${old.slice(from)}`, `…${now.slice(from)}`, width) : pair;
 }
 
@@ -158,12 +157,6 @@ function truncatePair(old: string, now: string, width: number): readonly [string
   if (oldWidth + nowWidth <= room) return [before, after];
   const forOld = Math.min(oldWidth, Math.max(Math.floor(room / 2), room - nowWidth));
   return [truncate(before, forOld), truncate(after, room - forOld)];
-}
-
-function isIndistinguishable([one, other]: readonly [string, string]): boolean {
-  if (!one.endsWith('…') || !other.endsWith('…')) return false;
-  const [kept, otherKept] = [one.slice(0, -1), other.slice(0, -1)];
-  return kept.startsWith(otherKept) || otherKept.startsWith(kept);
 }
 
 /** The index from which both values are shown: a few characters before their first difference. */

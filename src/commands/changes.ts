@@ -10,7 +10,7 @@ import {
 } from '../store/queries/feed.ts';
 import { followFeed } from '../store/queries/follow.ts';
 import { paragraph } from '../terminal/paragraph.ts';
-import type { Terminal } from '../terminal/style.ts';
+import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { systemClock } from '../time/clock.ts';
 import { formatAge } from '../time/duration.ts';
 import { type ChangeRow, describeEntry, formatChanges, nameBefore } from './change-text.ts';
@@ -42,8 +42,13 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
   const start = since ?? { newest: limit ?? DEFAULT_LIMIT };
   const filter = { leagueId: league === undefined ? undefined : findLeagueId(path, league), kind };
   const range = withReader(path, (db) => findRange(db, start, filter));
+  const format = { json, ids, terminal: io.terminal };
+  let day = '';
   const show = async (page: readonly FeedEntry[]): Promise<void> => {
-    if (page.length > 0) await io.print(formatPage(page, { json, ids, terminal: io.terminal }).join('\n'));
+    const lines =
+      follow && !json && io.terminal ? formatFollowed(page, day, ids, io.terminal) : formatPage(page, format);
+    if (lines.length > 0) await io.print(lines.join('\n'));
+    day = dayOf(page.at(-1)) ?? day;
   };
   if (follow) {
     if ('afterSeq' in start && range.after > range.last) throw new UsageError(describeBeyond(range));
@@ -64,16 +69,32 @@ export const changes: Command<ChangesOptions> = async (io, options) => {
 type Format = { readonly json: boolean; readonly ids: boolean; readonly terminal: Terminal | undefined };
 
 function formatPage(page: readonly FeedEntry[], { json, ids, terminal }: Format): readonly string[] {
-  if (json) return page.map(changeJson);
+  if (json) return page.map((entry) => escapeAtTerminal(changeJson(entry), terminal));
   if (terminal === undefined) return page.map(describeEntry);
-  const rows = page.map((entry) => toRow(entry, terminal.columns, ids));
-  return formatChanges(rows, terminal);
+  const age = (at: string) => formatAge(systemClock.now() - Date.parse(at));
+  const when = (at: string) => (terminal.columns < WIDE_COLUMNS ? [age(at)] : [at, age(at)]);
+  return formatChanges(
+    page.map((entry) => toRow(entry, when(entry.at), ids)),
+    terminal,
+  );
 }
 
-function toRow(entry: FeedEntry, columns: number, ids: boolean): ChangeRow {
-  const { seq, at, kind, league_id, fields } = entry;
-  const age = formatAge(systemClock.now() - Date.parse(at));
-  const lead = columns < WIDE_COLUMNS ? [String(seq), age] : [String(seq), at, age];
+/** With the time of each change, since an age would be wrong a moment later, and columns that stay where they are. */
+function formatFollowed(page: readonly FeedEntry[], lastDay: string, ids: boolean, terminal: Terminal) {
+  return [...Map.groupBy(page, dayOf)].flatMap(([day, entries]) => {
+    const rows = entries.map((entry) => toRow(entry, [entry.at.slice(11, 19)], ids));
+    const lines = formatChanges(rows, terminal, { name: 24, field: 18 });
+    return day === lastDay ? lines : [terminal.paint('faint', `${day} (UTC)`), ...lines];
+  });
+}
+
+function dayOf(entry: FeedEntry | undefined): string | undefined {
+  return entry?.at.slice(0, 10);
+}
+
+function toRow(entry: FeedEntry, when: readonly string[], ids: boolean): ChangeRow {
+  const { seq, kind, league_id, fields } = entry;
+  const lead = [String(seq), ...when];
   const id = ids ? league_id : undefined;
   return { lead, mark: MARKS[kind], name: nameBefore(entry)?.trim() || league_id, id, fields };
 }

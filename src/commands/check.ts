@@ -1,7 +1,7 @@
 import { checkAll } from '../check/check.ts';
 import type { CheckResult } from '../check/result.ts';
 import { EXIT } from '../errors.ts';
-import { NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
+import { escapeAtTerminal, NARROW_COLUMNS, PLAIN, type Terminal } from '../terminal/style.ts';
 import { formatNotice, plural } from '../terminal/text.ts';
 import type { Command } from './command.ts';
 
@@ -12,7 +12,7 @@ export const check: Command<{ readonly json?: boolean }> = async (io, { json = f
     if (!json) await io.print(formatResult(result, io.terminal));
   }
   const ok = checks.every(({ result }) => result !== 'fail');
-  await io.print(json ? JSON.stringify({ ok, checks }) : summarize(checks, io.terminal));
+  await io.print(json ? escapeAtTerminal(JSON.stringify({ ok, checks }), io.terminal) : summarize(checks, io.terminal));
   return ok ? EXIT.done : EXIT.failed;
 };
 

@@ -23,22 +23,22 @@ export type ProcessIO = {
   readonly errorTerminal: Terminal | undefined;
   readonly readInput: () => Promise<string>;
   readonly isAlive: (pid: number) => boolean;
-  /** Sends SIGHUP to a process. Throws the error of the system. */
-  readonly hangUp: (pid: number) => void;
   /** Resolves with the line that the user typed. `ask` is undefined if stdin or stdout is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** `fd` is 1 (stdout) for `run`, `demo` and `simulate`, and 2 (stderr) for commands that print a result. */
   readonly openLog: (config: LogConfig, fd: 1 | 2) => Promise<Log>;
   /** Writes what the logs have buffered. Call it before the last line on stderr, after which nothing may be logged. */
   readonly closeLogs: () => Promise<void>;
-  /** Aborts with a StoppedError on SIGTERM or SIGINT. */
+  /** Aborts with a StoppedError on SIGTERM, SIGINT, or a SIGHUP that ends the command. */
   readonly stop: AbortSignal;
+  /** Called on SIGHUP, unless the terminal that the program was started at is gone. */
   readonly onHangup: (callback: () => void) => void;
 };
 
 /**
  * On SIGTERM or SIGINT, `daemon` and `follow` exit with 0, `oneShot` exits with 128 + the signal number, `readOnly` is
- * killed. `readOnly` and `follow` also end when the reader of stdout has gone or the terminal is closed.
+ * killed. SIGHUP ends all but a `daemon` whose terminal, if it has one, is still there. `readOnly` and `follow` also end
+ * when the reader of stdout has gone.
  */
 export type Mode = 'daemon' | 'follow' | 'oneShot' | 'readOnly';
 

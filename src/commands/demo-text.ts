@@ -21,22 +21,17 @@ type Narration = {
 /** At a terminal, tells of a demo in lines of its own. Elsewhere, adds to the log, which tells of every poll anyway. */
 export function createNarration({ print }: Pick<ProcessIO, 'print'>, { log, terminal, acceptRemovals }: Narration) {
   let lastReason: string | undefined;
-  const show = async (block: Block, around: (text: string) => string): Promise<void> => {
-    const rows = block.flatMap(([name, ...texts]) => texts.map((text, index) => [name, text, index] as const));
+  const show = async (block: Block, before: string, after: string): Promise<void> => {
+    const isNamed = (index: number): boolean => index === 0 || terminal === undefined;
+    const rows = block.flatMap(([name, ...texts]) =>
+      texts.map((text, index) => [isNamed(index) ? name : '', text] as const),
+    );
     if (terminal === undefined) for (const [name, text] of rows) log.info(`${name}: ${text}`);
-    else
-      await print(
-        around(
-          formatRecord(
-            rows.map(([name, text, index]) => [index === 0 ? name : '', text]),
-            terminal,
-          ),
-        ),
-      );
+    else await print(before + formatRecord(rows, terminal) + after);
   };
   return {
-    open: (block: Block): Promise<void> => show(block, (text) => `${text}\n`),
-    close: (block: Block): Promise<void> => show(block, (text) => `\n${text}`),
+    open: (block: Block): Promise<void> => show(block, '', '\n'),
+    close: (block: Block): Promise<void> => show(block, '\n', ''),
     tell: (report: RunReport, entries: readonly FeedEntry[]): void => {
       const text = escapeControls(describePoll(report, entries));
       if (terminal === undefined) {
@@ -73,15 +68,12 @@ export function describePoll(
 ): string {
   if (error !== undefined) return outcome;
   const drift = newFindings?.drift.length ?? 0;
-  const parts = [
-    ...COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`),
-    ...(drift > 0 ? [`${plural(drift, 'departure')} from the interface`] : []),
-  ];
-  const count = parts.length === 0 ? 'nothing changed' : parts.join(', ');
+  const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
+  if (drift > 0) parts.push(`${plural(drift, 'departure')} from the interface`);
+  const count = parts.join(', ') || 'nothing changed';
   const [first, ...others] = entries;
   if (first === undefined) return count;
-  if (others.length === 0)
-    return `${count}: ${[nameBefore(first), describeFields(first.fields)].filter(Boolean).join(' ')}`;
+  if (others.length === 0) return `${count}: ${`${nameBefore(first) ?? ''} ${describeFields(first.fields)}`.trim()}`;
   const more = counts.added + counts.changed + counts.restored + counts.removed - entries.length;
   return `${count}: ${entries.map(nameBefore).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
@@ -5,7 +6,8 @@ import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { withOwnReader } from '../store/connection.ts';
 import { exists } from '../store/copy.ts';
-import { deleteDemoDatabase, describeNonDemoFile, describeUnexpectedType } from '../store/demo-mark.ts';
+import { explainErrors } from '../store/database-error.ts';
+import { deleteDemoDatabase, isDemoOrMissing } from '../store/demo-mark.ts';
 import { type FeedEntry, findRange, readPage } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/sql.ts';
 import type { RunReport } from '../sync/report.ts';
@@ -123,23 +125,25 @@ function createFeedReader() {
 }
 
 function assertFilesReplaceable(): void {
-  assertReplaceable(dirname(DATABASE), describeUnexpectedType(dirname(DATABASE), 'folder'));
-  assertReplaceable(DATABASE, describeUnexpectedType(DATABASE, 'file'));
+  const look = (path: string) => explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false }));
+  assertReplaceable(dirname(DATABASE), look(dirname(DATABASE))?.isDirectory());
+  assertReplaceable(DATABASE, look(DATABASE)?.isFile());
 }
 
 /** Must be called with the lock held. Returns whether a database existed. Throws a DatabaseError if no demo made it. */
 function deleteEarlierDemo(): boolean {
   assertFilesReplaceable();
-  assertReplaceable(DATABASE, describeNonDemoFile(DATABASE));
+  assertReplaceable(DATABASE, isDemoOrMissing(DATABASE));
   const hadOne = exists(DATABASE);
   deleteDemoDatabase(DATABASE);
   return hadOne;
 }
 
-function assertReplaceable(path: string, what: string | undefined): void {
-  if (what === undefined) return;
+function assertReplaceable(path: string, isReplaceable = true): void {
+  if (isReplaceable) return;
   const files = ['', '-wal', '-shm', '-journal'].map((suffix) => path + suffix).filter(exists);
-  throw new DatabaseError(`${path} is ${what}. A demo deletes only what a demo made, so it was left as it is.`, {
+  const message = `${path} was not made by this version's demo, or a worker has written to it since.`;
+  throw new DatabaseError(`${message} A demo deletes only what a demo made, so it was left as it is.`, {
     fix: `delete or move ${files.join(', ')}, or start the demo in another folder`,
   });
 }

@@ -1,36 +1,44 @@
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, type RunError } from '../errors.ts';
+import { remainingMs } from '../http/retry-after.ts';
 import { isObject, type JsonValue, parseJson, rawNumber } from '../league/json.ts';
 import { LEAGUE_MEMBERS, type League } from '../league/schemas.ts';
 import { findPackage } from '../package.ts';
-import { connect, createTransport, openService } from '../service/open-service.ts';
-import { type LeagueList, parseLeagues } from '../service/parse-leagues.ts';
-import { startDeadline } from '../service/retry.ts';
-import { remainingMs } from '../service/retry-after.ts';
+import { createConnection } from '../service/connection.ts';
+import { openService } from '../service/open-service.ts';
+import { parseLeagues } from '../service/parse-leagues.ts';
+import { createTransport } from '../service/transport.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import type { FeedEntry } from '../store/queries/feed.ts';
 import { readLastRetryAfter, readSnapshot, type Snapshot } from '../store/queries/overview.ts';
+import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
+import { assertSameService } from '../sync/same-service.ts';
 import { paragraph } from '../terminal/paragraph.ts';
 import type { Terminal } from '../terminal/style.ts';
 import { wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
 import { type ChangeRow, describeLeague, formatChanges } from './change-text.ts';
 import type { ProcessIO } from './command.ts';
+import { loginDueSince } from './one-shot.ts';
 
 /** Plans a poll and prints the plan. Takes no lock, and records neither a run nor a login. */
-export async function dryRun(config: Config, io: ProcessIO): Promise<number> {
-  const isStored = holdsDatabase(config.database);
-  const list = await fetchList(config, io.stop, isStored);
-  const plan = (snapshot: Snapshot) => {
+export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolean): Promise<number> {
+  const { database: path, baseUrl } = config;
+  const isStored = holdsDatabase(path);
+  const { migrations } = findPackage();
+  const read = <T>(use: (snapshot: Snapshot) => T): T => (isStored ? readSnapshot(path, migrations, use) : use(EMPTY));
+  const barredBy = read(({ identity, logins }) => {
+    if (!serviceMoved) assertSameService(path, identity.baseUrl(), baseUrl);
+    return findLoginWait(logins.lastingFailures(fingerprintOf(config)), loginDueSince(io), systemClock.now());
+  });
+  const list = await fetchList(config, io.stop, isStored, barredBy);
+  const { listed, outcome, counts, heldBecause } = read((snapshot) => {
     const planned = planPoll(snapshot, list, config);
     return { ...planned, listed: listChanges(planned, snapshot.leagues.load) };
-  };
-  const { listed, outcome, counts, heldBecause } = isStored
-    ? readSnapshot(config.database, findPackage().migrations, plan)
-    : plan(EMPTY);
+  });
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
   const summary = `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`;
   if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
@@ -47,14 +55,18 @@ const EMPTY: Snapshot = {
     },
   },
   holds: { all: () => new Map() },
+  identity: { baseUrl: () => null },
+  logins: { lastingFailures: () => [] },
 };
 
-async function fetchList(config: Config, stop: AbortSignal, isStored: boolean): Promise<LeagueList> {
+async function fetchList(config: Config, stop: AbortSignal, isStored: boolean, barredBy: RunError | undefined) {
   const retryAfter = isStored ? readLastRetryAfter(config.database, fingerprintOf(config)) : undefined;
-  const connection = connect(createTransport(config), { retryAfterLeftMs: remainingMs(retryAfter, systemClock.now()) });
-  const options = { firstReason: 'manual', signal: stop, onLogin: () => undefined } as const;
+  const connection = createConnection(createTransport(config), {
+    retryAfterLeftMs: remainingMs(retryAfter, systemClock.now()),
+  });
+  const options = { firstReason: 'manual', signal: stop, barredBy, onLogin: () => undefined } as const;
   await using service = openService(config, connection, options);
-  using deadline = startDeadline(service.clock, config.runTimeoutMs, stop);
+  using deadline = service.startDeadline();
   const { body } = await service.client.fetchLeagues(config.scope, { deadline, stats: { attempts: 0 } });
   return parseLeagues(body, config.scope, { signal: deadline.signal });
 }

@@ -1,9 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { hasLeague } from '../store/queries/feed.ts';
-import { findByName, type NamedLeague } from '../store/queries/leagues.ts';
-
-const MAX_LISTED = 20;
+import { findByName } from '../store/queries/leagues.ts';
 
 /** The id of the league with this id or, if there is none, with this name. Throws a UsageError unless there is one. */
 export function findLeagueId(path: string, idOrName: string): string {
@@ -12,15 +10,10 @@ export function findLeagueId(path: string, idOrName: string): string {
   const [league] = named;
   if (league === undefined) throw new UsageError(`There is no league with the id or the name "${idOrName}".`);
   if (named.length === 1) return league.league_id;
-  throw new UsageError(
-    `${named.length} leagues have the name "${idOrName}"; use the league_id of one: ${listLeagues(named)}.`,
+  const listed = named.map(
+    ({ league_id, sport, removed_at }) => `${league_id} (${sport}${removed_at ? ', removed' : ''})`,
   );
-}
-
-function listLeagues(leagues: readonly NamedLeague[]): string {
-  const listed = leagues
-    .slice(0, MAX_LISTED)
-    .map(({ league_id, sport, removed_at }) => `${league_id} (${sport}${removed_at === null ? '' : ', removed'})`);
-  const rest = leagues.length - listed.length;
-  return [...listed, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
+  throw new UsageError(
+    `${named.length} leagues have the name "${idOrName}"; use the league_id of one: ${listed.join(', ')}.`,
+  );
 }

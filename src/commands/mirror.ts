@@ -15,7 +15,7 @@ export const mirror: Command<DatabaseOption> = (io, option) => write(io, option,
 export const rebuild: Command<DatabaseOption> = (io, option) => write(io, option, rebuildMirror);
 
 async function write(io: ProcessIO, option: DatabaseOption, work: typeof fillMirror): Promise<number> {
-  const source = loadMirror(io.settings());
+  const source = loadMirror(io.settings(), io.environment);
   const path = resolve(await findDatabase(io, option));
   const begun = performance.now();
   const { seq } = await work(path, source, { stop: io.stop, onProgress: createProgress(io) });

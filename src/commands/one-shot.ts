@@ -1,13 +1,15 @@
 import { type Config, loadConfig } from '../config/config.ts';
+import { credentialsChangedAt } from '../config/credentials.ts';
+import { createEvents, type Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
 import type { LockCommand } from '../store/lock.ts';
-import { createEvents, describeReport, fieldsOf, type Listener, type RunReport } from '../sync/report.ts';
+import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { systemClock } from '../time/clock.ts';
 import { createCopyProcess } from '../worker/copy-process.ts';
 import { logNewFindings } from '../worker/findings-log.ts';
-import { openWorker } from '../worker/open.ts';
+import { type OpenOptions, openWorker } from '../worker/open.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
 import type { ProcessIO } from './command.ts';
 
@@ -18,7 +20,13 @@ export async function loadOneShotConfig(io: ProcessIO): Promise<Config> {
   return config;
 }
 
-type OneShot<T> = {
+/** The time (ms) since which a login may be sent, whatever became of earlier ones: at a terminal, always. */
+export function loginDueSince(io: ProcessIO): number {
+  const isAttended = io.terminal !== undefined || io.errorTerminal !== undefined;
+  return isAttended ? Number.POSITIVE_INFINITY : credentialsChangedAt(io.settings());
+}
+
+type OneShot<T> = Pick<OpenOptions, 'serviceMoved'> & {
   readonly command: LockCommand;
   readonly poll: (deps: RunDeps) => Promise<T>;
   readonly format: (result: T) => string | undefined | Promise<string>;
@@ -43,7 +51,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   return report;
 }
 
-async function runPoll<T>(io: ProcessIO, config: Config, { command, poll }: Omit<OneShot<T>, 'format'>) {
+async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: Omit<OneShot<T>, 'format'>) {
   const { pid, stop: signal } = io;
   // By default, logs only warnings and errors, since the result on stdout says what the command did.
   const isLevelSet = io.settings().values.LEAGUE_SYNC_LOG_LEVEL !== undefined;
@@ -51,8 +59,17 @@ async function runPoll<T>(io: ProcessIO, config: Config, { command, poll }: Omit
   const { emit, subscribe } = createEvents(log);
   // The heartbeat is opened before the database, so that it is disposed of after the database is closed.
   await using heartbeat = openHeartbeat(config, log);
-  const options = { log, pid, command, signal, firstReason: 'manual', copy: createCopyProcess(io), emit } as const;
-  await using resources = await openWorker(config, options);
+  const mayLogInSince = loginDueSince(io);
+  const options = {
+    log,
+    pid,
+    signal,
+    firstReason: 'manual',
+    mayLogInSince,
+    copy: createCopyProcess(io),
+    emit,
+  } as const;
+  await using resources = await openWorker(config, { ...options, ...opening });
   const { deps, publisher } = resources;
   subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, publisher?.onEvent);
   const result = await poll(deps);

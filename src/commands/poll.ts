@@ -1,68 +1,88 @@
 import { hostname } from 'node:os';
-import { codeOf, EXIT, type Problem } from '../errors.ts';
-import { isProvenHolder, type LockOwner, readLockStatus } from '../store/lock.ts';
-import { paragraph } from '../terminal/paragraph.ts';
-import type { Command } from './command.ts';
+import { EXIT, type Problem } from '../errors.ts';
+import { remainingMs } from '../http/retry-after.ts';
+import { findPackage } from '../package.ts';
+import { readLockStatus } from '../store/lock.ts';
+import { readOverview } from '../store/queries/overview.ts';
+import { type PollRequest, readPollProgress, requestPoll, withdrawPoll } from '../store/tables/poll-requests.ts';
+import { formatSecond, systemClock } from '../time/clock.ts';
+import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
+import { describeResult, exitCodeOfResult } from './poll-result.ts';
 
-/** Asks the worker to poll now. Signals only a process that is provably the worker: SIGHUP ends most other programs. */
+/** How long (ms) the worker may take to read the request, and then to begin the poll. */
+const MAX_WAIT_MS = 30_000;
+const LOOK_EVERY_MS = 200;
+
+type FulfillingRun = NonNullable<ReturnType<typeof readPollProgress>['run']>;
+
+/** Asks the worker to poll now, through the database, and waits for a poll that begins after that. */
 export const poll: Command<DatabaseOption> = async (io, option) => {
   const path = await findDatabase(io, option);
-  const lock = readLockStatus(path, { host: hostname(), isAlive: io.isAlive });
-  if (lock.state === 'none') return refuse(noWorker(path));
-  const { holder } = lock;
-  if (holder === undefined) return refuse(unreadableLock(path));
-  const problem = findProblem(path, holder) ?? signal(holder.pid);
-  if (problem !== undefined) return refuse(problem);
-  await io.print(await paragraph(`asked the worker (process ${holder.pid}) to poll now`, io.terminal));
-  return EXIT.done;
-
-  async function refuse(reason: Problem): Promise<number> {
-    await io.warn(reason);
-    return EXIT.failed;
-  }
-
-  function signal(pid: number): Problem | undefined {
-    try {
-      io.hangUp(pid);
-      return undefined;
-    } catch (error) {
-      if (codeOf(error) === 'ESRCH') return noWorker(path);
-      if (codeOf(error) !== 'EPERM') throw error;
-      return {
-        message: `this user may not send a signal to the worker (process ${pid})`,
-        fix: 'run this as the user of the worker, or as root',
-      };
-    }
-  }
+  const refusal = findRefusal(path, io) ?? findPause(path);
+  if (refusal !== undefined) return refuse(io, refusal);
+  const { migrations } = findPackage();
+  const request = await requestPoll(path, { migrations, clock: systemClock, stop: io.stop });
+  const result = await waitForRun(path, request, io);
+  return 'fix' in result ? refuse(io, result) : report(io, result);
 };
 
-function findProblem(path: string, holder: LockOwner): Problem | undefined {
-  const { pid, host, command } = holder;
-  const fix = `where it runs: kill -HUP ${pid}, docker kill -s HUP CONTAINER, or systemctl reload league-sync`;
-  if (command === undefined) {
-    const message = `the worker (process ${pid} on ${host}) is of an older version, whose lock does not tell enough to signal it`;
-    return { message, fix: `ask it ${fix}` };
-  }
-  if (command === 'sync' || command === 'profile') {
-    const message = `no worker runs: league-sync ${command} (process ${pid} on ${host}) holds the database`;
-    return { message, fix: 'wait until it has ended' };
-  }
-  if (isProvenHolder(path, holder)) return undefined;
-  const message = `the worker (process ${pid} on ${host}) runs on another machine or in another container, so it gets no signal from here`;
-  return { message, fix: `ask it ${fix}` };
+async function refuse(io: ProcessIO, reason: Problem): Promise<number> {
+  await io.warn(reason);
+  return EXIT.failed;
 }
 
-function noWorker(path: string): Problem {
-  return {
-    message: `no worker runs on ${path}`,
-    fix: 'start one with league-sync run, or poll once with league-sync sync',
-  };
+/** Why no worker would poll; undefined if one may be running. */
+function findRefusal(path: string, { isAlive }: ProcessIO): Problem | undefined {
+  const worker = readLockStatus(path, { host: hostname(), isAlive });
+  const fix = 'start one with league-sync run, or poll once with league-sync sync';
+  if (worker.state === 'none') return { message: `no worker runs on ${path}`, fix };
+  const { command, pid, host } = worker.holder ?? {};
+  if (command !== 'sync' && command !== 'profile') return undefined;
+  const message = `no worker runs on ${path}: league-sync ${command} (process ${pid} on ${host}) holds it`;
+  return { message, fix: 'wait until it has ended' };
 }
 
-function unreadableLock(path: string): Problem {
-  return {
-    message: `the lock file ${path}.lock does not say which process is the worker`,
-    fix: 'if one is starting, try again; otherwise give this user permission to read the file',
-  };
+function findPause(path: string): Problem | undefined {
+  const now = systemClock.now();
+  const waitMs = remainingMs(readOverview(path).last_retry_after, now);
+  if (waitMs === 0) return undefined;
+  const message = `the service asked not to be called before ${formatSecond(now + waitMs)} (Retry-After)`;
+  return { message, fix: 'nothing to do: the worker polls then' };
+}
+
+async function waitForRun(path: string, request: PollRequest, io: ProcessIO): Promise<FulfillingRun | Problem> {
+  let waitingSince = systemClock.monotonic();
+  for (;;) {
+    const { run, isPending, isRunning } = readPollProgress(path, request);
+    if (run !== undefined) return run;
+    // A poll that goes on obeys a Retry-After by itself.
+    const stopped = isPending ? undefined : (findRefusal(path, io) ?? (isRunning ? undefined : findPause(path)));
+    if (stopped !== undefined) return stopped;
+    if (isRunning && !isPending) waitingSince = systemClock.monotonic();
+    if (systemClock.monotonic() - waitingSince > MAX_WAIT_MS) {
+      if (!isPending) return { message: 'the worker has not begun to poll', fix: 'look at its log' };
+      if (await withdrawPoll(path, request, { clock: systemClock, stop: io.stop }))
+        return {
+          message: 'the worker did not take the request within 30 s, so it was withdrawn',
+          fix: 'look at the log of the worker: it may hang, be of an older version, or use another file',
+        };
+      waitingSince = systemClock.monotonic();
+    }
+    await systemClock.sleep(LOOK_EVERY_MS, io.stop);
+  }
+}
+
+async function report(io: ProcessIO, run: FulfillingRun): Promise<number> {
+  const { outcome, error_kind: kind, error_message: message, http_status, started_at, finished_at } = run;
+  if (outcome === 'failed') {
+    await io.warn({ message: message ?? 'The poll failed.' });
+    return kind === 'credentials' || kind === 'database' ? EXIT[kind] : EXIT.failed;
+  }
+  if (outcome === 'running' || outcome === 'interrupted')
+    return refuse(io, { message: 'the worker stopped during the poll', fix: 'start it again' });
+  const durationMs = Date.parse(finished_at ?? '') - Date.parse(started_at);
+  const httpStatus = http_status ?? undefined;
+  await io.print(await describeResult({ kind: 'leagues', outcome, counts: run, durationMs, httpStatus }, io));
+  return exitCodeOfResult(outcome);
 }

@@ -1,42 +1,80 @@
 import { stringify } from 'csv-stringify/sync';
 import { EXIT } from '../errors.ts';
-import { type QueryResult, type QueryValue, runQuery } from '../store/queries/sql.ts';
-import type { Terminal } from '../terminal/style.ts';
+import { type QueryResult, type QueryValue, readQuery } from '../store/queries/sql.ts';
+import { escapeAtTerminal, type Terminal } from '../terminal/style.ts';
 import { formatRecord, formatTable } from '../terminal/table.ts';
 import { widthOf } from '../terminal/text.ts';
-import type { Command } from './command.ts';
+import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
-type Format = 'table' | 'json' | 'csv';
+type Format = 'table' | 'json' | 'ndjson' | 'csv';
+
+/** A table is printed once the widths of its columns are known. */
+const MAX_TABLE_ROWS = 100_000;
 
 export const query: Command<DatabaseOption & { readonly sql: string; readonly format: Format }> = async (
   io,
   { sql, format, ...option },
 ) => {
   const path = await findDatabase(io, option);
-  const result = runQuery(path, sql === '-' ? await io.readInput() : sql);
-  await io.print(WRITERS[format](result, io.terminal));
+  const parts = readQuery(path, sql === '-' ? await io.readInput() : sql);
+  if (format === 'table') await printTable(io, parts);
+  else await printRows(io, parts, format);
   return EXIT.done;
 };
 
-const WRITERS: Readonly<Record<Format, (result: QueryResult, terminal: Terminal | undefined) => string>> = {
-  table: ({ columns, rows }, terminal) => {
-    const cells = rows.map((row) => row.map(toText));
-    const table = formatTable(columns, cells);
-    if (terminal === undefined) return table;
-    const isTooWide = table.split('\n').some((line) => widthOf(line) > terminal.columns);
-    if (!isTooWide || cells.length === 0) return formatTable(columns, cells, terminal);
-    // A cut value could be the one that was asked for, so each row becomes a paragraph, one column below the other.
-    const records = cells.map((row) => columns.map((name, index) => [name, row[index] ?? ''] as const));
-    return records.map((record) => formatRecord(record, terminal)).join('\n\n');
-  },
-  json: ({ columns, rows }) => `[${rows.map((row) => objectJson(columns, row)).join(',\n')}]`,
-  csv: ({ columns, rows }) => {
-    // NULL becomes an empty field, and an empty text becomes `""`, so that readers can tell them apart.
-    const cells = rows.map((row) => row.map((value) => (value === null ? null : toText(value))));
-    return stringify([columns, ...cells], { quoted_match: /^$/ }).replace(/\n$/, '');
-  },
-};
+async function printTable(io: ProcessIO, parts: Iterable<QueryResult>): Promise<void> {
+  const rows: (readonly QueryValue[])[] = [];
+  let columns: readonly string[] = [];
+  for (const part of parts) {
+    columns = part.columns;
+    rows.push(...part.rows);
+    if (rows.length < MAX_TABLE_ROWS) continue;
+    const message = `there are more rows than a table takes; these are the first ${MAX_TABLE_ROWS}`;
+    await io.warn({ message, fix: 'use --format ndjson or csv, which print each row as it comes' });
+    break;
+  }
+  await io.print(formatRows({ columns, rows }, io.terminal));
+}
+
+function formatRows({ columns, rows }: QueryResult, terminal: Terminal | undefined): string {
+  const cells = rows.map((row) => row.map(toText));
+  const table = formatTable(columns, cells);
+  if (terminal === undefined) return table;
+  const isTooWide = table.split('\n').some((line) => widthOf(line) > terminal.columns);
+  if (!isTooWide || cells.length === 0) return formatTable(columns, cells, terminal);
+  // A cut value could be the one that was asked for, so each row becomes a paragraph, one column below the other.
+  const records = cells.map((row) => columns.map((name, index) => [name, row[index] ?? ''] as const));
+  return records.map((record) => formatRecord(record, terminal)).join('\n\n');
+}
+
+/** Prints each part once it is known whether another one follows. */
+async function printRows(
+  io: ProcessIO,
+  parts: Iterable<QueryResult>,
+  format: 'json' | 'ndjson' | 'csv',
+): Promise<void> {
+  const toShown = (text: string): string => escapeAtTerminal(text, io.terminal);
+  const write = (part: QueryResult, isFirst: boolean): string => {
+    if (format === 'csv') return formatCsv(part, isFirst, toShown);
+    const objects = part.rows.map((row) => toShown(objectJson(part.columns, row)));
+    return format === 'ndjson' ? objects.join('\n') : (isFirst ? '[' : '') + objects.join(',\n');
+  };
+  let pending: string | undefined;
+  for (const part of parts) {
+    if (pending !== undefined && part.rows.length === 0) break;
+    if (pending !== undefined) await io.print(format === 'json' ? `${pending},` : pending);
+    pending = write(part, pending === undefined);
+  }
+  if (format === 'json') await io.print(`${pending}]`);
+  else if (pending) await io.print(pending);
+}
+
+function formatCsv({ columns, rows }: QueryResult, isFirst: boolean, toShown: (text: string) => string): string {
+  // NULL becomes an empty field, and an empty text becomes `""`, so that readers can tell them apart.
+  const cells = rows.map((row) => row.map((value) => (value === null ? null : toShown(toText(value)))));
+  return stringify([...(isFirst ? [columns.map(toShown)] : []), ...cells], { quoted_match: /^$/ }).replace(/\n$/, '');
+}
 
 function toText(value: QueryValue): string {
   if (value === null) return '';

@@ -4,11 +4,10 @@ import { loadLogConfig } from '../config/config.ts';
 import { codeOf, EXIT, UsageError } from '../errors.ts';
 import { isObject, parseJson } from '../league/json.ts';
 import { type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
-import type { Terminal } from '../terminal/style.ts';
 import { formatRecord } from '../terminal/table.ts';
 import type { Command } from './command.ts';
 
-type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password' | 'webhookSecret'> & {
+type SimulateOptions = Pick<SimulatorOptions, 'port' | 'username' | 'password'> & {
   readonly tokenLife: number;
   readonly churn: number;
   readonly fault?: readonly string[];
@@ -35,14 +34,9 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
   });
   const { url } = simulator;
   const count = simulator.leagues().length;
-  if (io.terminal !== undefined && config.format !== 'json') await io.print(introduce(url, count, io.terminal));
-  else {
-    log.info({ url, leagues: count, faults }, `simulated service listens on ${url}`);
-    log.info(
-      `switch a fault on with: curl -X PUT ${url}/_faults/drop-third (and off with DELETE; all of them: DELETE /_faults)`,
-    );
-    log.info(`webhooks are received at ${url}/_webhooks (GET shows them, DELETE forgets them)`);
-  }
+  if (io.terminal !== undefined && config.format !== 'json')
+    await io.print(`${formatRecord(introduce(url, count), io.terminal)}\n`);
+  else log.info({ url, leagues: count, faults }, `simulated service listens on ${url}; simulate --help has its faults`);
   // The server keeps the process alive until a signal arrives.
   if (!io.stop.aborted) await once(io.stop, 'abort');
   log.info('stopped');
@@ -50,8 +44,8 @@ export const simulate: Command<SimulateOptions> = async (io, options) => {
 };
 
 /** What to copy, in lines of its own. */
-function introduce(url: string, leagues: number, terminal: Terminal): string {
-  const rows = [
+function introduce(url: string, leagues: number) {
+  return [
     ['service', url],
     ['leagues', String(leagues)],
     ['stop', 'Ctrl-C'],
@@ -59,7 +53,6 @@ function introduce(url: string, leagues: number, terminal: Terminal): string {
     ['no fault', `curl -X DELETE ${url}/_faults`],
     ['webhooks', `curl ${url}/_webhooks`],
   ] as const;
-  return `${formatRecord(rows, terminal)}\n`;
 }
 
 async function readLeagues(path: string): Promise<readonly unknown[]> {

@@ -12,6 +12,8 @@ export type StatusReport = Verdict &
   Omit<Overview, 'last_retry_after' | 'token_granted_at'> & {
     readonly database: string;
     readonly worker: LockStatus;
+    /** What a running worker says of its database that the file cannot. */
+    readonly worker_faults: readonly string[];
     /** When the pending `Retry-After` ends; null if there is none. */
     readonly paused_until: string | null;
     /** Null without a mirror. */
@@ -80,6 +82,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
   return [
     ['database', report.database],
     ...describeWorker(report.worker, options),
+    ...report.worker_faults.map((fault) => ['worker says', fault, 'bad'] as const),
     at === null
       ? ['last good poll', 'none yet', 'warning']
       : // `last_success_at` may lie in the future if the clock was set back; the age in `freshness` allows for that.

@@ -2,14 +2,19 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { findMirror } from '../config/mirror.ts';
 import { EXIT, SettingsError } from '../errors.ts';
+import { remainingMs } from '../http/retry-after.ts';
+import { askFaults, findAddress } from '../observe/probe-client.ts';
 import { assess, type HealthInput } from '../observe/verdict.ts';
-import { remainingMs } from '../service/retry-after.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
+import { escapeAtTerminal } from '../terminal/style.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 import { describeStatus, type StatusReport } from './status-text.ts';
+
+/** How long a worker may take to answer, whose address may be another's. */
+const ASK_MS = 1_000;
 
 type StatusOptions = DatabaseOption & { readonly json?: boolean; readonly failIfStale?: boolean };
 
@@ -30,11 +35,16 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
     ...facts,
     token_expires_at: mayHoldToken(worker, overview) ? overview.token_expires_at : null,
     worker,
+    worker_faults: isOwn && worker.state === 'running' ? await askWorker(io) : [],
     paused_until: waitMs > 0 ? formatTimestamp(now + waitMs) : null,
     published: isOwn ? findCopy(io.settings().values.LEAGUE_SYNC_PUBLISH?.trim()) : null,
     mirror,
   };
-  await io.print(json === true ? toJson(report) : describeStatus(report, { now, terminal: io.terminal }));
+  await io.print(
+    json === true
+      ? escapeAtTerminal(toJson(report), io.terminal)
+      : describeStatus(report, { now, terminal: io.terminal }),
+  );
   return failIfStale === true && staleness !== undefined ? EXIT.failed : EXIT.done;
 };
 
@@ -42,6 +52,16 @@ function describeStaleness({ attention, freshness }: Overview, worker: LockStatu
   if (!attention.some(({ what }) => what === 'stale')) return undefined;
   if (freshness.last_success_at !== null) return { ageMs: (freshness.age_seconds ?? 0) * 1_000 };
   return worker.state !== 'none' && freshness.consecutive_failures === 0 ? 'loading' : 'never';
+}
+
+async function askWorker(io: ProcessIO): Promise<readonly string[]> {
+  try {
+    const address = findAddress(io.settings().values.LEAGUE_SYNC_LISTEN);
+    return address === undefined ? [] : await askFaults(address, ASK_MS);
+  } catch (error) {
+    if (error instanceof SettingsError) return [];
+    throw error;
+  }
 }
 
 /** Tokens are kept in memory only, so a worker that started after the login cannot have the token of that login. */
@@ -62,7 +82,7 @@ function findCopy(path: string | undefined): StatusReport['published'] {
 /** Null without a mirror. A mirror that cannot be read does not keep the rest from being shown. */
 async function describeMirror(io: ProcessIO, database: string): Promise<StatusReport['mirror']> {
   try {
-    const target = findMirror(io.settings().values)?.();
+    const target = findMirror(io.settings().values, io.environment)?.();
     if (target === undefined) return null;
     const { summarizeMirror } = await import('../mirror/inspect.ts');
     return await summarizeMirror(database, target, io.stop);

@@ -1,15 +1,15 @@
-import { loadDatabasePath } from '../config/paths.ts';
+import type { Settings } from '../config/environment.ts';
 import { loadWebhook } from '../config/webhook.ts';
 import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { type FeedStart, findRange } from '../store/queries/feed.ts';
-import { createWebhookRows } from '../store/tables/webhook.ts';
+import { createIdentity } from '../store/tables/identity.ts';
 import { paragraph } from '../terminal/paragraph.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { makeMessage } from '../webhook/message.ts';
-import { type Moved, moveDeliveries } from '../webhook/move.ts';
+import { type Moved, moveDeliveries, retryDelivery } from '../webhook/move.ts';
 import { sendMessage } from '../webhook/send.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
@@ -18,7 +18,9 @@ import { type DatabaseOption, findDatabase } from './find-database.ts';
 export const testWebhook: Command<object> = async (io) => {
   const target = loadWebhook(io.settings(), io.environment)();
   const madeAt = formatTimestamp(systemClock.now());
-  const origin = { source: await findDatabaseId(io), madeAt };
+  const path = await findReadable(io);
+  const source = path === undefined ? null : withReader(path, (db) => createIdentity(db).id());
+  const origin = { source, madeAt };
   const message = makeMessage('webhook.test', origin, {
     summary: 'A test message of league-sync. Nothing has changed.',
   });
@@ -27,7 +29,10 @@ export const testWebhook: Command<object> = async (io) => {
   const took = formatDuration(performance.now() - begun);
   const host = target.url.host;
   if (outcome === 'accepted') {
-    await io.print(await paragraph(`${host} accepted the test message ${message.id} (${what}, ${took})`, io.terminal));
+    const due = (await makeDue(io, path)) ? '; the message that waits for its next attempt is due at once' : '';
+    await io.print(
+      await paragraph(`${host} accepted the test message ${message.id} (${what}, ${took})${due}`, io.terminal),
+    );
     return EXIT.done;
   }
   const redirect = /^status 3/.test(what) ? '; redirects are not followed: set the address that they lead to' : '';
@@ -35,13 +40,21 @@ export const testWebhook: Command<object> = async (io) => {
   return EXIT.failed;
 };
 
-/** The id of the database, if there is one that can be read. */
-async function findDatabaseId(io: ProcessIO): Promise<string | null> {
+/** The path of the database, if there is one of this version that can be read. */
+async function findReadable(io: ProcessIO): Promise<string | undefined> {
   try {
-    const path = await loadDatabasePath(io);
-    return withReader(path, (db) => createWebhookRows(db).databaseId());
+    return await findDatabase(io, {});
   } catch {
-    return null;
+    return undefined;
+  }
+}
+
+/** Whether a message waits, and the database could be written. A test needs no database. */
+async function makeDue({ stop }: ProcessIO, path: string | undefined): Promise<boolean> {
+  try {
+    return path !== undefined && (await retryDelivery(path, { clock: systemClock, stop }));
+  } catch {
+    return false;
   }
 }
 
@@ -49,6 +62,7 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   io,
   { since, ...option },
 ) => {
+  const settings = io.settings();
   const path = await findDatabase(io, option);
   const { after, last } = withReader(path, (db) => findRange(db, since));
   if (after > last) throw new UsageError(`There is no change ${after} yet: the feed ends at ${last}.`);
@@ -58,21 +72,23 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   const what =
     count === 0 ? 'no changes are there to send' : `${plural(count, 'change')} will be sent, from seq ${after + 1} on`;
   const givenUp = skipped > 0 ? `; ${plural(skipped, 'change')} before, not accepted yet, will not be sent` : '';
-  await io.print(await paragraph(`${what}${givenUp}${whenSent(moved)}`, io.terminal));
+  await io.print(await paragraph(`${what}${givenUp}${whenSent(moved, settings)}`, io.terminal));
   return EXIT.done;
 };
 
 export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
+  const settings = io.settings();
   const path = await findDatabase(io, option);
   const moved = await moveDeliveries(path, 'end', { clock: systemClock, stop: io.stop });
   const skipped = moved.lastSeq - (moved.from ?? moved.lastSeq);
   const what = skipped === 0 ? 'no changes were pending' : `${plural(skipped, 'change')} will not be sent`;
-  await io.print(
-    await paragraph(`${what}; deliveries continue after seq ${moved.lastSeq}${whenSent(moved)}`, io.terminal),
-  );
+  const where = `deliveries continue after seq ${moved.lastSeq}`;
+  await io.print(await paragraph(`${what}; ${where}${whenSent(moved, settings)}`, io.terminal));
   return EXIT.done;
 };
 
-function whenSent({ enabled }: Moved): string {
-  return enabled ? '' : '; no worker has a webhook now: set LEAGUE_SYNC_WEBHOOK_URL and start league-sync run';
+function whenSent({ enabled }: Moved, { values }: Settings): string {
+  if (enabled) return '';
+  const isSet = (values.LEAGUE_SYNC_WEBHOOK_URL ?? values.LEAGUE_SYNC_WEBHOOK_URL_FILE) !== undefined;
+  return `; nothing is sent before ${isSet ? '' : 'LEAGUE_SYNC_WEBHOOK_URL is set and '}a worker starts: league-sync run`;
 }

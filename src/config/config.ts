@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Problem, SettingsError } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import { parseSchedule, type Schedule } from '../time/cron.ts';
 import { formatDuration, writeDuration } from '../time/duration.ts';
-import { findCredentials, findHeartbeat } from './credentials.ts';
+import { findCredentials, findHeartbeat, findOddSecrets } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
+import { isLoopback } from './host.ts';
 import { findMirror, findUnusedSchema } from './mirror.ts';
 import { readPublishPath } from './paths.ts';
-import { chooseProxy, isLoopback } from './proxy.ts';
+import { chooseProxy, findNetworkWarnings } from './proxy.ts';
+import { findScheduleDoubts, readProfileSchedule, readSchedule } from './schedule.ts';
 import { type ReadSettings, readAll, readSetting, type SettingName, settingsError, type Values } from './settings.ts';
 import { findUnusedSecret, findWebhook } from './webhook.ts';
 
@@ -25,7 +26,8 @@ export function loadConfig(settings: Settings, environment: Environment): Config
   const { values, warnings } = settings;
   try {
     const config = readConfig(values, environment);
-    return { ...config, warnings: [...warnings, ...findContradictions(config, values)] };
+    const found = [...findContradictions(config, values), ...findNetworkWarnings(environment)];
+    return { ...config, warnings: [...warnings, ...found] };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     throw new SettingsError(error.problems, warnings, firstSteps(settings));
@@ -55,11 +57,13 @@ function readConfig(values: Values, environment: Environment) {
     removalLimit: () => read('LEAGUE_SYNC_REMOVAL_LIMIT'),
     runRetentionMs: () => read('LEAGUE_SYNC_RUN_RETENTION'),
     listen: () => read('LEAGUE_SYNC_LISTEN'),
+    /** As `normalizeHost` returns them. */
+    allowedHosts: () => read('LEAGUE_SYNC_ALLOWED_HOSTS'),
     heartbeat: () => findHeartbeat(values, environment),
     webhook: () => findWebhook(values, environment),
     /** Whether a clean stop leaves the WAL, for programs that follow it. */
     keepWal: () => read('LEAGUE_SYNC_KEEP_WAL'),
-    mirror: () => findMirror(values),
+    mirror: () => findMirror(values, environment),
     publish: () => readPublishPath(values),
     log: () => loadLogConfig({ values }),
   });
@@ -70,31 +74,6 @@ export function loadLogConfig({ values }: Pick<Settings, 'values'>) {
     level: () => readSetting(values, 'LEAGUE_SYNC_LOG_LEVEL'),
     format: () => readSetting(values, 'LEAGUE_SYNC_LOG_FORMAT'),
   });
-}
-
-function readSchedule(values: Values, name: 'LEAGUE_SYNC_SCHEDULE' | 'LEAGUE_SYNC_PROFILE_SCHEDULE'): Schedule {
-  const expression = readSetting(values, name);
-  try {
-    return parseSchedule(expression, timezoneOrUtc(values));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'it is not a cron expression';
-    const fix = 'write 5 fields such as */5 * * * *, or 6 with seconds first';
-    throw settingsError(`${name}: "${expression}" is not valid (${why})`, fix);
-  }
-}
-
-/** An invalid time zone counts as UTC here: it is reported separately and must not hide an invalid expression. */
-function timezoneOrUtc(values: Values): string {
-  try {
-    return readSetting(values, 'LEAGUE_SYNC_TIMEZONE');
-  } catch {
-    return 'UTC';
-  }
-}
-
-function readProfileSchedule(values: Values): Schedule | 'off' {
-  const isOff = values.LEAGUE_SYNC_PROFILE_SCHEDULE?.trim() === 'off';
-  return isOff ? 'off' : readSchedule(values, 'LEAGUE_SYNC_PROFILE_SCHEDULE');
 }
 
 function readBaseUrl(values: Values): URL {
@@ -121,7 +100,12 @@ const RUNS_COMPARED = 10;
 /** Finds settings that are each valid, but make no sense together. */
 function findContradictions(config: Omit<Config, 'warnings'>, values: Values): readonly Problem[] {
   const { schedule, runTimeoutMs, staleAfterMs, attemptTimeoutMs } = config;
-  const problems: Problem[] = [...findUnusedSecret(config, values), ...findUnusedSchema(config, values)];
+  const problems: Problem[] = [
+    ...findOddSecrets(values),
+    ...findUnusedSecret(values, config.webhook),
+    ...findUnusedSchema(values, config.mirror),
+    ...findScheduleDoubts(config),
+  ];
   const runs = schedule.nextTimes(RUNS_COMPARED);
   const intervalMs = Math.min(...runs.slice(1).map((run, index) => run - (runs[index] ?? run)));
   // The data would be stale before every poll, so `/readyz` would answer 503 although nothing is wrong.

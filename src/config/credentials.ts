@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { CredentialsError, codeOf, SettingsError } from '../errors.ts';
-import type { Config } from './config.ts';
-import type { Environment } from './environment.ts';
+import { CredentialsError, codeOf, type Problem, SettingsError } from '../errors.ts';
+import type { Environment, Settings } from './environment.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
-import { readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
+import { decodeText, readAll, readHeartbeatUrl, settingsError, type Values } from './settings.ts';
 
 /** Kept in memory only. */
 export type CredentialPair = { readonly username: string; readonly password: string };
@@ -58,9 +57,18 @@ export function findHeartbeat(values: Values, environment: Environment): Heartbe
   return read;
 }
 
+type ServiceAccount = { readonly baseUrl: string; readonly credentials: Pick<CredentialPair, 'username'> };
+
 /** Stored in the database to identify the service and the account without naming them. */
-export function fingerprintOf({ baseUrl, credentials }: Pick<Config, 'baseUrl' | 'credentials'>): string {
+export function fingerprintOf({ baseUrl, credentials }: ServiceAccount): string {
   return hash('sha256', `${baseUrl}\n${credentials.username}`, 'base64url');
+}
+
+/** When `.env` or a file of the credentials was last changed (ms); 0 if there is none. */
+export function credentialsChangedAt({ values, hasDotenv }: Settings): number {
+  const files = [values.LEAGUE_SYNC_USERNAME_FILE, values.LEAGUE_SYNC_PASSWORD_FILE, hasDotenv ? '.env' : undefined];
+  const changes = files.map((file) => file && statSync(file, { throwIfNoEntry: false })?.ctimeMs);
+  return Math.max(...changes.map((at) => Number(at ?? 0)));
 }
 
 function requireSecret(values: Values, name: string, what: string): Secret {
@@ -79,18 +87,39 @@ export function findSecret(values: Values, name: string): Secret | undefined {
   return value === undefined ? undefined : { name, read: () => value };
 }
 
+const ODD_SECRETS = [
+  [/^\s|\s$/, 'begins or ends with a space'],
+  [/^(["'`]).*\1$|^\p{Pi}.*\p{Pf}$/u, 'is in quotes, which count as part of it'],
+  [/\p{C}|\uFFFD/u, 'has a character that is invisible or not in UTF-8'],
+] as const;
+
+/** Warnings about a username or a password that is probably not what was meant. They do not show it. */
+export function findOddSecrets(values: Values): readonly Problem[] {
+  return ['LEAGUE_SYNC_USERNAME', 'LEAGUE_SYNC_PASSWORD'].flatMap((setting) => {
+    const secret = findSecret(values, setting);
+    const odd = ODD_SECRETS.find(([form]) => form.test(secret?.read() ?? ''));
+    if (secret === undefined || odd === undefined) return [];
+    return [{ message: `${secret.name}: the value ${odd[1]}`, fix: 'correct it, unless that is meant' }];
+  });
+}
+
 const MAX_SECRET_FILE_BYTES = 64 * 1_024;
 
 function readFirstLine(file: string, name: string): string {
+  const [secret = ''] = readSecretFile(file, name).split(/\r?\n/, 1);
+  if (secret !== '') return secret;
+  throw settingsError(`${name}: the first line of ${file} is empty`, 'write the secret there');
+}
+
+/** The text of a small file, without a byte order mark. Throws a SettingsError, which names the setting `name`. */
+export function readSecretFile(file: string, name: string): string {
   try {
     const stats = statSync(file);
     // Reading a pipe or a device might never end.
     if (!stats.isFile()) throw settingsError(`${name}: ${file} is not a regular file`, 'write the secret into one');
     if (stats.size > MAX_SECRET_FILE_BYTES)
       throw settingsError(`${name}: ${file} is larger than 64KB`, 'name the file that holds only the secret');
-    const [secret = ''] = readFileSync(file, 'utf8').split(/\r?\n/, 1);
-    if (secret === '') throw settingsError(`${name}: the first line of ${file} is empty`, 'write the secret there');
-    return secret;
+    return decodeText(readFileSync(file), `${name}: ${file}`);
   } catch (error) {
     if (error instanceof SettingsError) throw error;
     const code = codeOf(error) || 'unknown error';

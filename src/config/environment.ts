@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
 import { codeOf, type Problem, SettingsError } from '../errors.ts';
-import { PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
+import { decodeText, PREFIX, SETTING_NAMES, SETTINGS, type Values } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,13 +15,17 @@ export type Settings = { readonly values: Values; readonly warnings: readonly Pr
  */
 export function readSettings(environment: Environment, dotenv?: string): Settings {
   const fromEnvironment = ownSettings(environment);
-  const fromFile = ownSettings(parseEnv(dotenv ?? ''));
+  const text = trimLines(dotenv ?? '');
+  const fromFile = ownSettings(parseEnv(text));
   for (const file of SETTING_NAMES.filter((name) => name.endsWith('_FILE'))) {
     const forms = [file, file.slice(0, -'_FILE'.length)];
     if (forms.some((name) => name in fromEnvironment)) for (const name of forms) delete fromFile[name];
   }
   const values = { ...fromFile, ...fromEnvironment };
-  const warnings = [...findOddLines(dotenv ?? ''), ...findUnknown(Object.keys(values))];
+  const inOtherCase = Object.keys(environment).filter(
+    (name) => /^league_sync_/i.test(name) && !name.startsWith(PREFIX),
+  );
+  const warnings = [...findOddLines(text, environment), ...findUnknown([...Object.keys(values), ...inOtherCase])];
   return { values, warnings, hasDotenv: dotenv !== undefined };
 }
 
@@ -31,15 +35,21 @@ export function readDotenv(): string | undefined {
   if (!statSync('.env').isFile())
     throw new SettingsError([{ message: '.env is not a regular file', fix: 'remove it' }]);
   try {
-    return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
+    return decodeText(readFileSync('.env'), '.env');
   } catch (error) {
+    if (error instanceof SettingsError) throw error;
     const message = `.env: cannot be read (${codeOf(error) || 'unknown error'})`;
     throw new SettingsError([{ message, fix: 'correct its permissions, or remove it' }]);
   }
 }
 
+/** Node would take the line after an empty value that a space follows for the value, and miss the end of a line of CR. */
+function trimLines(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/^[^\S\n]+|[^\S\n]+$/gm, '');
+}
+
 function ownSettings(source: Environment): Record<string, string> {
-  const own = Object.entries(source).filter(([name, value]) => name.startsWith(PREFIX) && value);
+  const own = Object.entries(source).filter(([name, value]) => name.startsWith(PREFIX) && value?.trim());
   return Object.fromEntries(own) as Record<string, string>;
 }
 
@@ -54,41 +64,58 @@ function findUnknown(names: readonly string[]): readonly Problem[] {
   const known = SETTING_NAMES.map((name) => name.slice(PREFIX.length));
   const unknown = names.filter((name) => !(name in SETTINGS));
   return unknown.map((name) => {
-    const near = closestName(name.slice(PREFIX.length), known);
+    const near = closestName(name.slice(PREFIX.length).toUpperCase(), known);
     const fix = near ? `rename it (did you mean ${PREFIX}${near}?)` : 'remove it, or look for its name in .env.example';
     return { message: `${name} is not a setting and is ignored`, fix };
   });
 }
 
 /** An assignment whose value is in quotes and may span several lines. */
-const QUOTED = /^([ \t]*(?:export +)?[\w.-]+[ \t]*=)[ \t]*(["'`])[\s\S]*?\2/gm;
+const QUOTED = /^((?:export +)?([\w.-]+)[ \t]*=)[ \t]*(["'`])[\s\S]*?\3/gm;
 const ASSIGNMENT = /^(?:export +)?([\w.-]+)\s*=(.*)$/;
-/** An unquoted value with a `#` that is probably part of the value, since no space precedes the `#`. */
-const CUT = /^(?!\s*["'`])(?:[^#]*[^#\s])?#/;
+/** An unquoted value whose first `#` is probably part of it, since there is no space before it, or none behind it. */
+const CUT = /^(?!\s*["'`])[^#]*?(?:(?:^|[^#\s])#|#+[^#\s])/;
+const FROM_ENVIRONMENT =
+  /^(?:https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|PG(?:HOST|PORT|USER|PASSWORD|PASSFILE|DATABASE|SSL\w+))$/i;
 
-/** Finds `.env` lines that are ignored or cut off, or lack a closing quote. Messages omit values: some are secret. */
-export function findOddLines(text: string): readonly Problem[] {
-  const short = text.replaceAll(QUOTED, (all, head: string) => `${head}""${'\n'.repeat(all.split('\n').length - 1)}`);
+/** Finds `.env` lines of which something is ignored. Messages omit values: some are secret. */
+function findOddLines(text: string, environment: Environment): readonly Problem[] {
+  const short = text.replaceAll(QUOTED, (all, head: string, name: string) => {
+    const lines = all.split('\n');
+    // No setting has several lines, so the quote that ends the value is probably one that begins another value.
+    return `${head}${lines.length > 1 && name.startsWith(PREFIX) ? '"?' : '""'}${'\n'.repeat(lines.length - 1)}`;
+  });
+  const setAt = new Map<string, number>();
   return short.split('\n').flatMap((line, index) => {
-    const problem = findOddLine(line.trim());
+    const [, name, value = ''] = ASSIGNMENT.exec(line) ?? [];
+    const before = name?.startsWith(PREFIX) ? setAt.get(name) : undefined;
+    if (name !== undefined && value !== '') setAt.set(name, index + 1);
+    const repeated = { message: `${name} is set in line ${before}, too, which is ignored`, fix: 'keep one of them' };
+    const problem = findOddLine(line, environment) ?? (before === undefined ? undefined : repeated);
     return problem === undefined ? [] : [{ message: `.env, line ${index + 1}: ${problem.message}`, fix: problem.fix }];
   });
 }
 
-function findOddLine(line: string): Problem | undefined {
+function findOddLine(line: string, environment: Environment): Problem | undefined {
   if (line === '' || line.startsWith('#')) return undefined;
   const [, name, value = ''] = ASSIGNMENT.exec(line) ?? [];
   if (name === undefined)
     return { message: 'is not NAME=value and is ignored', fix: 'write NAME=value, or put # before it' };
   if (!name.startsWith(PREFIX)) {
+    if (FROM_ENVIRONMENT.test(name) && environment[name] === undefined)
+      return { message: `${name} is not read from .env`, fix: 'set it in the environment' };
     // Variables of other programs are fine, but a name that resembles that of a setting is probably misspelt.
     const near = closestName(name.toUpperCase().replaceAll(/[.-]/g, '_'), SETTING_NAMES);
     if (near === undefined) return undefined;
     return { message: `${name} is not a setting and is ignored`, fix: `rename it (did you mean ${near}?)` };
   }
-  // The caller has emptied every quoted value, so a quote that still precedes text is never closed.
+  // The caller has emptied every quoted value, so a quote that still precedes text is not closed on its line.
   if (/^\s*["'`](?!["'`])/.test(value))
-    return { message: `the quote before the value of ${name} is never closed`, fix: 'close the quote, or remove it' };
+    return { message: `the quote before the value of ${name} is not closed on its line`, fix: 'close or remove it' };
+  if (/^\s*""\s*[^\s#]/.test(value)) {
+    const fix = 'put the value between quotes of a kind that it does not contain (" or \' or `)';
+    return { message: `the text behind the closing quote of ${name} is ignored`, fix };
+  }
   if (!CUT.test(value)) return undefined;
   return { message: `the value of ${name} ends before the #`, fix: 'put the whole value between quotes' };
 }

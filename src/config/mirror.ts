@@ -1,25 +1,25 @@
 import type { Problem } from '../errors.ts';
-import type { Config } from './config.ts';
 import { findSecret } from './credentials.ts';
-import type { Settings } from './environment.ts';
-import { readAll, readPostgresUrl, readSetting, settingsError, type Values } from './settings.ts';
+import type { Environment, Settings } from './environment.ts';
+import { type PostgresServer, readPostgresUrl } from './postgres-url.ts';
+import { readAll, readSetting, settingsError, type Values } from './settings.ts';
 
-/** Where the mirror is. Kept in memory only: the URL may contain a password. */
-export type MirrorTarget = { readonly url: URL; readonly schema: string };
+/** Where the mirror is. Kept in memory only. */
+export type MirrorTarget = { readonly server: PostgresServer; readonly schema: string };
 
-/** Reads a secret file again, since it may have changed. Throws a SettingsError, whose text contains no secrets. */
+/** Reads secret files again, since they may have changed. Throws a SettingsError, whose text contains no secrets. */
 export type MirrorSource = () => MirrorTarget;
 
 const URL_NAME = 'LEAGUE_SYNC_POSTGRES_URL';
 const SCHEMA_NAME = 'LEAGUE_SYNC_POSTGRES_SCHEMA';
 
 /** Undefined if no URL is set. Throws a SettingsError. */
-export function findMirror(values: Values): MirrorSource | undefined {
+export function findMirror(values: Values, environment: Environment): MirrorSource | undefined {
   const url = findSecret(values, URL_NAME);
   if (url === undefined) return undefined;
   const read = (): MirrorTarget =>
     readAll({
-      url: () => readPostgresUrl(url.read(), url.name),
+      server: () => readPostgresUrl(url.read(), url.name, environment),
       schema: () => readSetting(values, SCHEMA_NAME),
     });
   read();
@@ -27,26 +27,19 @@ export function findMirror(values: Values): MirrorSource | undefined {
 }
 
 /** For `mirror`, which needs no other settings. Throws a SettingsError, also if no URL is set. */
-export function loadMirror({ values }: Settings): MirrorSource {
-  const source = findMirror(values);
+export function loadMirror({ values }: Settings, environment: Environment): MirrorSource {
+  const source = findMirror(values, environment);
   if (source !== undefined) return source;
   throw settingsError(`${URL_NAME} is not set`, 'set it to the PostgreSQL database that mirrors this one');
 }
 
 /** A warning if there is a schema, but no URL. */
-export function findUnusedSchema({ mirror }: Pick<Config, 'mirror'>, values: Values): readonly Problem[] {
+export function findUnusedSchema(values: Values, mirror: MirrorSource | undefined): readonly Problem[] {
   if (mirror !== undefined || values[SCHEMA_NAME] === undefined) return [];
   return [{ message: `${SCHEMA_NAME} is set, but ${URL_NAME} is not`, fix: `set ${URL_NAME}, or remove the schema` }];
 }
 
-/** Such as `db.example.com:5433/leagues`: what may be shown of the URL. */
-export function labelOf({ url }: Pick<MirrorTarget, 'url'>): string {
-  const { searchParams, pathname } = url;
-  const port = searchParams.get('port') || url.port;
-  return `${hostOf(url) || 'localhost'}${port === '' ? '' : `:${port}`}${decodeURI(pathname)}`;
-}
-
-/** The host that is connected to: as in libpq, a parameter wins, and the folder of a socket is percent-encoded. */
-export function hostOf({ searchParams, hostname }: URL): string {
-  return searchParams.get('host') || decodeURIComponent(hostname);
+/** Such as `db.example.com:5433/leagues`: what may be shown of the server. */
+export function labelOf({ server: { host, port, database } }: Pick<MirrorTarget, 'server'>): string {
+  return `${host.includes(':') ? `[${host}]` : host}${port === 5_432 ? '' : `:${port}`}/${database}`;
 }

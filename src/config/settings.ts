@@ -1,5 +1,6 @@
 import { formatProblem, type Problem, SettingsError } from '../errors.ts';
 import { parseDuration, parseSize, writeDuration } from '../time/duration.ts';
+import { parseHost } from './host.ts';
 
 export const PREFIX = 'LEAGUE_SYNC_';
 
@@ -64,6 +65,18 @@ const listen = parsed((text): ListenAddress | 'off' | undefined => {
   return host !== undefined && port <= 65_535 ? { host, port } : undefined;
 }, 'write an address such as 127.0.0.1:9464 or [::1]:9464, or off');
 
+const hosts: Setting<readonly string[]> = {
+  read: (text = '', name) => {
+    const names = text.split(',').map((entry) => entry.trim());
+    return names.filter(Boolean).map((entry) => {
+      const host = parseHost(entry);
+      if (host !== undefined) return host;
+      const fix = 'write names such as leagues.example.com without https:// and port, separated by commas';
+      throw settingsError(`${name}: "${entry}" is not a host name`, fix);
+    });
+  },
+};
+
 const flag = parsed((text) => {
   if (/^(true|1|yes|on|y|enabled)$/i.test(text)) return true;
   return /^(false|0|no|off|n|disabled)$/i.test(text) ? false : undefined;
@@ -92,6 +105,10 @@ const baseUrl: Setting<URL> = {
     if (text === undefined)
       throw settingsError(`${name} is not set`, `set it to the address of the service, such as ${SERVICE}`);
     const url = webAddress(SERVICE)(text, name);
+    // The paths of the requests are appended to the base URL, so one that has such a path already was pasted.
+    const [, pasted] = /(\/(?:events|players)\/v1)(?:\/.*)?$/.exec(url.pathname) ?? [];
+    if (pasted !== undefined)
+      throw settingsError(`${name} ends with the path of a request`, `write the address up to ${pasted}, without that`);
     if (url.username === '' && url.password === '' && !/[?#]/.test(url.href)) return url;
     throw settingsError(`${name} contains user information, a query or a fragment`, 'write the address without it');
   },
@@ -99,39 +116,6 @@ const baseUrl: Setting<URL> = {
 
 export const readHeartbeatUrl = webAddress('https://hc-ping.com/your-uuid');
 export const readWebhookUrl = webAddress('https://hooks.example.com/leagues');
-
-const POSTGRES = 'postgresql://league_sync@db.example.com/leagues?sslmode=verify-full';
-const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
-
-/** Messages never repeat the URL, which may contain a password. */
-export const readPostgresUrl: Read<URL> = (text, name) => {
-  const url = URL.parse(text.trim());
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
-    throw settingsError(`${name} is not the URL of a PostgreSQL database`, `write one such as ${POSTGRES}`);
-  if (hasStrayAt(url))
-    throw settingsError(`${name} has an @ behind its host`, 'write / as %2F, ? as %3F and # as %23 in the password');
-  if (![url.username, url.password, url.hostname, url.pathname].every(isEncoded))
-    throw settingsError(`${name} has a % that encodes nothing`, 'write it as %25');
-  const { sslmode, sslrootcert } = Object.fromEntries(url.searchParams);
-  if (sslrootcert === 'system' && (sslmode ?? 'verify-full') !== 'verify-full')
-    throw settingsError(`${name} has sslrootcert=system with a weaker sslmode`, 'write sslmode=verify-full');
-  if (SSL_MODES.includes(sslmode ?? 'prefer')) return url;
-  throw settingsError(`${name}: its sslmode is not valid`, `write one of ${SSL_MODES.join(', ')}`);
-};
-
-/** A password with a /, ? or # ends the host too early: parts of it would be taken for something that may be shown. */
-function hasStrayAt({ pathname, searchParams, hash }: URL): boolean {
-  return [pathname, hash, ...searchParams.keys()].some((part) => part.includes('@'));
-}
-
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** PostgreSQL cuts longer names off, and reserves those that begin with pg_ for itself; in a search_path, "$user" is the role's schema. */
 const MAX_NAME_BYTES = 63;
@@ -164,6 +148,7 @@ export const SETTINGS = {
   LEAGUE_SYNC_RUN_RETENTION: withDefault('90d', duration(1_000)),
   LEAGUE_SYNC_STALE_AFTER: optional(duration(1_000)),
   LEAGUE_SYNC_LISTEN: withDefault('127.0.0.1:9464', listen),
+  LEAGUE_SYNC_ALLOWED_HOSTS: hosts,
   LEAGUE_SYNC_HEARTBEAT_URL: optional(readHeartbeatUrl),
   LEAGUE_SYNC_HEARTBEAT_URL_FILE: optional(anyText),
   LEAGUE_SYNC_WEBHOOK_URL: optional(anyText),
@@ -224,6 +209,12 @@ function parsed<T>(parse: (text: string) => T | undefined, fix: string, noun?: '
     }
     return value;
   };
+}
+
+/** The UTF-8 text of a file, without a byte order mark. Throws a SettingsError that begins with `what`. */
+export function decodeText(bytes: Uint8Array, what: string): string {
+  if (bytes.includes(0)) throw settingsError(`${what} is in UTF-16, not in UTF-8`, 'save it as UTF-8');
+  return new TextDecoder().decode(bytes);
 }
 
 export function settingsError(message: string, fix: string): SettingsError {

@@ -1,8 +1,8 @@
 import type { Problem } from '../errors.ts';
-import type { Config } from './config.ts';
 import { findSecret } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { chooseProxy, isLoopback, type ProxyServer } from './proxy.ts';
+import { isLoopback } from './host.ts';
+import { chooseProxy, type ProxyServer } from './proxy.ts';
 import { readAll, readSetting, readWebhookUrl, settingsError, type Values } from './settings.ts';
 
 /** Where changes are sent. Kept in memory only: the path and the query of the URL may be secrets, too. */
@@ -43,7 +43,7 @@ export function loadWebhook({ values }: Settings, environment: Environment): Web
 }
 
 /** A warning if there is a secret, but no URL. */
-export function findUnusedSecret({ webhook }: Pick<Config, 'webhook'>, values: Values): readonly Problem[] {
+export function findUnusedSecret(values: Values, webhook: WebhookSource | undefined): readonly Problem[] {
   const name = [SECRET_NAME, `${SECRET_NAME}_FILE`].find((name) => values[name] !== undefined);
   if (webhook !== undefined || name === undefined) return [];
   return [{ message: `${name} is set, but ${URL_NAME} is not`, fix: `set ${URL_NAME}, or remove the secret` }];

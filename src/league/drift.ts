@@ -15,6 +15,8 @@ export type Drift = {
 export type DriftLog = ReturnType<typeof createDriftLog>;
 
 const MAX_ENTRIES = 1_000;
+/** A longer id is no example: every entry would repeat it. */
+const MAX_ID_LENGTH = 200;
 
 /** Collects drift without duplicates, at most `MAX_ENTRIES` entries. */
 export function createDriftLog() {
@@ -26,7 +28,8 @@ export function createDriftLog() {
       for (const drift of departures) {
         const key = keyOf(drift);
         if (entries.size >= MAX_ENTRIES || entries.has(key)) continue;
-        entries.set(key, leagueId === undefined ? drift : { ...drift, example_league_id: leagueId });
+        const example_league_id = leagueId && leagueId.length > MAX_ID_LENGTH ? null : leagueId;
+        entries.set(key, example_league_id === undefined ? drift : { ...drift, example_league_id });
       }
     },
     list: (): readonly Drift[] => [...entries.values()],

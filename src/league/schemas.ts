@@ -7,14 +7,17 @@ import * as z from 'zod/mini';
 /** A field of the login response: an invalid value becomes undefined, so that the login does not fail. */
 const optionalString = z.catch(z.optional(z.string()), undefined);
 
+/** No server accepts a longer token in a header. */
+const MAX_TOKEN_LENGTH = 16_384;
+
 /** The response to a successful login (interface, 2.1). */
 export const LOGIN_RESPONSE = z.looseObject({
   result: z.literal('success'),
   message: optionalString,
   player_id: optionalString,
   /** Printable ASCII without spaces, so that it can be sent in a header. */
-  access_token: z.string().check(z.regex(/^[\x21-\x7e]+$/)),
-  refresh_token: optionalString,
+  access_token: z.string().check(z.regex(/^[\x21-\x7e]+$/), z.maxLength(MAX_TOKEN_LENGTH)),
+  refresh_token: z.catch(z.optional(z.string().check(z.maxLength(MAX_TOKEN_LENGTH))), undefined),
   expire_datetime: optionalString,
 });
 

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { type ConnectionOptions, getCACertificates, TLSSocket } from 'node:tls';
 import type { Client } from 'pg';
 import type { MirrorTarget } from '../config/mirror.ts';
+import type { PostgresServer } from '../config/postgres-url.ts';
 import { codeOf, SettingsError } from '../errors.ts';
 import { quoted, toMirrorError } from './error.ts';
 
@@ -45,12 +46,10 @@ export async function connect(target: MirrorTarget, signal: AbortSignal): Promis
   }
 }
 
-async function openClient(target: MirrorTarget, signal: AbortSignal): Promise<Client> {
+async function openClient({ server }: MirrorTarget, signal: AbortSignal): Promise<Client> {
   const { default: pg } = await import('pg');
-  const { searchParams } = target.url;
-  const mode = searchParams.get('sslmode') ?? (searchParams.get('sslrootcert') === 'system' ? 'verify-full' : 'prefer');
-  const options = { ...tlsOptions(target.url, mode), url: target.url, signal };
-  if (mode !== 'prefer' && mode !== 'allow') return startClient(pg.Client, options);
+  const options = { ...tlsOptions(server), server, signal };
+  if (server.sslmode !== 'prefer' && server.sslmode !== 'allow') return startClient(pg.Client, options);
   try {
     return await startClient(pg.Client, options);
   } catch (error) {
@@ -65,14 +64,21 @@ function isTlsRefused(error: unknown): boolean {
   return hasNone || codeOf(error) === '28000';
 }
 
-type ClientOptions = { readonly url: URL; readonly ssl: false | ConnectionOptions; readonly signal: AbortSignal };
+type ClientOptions = {
+  readonly server: PostgresServer;
+  readonly ssl: false | ConnectionOptions;
+  readonly signal: AbortSignal;
+};
 
-async function startClient(Pg: typeof Client, { url, ssl, signal }: ClientOptions): Promise<Client> {
+async function startClient(Pg: typeof Client, { server, ssl, signal }: ClientOptions): Promise<Client> {
   signal.throwIfAborted();
+  const { host, port, user, database, options, applicationName } = server;
   const client = new Pg({
-    connectionString: withoutTls(url),
-    ssl,
-    application_name: 'league-sync',
+    ...{ host, port, user, database, ssl },
+    // A function, since `pg` would replace an empty password by one that it finds itself.
+    password: () => server.password ?? '',
+    ...(options === undefined ? {} : { options }),
+    application_name: applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
@@ -116,31 +122,23 @@ function catchProtocolErrors(connection: Connection): void {
   };
 }
 
-/** `pg` reads the TLS parameters in another way than libpq, so it gets options of TLS instead. */
-function withoutTls(url: URL): string {
-  const plain = new URL(url);
-  for (const name of ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl']) plain.searchParams.delete(name);
-  return plain.href;
-}
-
-/** As libpq reads `sslmode`: `require` verifies the certificate only if there is a root certificate. */
-function tlsOptions({ searchParams }: URL, mode: string): Pick<ClientOptions, 'ssl'> {
-  if (mode === 'disable') return { ssl: false };
-  const files = (['sslrootcert', 'sslcert', 'sslkey'] as const).map((name) =>
-    readTlsFile(searchParams.get(name), name),
+/** As libpq reads `sslmode`: below `verify-ca`, the certificate is verified only if there is a root certificate. */
+function tlsOptions({ sslmode, ...files }: PostgresServer): Pick<ClientOptions, 'ssl'> {
+  if (sslmode === 'disable') return { ssl: false };
+  const [root, cert, key] = (['sslrootcert', 'sslcert', 'sslkey'] as const).map((name) =>
+    readTlsFile(files[name], name),
   );
-  const [root, cert, key] = files;
   const own = { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
   const ca = root === undefined ? {} : { ca: [root, ...getCACertificates('extra')] };
-  if (mode === 'verify-full') return { ssl: { ...own, ...ca } };
-  if (mode === 'verify-ca' || (mode === 'require' && root !== undefined))
+  if (sslmode === 'verify-full') return { ssl: { ...own, ...ca } };
+  if (sslmode === 'verify-ca' || root !== undefined)
     return { ssl: { ...own, ...ca, checkServerIdentity: () => undefined } };
   return { ssl: { ...own, rejectUnauthorized: false } };
 }
 
-function readTlsFile(file: string | null, name: string): string | undefined {
+function readTlsFile(file: string | undefined, name: string): string | undefined {
   // `system` is libpq's name for the certificates that are trusted anyway.
-  if (file === null || (file === 'system' && name === 'sslrootcert')) return undefined;
+  if (file === undefined || (file === 'system' && name === 'sslrootcert')) return undefined;
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

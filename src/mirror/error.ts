@@ -1,5 +1,6 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RunError } from '../errors.ts';
+import { redact } from '../redact.ts';
 
 /**
  * Why the server cannot be used now. The server's own words are shown, but never its details, which may quote values,
@@ -8,7 +9,7 @@ import { codeOf, RunError } from '../errors.ts';
 export function toMirrorError(error: unknown, target: MirrorTarget, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason;
   if (error instanceof RunError || !(error instanceof Error)) return error;
-  const what = withoutPassword(describe(error), target.url);
+  const what = redact(describe(error), [target.server.password ?? '']);
   const fix = fixOf(codeOf(error), target);
   return new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}.`, {
     cause: error,
@@ -42,15 +43,4 @@ export function nameOf(name: string): string {
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-function withoutPassword(text: string, { password }: URL): string {
-  if (password === '') return text;
-  let plain = password;
-  try {
-    plain = decodeURIComponent(password);
-  } catch {
-    // Not encoded, so it is plain already.
-  }
-  return text.replaceAll(plain, '[secret]').replaceAll(password, '[secret]');
 }

@@ -1,17 +1,17 @@
 import { labelOf, type MirrorSource } from '../config/mirror.ts';
 import { RunError, SettingsError, toRunError } from '../errors.ts';
+import type { Listener } from '../events.ts';
 import type { Log } from '../log.ts';
-import { exponentialDelayMs } from '../service/backoff.ts';
 import { type MirrorSnapshot, openMirrorSnapshot } from '../store/queries/mirror.ts';
 import type { Store } from '../store/store.ts';
-import type { Listener } from '../sync/report.ts';
+import { exponentialDelayMs } from '../time/backoff.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';
 import { connect, type Session } from './connect.ts';
 import type { RunsToCompare } from './equal.ts';
 import { readOrigin } from './fill.ts';
-import { prepareMirror } from './prepare.ts';
+import { findMirrorMigrations, prepareMirror } from './prepare.ts';
 import { type Progress, transferBatch } from './transfer.ts';
 
 export type FollowerOptions = {
@@ -43,6 +43,8 @@ export class Follower {
   constructor(options: FollowerOptions) {
     this.options = options;
     this.rest = createWakeableSleep(options.clock);
+    // Later, the files may be those of another version.
+    findMirrorMigrations();
     const target = options.source();
     this.label = labelOf(target);
     this.schema = target.schema;

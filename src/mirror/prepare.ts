@@ -103,14 +103,20 @@ export async function findOwnMirror(
   return true;
 }
 
-function listMigrations() {
+let migrations: readonly { readonly name: string; readonly sql: string }[] = [];
+
+/** The migrations of the mirror; like `findPackage`, read once. Throws a DatabaseError if the package is incomplete. */
+export function findMirrorMigrations() {
+  if (migrations.length > 0) return migrations;
   const files = globSync(join(findPackage().migrations, 'postgres', '*.sql')).sort();
-  if (files.length > 0) return files.map((file, index) => ({ version: index + 1, name: basename(file, '.sql'), file }));
-  throw new DatabaseError('The package lacks migrations/postgres.', { fix: 'reinstall league-sync' });
+  if (files.length === 0)
+    throw new DatabaseError('The package lacks migrations/postgres.', { fix: 'reinstall league-sync' });
+  migrations = files.map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(file, 'utf8') }));
+  return migrations;
 }
 
 async function migrate({ query }: Transaction, { target, origin, suffix }: Preparation): Promise<void> {
-  const known = listMigrations();
+  const known = findMirrorMigrations();
   const found = await query(FIND_RELATIONS, target.schema, suffix);
   const names = found.map(({ name }) => String(name)).filter((name) => RELATIONS.includes(name));
   if (!names.includes('mirror_migrations')) {
@@ -120,10 +126,11 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
   const [row] = await query(`SELECT coalesce(max(version), 0) AS version FROM "mirror_migrations"`);
   const version = Number(row?.version);
   if (version > known.length) throw newerError(version, known.length);
-  for (const migration of known.slice(version)) {
-    await query(readFileSync(migration.file, 'utf8'));
-    const values = [migration.version, migration.name, origin.place] as const;
-    await query(`INSERT INTO "mirror_migrations" (version, name, database_path) VALUES ($1, $2, $3)`, ...values);
+  for (const [index, { name, sql }] of known.entries()) {
+    if (index < version) continue;
+    await query(sql);
+    const insert = `INSERT INTO "mirror_migrations" (version, name, database_path) VALUES ($1, $2, $3)`;
+    await query(insert, index + 1, name, origin.place);
   }
 }
 

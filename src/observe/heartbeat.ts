@@ -3,11 +3,12 @@ import type { Config } from '../config/config.ts';
 import type { HeartbeatSource } from '../config/credentials.ts';
 import { describeProxy } from '../config/proxy.ts';
 import { RunError, SettingsError, StatusError, TransportError } from '../errors.ts';
+import type { Listener } from '../events.ts';
+import { sendRequest, splitAddress } from '../http/request.ts';
+import { isSuccess } from '../http/response.ts';
 import type { Log } from '../log.ts';
-import { sendRequest, splitAddress } from '../service/http.ts';
-import { isSuccess } from '../service/response.ts';
 import { retry } from '../service/retry.ts';
-import type { Listener, RunReport } from '../sync/report.ts';
+import type { RunReport } from '../sync/report.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
@@ -147,7 +148,8 @@ export function createHealthchecksClient(source: HeartbeatSource, timeoutMs = TI
       const what = error.code || `no answer within ${formatDuration(timeoutMs)}`;
       throw new TransportError('network', true, `${what}${describeProxy(proxy)}`);
     });
-    if (!isSuccess(status)) throw new StatusError(status === 408 || status >= 500, `status ${status}`);
+    if (!isSuccess(status))
+      throw new StatusError(status === 408 || status >= 500, `status ${status}${describeProxy(proxy)}`);
     const refusal = REFUSED.exec(Buffer.from(body).toString('utf8'))?.[1];
     if (refusal !== undefined) throw new StatusError(false, refusal);
   };

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { ERROR_KINDS } from '../errors.ts';
+import type { Listener } from '../events.ts';
 import type { LoginRecord } from '../service/login.ts';
 import type { RunKind } from '../store/tables/runs.ts';
-import type { Listener, RunReport } from '../sync/report.ts';
+import type { RunReport } from '../sync/report.ts';
 import type { Monitor } from './monitor.ts';
 import { REASONS } from './verdict.ts';
 

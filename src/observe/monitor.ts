@@ -1,8 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { DatabaseError, type RunError } from '../errors.ts';
+import type { Listener } from '../events.ts';
+import type { RetryAfter } from '../http/retry-after.ts';
 import { findPackage } from '../package.ts';
 import type { LoginRecord } from '../service/login.ts';
-import type { RetryAfter } from '../service/retry-after.ts';
 import type { Session } from '../service/session.ts';
 import { msUntilExpiry } from '../service/token.ts';
 import { withOwnSnapshot } from '../store/connection.ts';
@@ -11,7 +12,6 @@ import type { Freshness } from '../store/queries/overview.ts';
 import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { WebhookStatus } from '../store/tables/webhook.ts';
-import type { Listener } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
 import { assess, type HealthInput, STARTING, type Verdict } from './verdict.ts';
 
@@ -92,7 +92,7 @@ export class Monitor {
     const { store } = sources;
     this.sources = sources;
     const { last_success_at, stale_at, consecutive_failures } = store.read(store.freshness);
-    const profileAt = store.read(() => store.runs.lastSuccess('profile', null))?.finished_at;
+    const profileAt = store.read(() => store.runs.lastProfile())?.finished_at;
     this.failures = consecutive_failures;
     if (profileAt) this.lastProfileAt = Date.parse(profileAt);
     if (last_success_at !== null) this.succeed(last_success_at, stale_at);
@@ -148,7 +148,7 @@ export class Monitor {
 
   /** Ignores a forbidden profile, and ignores an unreadable secret file until a poll fails because of it. */
   private refused(): HealthInput['refused'] {
-    const refusal = this.sources?.session.credentialFailure();
+    const refusal = this.sources?.session.failure();
     const isOfLeagues = refusal?.subject !== 'profile' && refusal?.error.httpStatus !== undefined;
     const error = isOfLeagues ? refusal?.error : this.lastFailure;
     if (error?.kind !== 'credentials') return undefined;
@@ -187,8 +187,9 @@ export class Monitor {
         leftMs,
         isValid: leftMs === undefined || leftMs > 0,
       },
-      refusal: session.credentialFailure(),
-      /** Whether rejected credentials keep the leagues from being polled now. */
+      /** What keeps the session from being tried before a wait ends. */
+      failure: session.failure(),
+      /** Whether that keeps the leagues from being polled now. */
       isBlocked: session.blockedBy('leagues') !== undefined,
     };
   }
@@ -228,7 +229,7 @@ export class Monitor {
         freshness: store.freshness(),
         attention: store.attention(),
         webhook: store.webhook.status(),
-        lastSeq: store.webhook.lastSeq(),
+        lastSeq: store.feed.lastSeq(),
       }));
     } catch {
       // The last known rows remain. If polls fail as well, `verdict` reports their error.

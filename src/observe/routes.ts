@@ -6,19 +6,21 @@ import { createJsonApi } from './json-api.ts';
 import { createMetrics } from './metrics.ts';
 import type { Monitor } from './monitor.ts';
 import { createPages } from './page/pages.ts';
-import { type Handler, jsonResponse, type Request, type Response, type Routes, textResponse } from './server.ts';
+import { type Handler, jsonResponse, type Request, type Response, textResponse } from './server.ts';
 import { describeStatus } from './status-json.ts';
 
 const METHODS = ['GET', 'HEAD'];
-const FINDABLE = ['/', '/leagues', '/changes', '/livez', '/readyz', '/metrics', '/changes.json', '/leagues.json'];
 
 /** Everything that the status server serves; all of it is read-only. `handle` never rejects. */
 export function createApp(monitor: Monitor, clock: Clock, log: Log) {
   const metrics = createMetrics(monitor);
   const enqueue = createRequestQueue();
   const status = (): Response => jsonResponse(describeStatus(monitor, clock));
-  const pages: Routes = { '/status.json': status, ...createJsonApi(monitor), ...createPages(monitor, clock) };
-  const routes = new Map(
+  const { pages, notFound } = createPages(monitor, clock);
+  const queued = new Map(Object.entries({ '/status.json': status, ...createJsonApi(monitor), ...pages }));
+  const respondInTurn = enqueue((request) => (queued.get(request.path) ?? notFound)(request));
+  /** Answered at once, and under any host. */
+  const immediate = new Map(
     Object.entries<Handler>({
       '': () => textResponse('Bad request.\n', 400),
       '/livez': () => jsonResponse({ live: true }),
@@ -32,13 +34,14 @@ export function createApp(monitor: Monitor, clock: Clock, log: Log) {
       },
     }),
   );
-  for (const [path, handler] of Object.entries(pages)) routes.set(path, enqueue(handler));
   const respond = async (request: Request): Promise<Response> => {
     if (!METHODS.includes(request.method))
       return textResponse('Method not allowed: use GET or HEAD.\n', 405, { Allow: METHODS.join(', ') });
-    const handler = routes.get(request.path);
-    if (handler === undefined) return textResponse(`Not found. Try ${FINDABLE.join(', ')} or /status.json.\n`, 404);
-    return handler(request);
+    const handler = immediate.get(request.path);
+    if (handler !== undefined) return handler(request);
+    if (!request.isHostAllowed)
+      return textResponse('Unknown host: use localhost, or add it to LEAGUE_SYNC_ALLOWED_HOSTS.\n', 421);
+    return respondInTurn(request);
   };
   const handle = async (request: Request): Promise<Response> => {
     const { headers, ...response } = await respond(request).catch((error: unknown) => {

@@ -2,13 +2,16 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { formatAddress, type ListenAddress } from '../config/settings.ts';
-import { codeOf, SettingsError } from '../errors.ts';
+import { AddressError, codeOf, SettingsError } from '../errors.ts';
+import { isAllowedHost } from './allowed-host.ts';
 
 export type Request = {
   readonly method: string;
   /** Empty if the request has no valid URL. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** Whether the data may be shown under the host that the request names. */
+  readonly isHostAllowed: boolean;
 };
 
 export type Response = {
@@ -39,14 +42,23 @@ const IDLE_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
 /** A client that reads nothing for this long is disconnected, to free the memory of its response. */
 const STALLED_MS = 10_000;
-/** Far more than a browser, a few probes and a scraper need. */
+/** Far more than a browser, a few probes and a scraper need. For one more, the one that has been idle longest is closed. */
 const MAX_CONNECTIONS = 512;
 /** The maximum number of unanswered (pipelined) requests per connection; browsers send one at a time. */
 const MOST_UNANSWERED = 8;
 const MAX_HEADERS_BYTES = 16_384;
+/** Stands for the host of a request that names none. */
+const NO_HOST = 'none.invalid';
 
-/** Rejects with a SettingsError if listening fails. `handle` must never reject. Disposing closes all connections. */
-export async function startServer(address: ListenAddress, handle: (request: Request) => Promise<Response>) {
+/**
+ * Rejects with a SettingsError if listening fails: with an AddressError if it may succeed later. `handle` must never
+ * reject. Disposing closes all connections.
+ */
+export async function startServer(
+  address: ListenAddress,
+  handle: (request: Request) => Promise<Response>,
+  { allowedHosts = [] }: { readonly allowedHosts?: readonly string[] } = {},
+) {
   const options = {
     maxHeaderSize: MAX_HEADERS_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -57,23 +69,27 @@ export async function startServer(address: ListenAddress, handle: (request: Requ
   const listener: RequestListener = async ({ method = '', url: target = '', headers: received }, response) => {
     // An error here means that the client has closed the connection.
     response.on('error', () => undefined);
-    const url = URL.parse(target.startsWith('/') ? `http://${received.host || 'localhost'}${target}` : target);
-    const query = url?.searchParams ?? new URLSearchParams();
-    const { status, headers, body } = await handle({ method, path: url?.pathname ?? '', query });
+    const url = URL.parse(target.startsWith('/') ? `http://${received.host || NO_HOST}${target}` : target);
+    const { pathname: path = '', hostname = NO_HOST, searchParams: query = new URLSearchParams() } = url ?? {};
+    const isHostAllowed = isAllowedHost(hostname, boundTo, allowedHosts);
+    const { status, headers, body } = await handle({ method, path, query, isHostAllowed });
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
     response.end(method === 'HEAD' ? undefined : body);
   };
-  const server = createServer(options, refuseBursts(listener));
-  server.maxConnections = MAX_CONNECTIONS;
+  const server = createServer(options);
+  let boundTo = address.host;
+  limitConnections(server, listener);
   server.timeout = STALLED_MS;
   try {
     await listen(server, address);
   } catch (error) {
-    throw new SettingsError([
+    const ListenError = MAY_PASS.has(codeOf(error)) ? AddressError : SettingsError;
+    throw new ListenError([
       { message: `LEAGUE_SYNC_LISTEN: ${explain(error, address)}`, fix: 'name another address, or off' },
     ]);
   }
   const { address: host, port } = server.address() as AddressInfo;
+  boundTo = host;
   return {
     url: `http://${formatAddress({ host, port })}`,
     [Symbol.asyncDispose]: async () => {
@@ -85,20 +101,39 @@ export async function startServer(address: ListenAddress, handle: (request: Requ
   };
 }
 
-/** Closes a connection that pipelines too many requests, since answering them all would delay polls and probes. */
-function refuseBursts(listener: RequestListener): RequestListener {
-  const unanswered = new WeakMap<Socket, number>();
-  return (request, response) => {
+/**
+ * Makes room for each new connection, so that connections that others hold open keep no probe waiting. Closes a
+ * connection that pipelines too many requests, since answering them all would delay polls and probes.
+ */
+function limitConnections(server: Server, listener: RequestListener): void {
+  /** The number of unanswered requests of each connection; the connection that was used last is the last one. */
+  const unanswered = new Map<Socket, number>();
+  const add = (socket: Socket, requests: number): number => {
+    const count = (unanswered.get(socket) ?? 0) + requests;
+    unanswered.delete(socket);
+    unanswered.set(socket, count);
+    return count;
+  };
+  server.on('connection', (socket: Socket) => {
+    if (unanswered.size >= MAX_CONNECTIONS) {
+      // The request of a newer one may be under way.
+      const older = [...unanswered].slice(0, MAX_CONNECTIONS / 2);
+      const [oldest = socket] = older.find(([, requests]) => requests === 0) ?? older[0] ?? [];
+      unanswered.delete(oldest);
+      oldest.destroy();
+    }
+    add(socket, 0);
+    socket.once('close', () => unanswered.delete(socket));
+  });
+  server.on('request', (request, response) => {
     const { socket } = request;
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    if (count > MOST_UNANSWERED) {
+    if (add(socket, 1) > MOST_UNANSWERED) {
       socket.destroy();
       return;
     }
-    unanswered.set(socket, count);
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    response.once('close', () => unanswered.has(socket) && add(socket, -1));
     listener(request, response);
-  };
+  });
 }
 
 async function listen(server: Server, { host, port, orAnyPort = false }: ListenAddress): Promise<void> {
@@ -111,12 +146,16 @@ async function listen(server: Server, { host, port, orAnyPort = false }: ListenA
   }
 }
 
+/** In use, not on this machine, and a name server that does not answer, as before a network is up. */
+const MAY_PASS = new Set(['EADDRINUSE', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
+
 function explain(error: unknown, address: ListenAddress): string {
   const where = formatAddress(address);
   const code = codeOf(error);
   if (code === 'EADDRINUSE') return `another program already uses ${where}`;
   if (code === 'EACCES') return `this user may not listen on ${where}`;
   if (code === 'EADDRNOTAVAIL') return `this machine has no address ${address.host}`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${address.host} has no address`;
+  if (code === 'ENOTFOUND') return `the name ${address.host} has no address`;
+  if (code === 'EAI_AGAIN') return `the name ${address.host} cannot be looked up now`;
   return `cannot listen on ${where} (${code})`;
 }

@@ -6,7 +6,7 @@ import type { Monitor } from './monitor.ts';
 /** The body of `/status.json`. Later versions only add fields. Either `database.fault` is null, or both `stored` and `attention` are. */
 export function describeStatus(monitor: Monitor, clock: Clock) {
   const { baseUrl, scope, schedule, profileSchedule } = monitor.settings;
-  const { running = null, pausedUntil, token, refusal } = monitor.liveState() ?? {};
+  const { running = null, pausedUntil, token, failure } = monitor.liveState() ?? {};
   return {
     ...monitor.verdict(),
     version: monitor.version,
@@ -24,8 +24,8 @@ export function describeStatus(monitor: Monitor, clock: Clock) {
       token_expires_at: timestampOf(token?.expiresAt),
       // Positive if the service's clock is ahead.
       clock_skew_ms: token?.clockSkewMs ?? null,
-      refused: refusal?.error.message ?? null,
-      retry_at: timestampOf(refusal?.until),
+      refused: failure?.error.kind === 'credentials' ? failure.error.message : null,
+      retry_at: timestampOf(failure?.until),
     },
     mirror: monitor.mirror() ?? null,
     ...describeStored(monitor),

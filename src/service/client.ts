@@ -1,10 +1,11 @@
 import type { Scope } from '../config/config.ts';
-import { ContractError, CredentialsError, RetryAfterError, StatusError } from '../errors.ts';
+import { ContractError, CredentialsError, RetryAfterError, type RunError, StatusError } from '../errors.ts';
+import { isSuccess, isTransient, readObject } from '../http/response.ts';
 import { isDeeperThan, type JsonObject, type JsonValue } from '../league/json.ts';
 import type { Secrets } from '../redact.ts';
 import type { Resource } from './backoff.ts';
-import type { Connection } from './open-service.ts';
-import { describeNonObject, isSuccess, isTransient, readFailureDetails, readMessage, readObject } from './response.ts';
+import type { ServiceConnection } from './connection.ts';
+import { describeUnexpected, readFailureDetails, readMessage } from './failure.ts';
 import { type Deadline, retry } from './retry.ts';
 import type { Session } from './session.ts';
 import type { Token } from './token.ts';
@@ -24,9 +25,9 @@ export type RequestStats = {
   /** The status of the last response; undefined if none arrived, or if the body of a 2xx could not be read. */
   httpStatus?: number | undefined;
   bodyBytes?: number | undefined;
+  /** Whether the service refused the conditions of the first request, which was then repeated without them. */
+  conditionsRefused?: boolean;
 };
-
-export type TokenSource = Pick<Session, 'token' | 'reportAccepted' | 'discard' | 'reportRejected'>;
 
 export type Client = ReturnType<typeof createClient>;
 
@@ -38,24 +39,20 @@ export type FetchOptions = {
 };
 
 /** Sends the requests of a logged-in player. A response with `result=fail` is an error (interface, 7). */
-export function createClient(connection: Connection, session: TokenSource) {
+export function createClient(connection: ServiceConnection, session: Session) {
   const options = { ...connection, session };
   const getIfChanged = (request: ResourceRequest): Promise<FetchResult | undefined> =>
-    retry(() => authorizedGet(request, options), { ...options, deadline: request.deadline });
+    retry(() => authorizedGet(request, options), { ...options, deadline: request.run.deadline });
   // Only a conditional request resolves to undefined.
   const get = getIfChanged as (request: Omit<ResourceRequest, 'conditions'>) => Promise<FetchResult>;
   return {
     /** Fetches the leagues (interface, 4.3). For the scope `all`, no filter is sent. */
-    fetchLeagues: (scope: Scope, { deadline, stats, runId }: FetchOptions) =>
-      get({ ...leagues(scope), deadline, stats, runId }),
+    fetchLeagues: (scope: Scope, run: FetchOptions) => get({ ...leagues(scope), run }),
     /** Resolves to undefined if validators were sent and the service answers with status 304 (not modified). */
-    fetchLeaguesIfChanged: (scope: Scope, validators: Validators | undefined, options: FetchOptions) => {
-      const { deadline, stats, runId } = options;
-      return getIfChanged({ ...leagues(scope), conditions: conditionalHeaders(validators), deadline, stats, runId });
-    },
+    fetchLeaguesIfChanged: (scope: Scope, validators: Validators | undefined, run: FetchOptions) =>
+      getIfChanged({ ...leagues(scope), conditions: conditionalHeaders(validators), run }),
     /** Fetches the profile (interface, 4.2). */
-    fetchProfile: ({ deadline, stats, runId }: FetchOptions) =>
-      get({ resource: 'profile', path: '/players/v1/players/player/me', deadline, stats, runId }),
+    fetchProfile: (run: FetchOptions) => get({ resource: 'profile', path: '/players/v1/players/player/me', run }),
   };
 }
 
@@ -63,23 +60,32 @@ function leagues(scope: Scope) {
   return { resource: 'leagues', path: `/events/v1/leagues/${scope === 'all' ? '' : `?status=${scope}`}` } as const;
 }
 
-type ResourceRequest = FetchOptions & {
+type ResourceRequest = {
+  readonly run: FetchOptions;
   readonly resource: Resource;
   readonly path: string;
   readonly conditions?: Readonly<Record<string, string>>;
 };
 
-/** Sends a request. If the token is rejected and `isTrial` is false, gets a new one and sends the request once more. */
-async function authorizedGet(request: ResourceRequest, options: Connection & { readonly session: TokenSource }) {
+/**
+ * Sends a request, and once more without its conditions if the service refuses those. If the token is rejected and may
+ * be replaced, gets a new one and sends the request once more.
+ */
+async function authorizedGet(request: ResourceRequest, options: ServiceConnection & { readonly session: Session }) {
   const { session } = options;
-  const { resource, deadline, runId } = request;
-  let { token, isTrial } = await session.token(resource, deadline.signal, runId);
+  const { resource, run } = request;
+  const getToken = () => session.token(resource, run.deadline.signal, run.runId);
+  let token = await getToken();
   let response = await send(request, token, options);
+  if (response.isConditional && isRefusal(response.status)) {
+    run.stats.conditionsRefused = true;
+    response = await send(request, token, options);
+  }
   // If the token is rejected, `findRejection` also puts the response's Retry-After into effect: the login must obey it.
   let rejection = findRejection(response, request, options);
-  if (rejection !== undefined && !isTrial) {
+  if (rejection !== undefined && session.mayReplace(resource, rejection)) {
     session.discard(token);
-    ({ token } = await session.token(resource, deadline.signal, runId));
+    token = await getToken();
     response = await send(request, token, options);
     rejection = findRejection(response, request, options);
   }
@@ -89,53 +95,69 @@ async function authorizedGet(request: ResourceRequest, options: Connection & { r
   return result;
 }
 
+/** Whether this status may mean that the service cannot handle the conditions of a request. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status <= 499 && status !== 401 && status !== 403 && !isTransient(status);
+}
+
 function conditionalHeaders({ etag, lastModified }: Partial<Validators> = {}): Readonly<Record<string, string>> {
-  const headers = Object.entries({ 'if-none-match': etag, 'if-modified-since': lastModified });
-  return Object.fromEntries(
-    // Received headers may contain characters that must not be sent.
-    headers.filter((header): header is [string, string] => /^[\x20-\x7e]{1,1000}$/.test(header[1] ?? '')),
-  );
+  return { ...(etag && { 'if-none-match': etag }), ...(lastModified && { 'if-modified-since': lastModified }) };
 }
 
 /** `json` is undefined if the body is not a JSON object or has too many values. */
 type JsonResponse = Awaited<ReturnType<typeof send>>;
 
+/** Only the first request of a run carries the conditions: if they are what it failed for, the others can succeed. */
 async function send(
-  { path, conditions, deadline, stats }: ResourceRequest,
+  { path, conditions = {}, run: { deadline, stats } }: ResourceRequest,
   token: Token,
-  { transport, secrets }: Connection,
+  { transport, secrets }: ServiceConnection,
 ) {
   const { signal } = deadline;
-  const headers = { authorization: `Bearer ${token.accessToken}`, ...conditions };
+  const isConditional = stats.attempts === 0 && Object.keys(conditions).length > 0;
+  const headers = { authorization: `Bearer ${token.accessToken}`, ...(isConditional && conditions) };
   Object.assign(stats, { attempts: stats.attempts + 1, httpStatus: undefined, bodyBytes: undefined });
   const response = await transport({ method: 'GET', path, headers }, signal).catch((error: unknown) => {
     if (error instanceof RetryAfterError) stats.attempts -= 1;
     throw error;
   });
   Object.assign(stats, { httpStatus: response.status, bodyBytes: response.body.length });
-  return { ...response, json: await readObject(response.body, secrets.scrubTokens, signal) };
+  return { ...response, isConditional, json: await readObject(response.body, secrets.scrubTokens, signal) };
 }
 
-function findRejection(response: JsonResponse, { path }: ResourceRequest, options: Connection) {
+/**
+ * The error for a response that may mean that the token is no longer valid; undefined for any other response. If even a
+ * fresh token gets 401 or 403, the service refuses the account; if it gets `result=fail`, the service has failed.
+ */
+function findRejection(
+  response: JsonResponse,
+  { path }: ResourceRequest,
+  options: ServiceConnection,
+): RunError | undefined {
   const { status, json } = response;
   const isFailed = json?.result === 'fail';
-  if (status !== 401 && status !== 403 && (!isFailed || isTransient(status))) return undefined;
   const received = `status ${status}${isFailed ? ', result=fail' : ''}`;
-  return new CredentialsError(`The service rejected GET ${path} with a fresh token too (${received}).`, {
+  if (status === 401 || status === 403)
+    return new CredentialsError(`The service rejected GET ${path} with a fresh token too (${received}).`, {
+      ...readFailureDetails(response, json, options),
+      fix: 'check that API access is enabled for this account',
+    });
+  if (!isFailed || isTransient(status)) return undefined;
+  return new StatusError(false, `The service answered GET ${path} with a failure (${received}).`, {
     ...readFailureDetails(response, json, options),
-    fix: 'check that API access is enabled for this account',
+    fix: 'ask the operator of the service if this lasts',
   });
 }
 
 /** Undefined if a conditional request was answered with 304. A failure throws a StatusError or a ContractError. */
-function readSuccess(response: JsonResponse, { path, conditions = {} }: ResourceRequest, options: Connection) {
+function readSuccess(response: JsonResponse, { path }: ResourceRequest, options: ServiceConnection) {
   const { secrets } = options;
-  const { status, header, json } = response;
+  const { status, header, json, isConditional } = response;
   const name = `GET ${path}`;
-  if (status === 304 && Object.keys(conditions).length > 0) return undefined;
+  if (status === 304 && isConditional) return undefined;
   if (status === 304) {
     const message = `The service answered ${name}, which was unconditional, with status 304.`;
-    throw new ContractError(message, { httpStatus: status });
+    throw new ContractError(message, { httpStatus: status, quoted: response.via });
   }
   if (json !== undefined && isSuccess(status))
     return {
@@ -145,23 +167,9 @@ function readSuccess(response: JsonResponse, { path, conditions = {} }: Resource
       etag: readValidator(header('etag'), secrets),
       lastModified: readValidator(header('last-modified'), secrets),
     };
+  if (status < 400 || status === 404) throw describeUnexpected('GET', response, options, json);
   const details = readFailureDetails(response, json, options);
-  if (isSuccess(status)) throw describeNonObject(response, name, secrets.scrub);
-  if (status >= 300 && status < 400) {
-    const message = `${name} was redirected (status ${status})${describeLocation(response, secrets)}, and redirects are not followed, so that credentials are not sent elsewhere.`;
-    throw new StatusError(false, message, { ...details, fix: 'check LEAGUE_SYNC_BASE_URL' });
-  }
   throw new StatusError(isTransient(status), `The service answered ${name} with status ${status}.`, details);
-}
-
-/**
- * The origin to which a response redirects, as part of a message; empty if `Location` is not an absolute URL or has a
- * secret in it. Parsing decodes the host, so both the location and its origin are checked for secrets.
- */
-function describeLocation({ header }: JsonResponse, { scrub }: Secrets): string {
-  const location = header('location') ?? '';
-  const origin = URL.parse(location)?.origin;
-  return origin !== undefined && scrub(`${location} ${origin}`) === `${location} ${origin}` ? ` to ${origin}` : '';
 }
 
 const MAX_TIMESTAMP_LENGTH = 500;
@@ -173,6 +181,9 @@ function readTimestamp(sent: JsonValue | undefined, { scrub }: Secrets): string 
   return scrub(typeof sent === 'string' ? sent : JSON.stringify(sent)).slice(0, MAX_TIMESTAMP_LENGTH);
 }
 
+/** Received headers may be too long to be kept, or contain characters that must not be sent. */
+const SENDABLE = /^[\x20-\x7e]{1,1000}$/;
+
 function readValidator(value: string | undefined, { scrub }: Secrets): string | undefined {
-  return value !== undefined && scrub(value) === value ? value : undefined;
+  return value !== undefined && SENDABLE.test(value) && scrub(value) === value ? value : undefined;
 }

@@ -1,13 +1,15 @@
 import type { Credentials } from '../config/credentials.ts';
 import { ContractError, CredentialsError, RetryAfterError, RunError, StatusError, toRunError } from '../errors.ts';
+import { isTransient, readObject, serverTime } from '../http/response.ts';
 import type { Drift } from '../league/drift.ts';
 import { type JsonObject, typeName } from '../league/json.ts';
 import { LOGIN_RESPONSE } from '../league/schemas.ts';
 import { parseTimestamp } from '../time/clock.ts';
 import { unknownFields } from './coerce.ts';
-import type { Connection } from './open-service.ts';
-import { type HttpResponse, isTransient, readFailureDetails, readObject, serverTime } from './response.ts';
+import type { ServiceConnection } from './connection.ts';
+import { describeUnexpected, readFailureDetails } from './failure.ts';
 import { hasExpiredOnArrival, type Token } from './token.ts';
+import type { ServiceResponse } from './transport.ts';
 
 /** `manual`: an operator ran a command or sent SIGHUP. */
 export type LoginReason = 'start' | 'due' | 'rejected-token' | 'manual';
@@ -34,7 +36,7 @@ export type LogIn = ReturnType<typeof createLogIn>;
  * CredentialsError if the credentials were refused or cannot be read. `onLogin` gets each login except those that a
  * `Retry-After` prevented.
  */
-export function createLogIn(connection: Connection, onLogin: (login: LoginRecord) => void) {
+export function createLogIn(connection: ServiceConnection, onLogin: (login: LoginRecord) => void) {
   return async ({ reason, runId }: LoginCause, credentials: Credentials, signal: AbortSignal): Promise<Token> => {
     const at = connection.clock.now();
     const record = (result: Omit<LoginRecord, 'at' | 'reason' | 'runId'>): void =>
@@ -62,7 +64,11 @@ export function createLogIn(connection: Connection, onLogin: (login: LoginRecord
   };
 }
 
-async function requestToken(credentials: Credentials, signal: AbortSignal, connection: Connection): Promise<Token> {
+async function requestToken(
+  credentials: Credentials,
+  signal: AbortSignal,
+  connection: ServiceConnection,
+): Promise<Token> {
   const { clock, secrets, transport } = connection;
   const { username, password } = credentials.read();
   const pair = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
@@ -78,7 +84,7 @@ async function requestToken(credentials: Credentials, signal: AbortSignal, conne
   const { data } = LOGIN_RESPONSE.safeParse(body);
   if (body === undefined || data === undefined) {
     const message = 'The login succeeded, but its answer has no usable access_token.';
-    throw new ContractError(message, { httpStatus: response.status });
+    throw new ContractError(message, { httpStatus: response.status, quoted: response.via });
   }
   secrets.addTokens(data.access_token, data.refresh_token ?? '');
   const expiresAt = readExpiry(body, connection);
@@ -102,24 +108,21 @@ function skewOf(serverNow: number, now: number): number {
   return Math.abs(skewMs) < DATE_RESOLUTION_MS ? 0 : skewMs;
 }
 
-/** If the login failed, throws a StatusError for a transient status, otherwise a CredentialsError. */
-function assertSuccess(response: HttpResponse, body: JsonObject | undefined, connection: Connection): void {
+/** Throws a CredentialsError if the credentials were refused; a StatusError or a ContractError if anything else failed. */
+function assertSuccess(response: ServiceResponse, body: JsonObject | undefined, connection: ServiceConnection): void {
   const { status } = response;
   const isDenied = status === 401 || status === 403;
   if (!isDenied && !isTransient(status) && body?.result === 'success') return;
   const details = readFailureDetails(response, body, connection);
   if (isTransient(status))
     throw new StatusError(true, `The service answered the login with status ${status}.`, details);
-  if (isDenied || (body?.result === 'fail' && status !== 404)) {
-    const fix = 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account';
-    throw new CredentialsError(`The service refused the login (status ${status}).`, { ...details, fix });
-  }
-  const message = `The login was answered with status ${status} and no login result.`;
-  throw new CredentialsError(message, { ...details, fix: 'check LEAGUE_SYNC_BASE_URL' });
+  if (!isDenied && body?.result !== 'fail') throw describeUnexpected('POST', response, connection, body);
+  const fix = 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD, and that API access is enabled for this account';
+  throw new CredentialsError(`The service refused the login (status ${status}).`, { ...details, fix });
 }
 
 /** `expire_datetime` in ms; undefined if it is missing or unreadable. Adds the response's drift to the drift log. */
-function readExpiry(body: JsonObject, { drift, secrets }: Connection): number | undefined {
+function readExpiry(body: JsonObject, { drift, secrets }: ServiceConnection): number | undefined {
   const add = (name: string, kind: Drift['kind'], detail: string): void =>
     drift.add([{ field: `login.${name}`, kind, detail }]);
   drift.add(unknownFields(body, LOGIN_RESPONSE.shape, 'login', secrets.scrub));

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Scope } from '../config/config.ts';
 import { ContractError } from '../errors.ts';
 import { createDriftLog, type Drift, type DriftLog } from '../league/drift.ts';
@@ -23,7 +24,7 @@ export type Rejection = {
   /** Index in the list, from 0. */
   readonly position: number;
   readonly problems: readonly Problem[];
-  /** Canonical JSON of the element, or of its id and a note if it is nested too deeply or has too many fields. */
+  /** Canonical JSON of the element, or of its id and a note if it is too deep, too long, or has too many fields. */
   readonly raw: JsonText;
 };
 
@@ -150,10 +151,19 @@ function excessOf(sent: JsonValue): string | undefined {
   return names.some(isTooDeep) ? TOO_DEEP : undefined;
 }
 
+/** A service could send another element at every poll. */
+const MAX_RAW_LENGTH = 100_000;
+const MAX_ID_LENGTH = 1_000;
+
 const CONFLICT = [{ path: 'league_id', message: 'is sent more than once, with different content' }];
 
 function reject(sent: JsonValue, position: number, problems: readonly Problem[], kept = sent): Rejection {
-  return { leagueId: readableId(sent), position, raw: canonicalJson(kept), problems };
+  const leagueId = readableId(sent);
+  const raw = canonicalJson(kept);
+  if (raw.length <= MAX_RAW_LENGTH) return { leagueId, position, raw, problems };
+  const note = `is too long to be kept (${raw.length} characters)`;
+  const part = { league_id: leagueId?.slice(0, MAX_ID_LENGTH) ?? null, note, sha256: hash('sha256', raw) };
+  return { leagueId, position, raw: canonicalJson(part), problems };
 }
 
 function readableId(sent: JsonValue): string | null {

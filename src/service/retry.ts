@@ -1,8 +1,8 @@
 import { RetryAfterError, RunError, TransportError } from '../errors.ts';
+import { exponentialDelayMs } from '../time/backoff.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { exponentialDelayMs } from './backoff.ts';
-import type { Connection } from './open-service.ts';
+import type { ServiceConnection } from './connection.ts';
 
 export type Deadline = {
   /** The end of the time limit on the monotonic clock, in ms. */
@@ -24,7 +24,7 @@ export function startDeadline(clock: Clock, ms: number, stop: AbortSignal): Dead
   };
 }
 
-type RetryOptions = Pick<Connection, 'clock' | 'random'> & {
+type RetryOptions = Pick<ServiceConnection, 'clock' | 'random'> & {
   readonly deadline: Deadline;
   readonly firstWaitMs?: number;
 };

@@ -84,7 +84,8 @@ export function findEndpoint(path: string): Endpoint {
 /** The response of the service before any fault changes it. */
 export function respond(request: ServiceRequest, service: Service): SimulatedResponse {
   const route = routes.get(request.path);
-  if (route === undefined) return failResponse(404, 'No such path');
+  // Of a wrong address, so it says nothing of the credentials.
+  if (route === undefined) return { status: 404, headers: {}, body: { message: 'No such path' } };
   if (request.method !== route.method) return failResponse(405, `Use ${route.method} here`, { Allow: route.method });
   if (route.endpoint !== 'login' && request.token !== 'valid') {
     return failResponse(401, 'Access token missing, unknown or expired');

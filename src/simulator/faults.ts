@@ -1,6 +1,5 @@
 import { type Endpoint, failResponse, type SimulatedResponse, type TokenIssuer } from './endpoints.ts';
 import * as mutations from './mutations.ts';
-import { RECEIVER_PATH } from './receiver.ts';
 
 export const SLOW_MS = 2_000;
 const EXPIRED_AGO_MS = 60_000;
@@ -20,7 +19,6 @@ type Effect = {
 // Webhooks are received by a service of their own, which can be well while this one fails.
 const SERVICE: readonly Endpoint[] = ['login', 'profile', 'leagues', 'unknown'];
 const LOGIN: readonly Endpoint[] = ['login'];
-const PROFILE: readonly Endpoint[] = ['profile'];
 const DATA: readonly Endpoint[] = ['profile', 'leagues'];
 const WEBHOOKS: readonly Endpoint[] = ['webhooks'];
 
@@ -42,7 +40,6 @@ const descriptions = {
   'bad-rows': 'Three in ten leagues are invalid: no name, wrong types, or not an object.',
   'new-field': 'Every league has an extra, undocumented field (broadcast_partner).',
   duplicates: 'Every tenth league is sent twice; one other league is sent again with a different name.',
-  shuffle: 'Leagues and their keys come in random order.',
   etag: 'The list has an ETag; a client that already has this version gets 304.',
   'born-expired': 'Logins say that the token expired a minute ago, but it works.',
   'wrong-clock': 'Date, expire_datetime and timestamp are two hours ahead; tokens live as long as before.',
@@ -52,12 +49,7 @@ const descriptions = {
   hang: 'Every request but webhooks is accepted and never answered.',
   'webhook-500': 'Webhooks get 500.',
   'webhook-410': 'Webhooks get 410: the receiver is gone for good.',
-  'webhook-429': 'Webhooks get 429 with Retry-After: 1.',
-  'webhook-redirect': 'Webhooks get 302 to the list of received webhooks, which answers 200.',
-  'webhook-slow': 'Responses to webhooks take 2 s.',
   'webhook-hang': 'Webhooks are recorded and never answered.',
-  'webhook-close': 'Webhooks are recorded, then the connection is closed without a response.',
-  'webhook-flapping': 'One in three webhooks, chosen at random, gets 500, 429 or a closed connection.',
 };
 
 const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
@@ -67,7 +59,7 @@ const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
   'revoke-tokens': { onSwitchedOn: (tokens) => tokens.revokeAll() },
   'rate-limit': { at: DATA, instead: failResponse(429, 'Too many requests', { 'Retry-After': '1' }) },
   'long-pause': { instead: failResponse(503, 'Down for maintenance', { 'Retry-After': '600' }) },
-  'profile-forbidden': { at: PROFILE, instead: failResponse(403, 'Not for this account') },
+  'profile-forbidden': { at: ['profile'], instead: failResponse(403, 'Not for this account') },
   redirect: { at: DATA, instead: { status: 302, headers: { Location: 'https://elsewhere.example/login' } } },
   'always-401': { at: DATA, instead: failResponse(401, 'Access token missing, unknown or expired') },
   'result-fail': { at: DATA, instead: failResponse(200, 'Request failed') },
@@ -77,22 +69,16 @@ const effects: Readonly<Record<keyof typeof descriptions, Effect>> = {
   'bad-rows': { mutate: mutations.breakRows },
   'new-field': { mutate: mutations.mutateLeagues((league) => ({ ...league, broadcast_partner: 'Example TV' })) },
   duplicates: { mutate: mutations.duplicateSome },
-  shuffle: { mutate: mutations.shuffleLeagues },
   etag: { mutate: mutations.addEtag },
   'born-expired': { mutate: mutations.mutateTimes(['expire_datetime'], (_, { now }) => now - EXPIRED_AGO_MS) },
   'wrong-clock': { mutate: mutations.setWrongClock },
-  slow: { mutate: mutations.delay(SLOW_MS) },
+  slow: { mutate: (answer) => ({ ...answer, delayMs: SLOW_MS }) },
   'cut-body': { at: DATA, mutate: mutations.deliver('cut') },
-  flapping: { mutate: (answer, { random }) => (random() < 0.5 ? { ...answer, delivery: 'hung-up' } : answer) },
+  flapping: { mutate: (answer) => (Math.random() < 0.5 ? { ...answer, delivery: 'hung-up' } : answer) },
   hang: { mutate: mutations.deliver('never') },
   'webhook-500': { at: WEBHOOKS, instead: failResponse(500, 'Internal error') },
   'webhook-410': { at: WEBHOOKS, instead: failResponse(410, 'Gone') },
-  'webhook-429': { at: WEBHOOKS, instead: failResponse(429, 'Too many requests', { 'Retry-After': '1' }) },
-  'webhook-redirect': { at: WEBHOOKS, instead: { status: 302, headers: { Location: RECEIVER_PATH } } },
-  'webhook-slow': { at: WEBHOOKS, mutate: mutations.delay(SLOW_MS) },
   'webhook-hang': { at: WEBHOOKS, mutate: mutations.deliver('never') },
-  'webhook-close': { at: WEBHOOKS, mutate: mutations.deliver('hung-up') },
-  'webhook-flapping': { at: WEBHOOKS, mutate: mutations.failOneInThree },
 };
 
 export const faults = Object.entries(descriptions).map(([name, description]) => {

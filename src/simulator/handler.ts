@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from './churn.ts';
 import { checkAuthorization, findEndpoint, respond, type Service, type SimulatedResponse } from './endpoints.ts';
 import { type FaultSwitches, respondToControl } from './faults.ts';
 import { RECEIVER_PATH, type Receiver, respondToReader } from './receiver.ts';
@@ -24,7 +23,6 @@ type HandlerParts = {
   readonly service: Service;
   readonly receiver: Receiver;
   readonly switches: FaultSwitches;
-  readonly random: Random;
   readonly requests: LoggedRequest[];
   /** Called once for each request that faults can affect, when it is answered, fails or is left unanswered. */
   readonly onRequest: (request: LoggedRequest) => void;
@@ -48,7 +46,7 @@ export function createHandler(parts: HandlerParts): RequestListener {
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, parts: HandlerParts): Promise<void> {
-  const { service, receiver, switches, random, requests, onRequest } = parts;
+  const { service, receiver, switches, requests, onRequest } = parts;
   const { method = '', url = '', headers } = request;
   const target = readTarget(request);
   const endpoint = target.path === RECEIVER_PATH ? 'webhooks' : findEndpoint(target.path);
@@ -63,7 +61,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     const received = { method, ...target, token, basic, contentType, body: bytes.toString() };
     // A message is recorded even if a fault replaces the response.
     const receipt = endpoint === 'webhooks' ? receiver.receive(logged, headers, bytes) : undefined;
-    const context = { now: service.now(), random, ifNoneMatch: headers['if-none-match'] };
+    const context = { now: service.now(), ifNoneMatch: headers['if-none-match'] };
     const answer = switches.respond(endpoint, () => receipt ?? respond(received, service), context);
     await waitWhileOpen(answer, response);
     if (answer.delivery === undefined) logged.status = answer.status;

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { pickIndex, type Random, shuffleItems } from './churn.ts';
-import { failResponse, isObject, type JsonObject, type SimulatedResponse } from './endpoints.ts';
+import { isObject, type JsonObject, type SimulatedResponse } from './endpoints.ts';
 
 const WRONG_CLOCK_MS = 2 * 3_600_000;
 
-export type Context = { readonly now: number; readonly random: Random; readonly ifNoneMatch: string | undefined };
+export type Context = { readonly now: number; readonly ifNoneMatch: string | undefined };
 
 /** Changes the responses that its fault concerns and returns others unchanged (see `descriptions` in faults.ts). */
 export type Mutation = (answer: SimulatedResponse, context: Context) => SimulatedResponse;
@@ -25,12 +24,6 @@ export const duplicateSome = mutateList((leagues) => {
   return [...leagues, ...identical, ...renamed];
 });
 
-export const shuffleLeagues = mutateList((leagues, random) =>
-  shuffleItems(leagues, random).map((league) =>
-    isObject(league) ? Object.fromEntries(shuffleItems(Object.entries(league), random)) : league,
-  ),
-);
-
 export const addEtag: Mutation = (answer, { ifNoneMatch }) => {
   if (!isObject(answer.body) || !Array.isArray(answer.body.leagues)) return answer;
   const etag = `"${createHash('sha1').update(JSON.stringify(answer.body.leagues)).digest('hex')}"`;
@@ -45,22 +38,9 @@ export const setWrongClock: Mutation = (answer, context) => ({
 
 const shiftTimes = mutateTimes(['expire_datetime', 'timestamp'], (time) => time + WRONG_CLOCK_MS);
 
-export function delay(delayMs: number): Mutation {
-  return (answer) => ({ ...answer, delayMs });
-}
-
 export function deliver(delivery: NonNullable<SimulatedResponse['delivery']>): Mutation {
   return (answer) => ({ ...answer, delivery });
 }
-
-const failures: readonly Mutation[] = [
-  () => failResponse(500, 'Internal error'),
-  () => failResponse(429, 'Too many requests', { 'Retry-After': '1' }),
-  deliver('hung-up'),
-];
-
-export const failOneInThree: Mutation = (answer, context) =>
-  failures[pickIndex(3 * failures.length, context.random)]?.(answer, context) ?? answer;
 
 function mutateBody(change: (body: JsonObject, context: Context) => JsonObject): Mutation {
   return (answer, context) =>
@@ -75,8 +55,8 @@ export function mutateTimes(fields: readonly string[], change: (time: number, co
   });
 }
 
-export function mutateList(change: (leagues: readonly unknown[], random: Random) => readonly unknown[]): Mutation {
-  return mutateBody(({ leagues }, { random }) => (Array.isArray(leagues) ? { leagues: change(leagues, random) } : {}));
+export function mutateList(change: (leagues: readonly unknown[]) => readonly unknown[]): Mutation {
+  return mutateBody(({ leagues }) => (Array.isArray(leagues) ? { leagues: change(leagues) } : {}));
 }
 
 export function mutateLeagues(change: (league: JsonObject, index: number) => unknown): Mutation {

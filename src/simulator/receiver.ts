@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { failResponse, isObject, type SimulatedResponse } from './endpoints.ts';
 
@@ -6,58 +6,36 @@ import { failResponse, isObject, type SimulatedResponse } from './endpoints.ts';
 export const DEMO_SECRET = 'whsec_YS1zZWNyZXQtZXZlcnlib2R5LWtub3dz';
 export const RECEIVER_PATH = '/_webhooks';
 
+const KEY = Buffer.from(DEMO_SECRET.replace('whsec_', ''), 'base64');
 const MAX_AGE_MS = 5 * 60_000;
 // What is kept is limited, since a demo may run for weeks.
-const MAX_MESSAGES = 1_000;
-const MAX_BYTES = 16 * 2 ** 20;
+const MAX_MESSAGES = 200;
 
 /** The request that brought a message. Its status stays undefined until the response is sent. */
 type Arrival = { readonly at: number; readonly status: number | undefined };
 
-type Received = { readonly id: string; readonly headers: IncomingHttpHeaders; readonly bytes: Buffer };
-
-type Message = {
-  readonly arrival: Arrival;
-  readonly id: string;
-  readonly bytes: Buffer;
-  readonly refusal: Refusal | undefined;
-  /** How many requests had this id before. */
-  readonly repeats: number;
-  readonly hash: string;
-  /** The hash of the first body with this id, which may no longer be kept. */
-  readonly firstHash: string;
-};
+type Message = { readonly arrival: Arrival; readonly id: string; readonly bytes: Buffer; readonly refusal?: Refusal };
 
 type Refusal = { readonly status: 400 | 401; readonly reason: string };
 
 export type Receiver = ReturnType<typeof createReceiver>;
 
-/**
- * Receives webhooks as Standard Webhooks 1.0.0 describes them. `secrets` is one secret, or two with a space between.
- * Throws a RangeError if it is anything else.
- */
-export function createReceiver(secrets: string) {
-  const keys = readKeys(secrets);
+/** Receives webhooks that are signed with `DEMO_SECRET`, as Standard Webhooks 1.0.0 describes them. */
+export function createReceiver() {
   const messages: Message[] = [];
-  let size = 0;
   return {
     /** Returns the response that the message deserves; a fault may replace it. */
     receive(arrival: Arrival, headers: IncomingHttpHeaders, bytes: Buffer): SimulatedResponse {
       const id = String(headers['webhook-id'] ?? '');
-      const refusal = checkSignature({ id, headers, bytes }, keys, arrival.at) ?? checkBody(bytes);
-      const hash = createHash('sha256').update(bytes).digest('base64');
-      const before = messages.findLast((message) => message.id === id);
-      const { repeats, firstHash } = before ?? { repeats: -1, firstHash: hash };
-      messages.push({ arrival, id, bytes, refusal, repeats: repeats + 1, hash, firstHash });
-      size += bytes.length;
-      while (messages.length > MAX_MESSAGES || size > MAX_BYTES) size -= messages.shift()?.bytes.length ?? 0;
+      const refusal = findRefusal(id, headers, bytes, arrival.at);
+      messages.push({ arrival, id, bytes, ...(refusal && { refusal }) });
+      if (messages.length > MAX_MESSAGES) messages.shift();
       return refusal === undefined ? { status: 204 } : failResponse(refusal.status, refusal.reason);
     },
-    /** The newest 1,000 messages (fewer if they have more than 16 MB), oldest first. */
+    /** The newest 200 messages, oldest first. */
     list: () => messages.map(describeMessage),
     clear(): void {
       messages.length = 0;
-      size = 0;
     },
   };
 }
@@ -71,34 +49,17 @@ export function respondToReader(method: string, path: string, receiver: Receiver
   return { status: 204 };
 }
 
-function readKeys(secrets: string): readonly Buffer[] {
-  const keys = secrets.split(' ').map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
-  const again = keys.map((key) => `whsec_${key.toString('base64')}`).join(' ');
-  const areSound = keys.length <= 2 && keys.every(({ length }) => length >= 24 && length <= 64) && again === secrets;
-  // The message does not repeat the secret.
-  if (!areSound)
-    throw new RangeError('a webhook secret is whsec_ and 24 to 64 bytes in base64; two need a space between');
-  return keys;
-}
-
-function checkSignature({ id, headers, bytes }: Received, keys: readonly Buffer[], now: number): Refusal | undefined {
+function findRefusal(id: string, headers: IncomingHttpHeaders, bytes: Buffer, now: number): Refusal | undefined {
   const sentAt = String(headers['webhook-timestamp'] ?? '');
   const signatures = String(headers['webhook-signature'] ?? '').split(' ');
   if (id === '') return { status: 400, reason: 'webhook-id is missing' };
   if (!/^\d+$/.test(sentAt)) return { status: 400, reason: 'webhook-timestamp must be in seconds since 1970' };
-  const sign = (key: Buffer) => createHmac('sha256', key).update(`${id}.${sentAt}.`).update(bytes).digest('base64');
-  const isSigned = keys.some((key) => signatures.includes(`v1,${sign(key)}`));
-  if (!isSigned) return { status: 401, reason: 'webhook-signature has no signature made with an accepted secret' };
+  const signature = createHmac('sha256', KEY).update(`${id}.${sentAt}.`).update(bytes).digest('base64');
+  if (!signatures.includes(`v1,${signature}`))
+    return { status: 401, reason: 'webhook-signature has no signature made with the secret of the simulated service' };
   const isRecent = Math.abs(now - Number(sentAt) * 1_000) <= MAX_AGE_MS;
-  return isRecent ? undefined : { status: 401, reason: 'webhook-timestamp is more than 5 minutes off' };
-}
-
-function checkBody(bytes: Buffer): Refusal | undefined {
-  const body = parseBody(bytes);
-  if (body === undefined) return { status: 400, reason: 'the body is not JSON' };
-  const { type, timestamp, data } = isObject(body) ? body : {};
-  const isComplete = typeof type === 'string' && !Number.isNaN(Date.parse(String(timestamp))) && isObject(data);
-  return isComplete ? undefined : { status: 400, reason: 'the body lacks a type, a timestamp or an object as data' };
+  if (!isRecent) return { status: 401, reason: 'webhook-timestamp is more than 5 minutes off' };
+  return isObject(parseBody(bytes)) ? undefined : { status: 400, reason: 'the body is not a JSON object' };
 }
 
 function parseBody(bytes: Buffer): unknown {
@@ -109,11 +70,7 @@ function parseBody(bytes: Buffer): unknown {
   }
 }
 
-function describeMessage({ arrival, id, bytes, refusal, repeats, hash, firstHash }: Message) {
-  const body = parseBody(bytes);
-  const { type, data } = isObject(body) ? body : {};
-  const { from_seq, to_seq } = isObject(data) ? data : {};
+function describeMessage({ arrival, id, bytes, refusal }: Message) {
   const received_at = new Date(arrival.at).toISOString();
-  const outcome = { verified: refusal === undefined ? true : refusal.reason, status: arrival.status ?? null };
-  return { id, type, received_at, ...outcome, from_seq, to_seq, repeats, same_bytes: hash === firstHash, body };
+  return { id, received_at, verified: refusal?.reason ?? true, status: arrival.status ?? null, body: parseBody(bytes) };
 }

@@ -6,7 +6,7 @@ import { createTokenIssuer } from './endpoints.ts';
 import { createFaultSwitches } from './faults.ts';
 import { createHandler, type LoggedRequest } from './handler.ts';
 import bundled from './leagues.json' with { type: 'json' };
-import { createReceiver, DEMO_SECRET } from './receiver.ts';
+import { createReceiver } from './receiver.ts';
 
 const SEED = 20_261_120;
 const TOKEN_LIFE_MS = 3_600_000;
@@ -17,8 +17,6 @@ export type SimulatorOptions = {
   readonly leagues?: readonly unknown[];
   readonly username?: string;
   readonly password?: string;
-  /** One or two, with a space between. */
-  readonly webhookSecret?: string;
   readonly tokenLifeMs?: number;
   /** Interval (ms) between changes of the leagues; 0 (the default) means never. */
   readonly churnMs?: number;
@@ -32,18 +30,18 @@ export type SimulatorOptions = {
 
 export type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
-/** Rejects with a RangeError for an unknown fault or an invalid secret, and with Node's error if the address cannot be bound. */
+/** Rejects with a RangeError for an unknown fault, and with Node's error if the address cannot be bound. */
 export async function startSimulator(options: SimulatorOptions = {}) {
   const { username = 'player', password = 'secret-password', port = 0, now = Date.now } = options;
   const { onSwitched = () => {}, onRequest = () => {} } = options;
   const tokens = createTokenIssuer(options.tokenLifeMs ?? TOKEN_LIFE_MS);
   const switches = createFaultSwitches(options.faults ?? [], tokens, onSwitched);
-  const receiver = createReceiver(options.webhookSecret ?? DEMO_SECRET);
+  const receiver = createReceiver();
   const random = createRandom(SEED);
   let state = startChurn(options.leagues ?? bundled.leagues);
   const requests: LoggedRequest[] = [];
   const service = { username, password, tokens, leagues: () => state.listed, now };
-  const server = createServer(createHandler({ service, receiver, switches, random, requests, onRequest }));
+  const server = createServer(createHandler({ service, receiver, switches, requests, onRequest }));
   server.listen(port, HOST);
   await once(server, 'listening');
   const step = () => {
@@ -61,7 +59,6 @@ export async function startSimulator(options: SimulatorOptions = {}) {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
     /** The newest 10,000 requests, oldest first. The list keeps changing. */
     requests: requests as readonly LoggedRequest[],
-    webhooks: receiver.list,
     leagues: service.leagues,
     setLeagues(leagues: readonly unknown[]) {
       state = startChurn(leagues);

@@ -71,6 +71,8 @@ runs: One row for every poll, successful or not, written when it starts. Rows ar
   fingerprint text?: Internal: identifies the service and account.
   program_version text?: Version of league-sync.
   stale_at instant?: When the leagues become stale unless another poll succeeds, by the settings at the time of this poll. NULL for profiles, and unless the poll succeeded.
+  failures integer: Internal: how many polls of the leagues have failed in a row, up to this one; 0 unless it failed.
+  good_run_id integer?: Internal: the last good poll of the leagues before this one, if this one failed.
 
 logins: One row for every login, including retries; never a token. Rows are deleted after LEAGUE_SYNC_RUN_RETENTION.
   id integer: Number of the login; never reused.
@@ -104,7 +106,7 @@ rejected_leagues: Elements of the list that could not be stored. Repeats of an e
   league_id text?: Its league_id. NULL if unreadable.
   position integer: Its position in the list when first found, from 0.
   problems json: List of {path, message}: what is wrong, and where.
-  raw json: The element as sent.
+  raw json: The element as sent, in canonical form. Of one longer than 100,000 characters only its league_id, a note and a hash.
   first_seen_at instant: When it was first found. The list may have been without it at times since then.
   resolved_at instant?: When the list no longer contained it. NULL while the service still sends it.
   raw_hash text: Internal: hash that identifies the element.
@@ -118,7 +120,7 @@ held_removals: Leagues that are missing from the list, but whose removal is held
   guard_since instant?: Internal: since when removals had been held without interruption, also of other leagues. NULL if it is held_since.
   reason text?: Why it was held first: empty-list; unreadable-elements (elements without a readable league_id could be any of the missing leagues); limit (too many would be removed at once). NULL if it was held before the database had schema 2.
 
-drift: Where the service departs, or departed, from its interface. One row for each field, kind and detail; never a value. What a rejected element lacks is only in rejected_leagues.
+drift: Where the service departs, or departed, from its interface. One row for each field, kind and detail, 10,000 at most; never a value. What a rejected element lacks is only in rejected_leagues.
   field text: leagues[].name for a field of a league; leagues.name, login.name, player.name for one of a response.
   kind text: unknown-field, wrong-type, missing-field or unexpected-value.
   detail text: What was found, such as “number for string” or “neither active nor inactive”.
@@ -141,8 +143,13 @@ schema_migrations: The schema migrations that were applied to this database.
   sha256 text: SHA-256 of its text, in hexadecimal.
   applied_at instant: When it was applied.
 
-database_identity: One row: the id of this database.
-  id text: Random id, made with the database (or by its upgrade to schema 2) and kept by its copies.
+database_identity: One row: the id of this database, and the service that it belongs to.
+  id text: Random id, made with the database (or by its upgrade from version 0.1.0) and kept by its copies.
+  base_url text?: Base URL of the first good poll (after an upgrade from version 0.1.0, of the next one), or that of sync --service-moved. A worker with another base URL refuses the database. NULL before that poll.
+
+poll_requests: Internal: polls that league-sync poll has asked for, until the worker takes them, within a second.
+  id integer: Never reused.
+  asked_at instant: When it was asked for.
 
 webhook: At most one row: how far the changes were sent to LEAGUE_SYNC_WEBHOOK_URL, and the message in flight. No row until a worker has a webhook.
   id integer: Always 1.
@@ -164,9 +171,9 @@ webhook: At most one row: how far the changes were sent to LEAGUE_SYNC_WEBHOOK_U
   next_attempt_at instant?: When it is tried again. A start, SIGHUP, webhook replay and webhook skip try earlier, but never before not_before.
   not_before instant?: When the last Retry-After of the receiver ends.
   stopped_at instant?: When the receiver answered 410 (Gone). Nothing is sent until the URL changes, or webhook replay or skip is called.
-  told_stale boolean: Whether the receiver was told last that the data is stale (data.stale or data.fresh).
+  told_stale boolean?: Whether data.stale was sent last, rather than data.fresh. NULL if the data is stale and this was not told.
   told_held_since instant?: When the newest held removal that it was told of was held.
-  told_refused boolean: Whether it was told last that the credentials are refused.
+  told_refused boolean?: Whether credentials.refused was sent last. NULL if they are refused and this was not told.
 `;
 
 export const VIEWS = `
@@ -177,7 +184,7 @@ about: What this file is, where to begin, and the SQL for the most common questi
 
 attention: One row for each thing that needs attention; none if all is well. status, check, the status page and /status.json show these rows.
   since instant?: Since when. NULL for stale if no poll was ever started.
-  what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last 7 days), interrupted (the last run of its kind was cut short), webhook (it has accepted nothing for an hour although something is pending, or answered 410).
+  what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last day), interrupted (the last run of its kind was cut short), webhook (it has accepted nothing for an hour although something is pending, or answered 410).
   count integer?: How many: failed polls since the last good one, removals held and not accepted, open rejections, new rows of drift, changes pending for the webhook. NULL for the others.
   summary text: What is the matter, in a sentence, with the words of the service if there are any.
   what_to_do text: What to do about it, with the command if there is one.
@@ -200,6 +207,12 @@ ${LEAGUE_COLUMNS}
   valid_to instant?: When the next one was stored, or the league was removed. NULL while current.
   seq integer: The change that created it (league_changes.seq).
   run_id integer: The run that wrote it (runs.id).
+
+last_polls: Internal: one row for the newest poll of the leagues that ended other than cut short; none before it.
+  id integer: Its run.
+  outcome text: Its outcome.
+  failures integer: How many polls have failed in a row, up to this one.
+  good_run_id integer?: The last good poll: this one, unless it failed.
 
 league_field_changes: One row for each field that changed, for changes of kind changed or restored.
   seq integer: The change (league_changes.seq).

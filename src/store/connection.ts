@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
@@ -23,7 +24,13 @@ export function openForWriting(path: string): Database.Database {
 
 type Read<T> = (db: Database.Database) => T;
 
-/** Reads an existing database, which this process must not have open (see `readHeader`). Throws a DatabaseError. */
+/** Opens an existing database, which this process must not have open (see `readHeader`). Throws a DatabaseError. */
+export function openReader(path: string): Database.Database {
+  assertHeaderOurs(path);
+  return openExisting(path, { readonly: true, timeout: READER_TIMEOUT_MS });
+}
+
+/** Reads a database that `openReader` can open. Throws a DatabaseError. */
 export function withReader<T>(path: string, read: Read<T>): T {
   assertHeaderOurs(path);
   return withOwnReader(path, read);
@@ -77,14 +84,11 @@ export function withSecondWriter<T>(path: string, write: Read<T>): T {
 }
 
 function openExisting(path: string, options: Database.Options): Database.Database {
-  if (!isRegularFile(path)) {
-    const fix = 'check LEAGUE_SYNC_DATABASE or --database, or start the worker, which creates it';
-    throw new DatabaseError(`There is no database at ${path}.`, { fix });
-  }
+  if (!isRegularFile(path)) throw missingError(path);
   const db = open(path, { ...options, fileMustExist: true });
   try {
-    if (db.pragma('application_id', { simple: true }) === APPLICATION_ID) return db;
     assertOurs(db, path);
+    if (db.pragma('application_id', { simple: true }) === APPLICATION_ID) return db;
     throw new DatabaseError(`The database ${path} is empty.`, { fix: 'start the worker, which fills it' });
   } catch (error) {
     db.close();
@@ -92,7 +96,22 @@ function openExisting(path: string, options: Database.Options): Database.Databas
   }
 }
 
+/** A worker writes its lock file when it starts, and deletes it when it stops. On a full disk the lock file stays empty. */
+export function missingError(path: string): DatabaseError {
+  if (statSync(`${path}.lock`, { throwIfNoEntry: false })?.size)
+    return new DatabaseError(`The database ${path} is gone: a worker has used it and has not been stopped since.`, {
+      fix: 'put it back; the log of the worker says where all that it held is, and the worker must be restarted',
+    });
+  const fix = 'check LEAGUE_SYNC_DATABASE or --database, or start the worker, which creates it';
+  return new DatabaseError(`There is no database at ${path}.`, { fix });
+}
+
 function open(path: string, options: Database.Options): Database.Database {
   for (const suffix of ['-journal', '-wal', '-shm']) assertRegularFile(path + suffix);
-  return explainErrors(path, () => new Database(path, options));
+  const db = explainErrors(path, () => new Database(path, options));
+  // A container may have no writable folder for temporary files, which a large sort would need.
+  db.pragma('temp_store = MEMORY');
+  // A view or trigger of another program may use only what is harmless wherever it is called from.
+  db.pragma('trusted_schema = OFF');
+  return db;
 }

@@ -9,7 +9,7 @@ import { APPLICATION_ID, inodeOf, readHeader } from './database-file.ts';
  * lacks: the copy was written to, or the database was restored from an older backup. `foreign`: any other file, or a
  * copy that may be in use.
  */
-type CopyState = 'earlier' | 'diverged' | 'foreign';
+export type CopyState = 'earlier' | 'diverged' | 'foreign';
 
 /** Compares the file `target` with the database at `path`. A damaged `target` is `foreign`. Throws a DatabaseError. */
 export function compareCopy(target: string, path: string): CopyState {

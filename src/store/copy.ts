@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError, UsageError } from '../errors.ts';
-import { compareCopy } from './copy-origin.ts';
+import { type CopyState, compareCopy } from './copy-origin.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { makeFolders } from './database-file.ts';
 
@@ -31,17 +31,20 @@ const TARGET_ERRORS = /^E[A-Z]|^SQLITE_(FULL|IOERR|CANTOPEN)/;
 /** Error codes from file systems that do not support permissions, hard links, or fsync of a folder. */
 const UNSUPPORTED = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL|EMLINK|EISDIR)$/;
 
-/** Copies the database to one file without a WAL, and fsyncs it. Throws a DatabaseError, also if `target` exists. */
-export function writeCopy(db: Database.Database, target: string): void {
+/**
+ * Copies the database to one file without a WAL, and fsyncs it. Throws a DatabaseError, also if `target` exists; it
+ * names the copy `name`.
+ */
+export function writeCopy(db: Database.Database, target: string, name = target): void {
   // VACUUM INTO accepts an empty file, so the copy gets its permissions before it has any content.
-  explainErrors(target, () => writeFileSync(target, '', { flag: 'wx', mode: OWNER_READ_WRITE }), 'copy');
+  explainErrors(name, () => writeFileSync(target, '', { flag: 'wx', mode: OWNER_READ_WRITE }), 'copy');
   try {
     copyPermissions(target, db.name);
     db.prepare('VACUUM INTO ?').run(target);
     syncToDisk(target);
   } catch (error) {
     removeCopy(target);
-    throw TARGET_ERRORS.test(codeOf(error)) ? toDatabaseError(error, target, 'copy') : toDatabaseError(error, db.name);
+    throw TARGET_ERRORS.test(codeOf(error)) ? toDatabaseError(error, name, 'copy') : toDatabaseError(error, db.name);
   }
 }
 
@@ -84,20 +87,23 @@ type ReplaceOptions = {
   /** The path of the new copy until it is renamed to the target. */
   readonly part: string;
   readonly replaceable: Replaceable;
+  /** A copy of this time (ms) or later is kept if it shows the database, and nothing is written. */
+  readonly keepSince?: number | undefined;
   /** If the parent is dead, the target is not replaced: the next worker may already have put a newer copy there. */
   readonly isParentAlive: () => boolean;
 };
 
 /** Creates or replaces a read-only copy at `target`; sets its mtime to when copying began. Throws a DatabaseError. */
 export function replaceCopy(db: Database.Database, target: string, options: ReplaceOptions): void {
-  const { part, replaceable, isParentAlive } = options;
+  const { part, replaceable, keepSince = Number.POSITIVE_INFINITY, isParentAlive } = options;
   const replace = (): void => {
-    assertReplaceable(target, db.name, replaceable);
+    const state = assertReplaceable(target, db.name, replaceable);
+    if (state === 'earlier' && isCurrent(target, keepSince)) return;
     makeFolders(dirname(target));
     // A recent one may be in progress, except before an upgrade: the caller holds the worker's lock.
     removeStaleTempFiles(target, replaceable === 'earlier' ? 0 : STALE_TEMP_MS);
     const at = new Date();
-    writeCopy(db, part);
+    writeCopy(db, part, target);
     ifSupported(() => utimesSync(part, at, at));
     ifSupported(() => chmodSync(part, statSync(part).mode & READ_BITS));
     assertReplaceable(target, db.name, replaceable);
@@ -113,18 +119,24 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
 }
 
 /** Throws a DatabaseError if `target` exists and is not a replaceable copy of the database at `path`. */
-export function assertReplaceable(target: string, path: string, replaceable: Replaceable): void {
-  if (!exists(target)) return;
+export function assertReplaceable(target: string, path: string, replaceable: Replaceable): CopyState | undefined {
+  if (!exists(target)) return undefined;
   const state = compareCopy(target, path);
-  if (state === 'earlier' || (state === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
+  if (state === 'earlier' || (state === 'diverged' && replaceable === 'published' && !isWritable(target))) return state;
   const what = state === 'foreign' ? 'is not a copy of the database' : 'has data that is not in the database';
   const fix = 'move it away, or choose another path';
   throw new DatabaseError(`${target} ${what} ${path} and is left as it is.`, { fix });
 }
 
 /** Whether any write bit is set. Published copies have none; a copy that has one may be in use as a database. */
-export function isWritable(target: string): boolean {
+function isWritable(target: string): boolean {
   return (statSync(target).mode & WRITE_BITS) !== 0;
+}
+
+/** A copy from the future, after the clock was set back, or a writable one is not current. */
+function isCurrent(target: string, since: number): boolean {
+  const { mtimeMs } = statSync(target);
+  return mtimeMs >= since && mtimeMs <= Date.now() && !isWritable(target);
 }
 
 /** Renames the copy to `target`. Throws a UsageError if `target` exists, and a DatabaseError for other failures. */

@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 
@@ -6,6 +7,7 @@ import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 const KNOWN_ERRORS: readonly (readonly [code: RegExp, what: string, fix: string])[] = [
   [/^SQLITE_(BUSY|LOCKED)/, 'is in use by another program', 'wait for that program, or end it'],
   [/^SQLITE_FULL|^SQLITE_IOERR_SHMSIZE|^ENOSPC|^EDQUOT/, 'cannot grow: the disk is full', 'free some space'],
+  [/^EBUSY/, 'cannot be replaced: the file itself is a mount', 'mount its folder instead of the file'],
   [/EROFS/, 'is on a read-only file system', 'remount it read-write, or choose a path on another one'],
   [
     /^E[MN]FILE/,
@@ -22,10 +24,12 @@ const KNOWN_ERRORS: readonly (readonly [code: RegExp, what: string, fix: string]
   [
     /^SQLITE_CORRUPT/,
     'is damaged',
-    'set it aside and restore a backup, or rescue what is left with ".recover" of the sqlite3 program',
+    'set it aside and restore a backup, or rescue what is left (docs/operations.md, "Rescue a damaged database")',
   ],
   [/^SQLITE_IOERR|^EIO/, 'could not be read or written (I/O error)', 'check the disk'],
 ];
+
+const FIX_TRIGGER = 'if another program added a trigger or a view to it, drop that; league-sync check names it';
 
 const UNREADABLE = [
   /EACCES/,
@@ -49,11 +53,13 @@ export function toDatabaseError(error: unknown, path: string, thing: Thing = 'da
   if (error instanceof DatabaseError) return error;
   if (error instanceof LockedError) return new DatabaseError(error.message, { cause: error });
   const code = withAccessCode(codeOf(error), path);
-  const [, what, fix] = findKnownError(code, path) ?? [];
+  const [, what, advice] = findKnownError(code, path) ?? [];
   if (what === undefined) {
     const detail = error instanceof Error ? error.message : 'unknown error';
-    return new DatabaseError(`The ${thing} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error });
+    const fix = /^SQLITE_(ERROR|CONSTRAINT)/.test(code) ? FIX_TRIGGER : undefined;
+    return new DatabaseError(`The ${thing} ${path} failed (${code || 'no code'}: ${detail}).`, { cause: error, fix });
   }
+  const fix = advice?.replace('this user', nameUser());
   const busy = /^SQLITE_(BUSY|LOCKED)/.test(code);
   return new DatabaseError(`The ${thing} ${path} ${what} (${code}).`, { cause: error, fix, busy, condition: what });
 }
@@ -61,6 +67,15 @@ export function toDatabaseError(error: unknown, path: string, thing: Thing = 'da
 function findKnownError(code: string, path: string): (typeof KNOWN_ERRORS)[number] | undefined {
   if (/^SQLITE_CANTOPEN|EACCES/.test(code) && accessError(path, constants.R_OK) === 'EACCES') return UNREADABLE;
   return KNOWN_ERRORS.find(([pattern]) => pattern.test(code));
+}
+
+/** In a container the user may have no name. */
+function nameUser(): string {
+  try {
+    return `the user ${userInfo().username}`;
+  } catch {
+    return 'this user';
+  }
 }
 
 /** Appends the file system's error code, such as EACCES, which SQLite does not report. */

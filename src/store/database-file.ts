@@ -4,6 +4,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readlinkSync,
   readSync,
   realpathSync,
@@ -12,7 +13,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
-import { explainErrors, toDatabaseError } from './database-error.ts';
+import { explainErrors } from './database-error.ts';
 
 /** `LGSY` in ASCII; marks our databases in the SQLite header. */
 export const APPLICATION_ID = 0x4c475359;
@@ -79,8 +80,50 @@ export function isRegularFile(path: string): boolean {
   throw new DatabaseError(`${path} is ${what}.`, { fix });
 }
 
+/**
+ * Throws a DatabaseError if the file has a second name: lock and WAL lie beside each name, so two workers would corrupt
+ * it. A mount of the file alone is found on Linux, at the place of the mount.
+ */
+export function assertOneName(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() !== true) return;
+  const names = found.nlink;
+  const file = quoteForShell(path);
+  if (names > 1)
+    throw new DatabaseError(
+      `The file ${path} has ${names} names (hard links), and a worker on each would corrupt it.`,
+      {
+        fix: `stop all workers on it, then give this name a file of its own: cp -p ${file} ${file}.new && mv ${file}.new ${file}`,
+      },
+    );
+  if (isMountPoint(path))
+    throw new DatabaseError(`The file ${path} is mounted there alone, without its folder and its WAL.`, {
+      fix: `mount its folder instead; a mount of the file alone is undone by: umount ${file}`,
+    });
+}
+
+function isMountPoint(path: string): boolean {
+  try {
+    // The fifth field is the place, in which spaces and the like are written as three octal digits.
+    return readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .map((line) =>
+        line.split(' ')[4]?.replaceAll(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8))),
+      )
+      .includes(path);
+  } catch {
+    return false;
+  }
+}
+
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
+/** A WAL that is longer has frames, or had some (see `padEmptyWal`). */
+const EMPTY_WAL_BYTES = 64;
 
 /**
  * The header of an SQLite database; undefined if there is none. NEVER call this for a database that this process has
@@ -108,17 +151,25 @@ export function readHeader(path: string) {
  * opening may apply, delete or create a WAL. `assertOurs` checks what the header does not show.
  */
 export function assertHeaderOurs(path: string): void {
+  if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > EMPTY_WAL_BYTES) throw orphanedWalError(path);
   const { applicationId = APPLICATION_ID, pages = 0 } = readHeader(path) ?? {};
   if (applicationId === APPLICATION_ID || (applicationId === 0 && explainErrors(path, () => isOfLitestream(path))))
     return;
-  if (applicationId !== 0 || pages > 1 || sizeOf(`${path}-wal`) > 0) throw notOurDatabaseError(path);
+  if (applicationId === 0 && pages <= 1 && sizeOf(`${path}-wal`) === 0) return;
+  throw applicationId === 0 && hasText(path, '`content_hash` TEXT') ? unmarkedError(path) : notOurDatabaseError(path);
 }
 
 /** Throws a DatabaseError if the open database is neither ours nor empty. */
 export function assertOurs(db: Database.Database, path: string): void {
   const id = db.pragma('application_id', { simple: true });
-  if (id === APPLICATION_ID) return;
-  if (id !== 0 || countTables(db) > 0) throw notOurDatabaseError(path);
+  if (id === APPLICATION_ID ? !hasOurTables(db) : id !== 0 || countTables(db) > 0) throw notOurDatabaseError(path);
+}
+
+/** Whether the tables that tell one database from another are tables: a view in their place could run for ever. */
+export function hasOurTables(db: Database.Database): boolean {
+  const sql = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0
+    AND name IN ('league_changes', 'runs', 'schema_migrations')`;
+  return db.prepare<[], number>(sql).pluck().get() === 3;
 }
 
 /** Counts tables, views and the like, except those of Litestream, which it makes in each file that it follows. */
@@ -127,7 +178,7 @@ function countTables(db: Database.Database): number {
   return db.prepare<[], number>(sql).pluck().get() ?? 0;
 }
 
-/** Enough to find the name of a table of Litestream, which makes its tables first. */
+/** Enough to find the schema: its first tables are described at the start of a file. */
 const SEARCHED_BYTES = 1_000_000;
 
 /**
@@ -135,7 +186,7 @@ const SEARCHED_BYTES = 1_000_000;
  * that do not mention its table are not opened to find out.
  */
 function isOfLitestream(path: string): boolean {
-  if (![path, `${path}-wal`].some((file) => readStart(file).includes('_litestream_seq'))) return false;
+  if (![path, `${path}-wal`].some((file) => hasText(file, '_litestream_seq'))) return false;
   const db = new Database(path, { readonly: true });
   try {
     return db.pragma('application_id', { simple: true }) === APPLICATION_ID || countTables(db) === 0;
@@ -144,57 +195,36 @@ function isOfLitestream(path: string): boolean {
   }
 }
 
-function readStart(path: string): Buffer {
+function hasText(path: string, text: string): boolean {
   const start = Buffer.alloc(Math.min(sizeOf(path), SEARCHED_BYTES));
-  if (start.length === 0) return start;
+  if (start.length === 0) return false;
   const fd = openSync(path, 'r');
   try {
     readSync(fd, start);
   } finally {
     closeSync(fd);
   }
-  return start;
+  return start.includes(text);
+}
+
+/** SQLite would delete it. */
+function orphanedWalError(path: string): DatabaseError {
+  return new DatabaseError(`The database ${path} is gone, but its WAL ${path}-wal is there and may hold changes.`, {
+    fix: 'put the database back beside it, or, to begin anew, move the WAL away',
+  });
+}
+
+function unmarkedError(path: string): DatabaseError {
+  const file = quoteForShell(path);
+  const sql = `SELECT 'PRAGMA application_id=${APPLICATION_ID}; PRAGMA user_version=' || max(version) || ';' FROM schema_migrations`;
+  return new DatabaseError(
+    `The file ${path} is a league-sync database without the marks in its header, which .dump and .clone of sqlite3 leave out.`,
+    { fix: `set them: sqlite3 ${file} "${sql}" | sqlite3 ${file}` },
+  );
 }
 
 function notOurDatabaseError(path: string): DatabaseError {
   return new DatabaseError(`The file ${path} is the database of another application and is left as it is.`, {
     fix: 'name another file in LEAGUE_SYNC_DATABASE',
   });
-}
-
-export type FileGuard = ReturnType<typeof createFileGuard>;
-
-/** Detects whether a file of the open database was deleted or replaced: later writes would then be lost. */
-export function createFileGuard(path: string) {
-  const opened = new Map(['', '-wal', '-shm'].map((suffix) => [suffix, inodeOf(path + suffix)]));
-  const isSame = (suffix: string): boolean => inodeOf(path + suffix) === opened.get(suffix);
-  return {
-    findError: () => {
-      try {
-        if (!isSame('')) return goneError(`database ${path}`, 'is gone', FIX_REPLACED);
-        // If -shm was deleted, new connections create another, and share neither locks nor the WAL index with ours.
-        const lost = ['-wal', '-shm'].find((suffix) => !isSame(suffix));
-        return lost === undefined ? undefined : goneError(`WAL ${path}${lost}`, 'has lost its WAL', FIX_LOST_WAL);
-      } catch (error) {
-        return toDatabaseError(error, path);
-      }
-    },
-    /** Whether the file is still the one that was opened; also false if the file cannot be accessed. */
-    isOurs: (suffix: '' | '-wal'): boolean => {
-      try {
-        return isSame(suffix);
-      } catch {
-        return false;
-      }
-    },
-  };
-}
-
-const FIX_REPLACED =
-  'put that same file back (or mount its disk again), or restart the worker, which uses the file that is there then';
-const FIX_LOST_WAL = 'restart the worker, which saves all it has written when it stops';
-
-function goneError(file: string, condition: string, fix: string): DatabaseError {
-  const message = `The ${file} was deleted or replaced while the worker ran; nothing new is written.`;
-  return new DatabaseError(message, { fix, gone: true, condition });
 }

@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
-import { APPLICATION_ID, assertRegularFile, readHeader, sizeOf } from './database-file.ts';
+import { APPLICATION_ID, assertRegularFile, hasOurTables, readHeader, sizeOf } from './database-file.ts';
 
 /** A `schema_migrations` row with this version marks a demo's database that no ordinary worker has opened. */
 const MARK_VERSION = 0;
@@ -21,40 +21,26 @@ export function removeDemoMark(db: Database.Database): void {
   db.prepare('DELETE FROM schema_migrations WHERE version = ?').run(MARK_VERSION);
 }
 
-/** Completes the error "<path> is …"; undefined if `path` is missing or of the wanted type. Throws a DatabaseError. */
-export function describeUnexpectedType(path: string, wanted: 'file' | 'folder'): string | undefined {
-  const found = explainErrors(path, () => lstatSync(path, { throwIfNoEntry: false }));
-  if (found === undefined || (wanted === 'file' ? found.isFile() : found.isDirectory())) return undefined;
-  if (found.isSymbolicLink()) return 'a link';
-  if (found.isFile()) return 'a file, not a folder';
-  return found.isDirectory() ? 'a folder' : 'not a regular file';
-}
-
 /**
- * Completes the error "<path> is …"; undefined if the database is missing, empty or a demo's. A WAL without its
- * database is an error, since the WAL may hold data. Call this with the lock held, before this process opens the
- * database. Throws a DatabaseError.
+ * Whether the database is missing, empty or a demo's. A WAL without its database is none of these, since it may hold the
+ * only copy of some rows. Call this with the lock held, before this process opens the database. Throws a DatabaseError.
  */
-export function describeNonDemoFile(path: string): string | undefined {
+export function isDemoOrMissing(path: string): boolean {
   for (const part of SUFFIXES) assertRegularFile(path + part);
   const [size, wal, journal] = [path, `${path}-wal`, `${path}-journal`].map(sizeOf);
   // Opening an empty or missing database would make SQLite delete its WAL.
-  const hasRows = wal !== 0 || (!existsSync(path) && journal !== 0);
-  if (size === 0) return hasRows ? 'missing, but its WAL is there and may hold the only copy of some rows' : undefined;
+  if (size === 0) return wal === 0 && (existsSync(path) || journal === 0);
   const header = readHeader(path);
-  if (header === undefined) return 'not an SQLite database';
-  if (header.applicationId !== APPLICATION_ID) return 'the database of another program';
+  if (header?.applicationId !== APPLICATION_ID) return false;
   try {
-    const isClean = !header.isWal && wal === 0 && journal === 0;
-    if (isClean ? isDemoOrEmpty(path) : isCopyDemoOrEmpty(path)) return undefined;
-    return 'a league-sync database without the mark of a demo: a worker has written to it, or an earlier version of the demo made it';
+    return !header.isWal && wal === 0 && journal === 0 ? isDemoOrEmpty(path) : isCopyDemoOrEmpty(path);
   } catch (error) {
     if (!codeOf(error).startsWith('SQLITE_')) throw toDatabaseError(error, path);
-    return `a league-sync database that cannot be read (${codeOf(error)})`;
+    return false;
   }
 }
 
-/** Deletes a demo's database. Call this only if `describeNonDemoFile` returned undefined under the same lock. */
+/** Deletes a demo's database. Call this only if `isDemoOrMissing` was true under the same lock. */
 export function deleteDemoDatabase(path: string): void {
   explainErrors(path, () => {
     for (const part of SUFFIXES) rmSync(path + part, { force: true });
@@ -79,7 +65,10 @@ function isDemoOrEmpty(path: string): boolean {
   const db = new Database(path, { fileMustExist: true });
   try {
     if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return true;
-    return db.prepare('SELECT 1 FROM schema_migrations WHERE version = ?').get(MARK_VERSION) !== undefined;
+    return (
+      hasOurTables(db) &&
+      db.prepare('SELECT 1 FROM schema_migrations WHERE version = ?').get(MARK_VERSION) !== undefined
+    );
   } finally {
     db.close();
   }

@@ -19,11 +19,15 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x65735546, 'FUSE'],
 ]);
 
-/** The name of the folder's network file system; undefined if the file system is local or unknown. */
-export function networkFileSystemOf(folder: string): string | undefined {
+/** Says that a database in this folder would lie on a network; undefined if the file system is local or unknown. */
+export function networkProblem(path: string, folder: string) {
   if (platform() !== 'linux') return undefined;
   try {
-    return NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0);
+    const network = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type >>> 0);
+    if (network === undefined) return undefined;
+    const message = `${path} lies on a network file system (${network}), where SQLite is not reliable`;
+    const fix = 'put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it for other machines';
+    return { network, message, fix } as const;
   } catch {
     // Opening the database will report any problem with the folder.
     return undefined;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { withReader } from './connection.ts';
 import { toDatabaseError } from './database-error.ts';
 import { isRegularFile, readHeader, sizeOf } from './database-file.ts';
+import { inspectForeignObjects } from './foreign-objects.ts';
 import { assertSchemaKnown, pendingUpgrade, readMigrations, schemaVersion } from './migrate.ts';
 import { prepareAttention } from './queries/attention.ts';
 import { prepareFreshness } from './queries/overview.ts';
@@ -31,16 +32,19 @@ export function inspectDatabase(path: string, migrations: string) {
     if (result !== 'ok') throw toDatabaseError(Object.assign(new Error(result), { code: 'SQLITE_CORRUPT' }), path);
     const upgrade = pendingUpgrade(db, known, path);
     const isCurrent = schemaVersion(db) === known.length;
+    const foreign = inspectForeignObjects(db, known, path);
+    const isReadable = isCurrent && foreign.fault?.endsPolls !== true;
     const walBytes = sizeOf(`${path}-wal`);
     return {
       bytes: sizeOf(path) + walBytes,
       walBytes,
       schema: schemaVersion(db),
       isCurrent,
+      foreign,
       /** The upgrade that the next start of the worker makes; undefined if there is none. */
       upgrade,
-      freshness: isCurrent ? prepareFreshness(db)() : undefined,
-      attention: isCurrent ? prepareAttention(db)() : [],
+      freshness: isReadable ? prepareFreshness(db)() : undefined,
+      attention: isReadable ? prepareAttention(db)() : [],
     };
   });
 }

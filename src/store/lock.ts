@@ -1,10 +1,9 @@
 import { lstatSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { hostname, platform } from 'node:os';
 import Database from 'better-sqlite3';
 import { codeOf, DatabaseError, LockedError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { assertRegularFile, inodeOf, locateFile } from './database-file.ts';
-import { identifyProcess, isSameNamespace, isSameProcess, type ProcessIdentity } from './process-identity.ts';
+import { findPidNamespace, type PidNamespace } from './pid-namespace.ts';
 
 export type Lock = Disposable & {
   /** Takes the lock again if its file was deleted. Call this before each write. Throws like `acquireLock`. */
@@ -20,7 +19,7 @@ export type LockOwner = {
   readonly since: string;
   /** Undefined if the owner is of an older version. */
   readonly command?: LockCommand | undefined;
-  readonly identity?: ProcessIdentity | undefined;
+  readonly namespace?: PidNamespace | undefined;
 };
 
 const MAX_ATTEMPTS = 20;
@@ -30,11 +29,11 @@ const MAX_ATTEMPTS = 20;
 // the owner.
 const TABLES = `CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT);
   CREATE TABLE IF NOT EXISTS process
-    (pid INTEGER, since TEXT, command TEXT, boot_id TEXT, pid_namespace TEXT, start_time TEXT)`;
-const INSERT_PROCESS = `INSERT INTO process (pid, since, command, boot_id, pid_namespace, start_time)
-  VALUES (@pid, @since, @command, @bootId, @pidNamespace, @startTime)`;
+    (pid INTEGER, since TEXT, command TEXT, boot_id TEXT, pid_namespace TEXT)`;
+const INSERT_PROCESS = `INSERT INTO process (pid, since, command, boot_id, pid_namespace)
+  VALUES (@pid, @since, @command, @bootId, @pidNamespace)`;
 const SELECT_OWNER = 'SELECT pid, host, since FROM holder';
-const SELECT_PROCESS = `SELECT command, boot_id AS bootId, pid_namespace AS pidNamespace, start_time AS startTime
+const SELECT_PROCESS = `SELECT command, boot_id AS bootId, pid_namespace AS pidNamespace
   FROM process WHERE pid = @pid AND since = @since`;
 
 /**
@@ -57,7 +56,7 @@ export function acquireLock(path: string, owner: LockOwner): Lock {
   };
 }
 
-const NOT_IDENTIFIED = { bootId: null, pidNamespace: null, startTime: null };
+const NO_NAMESPACE = { bootId: null, pidNamespace: null };
 
 type HeldLock = { readonly inode: string; readonly db: Database.Database };
 
@@ -80,8 +79,8 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
     db.exec('BEGIN IMMEDIATE');
     db.exec(`${TABLES}; DELETE FROM holder; DELETE FROM process`);
     db.prepare('INSERT INTO holder (pid, host, since) VALUES (@pid, @host, @since)').run(owner);
-    const { pid, since, command = null, identity = NOT_IDENTIFIED } = owner;
-    db.prepare(INSERT_PROCESS).run({ pid, since, command, ...identity });
+    const { pid, since, command = null, namespace = NO_NAMESPACE } = owner;
+    db.prepare(INSERT_PROCESS).run({ pid, since, command, ...namespace });
     db.exec('COMMIT; BEGIN IMMEDIATE');
     if (inode !== undefined && inode === inodeOf(file)) return { inode, db };
   } catch (error) {
@@ -156,21 +155,9 @@ export function readLockStatus(path: string, { host, isAlive }: LocalHost): Lock
 }
 
 /** Whether the pid of the owner belongs to another PID namespace of this machine, whose locks are not visible here. */
-function isElsewhere({ identity }: LockOwner): boolean {
-  const self = identifyProcess('self');
-  return identity !== undefined && self?.bootId === identity.bootId && !isSameNamespace(identity, self);
-}
-
-/**
- * Whether the process of this machine and PID namespace that has the pid of `holder` is the one that holds the lock. If
- * the system has no /proc, this locks the file for a moment unless it is held.
- */
-export function isProvenHolder(path: string, { pid, host, identity }: LockOwner): boolean {
-  const file = `${locateFile(path)}.lock`;
-  if (identity === undefined) return platform() !== 'linux' && host === hostname() && isLocked(file);
-  const found = identifyProcess(pid);
-  if (found === undefined || !isSameProcess(identity, found)) return false;
-  return readKernelLocks(file)?.some((lock) => lock.pid === pid) ?? true;
+function isElsewhere({ namespace }: LockOwner): boolean {
+  const own = findPidNamespace();
+  return own?.bootId === namespace?.bootId && own?.pidNamespace !== namespace?.pidNamespace;
 }
 
 function readOwner(file: string): LockOwner | undefined {
@@ -185,16 +172,16 @@ function readOwner(file: string): LockOwner | undefined {
 }
 
 type StoredProcess = { readonly command: LockCommand | null } & {
-  readonly [Name in keyof ProcessIdentity]: string | null;
+  readonly [Name in keyof PidNamespace]: string | null;
 };
 
-function readProcess(db: Database.Database, { pid, since }: LockOwner): Pick<LockOwner, 'command' | 'identity'> {
-  const isKnown = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'process'").get() !== undefined;
-  const found = isKnown ? db.prepare<[object], StoredProcess>(SELECT_PROCESS).get({ pid, since }) : undefined;
+function readProcess(db: Database.Database, { pid, since }: LockOwner): Pick<LockOwner, 'command' | 'namespace'> {
+  const hasProcess = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'process'").get() !== undefined;
+  const found = hasProcess ? db.prepare<[object], StoredProcess>(SELECT_PROCESS).get({ pid, since }) : undefined;
   if (found === undefined) return {};
-  const { command, bootId, pidNamespace, startTime } = found;
-  const isIdentified = bootId !== null && pidNamespace !== null && startTime !== null;
-  return { command: command ?? undefined, identity: isIdentified ? { bootId, pidNamespace, startTime } : undefined };
+  const { command, bootId, pidNamespace } = found;
+  const isKnown = bootId !== null && pidNamespace !== null;
+  return { command: command ?? undefined, namespace: isKnown ? { bootId, pidNamespace } : undefined };
 }
 
 /** The offset of the byte that SQLite locks during a write transaction. */
@@ -205,27 +192,22 @@ type KernelLock = { readonly pid: number; readonly isOfFile: boolean };
 /** SQLite's write locks that /proc/locks lists, of all files; undefined if reading fails. */
 function readKernelLocks(file: string): readonly KernelLock[] | undefined {
   try {
-    const inode = String(statSync(file, { bigint: true }).ino);
+    const { dev, ino } = statSync(file, { bigint: true });
     return readFileSync('/proc/locks', 'utf8')
       .split('\n')
-      .map((line) => /WRITE +(\d+) [0-9a-f]+:[0-9a-f]+:(\d+) (\d+) /.exec(line))
-      .filter((lock) => lock?.[3] === RESERVED_BYTE)
-      .map((lock) => ({ pid: Number(lock?.[1]), isOfFile: lock?.[2] === inode }));
+      .map((line) => /WRITE +(\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) (\d+) /.exec(line)?.slice(1) ?? [])
+      .filter(([, , , , start]) => start === RESERVED_BYTE)
+      .map(([pid, major, minor, inode]) => ({
+        pid: Number(pid),
+        isOfFile: inode === String(ino) && deviceOf(`0x${major}`, `0x${minor}`) === dev,
+      }));
   } catch {
     return undefined;
   }
 }
 
-/** Whether another process holds the lock. */
-function isLocked(file: string): boolean {
-  const db = new Database(file, { fileMustExist: true, timeout: 0 });
-  try {
-    db.exec('BEGIN IMMEDIATE; ROLLBACK');
-    return false;
-  } catch (error) {
-    if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error;
-    return true;
-  } finally {
-    db.close();
-  }
+/** The device number as the kernel packs it for `stat`. */
+function deviceOf(major: string, minor: string): bigint {
+  const [high, low] = [BigInt(major), BigInt(minor)];
+  return (low & 0xffn) | ((high & 0xfffn) << 8n) | ((low & ~0xffn) << 12n) | ((high & ~0xfffn) << 32n);
 }

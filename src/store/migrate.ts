@@ -6,7 +6,7 @@ import { codeOf, DatabaseError } from '../errors.ts';
 import { APPLICATION_ID } from './database-file.ts';
 import { addDemoMark } from './demo-mark.ts';
 
-type Migrations = ReturnType<typeof readMigrations>;
+export type Migrations = ReturnType<typeof readMigrations>;
 
 /** Reads the migrations in the order of drizzle-kit's journal. Throws a DatabaseError if the package is incomplete. */
 export function readMigrations(folder: string) {

@@ -88,6 +88,8 @@ export const runs = sqliteTable(
     fingerprint: text(),
     program_version: text(),
     stale_at: text(),
+    failures: count(),
+    good_run_id: integer(),
   },
   (table) => [
     index('runs_with_changes')
@@ -185,7 +187,14 @@ export const migrations = sqliteTable('schema_migrations', {
   applied_at: text().notNull(),
 });
 
-export const databaseIdentity = sqliteTable('database_identity', { id: text().primaryKey() });
+/** One row. `base_url` is that of the first good poll: a database belongs to one service. */
+export const databaseIdentity = sqliteTable('database_identity', { id: text().primaryKey(), base_url: text() });
+
+/** What `league-sync poll` asks for. The worker deletes a row when it takes it. */
+export const pollRequests = sqliteTable('poll_requests', {
+  id: integer().primaryKey({ autoIncrement: true }),
+  asked_at: text().notNull(),
+});
 
 /** At most one row: what the worker has told the receiver of its webhook, and what it sends next. */
 export const webhook = sqliteTable('webhook', {
@@ -208,7 +217,7 @@ export const webhook = sqliteTable('webhook', {
   next_attempt_at: text(),
   not_before: text(),
   stopped_at: text(),
-  told_stale: flag().notNull(),
+  told_stale: flag(),
   told_held_since: text(),
-  told_refused: flag().notNull(),
+  told_refused: flag(),
 });

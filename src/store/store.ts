@@ -1,25 +1,33 @@
 import { rmSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import type { DatabaseError } from '../errors.ts';
+import { DatabaseError } from '../errors.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { createRetryWhileBusy, type RetryWhileBusy } from './busy.ts';
 import { openForWriting } from './connection.ts';
 import { describeDatabase } from './data-dictionary.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
-import { createFileGuard, type FileGuard } from './database-file.ts';
 import { removeDemoMark } from './demo-mark.ts';
+import { createFileGuard, type FileGuard } from './file-guard.ts';
+import { inspectForeignObjects } from './foreign-objects.ts';
 import type { Lock } from './lock.ts';
 import { assertSchemaKnown, migrate, pendingUpgrade, readMigrations, type Upgrade } from './migrate.ts';
+import { createPruning } from './prune.ts';
 import { prepareAttention } from './queries/attention.ts';
+import { createFeed } from './queries/feed.ts';
 import { prepareFreshness } from './queries/overview.ts';
+import { closeSettingWalAside } from './rescue.ts';
+import { createDriftRows } from './tables/drift.ts';
 import { createHoldRows } from './tables/held-removals.ts';
+import { createIdentity } from './tables/identity.ts';
 import { createLeagueRows } from './tables/leagues.ts';
-import { createLoginRows, createPlayerRows } from './tables/logins.ts';
-import { createDriftRows, createRejectionRows } from './tables/rejections.ts';
+import { createLoginRows } from './tables/logins.ts';
+import { createPlayerRows } from './tables/players.ts';
+import { createPollRequests } from './tables/poll-requests.ts';
+import { createRejectionRows } from './tables/rejections.ts';
 import { createRunRows } from './tables/runs.ts';
 import { createWebhookRows } from './tables/webhook.ts';
-import { closeForReaders, closeKeepingReadable, enableWal } from './wal.ts';
+import { closeForReaders, closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 import { createWriter } from './writer.ts';
 
 /** The open database of the process that holds the lock. Only `accept-removals` writes without holding the lock. */
@@ -46,9 +54,11 @@ export type CloseResult = {
   readonly path: string;
   /**
    * `wal-left`: a WAL stays, since another program uses the database. `wal-kept`: it stays, since `keepWal` is set.
-   * `not-ours`: the file was deleted or replaced.
+   * `saved`: the file was deleted, moved or replaced, and all that it held is in `place`. `set-aside`: the file at the
+   * path is another or has other content; the WAL, kept as `place`, holds what was not written to the right one yet.
    */
-  readonly files: 'one-file' | 'wal-left' | 'wal-kept' | 'not-ours';
+  readonly files: 'one-file' | 'wal-left' | 'wal-kept' | 'saved' | 'set-aside';
+  readonly place?: string | undefined;
   /** Whether the end of a run could not be written. */
   readonly hasUnsavedRun: boolean;
 };
@@ -73,6 +83,8 @@ export async function openStore(path: string, options: StoreOptions): Promise<St
         return undefined;
       }
       migrate(client, known, formatTimestamp(clock.now()), options.isDemo);
+      const { fault } = inspectForeignObjects(client, known, path);
+      if (fault?.endsPolls) throw new DatabaseError(`Nothing can be written: ${fault.message}.`, fault);
       describeDatabase(client);
       // Must follow `migrate`, which sets our application id: `assertHeaderOurs` rejects a WAL if that id is missing.
       enableWal(client);
@@ -94,7 +106,7 @@ type Parts = StoreOptions & { readonly retryWhileBusy: RetryWhileBusy; readonly 
 function createStore(client: Database.Database, parts: Parts) {
   const { lock, onClosed, retryWhileBusy, upgrade, keepWal = false } = parts;
   const path = client.name;
-  const guard = createFileGuard(path);
+  const guard = createFileGuard(client);
   const { unsavedRun, ...writer } = createWriter(client, { lock, guard, retryWhileBusy });
   const db = drizzle({ client });
   const runs = createRunRows(client);
@@ -102,19 +114,25 @@ function createStore(client: Database.Database, parts: Parts) {
   let lastTimestamp = Date.parse(runs.lastFinishedAt() ?? formatTimestamp(0));
   return {
     path,
+    identity: createIdentity(client),
+    prune: createPruning(client),
     /** The upgrade made at opening; undefined if the schema was current or the database had no runs. */
     upgrade,
     ...writer,
     leagues: createLeagueRows(client),
     runs,
-    logins: createLoginRows(db),
+    logins: createLoginRows(client),
     players: createPlayerRows(db),
     rejections: createRejectionRows(db),
     holds: createHoldRows(db),
     drift: createDriftRows(db),
     webhook: createWebhookRows(client),
+    pollRequests: createPollRequests(client),
+    feed: createFeed(client),
     freshness: prepareFreshness(client),
     attention: prepareAttention(client),
+    /** How many names the file has: more than one if there are hard links. */
+    countNames: guard.countNames,
     removeDemoMark: () => removeDemoMark(client),
     /** How many rows this store has inserted, updated and deleted so far. */
     rowsWritten: () => Number(rowsWritten.get()),
@@ -126,20 +144,39 @@ function createStore(client: Database.Database, parts: Parts) {
       return formatTimestamp(lastTimestamp);
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
+      if (!client.open) return;
       if (unsavedRun() === 'pending') await writer.write(() => undefined).catch(() => undefined);
-      onClosed({ path, files: await close(client, guard, keepWal), hasUnsavedRun: unsavedRun() !== undefined });
+      onClosed({ path, ...(await close(client, guard, keepWal)), hasUnsavedRun: unsavedRun() !== undefined });
     },
   };
 }
 
-async function close(client: Database.Database, guard: FileGuard, keepWal: boolean): Promise<CloseResult['files']> {
-  if (guard.isOurs('') && keepWal) {
-    closeKeepingReadable(client);
-    return 'wal-kept';
+type Closed = Pick<CloseResult, 'files' | 'place'>;
+
+async function close(client: Database.Database, guard: FileGuard, keepWal: boolean): Promise<Closed> {
+  guard.findError(true);
+  try {
+    if (guard.isIntact() && keepWal) {
+      closeKeepingReadable(client);
+      return { files: 'wal-kept' };
+    }
+    if (guard.isIntact() && guard.fitsWal())
+      return { files: (await closeForReaders(client)) ? 'one-file' : 'wal-left' };
+    return closeLost(client, guard);
+  } finally {
+    guard.closeFile();
   }
-  if (guard.isOurs('')) return (await closeForReaders(client)) ? 'one-file' : 'wal-left';
-  // If our WAL stayed beside a new database file, SQLite would apply the WAL to that file and corrupt it.
-  if (guard.isOurs('-wal')) for (const suffix of ['-wal', '-shm']) rmSync(client.name + suffix, { force: true });
-  client.close();
-  return 'not-ours';
+}
+
+/** If our WAL stayed beside another database file, SQLite would apply the WAL to that file and corrupt it. */
+function closeLost(client: Database.Database, guard: FileGuard): Closed {
+  const place = guard.savedIn();
+  if (!guard.isOurWal()) client.close();
+  else if (place === undefined) return { files: 'set-aside', place: closeSettingWalAside(client) };
+  else {
+    leaveWalMode(client);
+    for (const suffix of ['-wal', '-shm']) rmSync(client.name + suffix, { force: true });
+    client.close();
+  }
+  return { files: 'saved', place };
 }

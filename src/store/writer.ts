@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { codeOf, DatabaseError } from '../errors.ts';
 import type { RetryWhileBusy } from './busy.ts';
 import { explainErrors } from './database-error.ts';
-import type { FileGuard } from './database-file.ts';
+import type { FileGuard } from './file-guard.ts';
 import type { Lock } from './lock.ts';
 
 type WriterOptions = {
@@ -90,6 +90,7 @@ function createTransactions(client: Database.Database, { lock, guard }: WriterOp
           lock.renew();
           return inTransaction.immediate(work) as T;
         });
+        guard.noteWrite();
         pendingEnd = undefined;
         return result;
       } finally {

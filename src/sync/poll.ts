@@ -1,11 +1,11 @@
 import { leagueJson } from '../league/league-json.ts';
 import type { JsonText } from '../league/schemas.ts';
-import type { Validators } from '../service/client.ts';
 import { parseLeagues, type ReceivedLeague } from '../service/parse-leagues.ts';
 import { parseProfile } from '../service/parse-profile.ts';
 import type { Store } from '../store/store.ts';
 import type { Change } from '../store/tables/leagues.ts';
 import type { RunStamp, Trigger } from '../store/tables/runs.ts';
+import { chooseValidators, findValidators } from './conditions.ts';
 import { type ChangeSet, type Plan, planPoll } from './plan.ts';
 import { NO_COUNTS, type RunReport } from './report.ts';
 import { type ApplyResult, Run, type RunDeps } from './run.ts';
@@ -24,7 +24,8 @@ export async function pollLeagues(deps: RunDeps, trigger: Trigger, stop: AbortSi
     const options = { stored: live, signal: run.deadline.signal };
     const list = await run.beforeDeadline(parseLeagues(fetched.body, scope, options));
     drift.add(list.drift);
-    return await run.finish(fetched, (stamp) => commit(deps, planPoll(store, list, deps), stamp));
+    const kept = store.read(() => chooseValidators(deps, run, { sent: validators, received: fetched }));
+    return await run.finish({ ...fetched, ...kept }, (stamp) => commit(deps, planPoll(store, list, deps), stamp));
   } catch (error) {
     return await run.fail(error);
   }
@@ -50,27 +51,10 @@ export async function pollProfile(deps: RunDeps, trigger: Trigger, stop: AbortSi
   }
 }
 
-/** Limits how long the list stays stale if the service fails to change its validators along with the list. */
-const MAX_LIST_AGE_MS = 24 * 3_600_000;
-
-/**
- * The validators of the stored list; undefined if the poll needs a full list. While removals are held, every poll needs
- * a full list: without it, removals that an operator has accepted would not be applied.
- */
-function findValidators({ store, scope, fingerprint, programVersion, clock }: RunDeps): Validators | undefined {
-  const last = store.runs.lastApplied();
-  if (last === undefined || (last.etag === null && last.last_modified === null)) return undefined;
-  if (last.scope !== scope || last.fingerprint !== fingerprint || last.program_version !== programVersion)
-    return undefined;
-  const seenAt = store.runs.lastListAt();
-  const age = seenAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - Date.parse(seenAt);
-  if (age < 0 || age > MAX_LIST_AGE_MS || store.holds.all().size > 0) return undefined;
-  return { etag: last.etag ?? undefined, lastModified: last.last_modified ?? undefined };
-}
-
 /** Must be called in the transaction in which the plan was made. */
-function commit({ store, scope }: RunDeps, plan: Plan, stamp: RunStamp): ApplyResult {
+function commit({ store, scope, baseUrl, serviceMoved = false }: RunDeps, plan: Plan, stamp: RunStamp): ApplyResult {
   const { outcome, counts, holdReason, heldBecause, holds } = plan;
+  store.identity.claim(baseUrl, serviceMoved);
   writeChanges(store, plan.changes, stamp);
   for (const leagueId of plan.removals.removed) {
     const before = leagueJson(store.leagues.load(leagueId));

@@ -1,7 +1,5 @@
-import { type RunError, toRunError } from '../errors.ts';
+import type { RunError } from '../errors.ts';
 import type { Drift } from '../league/drift.ts';
-import type { Log } from '../log.ts';
-import type { LoginRecord } from '../service/login.ts';
 import type { Rejection } from '../service/parse-leagues.ts';
 import type { RunKind, Trigger } from '../store/tables/runs.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -47,13 +45,20 @@ export type RunReport = {
   readonly postponed: boolean;
 };
 
+/** What a run tells while it goes on. */
+export type RunEvent =
+  | { readonly type: 'runStarted'; readonly kind: RunKind }
+  | { readonly type: 'runEnded'; readonly report: RunReport };
+
 /** The log fields of a run. Most are named like the columns of `runs`. */
 export function fieldsOf({ runId, kind, trigger, outcome, attempts, counts, durationMs }: RunReport) {
   return { run_id: runId, kind, trigger, outcome, attempts, ...counts, duration_ms: Math.round(durationMs) };
 }
 
+type RunResult = Pick<RunReport, 'kind' | 'outcome' | 'counts' | 'durationMs' | 'heldBecause' | 'httpStatus'>;
+
 /** Such as `leagues: changed: 124 received, 3 changed (1.2 s)`. Omits the unchanged leagues, to fit a terminal. */
-export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunReport): string {
+export function describeReport({ kind, outcome, counts, durationMs, heldBecause, httpStatus }: RunResult): string {
   const applied = outcome !== 'interrupted' && outcome !== 'failed';
   const what = kind === 'leagues' && applied ? `: ${describeCounts({ ...counts, unchanged: 0 }, httpStatus)}` : '';
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
@@ -66,34 +71,3 @@ export function describeCounts(counts: RunCounts, httpStatus: number | null | un
   const parts = COUNTED.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`);
   return [`${counts.received} received`, ...parts].join(', ');
 }
-
-export type WorkerEvent =
-  /** A login ended, with any outcome; not emitted if a Retry-After prevented the login. */
-  | { readonly type: 'login'; readonly login: LoginRecord }
-  | { readonly type: 'runStarted'; readonly kind: RunKind }
-  | { readonly type: 'runEnded'; readonly report: RunReport }
-  | { readonly type: 'webhookAttempt'; readonly outcome: 'accepted' | 'failed' | 'gone' };
-
-/** Listeners are called synchronously, in the order of subscription. */
-export type Listener = (event: WorkerEvent) => void;
-
-/** `emit` never throws: it logs a listener's error and calls the other listeners. */
-export function createEvents(log: Log) {
-  const listeners: Listener[] = [];
-  const emit: Listener = (event) => {
-    for (const listener of listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        log.error({ err: toRunError(error), event: event.type }, `handling the event ${event.type} failed`);
-      }
-    }
-  };
-  /** A listener is undefined if its feature is not configured. */
-  const subscribe = (...added: (Listener | undefined)[]): void => {
-    listeners.push(...added.filter((listener) => listener !== undefined));
-  };
-  return { emit, subscribe };
-}
-
-export type Events = ReturnType<typeof createEvents>;

@@ -8,9 +8,9 @@ import { type Deadline, startDeadline } from '../service/retry.ts';
 import type { Store } from '../store/store.ts';
 import type { RunEnd, RunKind, RunStamp, Trigger } from '../store/tables/runs.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
-import { type Listener, NO_COUNTS, type RunCounts, type RunReport } from './report.ts';
+import { NO_COUNTS, type RunCounts, type RunEvent, type RunReport } from './report.ts';
 
-export type RunDeps = Pick<Config, 'scope' | 'removalLimit' | 'runTimeoutMs'> & {
+export type RunDeps = Pick<Config, 'baseUrl' | 'scope' | 'removalLimit' | 'runTimeoutMs'> & {
   readonly store: Store;
   readonly client: Client;
   readonly drift: DriftLog;
@@ -21,7 +21,9 @@ export type RunDeps = Pick<Config, 'scope' | 'removalLimit' | 'runTimeoutMs'> & 
   readonly fingerprint: string;
   readonly programVersion: string;
   readonly scrub: (text: string) => string;
-  readonly emit: Listener;
+  /** Whether the next good poll takes the database over from another service. */
+  readonly serviceMoved?: boolean;
+  readonly emit: (event: RunEvent) => void;
   /** When the leagues of a poll that succeeds now (ms) become stale. */
   readonly staleAt: (now: number) => string;
 };

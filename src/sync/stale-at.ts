@@ -8,6 +8,7 @@ const MISSED_POLLS = 3;
 
 /** When the data of a poll that succeeded at `now` (ms) becomes stale, unless another poll succeeds. */
 export function staleAt({ schedule, runTimeoutMs, staleAfterMs }: StaleSettings, now: number): string {
-  const at = staleAfterMs === undefined ? schedule.nthTimeAfter(now, MISSED_POLLS) + runTimeoutMs : now + staleAfterMs;
-  return formatTimestamp(at);
+  if (staleAfterMs !== undefined) return formatTimestamp(now + staleAfterMs);
+  const [last = now] = schedule.nextTimes(MISSED_POLLS, now).slice(-1);
+  return formatTimestamp(last + runTimeoutMs);
 }

@@ -26,3 +26,8 @@ const CONTROLS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }
+
+/** JSON or a value for a program: escaped at a terminal, as it is in a pipe. */
+export function escapeAtTerminal(text: string, terminal: Terminal | undefined): string {
+  return terminal === undefined ? text : escapeControls(text);
+}

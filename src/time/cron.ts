@@ -1,9 +1,26 @@
-import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
+import { createTask, type ParsedFields, validateDetailed } from 'node-cron';
+import { createZone, type OffsetChange } from './zone.ts';
 
 export type Schedule = ReturnType<typeof parseSchedule>;
 
-/** `existsInZone` checks whether a time is among this many next runs at a UTC offset. */
-const RUNS_BEFORE_CHANGE = 64;
+/** Returns the first time after another one, in ms. */
+type Finder = (after: number) => number;
+
+const DAY_MS = 86_400_000;
+
+/** No day is rarer than a leap day on a given weekday, which comes again after at most 40 years. */
+const LONGEST_SEARCH_MS = 41 * 366 * DAY_MS;
+
+/** The largest values of the fields, which begin with the seconds. */
+const LARGEST = [59, 59, 23, 31, 12, 7] as const;
+const ANY: readonly string[] = LARGEST.map(() => '*');
+
+const MONTH =
+  'jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sep(tember)?|oct(ober)?|nov(ember)?|dec(ember)?';
+const DAY = 'sun(day)?|mon(day)?|tue(sday)?|wed(nesday)?|thu(rsday)?|fri(day)?|sat(urday)?';
+const VALUE = `(\\d+|${MONTH}|${DAY})`;
+/** What may stand between commas. Without this check, node-cron reads `5*` as 50-59, and `janfeb` as 12. */
+const PART = new RegExp(`^([*?]|LW?|L-\\d+|${VALUE}(-${VALUE}|[LW]|#\\d)?)(/\\d+)?$`, 'i');
 
 /**
  * Parses a cron expression of 5 fields, or of 6 with seconds first. If the expression is invalid, throws an Error that
@@ -11,81 +28,134 @@ const RUNS_BEFORE_CHANGE = 64;
  */
 export function parseSchedule(text: string, timezone: string) {
   const expression = text.trim().replace(/\s+/g, ' ');
-  const fields = expression.split(' ').length;
-  if (fields !== 5 && fields !== 6) throw new Error(`it has ${fields} field${fields === 1 ? '' : 's'}`);
-  const { valid, errors } = validateDetailed(expression);
-  if (!valid) throw new Error(errors.map((error) => error.message).join('; ') || 'it is not a cron expression');
+  const fields = expression.split(' ');
+  if (fields.length !== 5 && fields.length !== 6)
+    throw new Error(`it has ${fields.length} field${fields.length === 1 ? '' : 's'}`);
+  const values = parseValues(expression);
+  if (fields.length === 5) fields.unshift('0');
+  const parts = fields.flatMap((field, index) => field.split(',').map((part) => ({ part, index })));
+  for (const { part, index } of parts) checkPart(part, index);
 
-  const tasks = new Map<string, ScheduledTask>();
-  const nextTimesIn: NextTimesIn = (zone, count) => {
-    const task = tasks.get(zone) ?? createTask(expression, () => undefined, { timezone: zone });
-    tasks.set(zone, task);
-    return task.getNextRuns(count).map((date) => date.getTime());
-  };
-  const findNextTime = createFinder(timezone, nextTimesIn);
-  let cached: { readonly now: number; readonly time: number } | undefined;
-  /** The first scheduled time after now, in ms. */
-  const nextTime = (): number => {
-    const now = Date.now();
-    // Cached, since the status page and the metrics call this too, and near a DST change the search takes milliseconds.
-    if (cached === undefined || now < cached.now || now >= cached.time) cached = { now, time: findNextTime(now) };
-    return cached.time;
-  };
-  // Some expressions, such as 30 February, pass the validator and fail only here.
-  nextTime();
+  const isEitherDay = [fields[3], fields[5]].every((field) => !/^[*?]/.test(field ?? ''));
+  const findTime = createFinder(timezone, createClockFinder(values, createDayMatcher(fields, isEitherDay)));
+  // Some expressions, such as 30W in February, pass the validator and fail only here.
+  findTime(Date.now());
   return {
     expression,
     timezone,
-    nextTime,
-    /** The first `count` scheduled times after now, in ms. Near a DST change, some may be missing. */
-    nextTimes: (count: number): readonly number[] => nextTimesIn(timezone, count),
-    /** The `count`th scheduled time after a timestamp, both in ms. */
-    nthTimeAfter: (timestamp: number, count: number): number => {
-      // Uses `timeMatcher`, which the types of node-cron lack, because getNextRuns always starts from now.
-      const { timeMatcher } = tasks.get(timezone) as ScheduledTask & { readonly timeMatcher: Matcher };
-      let time = new Date(timestamp);
-      for (let found = 0; found < count; found += 1) time = timeMatcher.getNextMatch(time);
-      return time.getTime();
+    /** The expression in quotes, with a remark if it names days in both ways. */
+    label: `"${expression}"${isEitherDay ? ', where either the day of month or the day of week suffices' : ''}`,
+    /** Parts such as 0-30/45, of which only the first value counts. */
+    longSteps: parts.filter(({ part, index }) => hasLongStep(part, index)).map(({ part }) => part),
+    /** The first scheduled time after a timestamp, both in ms. */
+    nextTime: (after = Date.now()): number => findTime(after),
+    /** The first `count` scheduled times after a timestamp, in ms. */
+    nextTimes: (count: number, after = Date.now()): readonly number[] => {
+      const times: number[] = [];
+      while (times.length < count) times.push(findTime(times.at(-1) ?? after));
+      return times;
     },
   };
 }
 
-type Matcher = { readonly getNextMatch: (after: Date) => Date };
+function parseValues(expression: string): ParsedFields {
+  const { fields, errors } = validateDetailed(expression);
+  if (fields !== undefined) return fields;
+  throw new Error(errors.map((error) => error.message).join('; ') || 'it is not a cron expression');
+}
 
-/** The next `count` times of an expression in a time zone, or at an offset from UTC such as `+02:00`. */
-type NextTimesIn = (zone: string, count: number) => readonly number[];
+function checkPart(part: string, index: number): void {
+  // node-cron reads a range such as 60-5, whose first value is too large, as 0-5.
+  const [, first = 0] = /^(\d+)-/.exec(part) ?? [];
+  if (!PART.test(part) || Number(first) > (LARGEST[index] ?? 0))
+    throw new Error(`"${part}" is ambiguous or out of range`);
+}
+
+function hasLongStep(part: string, index: number): boolean {
+  const [range = '', step = '0'] = part.split('/');
+  const named = Object.values(parseValues(ANY.with(index, range).join(' ')))[index];
+  return Number(step) > (named?.length ?? 0);
+}
+
+/** Returns whether the expression names the UTC date of a timestamp. */
+function createDayMatcher(fields: readonly string[], isEitherDay: boolean): (timestamp: number) => boolean {
+  const [, , , dayOfMonth, month, dayOfWeek] = fields;
+  const patterns = isEitherDay
+    ? [`* * * ${dayOfMonth} ${month} *`, `* * * * ${month} ${dayOfWeek}`]
+    : [`* * * ${dayOfMonth} ${month} ${dayOfWeek}`];
+  const tasks = patterns.map((pattern) => createTask(pattern, () => undefined, { timezone: 'UTC' }));
+  let last = { timestamp: Number.NaN, isNamed: false };
+  return (timestamp) => {
+    // Most schedules name several times of one day.
+    if (timestamp !== last.timestamp)
+      last = { timestamp, isNamed: tasks.some((task) => task.match(new Date(timestamp))) };
+    return last.isNamed;
+  };
+}
+
+/** Finds what the expression names on a clock that is never changed. Its times are written as timestamps in UTC. */
+function createClockFinder(values: ParsedFields, isNamedDay: (timestamp: number) => boolean): Finder {
+  const sort = (numbers: readonly number[]) => numbers.toSorted((one, other) => one - other);
+  const [hours, minutes, seconds] = [sort(values.hour), sort(values.minute), sort(values.second)];
+  /** Both in seconds since midnight. */
+  const findFrom = (earliest: number): number | undefined => {
+    for (const hour of hours.filter((hour) => (hour + 1) * 3_600 > earliest))
+      for (const minute of minutes.filter((minute) => hour * 3_600 + (minute + 1) * 60 > earliest))
+        for (const second of seconds) {
+          const time = hour * 3_600 + minute * 60 + second;
+          if (time >= earliest) return time;
+        }
+    return undefined;
+  };
+  const search = (after: number): number => {
+    const from = (Math.floor(after / 1_000) + 1) * 1_000;
+    for (let day = Math.floor(from / DAY_MS) * DAY_MS; day < after + LONGEST_SEARCH_MS; ) {
+      const date = new Date(day);
+      const isNamedMonth = values.month.includes(date.getUTCMonth() + 1);
+      const time = isNamedMonth && isNamedDay(day) ? findFrom(Math.max(0, from - day) / 1_000) : undefined;
+      if (time !== undefined) return day + time * 1_000;
+      day = isNamedMonth ? day + DAY_MS : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+    }
+    throw new Error('it names no time');
+  };
+  let last = { after: 0, time: 0 };
+  return (after) => {
+    // A search for a rare day takes a millisecond, and most searches repeat the last one.
+    if (after < last.after || after >= last.time) last = { after, time: search(after) };
+    return last.time;
+  };
+}
 
 /**
- * When a DST change skips an hour, node-cron finds no runs in that hour. When a DST change repeats an hour, node-cron
- * finds runs in only one of the two hours. So the next run is also calculated as if the UTC offset never changed.
+ * Finds times in a zone. After a change of its clock, the clock as it was before counts as well, for as long as the
+ * change was. If the clock was put forward, what either names takes place, so that nothing is left out; if it was put
+ * back, only what both name, so that a named hour does not come twice.
  */
-function createFinder(timezone: string, nextTimesIn: NextTimesIn): (now: number) => number {
-  const offsetAt = createOffsets(timezone);
-  /**
-   * Whether `time`, which was calculated at the fixed `offset`, is a run in the zone. It is a run if the zone has that
-   * offset at `time`, if a DST change skips the local time, or if the expression gives `time` at the actual offset.
-   */
-  const existsInZone = (time: number, offset: string): boolean => {
-    const actual = offsetAt(time);
-    const isSkipped = (): boolean => offsetAt(time - (minutesOf(actual) - minutesOf(offset)) * 60_000) === offset;
-    return actual === offset || isSkipped() || nextTimesIn(actual, RUNS_BEFORE_CHANGE).includes(time);
+function createFinder(timezone: string, findOnClock: Finder): Finder {
+  const { offsetAt, findChange } = createZone(timezone);
+  /** The first time from `from` on, by a clock with this offset. */
+  const findFrom = (from: number, offset: number): number => findOnClock(from - 1 + offset) - offset;
+  /** The first time that counts after a change; `end` or later if there is none before `end`. */
+  const findAfterChange = (from: number, end: number, change: OffsetChange): number => {
+    const [by, byOld] = [findFrom(from, change.to), findFrom(from, change.from)];
+    if (change.to > change.from) return Math.min(by, byOld);
+    const later = Math.max(by, byOld);
+    return by === byOld || later >= end ? later : findAfterChange(later, end, change);
   };
-  return (now) => {
-    const [time] = nextTimesIn(timezone, 1);
-    if (time === undefined || Number.isNaN(time)) throw new Error('it names no time');
-    const offset = offsetAt(now);
-    const [fixed = time] = nextTimesIn(offset, 1);
-    return fixed < time && existsInZone(fixed, offset) ? fixed : time;
+  return (after) => {
+    for (let from = after + 1; ; ) {
+      const past = findChange(from - DAY_MS, from);
+      const end = past === undefined ? from : past.at + Math.abs(past.to - past.from);
+      if (past !== undefined && from < end) {
+        const time = findAfterChange(from, end, past);
+        if (time < end) return time;
+        from = end;
+      } else {
+        const time = findFrom(from, offsetAt(from));
+        const next = findChange(from, time);
+        if (next === undefined) return time;
+        from = next.at;
+      }
+    }
   };
-}
-
-/** Returns a function that finds the UTC offset of the zone, such as `+02:00`, at a timestamp (ms). */
-function createOffsets(timezone: string): (timestamp: number) => string {
-  const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' });
-  return (timestamp) => /[+-]\d\d:\d\d/.exec(format.format(timestamp))?.[0] ?? '+00:00';
-}
-
-function minutesOf(offset: string): number {
-  const [hours = 0, minutes = 0] = offset.split(':').map(Number);
-  return hours * 60 + (offset.startsWith('-') ? -minutes : minutes);
 }

@@ -1,10 +1,10 @@
 import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { SettingsError, StoppedError, toRunError } from '../errors.ts';
+import type { Listener } from '../events.ts';
+import { createRetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
-import { createRetryAfter } from '../service/retry-after.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookRow } from '../store/tables/webhook.ts';
-import type { Listener } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';
@@ -83,8 +83,8 @@ export class Delivery {
       return 0;
     }
     if (row.stopped_at !== null) return TICK_MS;
-    // A new message is tried at once.
-    if (row.message_id !== this.messageId) this.dueAt = 0;
+    // A new message is tried at once, as is any once `webhook test` was accepted.
+    if (row.message_id !== this.messageId || row.next_attempt_at === null) this.dueAt = 0;
     this.messageId = row.message_id;
     const leftMs = this.leftMs();
     if (leftMs > 0) return leftMs;
@@ -115,7 +115,7 @@ export class Delivery {
     signal: AbortSignal,
   ): Promise<Attempt | undefined> {
     if (target instanceof SettingsError)
-      return { outcome: 'failed', what: target.problems[0]?.message ?? target.message };
+      return { outcome: 'failed', isSent: false, what: target.problems[0]?.message ?? target.message };
     const { store, clock } = this.options;
     const body = store.read(() => store.webhook.body(id));
     return body === undefined ? undefined : sendMessage({ id, body }, target, { clock, signal });

@@ -2,9 +2,10 @@ import { findPackage } from '../package.ts';
 import { createRetryWhileBusy } from '../store/busy.ts';
 import { withReader, withSecondWriter } from '../store/connection.ts';
 import { assertSchemaCurrent, readMigrations } from '../store/migrate.ts';
+import { lastSeq } from '../store/queries/feed.ts';
 import { createWebhookRows } from '../store/tables/webhook.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
-import { toldAtFirst, toStates } from './states.ts';
+import { passOver, toStates } from './states.ts';
 
 /** What `webhook replay` or `skip` found and did. */
 export type Moved = {
@@ -22,26 +23,43 @@ type MoveOptions = { readonly clock: Clock; readonly stop: AbortSignal };
  * Continues the deliveries after the change `to`; with `end`, after the last change, with all states told. A message in
  * flight is given up. May run beside a worker. Throws or rejects with a DatabaseError.
  */
-export function moveDeliveries(path: string, to: number | 'end', { clock, stop }: MoveOptions): Promise<Moved> {
+export function moveDeliveries(path: string, to: number | 'end', options: MoveOptions): Promise<Moved> {
+  return writeRow(path, options, (client, rows) => {
+    const { clock } = options;
+    const row = rows.find();
+    const at = formatTimestamp(clock.now());
+    const last = lastSeq(client);
+    const told = passOver(toStates(rows.states(), clock.now()), row);
+    if (row !== undefined) rows.moveTo(to === 'end' ? last : to, at);
+    else if (to !== 'end') rows.insert({ enabled: false, accepted_seq: to, moved_at: at, ...told });
+    if (to === 'end') rows.update(told);
+    return { lastSeq: last, from: row?.accepted_seq, enabled: row?.enabled ?? false };
+  });
+}
+
+/** Makes the next attempt of a message that failed due. Resolves to whether there is one; rejects like the above. */
+export function retryDelivery(path: string, options: MoveOptions): Promise<boolean> {
+  return writeRow(path, options, (_, rows) => {
+    const { enabled = false, failed_attempts = 0, stopped_at = null } = rows.find() ?? {};
+    const isWaiting = enabled && failed_attempts > 0 && stopped_at === null;
+    if (isWaiting) rows.update({ next_attempt_at: null });
+    return isWaiting;
+  });
+}
+
+type Rows = ReturnType<typeof createWebhookRows>;
+
+function writeRow<T>(
+  path: string,
+  { clock, stop }: MoveOptions,
+  write: (client: Parameters<typeof createWebhookRows>[0], rows: Rows) => T,
+): Promise<T> {
   // Checks the file read-only first: a writable connection could apply a WAL to a file that is then refused.
   withReader(path, (db) => assertSchemaCurrent(db, readMigrations(findPackage().migrations), path));
   return createRetryWhileBusy(
     clock,
     stop,
   )(() =>
-    withSecondWriter(path, (client) => {
-      const rows = createWebhookRows(client);
-      const move = (): Moved => {
-        const row = rows.find();
-        const [lastSeq, at] = [rows.lastSeq(), formatTimestamp(clock.now())];
-        const moved = { lastSeq, from: row?.accepted_seq, enabled: row?.enabled ?? false };
-        const told = toldAtFirst(toStates(rows.states(), clock.now()));
-        if (row !== undefined) rows.moveTo(to === 'end' ? lastSeq : to, at);
-        else if (to !== 'end') rows.insert({ enabled: false, accepted_seq: to, moved_at: at, ...told });
-        if (to === 'end') rows.update(told);
-        return moved;
-      };
-      return client.transaction(move).immediate();
-    }),
+    withSecondWriter(path, (client) => client.transaction(() => write(client, createWebhookRows(client))).immediate()),
   );
 }

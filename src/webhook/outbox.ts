@@ -4,14 +4,14 @@ import type { Message, WebhookRow } from '../store/tables/webhook.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { LIMITS, makeChangesMessage, makeMessage } from './message.ts';
 import type { Attempt } from './send.ts';
-import { describeChange, findUntold, isOutdated, toldAtFirst, toldBy, toStates } from './states.ts';
+import { describeChange, findUntold, hasEndedUntold, isOutdated, passOver, toldBy, toStates } from './states.ts';
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /** The row of the table `webhook`: what was told, and which message is next. Rejects with a DatabaseError. */
 export function createOutbox(store: Store, clock: Clock) {
   const rows = store.webhook;
-  const source = store.read(rows.databaseId);
+  const source = store.read(store.identity.id);
   const readStates = () => toStates(rows.states(), clock.now());
 
   /** The message to send if none is in flight: a state that was not told yet, before changes. */
@@ -20,7 +20,7 @@ export function createOutbox(store: Store, clock: Clock) {
     const stored = rows.states();
     const states = toStates(stored, clock.now());
     const change = findUntold(states, row);
-    if (change === undefined) return makeChangesMessage(origin, rows.changesAfter(row.accepted_seq, LIMITS));
+    if (change === undefined) return makeChangesMessage(origin, store.feed.changesAfter(row.accepted_seq, LIMITS));
     const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));
     return change === 'removals.held' ? { ...message, heldSince: states.held_since ?? undefined } : message;
   };
@@ -31,7 +31,12 @@ export function createOutbox(store: Store, clock: Clock) {
       store.write(() => {
         if (rows.find() === undefined) {
           const at = formatTimestamp(clock.now());
-          rows.insert({ enabled: true, accepted_seq: rows.lastSeq(), moved_at: at, ...toldAtFirst(readStates()) });
+          rows.insert({
+            enabled: true,
+            accepted_seq: store.feed.lastSeq(),
+            moved_at: at,
+            ...passOver(readStates()),
+          });
         }
         rows.update({ enabled: true });
         setAddress(url, requireRow());
@@ -42,8 +47,12 @@ export function createOutbox(store: Store, clock: Clock) {
     prepare: async (signal: AbortSignal): Promise<WebhookRow> => {
       const row = store.read(requireRow);
       const states = store.read(readStates);
+      if (hasEndedUntold(states, row)) {
+        const { told_stale, told_refused } = passOver(states, row);
+        await store.write(() => rows.update({ told_stale, told_refused }), signal);
+      }
       const isIdle = row.message_id === null || isOutdated(row, states);
-      const hasNext = findUntold(states, row) !== undefined || store.read(rows.lastSeq) > row.accepted_seq;
+      const hasNext = findUntold(states, row) !== undefined || store.read(store.feed.lastSeq) > row.accepted_seq;
       if (!isIdle || (row.message_id === null && !hasNext)) return row;
       return store.write(() => {
         // Read again: another process may have written in the meantime.
@@ -62,7 +71,7 @@ export function createOutbox(store: Store, clock: Clock) {
 
     /** A function that records what came of an attempt; only its `Retry-After` if the message was given up meanwhile. */
     result:
-      (id: string, { outcome, what, notBefore }: Attempt, { at, nextAt }: { at: number; nextAt: number }) =>
+      (id: string, { outcome, what, notBefore, isSent }: Attempt, { at, nextAt }: { at: number; nextAt: number }) =>
       () => {
         const row = requireRow();
         const not_before = notBefore === undefined ? row.not_before : formatTimestamp(notBefore);
@@ -71,10 +80,11 @@ export function createOutbox(store: Store, clock: Clock) {
           return;
         }
         const accepted_seq = row.message_to_seq ?? row.accepted_seq;
-        const failed = { failed_attempts: row.failed_attempts + 1, last_error: what };
+        const told = isSent ? toldBy(row) : {};
+        const failed = { failed_attempts: row.failed_attempts + 1, last_error: what, ...told };
         if (outcome === 'accepted') {
           rows.dropMessage();
-          rows.update({ accepted_seq, accepted_at: formatTimestamp(at), not_before: null, ...toldBy(row) });
+          rows.update({ accepted_seq, accepted_at: formatTimestamp(at), not_before: null, ...told });
         } else if (outcome === 'gone')
           rows.update({ ...failed, stopped_at: formatTimestamp(at), next_attempt_at: null });
         else rows.update({ ...failed, next_attempt_at: formatTimestamp(nextAt), not_before });

@@ -1,9 +1,9 @@
 import { describeProxy } from '../config/proxy.ts';
 import type { WebhookTarget } from '../config/webhook.ts';
 import { TransportError } from '../errors.ts';
-import { sendRequest, splitAddress } from '../service/http.ts';
-import { isSuccess } from '../service/response.ts';
-import { readRetryAfter } from '../service/retry-after.ts';
+import { sendRequest, splitAddress } from '../http/request.ts';
+import { isSuccess } from '../http/response.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
 import type { Message } from '../store/tables/webhook.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -14,12 +14,16 @@ export type Attempt = {
   readonly outcome: 'accepted' | 'failed' | 'gone';
   /** Such as `status 500`. Contains neither the URL nor the body of the response, both of which may hold secrets. */
   readonly what: string;
+  /** Whether the receiver may have seen the message. */
+  readonly isSent: boolean;
   /** The end (ms) of the wait that `Retry-After` asks for. */
   readonly notBefore?: number | undefined;
 };
 
 const TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64_000;
+/** Error codes of connections that never came about. */
+const UNSENT = /^(?!ECONNRESET|EPIPE)E|^UND_ERR_(CONNECT|PRX)|^(CERT|DEPTH|SELF|UNABLE)/;
 
 /** Sends a message as Standard Webhooks 1.0.0 describes. Rejects with the signal's reason only. */
 export async function sendMessage(
@@ -36,11 +40,16 @@ export async function sendMessage(
     const response = await sendRequest({ ...request, ...limits }, signal);
     const { status } = response;
     const outcome = isSuccess(status) ? 'accepted' : status === 410 ? 'gone' : 'failed';
-    return { outcome, what: `status ${status}`, notBefore: readRetryAfter(response, clock.now()) };
+    return {
+      outcome,
+      isSent: true,
+      what: `status ${status}${describeProxy(proxy)}`,
+      notBefore: readRetryAfter(response, clock.now()),
+    };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (!(error instanceof TransportError)) throw error;
     const what = error.code || `no answer within ${formatDuration(timeoutMs)}`;
-    return { outcome: 'failed', what: `${what}${describeProxy(proxy)}` };
+    return { outcome: 'failed', isSent: !UNSENT.test(error.code), what: `${what}${describeProxy(proxy)}` };
   }
 }

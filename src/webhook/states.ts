@@ -25,16 +25,26 @@ export function toStates({ stale_at, held_since, last_login }: StoredStates, now
   };
 }
 
-/** What holds at the first start counts as told. */
-export function toldAtFirst({ isStale, isRefused = false, held_since }: States): Told {
-  return { told_stale: isStale, told_refused: isRefused, told_held_since: held_since };
+/** What holds is not told, nor is its end, unless it was told before. */
+export function passOver({ isStale, isRefused = false, held_since }: States, told?: Told): Told {
+  const pass = (holds: boolean, was: boolean | null | undefined) => (holds ? (was === true ? true : null) : false);
+  return {
+    told_stale: pass(isStale, told?.told_stale),
+    told_refused: pass(isRefused, told?.told_refused),
+    told_held_since: held_since,
+  };
 }
 
-/** The first state that differs from what was told; undefined if the receiver knows all of them. */
+/** Whether a state that was not told has ended, so that it is told if it comes again. */
+export function hasEndedUntold({ isStale, isRefused }: States, { told_stale, told_refused }: Told): boolean {
+  return (told_stale === null && !isStale) || (told_refused === null && isRefused === false);
+}
+
+/** The first state to tell; undefined if there is none. An end is told only of what was told. */
 export function findUntold({ isStale, isRefused, held_since }: States, told: Told): StateChange | undefined {
-  if (isStale !== told.told_stale) return isStale ? 'data.stale' : 'data.fresh';
+  if (told.told_stale === !isStale) return isStale ? 'data.stale' : 'data.fresh';
   if (held_since !== null && held_since > (told.told_held_since ?? '')) return 'removals.held';
-  if ((isRefused ?? told.told_refused) === told.told_refused) return undefined;
+  if (isRefused === undefined || told.told_refused !== !isRefused) return undefined;
   return isRefused ? 'credentials.refused' : 'credentials.accepted';
 }
 
@@ -58,7 +68,7 @@ export function isOutdated({ message_type, message_held_since }: InFlight, state
   }
 }
 
-/** What the receiver has been told once it has accepted the message in flight. */
+/** What the receiver has been told once the message in flight was sent, accepted or not. */
 export function toldBy({ message_type, message_held_since }: InFlight): Partial<Told> {
   switch (message_type as StateChange | 'leagues.changed' | null) {
     case 'data.stale':

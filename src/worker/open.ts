@@ -2,19 +2,24 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
-import { toRunError } from '../errors.ts';
+import { formatProblem, toRunError } from '../errors.ts';
+import type { Listener } from '../events.ts';
+import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import { findPackage } from '../package.ts';
+import { createConnection } from '../service/connection.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
-import { connect, createTransport, openService } from '../service/open-service.ts';
-import { remainingMs } from '../service/retry-after.ts';
-import { prepareFolder } from '../store/database-file.ts';
-import { networkFileSystemOf } from '../store/disk.ts';
+import { openService } from '../service/open-service.ts';
+import { createTransport } from '../service/transport.ts';
+import { assertOneName, prepareFolder } from '../store/database-file.ts';
+import { networkProblem } from '../store/disk.ts';
+import { holdsDatabase } from '../store/inspect.ts';
 import { acquireLock, type Lock, type LockCommand } from '../store/lock.ts';
-import { identifyProcess } from '../store/process-identity.ts';
+import { findPidNamespace } from '../store/pid-namespace.ts';
 import { type CloseResult, openStore, type Store } from '../store/store.ts';
-import type { Listener } from '../sync/report.ts';
+import { findLoginWait } from '../sync/login-wait.ts';
 import type { RunDeps } from '../sync/run.ts';
+import { assertSameService } from '../sync/same-service.ts';
 import { staleAt } from '../sync/stale-at.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import type { CopyDatabase } from './copy-process.ts';
@@ -31,6 +36,10 @@ export type OpenOptions = {
   readonly copy: CopyDatabase;
   /** Marks a new database as a demo database. A worker without this option removes the mark. */
   readonly isDemo?: boolean;
+  /** Whether a database of another service is taken over. */
+  readonly serviceMoved?: boolean;
+  /** If this (ms) is before the newest refused login, the session waits as that login demands. */
+  readonly mayLogInSince?: number;
   /** Called with the lock held, before the database is opened. The result is disposed after the store. */
   readonly onLocked?: () => Promise<AsyncDisposable | undefined>;
   readonly emit: Listener;
@@ -47,18 +56,22 @@ export async function openWorker(config: Config, options: OpenOptions) {
   await using stack = new AsyncDisposableStack();
   const path = prepareFolder(config.database);
   const since = formatTimestamp(systemClock.now());
-  const owner = { pid, host: hostname(), since, command, identity: identifyProcess('self') };
+  const owner = { pid, host: hostname(), since, command, namespace: findPidNamespace() };
   const lock = stack.use(acquireLock(path, owner));
-  warnIfOnNetwork(path, log);
+  assertOneName(path);
+  const problem = networkProblem(path, dirname(path));
+  if (problem !== undefined) log.warn({ network: problem.network }, formatProblem(problem));
   stack.use(await options.onLocked?.());
   const store = stack.use(await openDatabase(path, lock, config, options));
+  const { serviceMoved = false } = options;
+  if (!serviceMoved) assertSameService(path, store.read(store.identity.baseUrl), config.baseUrl);
   const interrupted = await prepareRows(store, config, options);
   // Disposed before the store, which cannot remove its WAL while a copy process reads the database.
   const publisher = stack.use(createPublisher(store, config, options));
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
   const last = store.read(() => store.runs.lastRetryAfter(fingerprint));
-  const connection = connect(createTransport(config), {
+  const connection = createConnection(createTransport(config), {
     retryAfterLeftMs: remainingMs(last, systemClock.now()),
     onRetryAfter: recorder.recordRetryAfter,
   });
@@ -66,11 +79,12 @@ export async function openWorker(config: Config, options: OpenOptions) {
     recorder.recordLogin(login);
     emit({ type: 'login', login });
   };
-  const service = stack.use(openService(config, connection, { ...options, onLogin }));
+  const barredBy = findBar(store, fingerprint, options.mayLogInSince);
+  const service = stack.use(openService(config, connection, { ...options, barredBy, onLogin }));
   const { client, drift, secrets, clock, session, retryAfter } = service;
-  const { scope, removalLimit, runTimeoutMs } = config;
+  const { baseUrl, scope, removalLimit, runTimeoutMs } = config;
   const limits = { scope, removalLimit, runTimeoutMs, staleAt: (now: number) => staleAt(config, now) };
-  const settings = { ...limits, fingerprint, programVersion: findPackage().version };
+  const settings = { ...limits, baseUrl, serviceMoved, fingerprint, programVersion: findPackage().version };
   const pausedUntil = retryAfter.until;
   const deps: RunDeps = { store, client, drift, clock, ...settings, scrub: secrets.scrub, pausedUntil, emit };
   const opened = stack.move();
@@ -85,17 +99,20 @@ export async function openWorker(config: Config, options: OpenOptions) {
   };
 }
 
-function warnIfOnNetwork(path: string, log: Log): void {
-  const network = networkFileSystemOf(dirname(path));
-  if (network === undefined) return;
-  log.warn(
-    { network },
-    `${path} lies on a network file system (${network}), where SQLite is not reliable: put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy for other machines`,
-  );
+/** Why nothing may be sent yet. Leagues can be stored even if the table of logins is damaged. */
+function findBar(store: Store, fingerprint: string, mayLogInSince: number | undefined) {
+  if (mayLogInSince === undefined) return undefined;
+  try {
+    const failures = store.read(() => store.logins.lastingFailures(fingerprint));
+    return findLoginWait(failures, mayLogInSince, systemClock.now());
+  } catch {
+    return undefined;
+  }
 }
 
 async function openDatabase(path: string, lock: Lock, { keepWal }: Config, options: OpenOptions): Promise<Store> {
   const { copy, log, signal: stop } = options;
+  const isNew = !holdsDatabase(path);
   let copyingSince = 0;
   const store = await openStore(path, {
     migrations: findPackage().migrations,
@@ -112,6 +129,7 @@ async function openDatabase(path: string, lock: Lock, { keepWal }: Config, optio
     isDemo: options.isDemo ?? false,
     onClosed: options.onClosed ?? (() => undefined),
   });
+  if (isNew) log.info({ database: path }, `there was no database at ${path}: created a new one`);
   const { upgrade } = store;
   if (upgrade !== undefined) {
     const line = { ...upgrade, duration_ms: Math.round(systemClock.monotonic() - copyingSince) };
@@ -161,14 +179,15 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
 }
 
 /**
- * Removes the demo mark unless `isDemo`, and adds `stale_at` to a last good poll of version 0.1.0. Marks unfinished runs
- * as `interrupted` and resolves to their number.
+ * Removes the demo mark unless `isDemo`, drops requests for polls, and adds `stale_at` to a last good poll of version
+ * 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
  */
 function prepareRows(store: Store, config: Config, { signal, isDemo = false }: OpenOptions): Promise<number> {
   const foundAt = formatTimestamp(systemClock.now());
   const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
+    store.pollRequests.take(systemClock.now());
     const last = store.runs.lastApplied();
     if (last?.finished_at && last.stale_at === null)
       store.runs.finish(last.id, { ...last, stale_at: staleAt(config, Date.parse(last.finished_at)) });

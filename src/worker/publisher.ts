@@ -1,9 +1,7 @@
 import { statSync } from 'node:fs';
-import { CopyKilledError, type RunError, toRunError } from '../errors.ts';
+import { CopyKilledError, DatabaseError, type RunError, toRunError } from '../errors.ts';
+import type { Listener } from '../events.ts';
 import type { Log } from '../log.ts';
-import { isWritable } from '../store/copy.ts';
-import { compareCopy } from '../store/copy-origin.ts';
-import type { Listener } from '../sync/report.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CopyDatabase } from './copy-process.ts';
 
@@ -32,13 +30,16 @@ export class Publisher implements AsyncDisposable {
   private readonly disposed = new AbortController();
   /** When the next copy is due, in ms on the monotonic clock. */
   private dueAt: number;
+  /** From when on (ms) a copy that exists is current; infinite once this publisher has made one or must make one. */
+  private keepSince: number;
   private isWanted = false;
   private publishing: Promise<void> | undefined;
 
   constructor(options: PublisherOptions) {
-    const { clock, stop } = options;
+    const { clock, stop, changedAt } = options;
     this.options = options;
-    this.dueAt = clock.monotonic() + MAX_AGE_MS - ageOf(options, clock.now());
+    this.dueAt = clock.monotonic();
+    this.keepSince = Math.max(clock.now() - MAX_AGE_MS, changedAt === undefined ? 0 : Date.parse(changedAt));
     const endGrace = (): void => this.graceOver.abort();
     const startGrace = () => clock.sleep(GRACE_MS, this.disposed.signal).then(endGrace, () => undefined);
     if (stop.aborted) startGrace();
@@ -46,7 +47,9 @@ export class Publisher implements AsyncDisposable {
   }
 
   readonly onEvent: Listener = (event) => {
-    if (event.type === 'runEnded' && event.report.wrote) this.request();
+    if (event.type !== 'runEnded' || !event.report.wrote) return;
+    this.keepSince = Number.POSITIVE_INFINITY;
+    this.request();
   };
 
   refreshIfDue(): void {
@@ -69,7 +72,12 @@ export class Publisher implements AsyncDisposable {
     while (this.isWanted && !this.graceOver.signal.aborted) {
       this.isWanted = false;
       const startedAt = clock.monotonic();
-      this.dueAt = (await this.publish()) ? startedAt + MAX_AGE_MS : clock.monotonic() + RETRY_MS;
+      const isFirst = this.keepSince < Number.POSITIVE_INFINITY;
+      const isMade = await this.publish();
+      this.dueAt = isMade ? startedAt + MAX_AGE_MS : clock.monotonic() + RETRY_MS;
+      if (!isMade) continue;
+      if (isFirst) this.dueAt -= ageOf(this.options);
+      this.keepSince = Number.POSITIVE_INFINITY;
     }
     this.publishing = undefined;
   }
@@ -77,17 +85,20 @@ export class Publisher implements AsyncDisposable {
   /** Resolves to whether the copy was made; never rejects. */
   private async publish(): Promise<boolean> {
     const { path, target, copy, log, stop } = this.options;
-    const { signal } = this.graceOver;
+    const overtime = AbortSignal.timeout(MAX_AGE_MS);
+    const signal = AbortSignal.any([this.graceOver.signal, overtime]);
     try {
-      await copy(path, target, { replace: 'published', signal });
+      await copy(path, target, { replace: 'published', keepSince: this.keepSince, signal });
       if (this.failure !== undefined) log.info({ target }, 'the published copy is made again');
       else log.debug({ target }, 'the copy was published');
       this.failure = undefined;
       return true;
     } catch (error) {
       // Not a failure: the grace period is over, or the copy process was killed together with the worker (systemd).
-      if (signal.aborted || (stop.aborted && error instanceof CopyKilledError)) return false;
-      const found = toRunError(error);
+      if (this.graceOver.signal.aborted || (stop.aborted && error instanceof CopyKilledError)) return false;
+      const found = overtime.aborted
+        ? new DatabaseError(`Copying ${path} to ${target} took too long.`)
+        : toRunError(error);
       if (found.message !== this.failure?.message)
         log.warn({ err: found, target }, 'the published copy could not be made');
       this.failure = found;
@@ -96,16 +107,8 @@ export class Publisher implements AsyncDisposable {
   }
 }
 
-/** The age of the published copy in ms; infinite if it is missing, out of date, writable or of another database. */
-function ageOf({ path, target, changedAt }: PublisherOptions, now: number): number {
-  try {
-    const { mtimeMs } = statSync(target);
-    const isLate = changedAt !== undefined && mtimeMs < Date.parse(changedAt);
-    // A copy from the future (clock set back) or of a later state (database restored from a backup) is not current.
-    const isCurrent = mtimeMs <= now && !isLate && !isWritable(target) && compareCopy(target, path) === 'earlier';
-    if (isCurrent) return now - mtimeMs;
-  } catch {
-    // There is no copy yet, or the copy process will report the error.
-  }
-  return Number.POSITIVE_INFINITY;
+/** The age of the published copy in ms; 0 if it is missing. */
+function ageOf({ target, clock }: PublisherOptions): number {
+  const { mtimeMs = clock.now() } = statSync(target, { throwIfNoEntry: false }) ?? {};
+  return Math.min(Math.max(0, clock.now() - mtimeMs), MAX_AGE_MS);
 }

@@ -1,5 +1,6 @@
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { yieldToEventLoop } from '../race-abort.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { formatTimestamp } from '../time/clock.ts';
 
@@ -20,12 +21,24 @@ export function createRetention(retentionMs: number, { store, clock }: Pick<RunD
     );
   }
   let pruning: Promise<void> = Promise.resolve();
+  let isEnding = false;
+  const pruneTable = async (table: 'logins' | 'runs', before: string, now: string): Promise<number> => {
+    let total = 0;
+    for (let after: number | undefined = 0; after !== undefined && !isEnding; ) {
+      const from: number = after;
+      const { deleted, next } = await store.write(() => store.prune[table](from, before, now));
+      total += deleted;
+      after = next;
+      await yieldToEventLoop();
+    }
+    return total;
+  };
   const prune = async (): Promise<void> => {
     const now = formatTimestamp(clock.now());
     const before = formatTimestamp(clock.now() - retentionMs);
     try {
-      const { runs, logins } = store;
-      const deleted = await store.write(() => ({ runs: runs.prune(before, now), logins: logins.prune(before) }));
+      const logins = await pruneTable('logins', before, now);
+      const deleted = { runs: await pruneTable('runs', before, now), logins };
       if (deleted.runs + deleted.logins > 0) log.info({ ...deleted, before }, 'old runs and logins were deleted');
     } catch (error) {
       log.warn({ err: toRunError(error) }, 'old runs could not be deleted; the next attempt is tomorrow');
@@ -37,6 +50,9 @@ export function createRetention(retentionMs: number, { store, clock }: Pick<RunD
       nextAt = clock.monotonic() + PRUNE_EVERY_MS;
       pruning = pruning.then(prune);
     },
-    [Symbol.asyncDispose]: (): Promise<void> => pruning,
+    [Symbol.asyncDispose]: (): Promise<void> => {
+      isEnding = true;
+      return pruning;
+    },
   };
 }

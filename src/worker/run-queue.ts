@@ -1,6 +1,6 @@
 import { type RunError, toRunError } from '../errors.ts';
+import type { RetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
-import type { RetryAfter } from '../service/retry-after.ts';
 import type { RunKind, Trigger } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatSecond, formatTimestamp } from '../time/clock.ts';
@@ -8,7 +8,7 @@ import { formatSecond, formatTimestamp } from '../time/clock.ts';
 export type RunQueueOptions = {
   readonly poll: Readonly<Record<RunKind, (trigger: Trigger) => Promise<RunReport>>>;
   readonly retryAfter: RetryAfter;
-  /** The CredentialsError during the backoff after rejected credentials; otherwise undefined. */
+  /** The error that keeps a kind from being polled until a wait of the session ends; otherwise undefined. */
   readonly blockedBy: (kind: RunKind) => RunError | undefined;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ const ORDER: readonly RunKind[] = ['leagues', 'profile'];
 export class RunQueue {
   private readonly options: RunQueueOptions;
   private readonly waiting = new Map<RunKind, Trigger>();
-  /** The kinds whose run was postponed by a Retry-After, or failed because of the credentials, and needs a catch-up. */
+  /** The kinds whose run was postponed by a Retry-After, or failed because of the session, and needs a catch-up. */
   private readonly owed = new Set<RunKind>();
   private current: RunKind | undefined;
   private draining: Promise<void> = Promise.resolve();
@@ -33,8 +33,8 @@ export class RunQueue {
   request(kind: RunKind, trigger: Trigger): boolean {
     const { signal, retryAfter, log } = this.options;
     if (signal.aborted) return false;
-    // Never skip a catch-up: the run in progress may have started before the machine was suspended.
-    if (this.current === kind && trigger !== 'catch-up') {
+    // Only a slot is skipped: a run in progress began before a catch-up or a person's request, and may miss a change.
+    if (this.current === kind && trigger === 'schedule') {
       log.warn({ kind, trigger }, `${kind}: skipped: the previous run is still in progress`);
       return false;
     }
@@ -77,7 +77,7 @@ export class RunQueue {
   }
 
   private async drain(): Promise<void> {
-    const { poll, log, signal } = this.options;
+    const { poll, blockedBy, log, signal } = this.options;
     while (!signal.aborted) {
       const kind = ORDER.find((kind) => this.waiting.has(kind));
       if (kind === undefined) return;
@@ -86,7 +86,9 @@ export class RunQueue {
       this.current = kind;
       try {
         const report = await poll[kind](trigger);
-        if (report.postponed || report.error?.kind === 'credentials') this.owed.add(kind);
+        const { postponed, error } = report;
+        const isBlocked = error?.kind === 'credentials' || (error !== undefined && blockedBy(kind) !== undefined);
+        if (postponed || isBlocked) this.owed.add(kind);
         else this.owed.delete(kind);
       } catch (error) {
         log.error({ err: toRunError(error), kind }, 'a run failed and could not be recorded');

@@ -14,18 +14,18 @@ const STEP_BACK_MS = 2_000;
 /** The longest interval between checks. It is short, since timers do not adjust to a clock step or a suspension. */
 const TICK_MS = 1_000;
 
-/** `nextTime` returns the first scheduled time after `now`. Several missed runs cause one catch-up. */
+/** Several missed runs cause one catch-up. */
 export function checkSchedule(
   { next, lastCheck }: ScheduleState,
   now: number,
-  nextTime: () => number,
+  nextTime: Schedule['nextTime'],
 ): { readonly state: ScheduleState; readonly due?: Due } {
   if (now >= next)
-    return { state: { next: nextTime(), lastCheck: now }, due: now - next > LATE_MS ? 'catch-up' : 'schedule' };
-  return { state: { next: now < lastCheck - STEP_BACK_MS ? nextTime() : next, lastCheck: now } };
+    return { state: { next: nextTime(now), lastCheck: now }, due: now - next > LATE_MS ? 'catch-up' : 'schedule' };
+  return { state: { next: now < lastCheck - STEP_BACK_MS ? nextTime(now) : next, lastCheck: now } };
 }
 
-export type ScheduledJob = { readonly schedule: Schedule; readonly onDue: (due: Due) => void };
+export type ScheduledJob = { readonly schedule: Pick<Schedule, 'nextTime'>; readonly onDue: (due: Due) => void };
 
 /** Checks all jobs and then calls `onTick`, about once a second, until the signal aborts. */
 export async function runScheduler(
@@ -33,7 +33,8 @@ export async function runScheduler(
   { clock, onTick }: { readonly clock: Clock; readonly onTick: () => void },
   signal: AbortSignal,
 ): Promise<void> {
-  const states = jobs.map(({ schedule }) => ({ next: schedule.nextTime(), lastCheck: clock.now() }));
+  const begun = clock.now();
+  const states = jobs.map(({ schedule }) => ({ next: schedule.nextTime(begun), lastCheck: begun }));
   while (!signal.aborted) {
     const now = clock.now();
     for (const [index, { schedule, onDue }] of jobs.entries()) {

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
+import type { Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import { sizeOf } from '../store/database-file.ts';
 import type { Store } from '../store/store.ts';
-import type { Listener } from '../sync/report.ts';
 import { formatSize } from '../time/duration.ts';
 
 /** Far above 4 MB, at which SQLite restarts the WAL unless another program keeps a read transaction open. */

@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
 import { RunError } from '../errors.ts';
+import type { Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
 import type { CloseResult } from '../store/store.ts';
-import { describeReport, fieldsOf, type Listener, type RunReport } from '../sync/report.ts';
+import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import { type Clock, formatSecond, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { logNewFindings } from './findings-log.ts';
@@ -140,9 +141,14 @@ function logSuccessfulLogin(log: Log, login: LoginRecord, recovery: string): voi
 
 export function logClosed(log: Log, result: CloseResult | undefined) {
   if (result === undefined) return log.info('stopped before the database was open');
-  const { path, files, hasUnsavedRun } = result;
-  if (files === 'not-ours')
-    return log.warn(`stopped; ${path} was deleted or replaced while the worker ran, and was left as it is`);
+  const { path, files, place, hasUnsavedRun } = result;
+  if (files === 'saved' || files === 'set-aside') {
+    const what = files === 'saved' ? 'all that it held is in' : 'what was not written to it yet is in';
+    const where = place === undefined ? 'what it held could not be saved' : `${what} ${place}`;
+    return log.warn(
+      `stopped; ${path} was deleted, moved, replaced or overwritten while the worker ran, and is left as it is; ${where}`,
+    );
+  }
   const wal = files === 'one-file' ? '' : `${basename(path)}-wal is left beside it`;
   if (hasUnsavedRun)
     log.warn(

@@ -1,18 +1,19 @@
 import type { Config } from '../config/config.ts';
 import { describeProxy } from '../config/proxy.ts';
 import { formatProblem } from '../errors.ts';
+import { createEvents, type Events, type Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
 import { Monitor } from '../observe/monitor.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
-import { createEvents, type Events, type Listener } from '../sync/report.ts';
 import { formatSecond, formatTimestamp, systemClock } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 import { openDelivery } from '../webhook/delivery.ts';
 import { createDatabaseWatch } from './database-watch.ts';
 import { type OpenOptions, openWorker, type WorkerResources } from './open.ts';
+import { createRequestWatch } from './request-watch.ts';
 import { createRetention } from './retention.ts';
 import { RunQueue } from './run-queue.ts';
 import { type Due, runScheduler } from './scheduler.ts';
@@ -87,10 +88,13 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   events.subscribe(delivery?.onEvent);
   const follower = await openFollower(config, resources, log);
   events.subscribe(follower?.onEvent);
-  const queue = createQueue(resources, options, () => {
-    delivery?.retryNow();
-    follower?.retryNow();
-  });
+  const queue = createQueue(resources, options);
+  const pollNow = (asker: string): void => {
+    for (const waiting of [session, delivery, follower]) waiting?.retryNow();
+    if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
+  };
+  options.onPollNow(() => pollNow('SIGHUP'));
+  const takeRequests = createRequestWatch(store, log, () => pollNow('league-sync poll'));
   monitor.open({ ...resources, running: () => queue.running(), mirror: () => follower?.status() ?? null });
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
@@ -102,6 +106,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   const following = follower?.follow(signal);
   const onTick = (): void => {
     watchDatabase();
+    takeRequests();
     queue.resume();
     publisher?.refreshIfDue();
     retention.tick();
@@ -110,13 +115,8 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   await Promise.all([queue.idle(), renewing, delivering, following]);
 }
 
-function createQueue(
-  { deps, session, retryAfter }: WorkerResources,
-  options: WorkerOptions,
-  onHangup: () => void,
-): RunQueue {
-  const { log, signal, onPollNow } = options;
-  const queue = new RunQueue({
+function createQueue({ deps, session, retryAfter }: WorkerResources, { log, signal }: WorkerOptions): RunQueue {
+  return new RunQueue({
     poll: {
       leagues: (trigger) => pollLeagues(deps, trigger, signal),
       profile: async (trigger) => (await pollProfile(deps, trigger, signal)).report,
@@ -126,12 +126,6 @@ function createQueue(
     log,
     signal,
   });
-  onPollNow(() => {
-    session.retryNow();
-    onHangup();
-    if (queue.request('leagues', 'manual')) log.info('SIGHUP: polling now');
-  });
-  return queue;
 }
 
 /** Loads the mirror and PostgreSQL's client only if there is one. */
@@ -142,7 +136,7 @@ async function openFollower({ mirror: source }: Config, { store, deps }: WorkerR
 }
 
 /** Rejects with a SettingsError if the server cannot listen on the address. */
-async function openStatusServer({ listen }: Config, monitor: Monitor, events: Events, log: Log) {
+async function openStatusServer({ listen, allowedHosts }: Config, monitor: Monitor, events: Events, log: Log) {
   if (listen === 'off') return undefined;
   const [{ startServer }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),
@@ -150,7 +144,7 @@ async function openStatusServer({ listen }: Config, monitor: Monitor, events: Ev
   ]);
   const app = createApp(monitor, systemClock, log);
   events.subscribe(app.onEvent);
-  const server = await startServer(listen, app.handle);
+  const server = await startServer(listen, app.handle, { allowedHosts });
   log.info({ url: server.url }, `status page, probes, metrics: ${server.url}`);
   return server;
 }
@@ -162,7 +156,7 @@ function logStart(config: Config, { store, interrupted }: WorkerResources, { log
   }
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
-  const { expression, timezone } = schedule;
+  const { expression, label, timezone } = schedule;
   const nextTime = schedule.nextTime();
   log.info(
     {
@@ -175,7 +169,7 @@ function logStart(config: Config, { store, interrupted }: WorkerResources, { log
       scope,
       next_slot: formatTimestamp(nextTime),
     },
-    `worker started (process ${pid}): polls ${service}${describeProxy(proxy)} at "${expression}" (${timezone}), next at ${formatSecond(nextTime)}, into ${store.path}`,
+    `worker started (process ${pid}): polls ${service}${describeProxy(proxy)} at ${label} (${timezone}), next at ${formatSecond(nextTime)}, into ${store.path}`,
   );
 }
 
@@ -189,7 +183,7 @@ function jobsOf({ schedule, profileSchedule }: Config, queue: RunQueue) {
 }
 
 function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResources, queue: RunQueue, log: Log): void {
-  const last = store.read(() => store.runs.lastSuccess(kind, kind === 'leagues' ? scope : null));
+  const last = store.read(() => (kind === 'leagues' ? store.runs.lastOfScope(scope) : store.runs.lastProfile()));
   if (last === undefined || !isFresh(last, systemClock.now())) queue.request(kind, 'start');
   else
     log.info(

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { createProgram, type Execute } from '../../src/command-line-options.ts';
+import { createProgram, type Execute } from '../../src/command-line/options.ts';
 import { faults } from '../../src/simulator/faults.ts';
 import { runQuery } from '../../src/store/queries/sql.ts';
 import { splitLine } from './shell-words.ts';

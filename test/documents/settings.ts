@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The README's sentence on the simulated service, by the settings that its words are for. */
-const SIMULATED =
-  /It listens on `(?<BASE_URL>[^`]+)`; the username is `(?<USERNAME>[^`]+)`, the password `(?<PASSWORD>[^`]+)`/;
+const SIMULATED = /It listens on `(?<BASE_URL>[^`]+)` \(username `(?<USERNAME>[^`]+)`, password `(?<PASSWORD>[^`]+)`\)/;
 
 /** Follows the README after copying the example: fills in the settings of the simulator. */
 export function fillSettings(clone: string): void {

@@ -43,16 +43,15 @@ describe('accept-removals at a terminal', { timeout: 60_000 }, () => {
       execute(
         bench.database,
         `UPDATE leagues SET league_name = 'The Well Known ' || league_id || ' League with a Name That Is Long';
-        UPDATE leagues SET sport = 'horse racing' WHERE league_id = 'l7';
         UPDATE leagues ${longer} WHERE league_id IN (SELECT league_id FROM held_removals);
         UPDATE held_removals ${longer}`,
       );
       const env = { ...bench.env, TERM: 'xterm' };
       const terminal = startAtTerminal('accept-removals', { cwd: bench.folder, env, columns });
       await terminal.waitForPrompt(question);
-      expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held: `);
+      expect(terminal.screen()).toContain(`${ESCAPE}[33m44 removals held`);
       const [head, empty, names, ...rows] = linesOf(terminal.screen());
-      expect(head).toMatch(/^44 removals held: 43 soccer, 1 horse racing$/);
+      expect(head).toBe('44 removals held');
       expect([empty, names?.trimEnd()]).toEqual(['', expect.stringMatching(/^league +sport +held since +league_id$/)]);
       expect(rows[0]).toMatch(/^The Well Known l10 .* {2}soccer +(just now|\d+ s ago) +l10-5d49.*…$/);
       expect(rows.slice(0, 20).filter((row) => !row.startsWith('The ') || row.length > columns)).toEqual([]);

@@ -68,7 +68,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect({ code, stderr }).toEqual({ code: HELD, stderr: '' });
     const [row] = bench.rows('SELECT held_since FROM held_removals');
     expect(stdout.trimEnd().split('\n')).toEqual([
-      '7 removals held: 7 soccer',
+      '7 removals held',
       '',
       `league      sport   ${'held since'.padEnd(24)}  league_id`,
       ...leagueIds(4, 10)
@@ -80,17 +80,14 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     expect(fingerprint(bench.folder)).toEqual(before);
   });
 
-  it('in a pipe shows all of them, each with its timestamp, and counts a few sports', async () => {
+  it('in a pipe shows all of them, each with its timestamp', async () => {
     const bench = await setUpHeld(48, 4);
     const db = new Database(bench.database);
-    const sports = ['golf', 'mma', 'golf', 'rugby', 'tennis', 'darts', 'chess', 'judo'];
-    for (const [index, sport] of sports.entries())
-      db.prepare('UPDATE leagues SET sport = ? WHERE league_id = ?').run(sport, `l${10 + index}`);
     db.exec("UPDATE held_removals SET held_since = '2026-11-20T12:00:00.000Z' WHERE league_id = 'l48'");
     db.close();
     const { stdout } = await bench.run(['accept-removals']);
     const [head, , columns, first, ...rest] = stdout.trimEnd().split('\n');
-    expect(head).toBe('44 removals held: 36 soccer, 2 golf, 1 mma, 1 rugby, 1 tennis, 1 darts, 2 of other sports');
+    expect(head).toBe('44 removals held');
     expect(columns).toMatch(/^league +sport +held since +league_id$/);
     expect(first).toMatch(/^League l48 +soccer +2026-11-20T12:00:00.000Z +l48$/);
     expect(rest.filter((line) => line.startsWith('League '))).toHaveLength(43);
@@ -149,7 +146,7 @@ describe('accept-removals', { timeout: 60_000 }, () => {
     await poll(bench, [], HELD);
     const { code, stdout } = await bench.run(['accept-removals']);
     expect(code).toBe(HELD);
-    expect(stdout).toMatch(/^20 removals held: 20 soccer\n\nleague /);
+    expect(stdout).toMatch(/^20 removals held\n\nleague /);
     expect(waitingIn(bench)).toEqual(leagueIds(1, 20));
     expect(removedIn(bench)).toEqual(leagueIds(21, 40));
   });

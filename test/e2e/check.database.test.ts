@@ -10,6 +10,7 @@ import { runCheck, told, troubles } from '../support/check-command.ts';
 import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { execute, holdForWriting, openConnection, readRows } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
+import { makeLeague } from '../support/leagues.ts';
 import { openPort } from '../support/port.ts';
 
 const MOUNT = 'mount';
@@ -37,6 +38,34 @@ describe('check of a database', () => {
     expect(fingerprint(bench.folder)).toEqual(before);
     // A Retry-After of the service cannot be read.
     expect(bench.simulator.requests).toHaveLength(asked);
+  });
+
+  it('names a trigger of another program that does not work, as a start does, and a view, which only it names', async () => {
+    const bench = await setUpSynced();
+    const { database } = bench;
+    execute(database, "CREATE TRIGGER moon AFTER INSERT ON leagues BEGIN SELECT raise(ABORT, 'full moon'); END");
+    expect(told(await runCheck(bench), 'database')).toMatch(
+      /^ok .*; another program added the trigger moon on leagues/,
+    );
+    bench.simulator.setLeagues([...bench.simulator.leagues(), makeLeague('new')]);
+    expect((await bench.run(['sync'])).stderr).toMatch(
+      /full moon\); if another .* drop that; league-sync check names it/,
+    );
+    execute(database, 'DROP TRIGGER moon; CREATE TRIGGER good AFTER INSERT ON leagues BEGIN SELECT 1; END');
+    execute(database, 'CREATE VIEW "the ""view" AS SELECT nope() AS n');
+    expect(told(await runCheck(bench), 'database')).toMatch(/^warn the view the "view in .*no such function/);
+    expect((await bench.run(['sync'])).code).toBe(0);
+    execute(database, 'CREATE VIEW slow AS SELECT * FROM pragma_integrity_check');
+    expect(await bench.run(['query', 'SELECT * FROM slow'])).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('unsafe use of virtual table'),
+    });
+    execute(database, 'CREATE TRIGGER audit AFTER UPDATE OF status ON leagues BEGIN SELECT nope(); END');
+    const fault = /the trigger (good or audit|audit or good) on leagues in .* does not work \(no such function: nope\)/;
+    expect(told(await runCheck(bench), 'database')).toMatch(fault);
+    const before = fingerprint(bench.folder);
+    expect(await bench.run(['sync'])).toMatchObject({ code: 74, stderr: expect.stringMatching(fault) });
+    expect(fingerprint(bench.folder)).toEqual(before);
   });
 
   it.each(['-journal', 'wal'])('that a reader would have to write to (%s) is not inspected', async (what) => {
@@ -92,7 +121,9 @@ describe('check of the size of a database', () => {
   it('includes the WAL in the size and names it if it is large', async () => {
     const { bench, size } = await growLog(20);
     const said = told(await runCheck(bench), 'database');
-    expect(said).toMatch(new RegExp(`^ok .* sound, ${formatSize(size)} \\(2\\S* MB of it in the write-ahead log\\)`));
+    expect(said).toMatch(
+      new RegExp(`^ok .* passes SQLite's quick_check, ${formatSize(size)} \\(2\\S* MB of it in the write-ahead log\\)`),
+    );
   });
 
   it('warns of a WAL that does not shrink', async () => {

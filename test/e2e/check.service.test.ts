@@ -4,7 +4,7 @@ import { runCheck, told, troubles } from '../support/check-command.ts';
 import type { Row } from '../support/database.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { startProxy } from '../support/proxy.ts';
-import { grantLogin, json, listLeagues, startService } from '../support/service.ts';
+import { grantLogin, json, listLeagues, type Replies, startService } from '../support/service.ts';
 
 /** A port on which nothing listens: only root may. */
 const UNREACHABLE = 'http://127.0.0.1:1';
@@ -45,7 +45,12 @@ describe('check of a service', () => {
 
   it.each([
     ['login-refused', 'fail login', 'check LEAGUE_SYNC_USERNAME and LEAGUE_SYNC_PASSWORD', AFTER_WAY],
-    ['login-down', 'fail login', 'ask the operator of the service', AFTER_WAY],
+    [
+      'login-down',
+      'fail login',
+      'with status 503. It says: "Service unavailable" -> ask the operator of the service',
+      AFTER_WAY,
+    ],
     ['born-expired', 'warn login', 'ask the operator of the service', []],
     [
       'wrong-clock',
@@ -56,19 +61,56 @@ describe('check of a service', () => {
     ['bad-rows', 'warn leagues', 'tell the operator of the service', ['warn interface']],
     ['new-field', 'warn interface', '1 departure from the interface; values are kept where possible: ', []],
     ['cut-body', 'fail leagues', 'ask the operator of the service', []],
-  ])('with the fault %s says %s and the fix, after one try', async (fault, trouble, fix, after) => {
-    const { simulator, ...bench } = await setUp({ faults: [fault] });
-    const checked = await runCheck(bench);
-    const others = fault === 'cut-body' ? ['warn profile'] : [];
-    expect(troubles(checked)).toEqual([...others, trouble, ...after]);
-    expect(told(checked, trouble.slice(5))).toContain(fix);
-    expect(countLogins(simulator)).toBe(1);
-    expect(leagueRequests(simulator).length).toBeLessThanOrEqual(1);
+  ])(
+    'with the fault %s says %s and the fix, after as many tries as a poll makes',
+    async (fault, trouble, fix, after) => {
+      const { simulator, ...bench } = await setUp({ faults: [fault] });
+      const checked = await runCheck(bench);
+      const others = fault === 'cut-body' ? ['warn profile'] : [];
+      expect(troubles(checked)).toEqual([...others, trouble, ...after]);
+      expect(told(checked, trouble.slice(5))).toContain(fix);
+      expect(countLogins(simulator)).toBe(fault === 'login-down' ? 4 : 1);
+      expect(leagueRequests(simulator).length).toBeLessThanOrEqual(fault === 'cut-body' ? 4 : 1);
+    },
+  );
+
+  it('that is down for a moment is asked again, like by a poll', async () => {
+    const answers: Replies = {
+      login: [{ status: 503 }, grantLogin()],
+      leagues: [{ status: 503 }, listLeagues([makeLeague('a')])],
+    };
+    expect(troubles(await runCheck(setUpFor((await startService(answers)).url)))).toEqual([]);
+  });
+
+  it.each([
+    [304, [], 2],
+    [412, ['warn leagues'], 3],
+    [500, ['warn leagues'], 3],
+  ])('that answers a conditional request with %i', async (status, found, requests) => {
+    const list = listLeagues([makeLeague('a')], {}, { etag: '"1"' });
+    const service = await startService({
+      leagues: (_, { headers }) => (headers['if-none-match'] === '"1"' ? { status } : list),
+    });
+    expect(troubles(await runCheck(setUpFor(service.url)))).toEqual(found);
+    expect(service.seen('leagues')).toHaveLength(requests);
+  });
+
+  it('that answers the login with a page names the address that was asked', async () => {
+    const { url } = await startService({ login: { status: 404, body: '<html>' } });
+    const checked = await runCheck(setUpFor(`${url}/api`));
+    expect(troubles(checked)).toEqual(['fail login', ...AFTER_WAY]);
+    expect(told(checked, 'login')).toContain(
+      `POST ${url}/api/players/v1/authenticate/login was answered with status 404 -> check that LEAGUE_SYNC_BASE_URL is the address of the service, with its path`,
+    );
   });
 
   it.each([
     ['not-json', 'is an HTML page -> check that LEAGUE_SYNC_BASE_URL is the address of the service'],
     ['always-401', 'check that API access is enabled for this account'],
+    [
+      'result-fail',
+      'with a failure (status 200, result=fail). It says: "Request failed" -> ask the operator of the service',
+    ],
     ['redirect', '-> check LEAGUE_SYNC_BASE_URL'],
   ])('whose data has the fault %s fails for leagues and profile', async (fault, fix) => {
     const bench = await setUp({ faults: [fault] });

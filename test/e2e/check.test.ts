@@ -10,13 +10,19 @@ import { eventually } from '../support/program.ts';
 import { serve } from '../support/status-server.ts';
 import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
-const NAMES = ['settings', 'polls', 'database', 'lock', 'disk', 'listen', 'name', 'connection', 'tls', 'login'].concat([
-  'clock',
-  'profile',
-  'leagues',
-  'interface',
-  'next poll',
-]);
+const NAMES = [
+  'settings',
+  'polls',
+  'database',
+  'lock',
+  'disk',
+  'owner',
+  'listen',
+  'name',
+  'connection',
+  'tls',
+  'login',
+].concat(['clock', 'profile', 'leagues', 'interface', 'next poll']);
 const ESCAPE = '\u001b[';
 
 describe('check of a healthy setup', () => {
@@ -29,7 +35,7 @@ describe('check of a healthy setup', () => {
     expect(lines.pop()).toBe(`${NAMES.length} ok`);
     expect(lines.map((line) => /^ok {4}(\S+(?: \S+)?) {2,}\S/.exec(line)?.[1])).toEqual(NAMES);
     expect(stdout).toMatch(
-      /database .*sound, \d+ KB, schema 3, 124 leagues listed, last good poll (just now|\d+ s ago) \(\d\d:\d\d:\d\d UTC\)/,
+      /database .*passes SQLite's quick_check, \d+ KB, schema 2, 124 leagues listed, last good poll (just now|\d+ s ago) \(\d\d:\d\d:\d\d UTC\)/,
     );
     expect(stdout).toMatch(/login .*the token expires in 60 min \(.*\d\d:\d\d:\d\d UTC\)$/m);
     expect(stdout).toMatch(/clock +within a second of the service's/);

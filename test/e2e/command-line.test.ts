@@ -55,6 +55,8 @@ describe('the program', () => {
     'query',
     'status --probe --json',
     'status --probe --fail-if-stale',
+    'status --database a --database b',
+    'mirror --database a rebuild --database b',
   ])('called as "%s" exits 64, says why on stderr, and starts nothing', async (args) => {
     const { path: cwd } = makeFolder();
     const { code, stdout, stderr } = await runProgram(args.split(' '), { cwd });

@@ -78,7 +78,8 @@ describe('a poll leaves no trace but its row, and the next one makes up for it,'
   it('when nothing listens', async () => {
     const bench = await setUpHistory();
     const before = stored(bench);
-    expect((await bench.run(['sync'], { LEAGUE_SYNC_BASE_URL: UNREACHABLE })).code).toBe(1);
+    const elsewhere = { LEAGUE_SYNC_BASE_URL: UNREACHABLE };
+    expect((await bench.run(['sync', '--service-moved'], elsewhere)).code).toBe(1);
     expect(stored(bench)).toEqual(before);
     expect(outcomes(bench)).toEqual([{ outcome: 'failed', error_kind: 'network' }]);
     await expectNext(bench);

@@ -87,6 +87,26 @@ describe('a file that is not ours', { timeout: 60_000 }, () => {
     await expectRefusals(bench, READING);
   });
 
+  it.each([
+    ['table', 'leagues'],
+    ['view', 'attention'],
+  ])(
+    'a database with a view without end in the place of the %s %s is refused, and check says so',
+    async (kind, name) => {
+      const bench = await setUpAltered((db) => {
+        db.pragma('foreign_keys = OFF');
+        db.exec(`DROP ${kind} ${name}; CREATE VIEW ${name} AS
+        WITH RECURSIVE n(league_id) AS (SELECT 1 UNION ALL SELECT league_id + 1 FROM n) SELECT league_id FROM n`);
+      });
+      await expectRefusals(bench, WRITING);
+      const { code, stdout } = await bench.run(['check']);
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringMatching(/^fail {2}database .* is not that of league-sync, but a view/m),
+      ]);
+    },
+  );
+
   it('a database of a newer version is refused with 74 by every command that writes, and left as it is', async () => {
     const bench = await setUpAltered((db) => db.pragma('user_version = 1000'));
     await expectRefusals(bench, [...WRITING, 'sync --dry-run']);

@@ -31,8 +31,8 @@ it('sync reports its poll before it ends', async () => {
   expect((await bench.run(['sync'], env)).code).toBe(0);
   expect(monitoring.told().at(-1)).toBe('GET /');
   bench.simulator.setFault('result-fail', true);
-  expect((await bench.run(['sync'], env)).code).toBe(77);
-  expect(monitoring.told().at(-1)).toMatch(/^POST \/fail credentials: /);
+  expect((await bench.run(['sync'], env)).code).toBe(1);
+  expect(monitoring.told().at(-1)).toMatch(/^POST \/fail status: /);
 });
 
 describe('the worker with a heartbeat', () => {

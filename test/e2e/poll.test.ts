@@ -1,47 +1,122 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
 import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { eventually, runProgram, startProgram } from '../support/program.ts';
 
-const SINCE = '2026-11-20T12:00:00.000Z';
+const pollRows = 'SELECT trigger, outcome FROM runs ORDER BY id';
 
 describe('poll', () => {
-  it('makes the worker poll now', async () => {
+  it('makes the worker poll now, and prints the result', async () => {
     const bench = await setUp();
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
     expect(await bench.run(['poll'])).toEqual({
       code: 0,
       signal: null,
-      stdout: `asked the worker (process ${worker.pid}) to poll now\n`,
+      stdout: expect.stringMatching(/^leagues: unchanged: \d+ received \(\d.*\)\n$/),
       stderr: '',
     });
-    await worker.waitForPoll('unchanged');
-    expect(bench.rows('SELECT trigger FROM runs ORDER BY id')).toEqual([{ trigger: 'start' }, { trigger: 'manual' }]);
+    expect(bench.rows(pollRows)).toEqual([
+      { trigger: 'start', outcome: 'changed' },
+      { trigger: 'manual', outcome: 'unchanged' },
+    ]);
+    expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
+    bench.simulator.setFault('drop-third', true);
+    expect(await bench.run(['poll'])).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/^leagues: held: .* held .*; league-sync accept-removals shows them\n$/),
+    });
+    bench.simulator.setFault('drop-third', false);
+    bench.simulator.setFault('result-fail', true);
+    const failed = await bench.run(['poll']);
+    const [run] = bench.rows('SELECT error_message FROM runs ORDER BY id DESC LIMIT 1');
+    expect(failed).toMatchObject({ code: 1, stdout: '', stderr: `league-sync: ${Object(run).error_message}\n` });
     expect((await worker.stop()).code).toBe(0);
+  });
+
+  it('waits for a poll that begins after the request, if one is in progress', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run'], { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '2s' });
+    await worker.waitForPoll('changed');
+    const before = bench.simulator.requests.length;
+    bench.simulator.setFault('hang', true);
+    worker.send('SIGHUP');
+    await eventually('a poll hangs', () => bench.simulator.requests.length > before);
+    const asking = bench.run(['poll']);
+    await worker.waitForLog(({ msg }) => msg === 'league-sync poll: polling now');
+    expect(bench.rows(pollRows)).toHaveLength(2);
+    bench.simulator.setFault('hang', false);
+    expect((await asking).code).toBe(0);
+    expect(bench.rows(pollRows).slice(1)).toEqual([
+      { trigger: 'manual', outcome: 'unchanged' },
+      { trigger: 'manual', outcome: 'unchanged' },
+    ]);
+  });
+
+  it('ends the wait for refused credentials, and exits as sync does', async () => {
+    const bench = await setUp();
+    expect((await bench.run(['sync'])).code).toBe(0);
+    bench.simulator.setFault('login-refused', true);
+    const worker = bench.start(['run']);
+    await worker.waitForLog(({ outcome }) => outcome === 'refused');
+    expect(await bench.run(['poll'])).toMatchObject({
+      code: 77,
+      stdout: '',
+      stderr: expect.stringContaining('refused'),
+    });
+    bench.simulator.setFault('login-refused', false);
+    expect((await bench.run(['poll'])).code).toBe(0);
+  });
+
+  it('says at once until when a Retry-After lasts', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    withDatabase(bench.database, (db) => {
+      db.exec("UPDATE runs SET not_before = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1 hour')");
+    });
+    expect(await bench.run(['poll'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^league-sync: the service asked not to be called before \d{4}-.*Z \(Retry-After\)/,
+      ),
+    });
+  });
+
+  it('waits for a poll that is asked for a pause and goes on after it', async () => {
+    const bench = await setUp();
+    const worker = bench.start(['run']);
+    await worker.waitForPoll('changed');
+    bench.simulator.setFault('rate-limit', true);
+    const asking = bench.run(['poll']);
+    await eventually('it is asked for a pause', () => bench.simulator.requests.at(-1)?.status === 429);
+    bench.simulator.setFault('rate-limit', false);
+    expect(await asking).toMatchObject({ code: 0, stdout: expect.stringMatching(/^leagues: unchanged/) });
   });
 
   it('needs no settings but the path of the database, and asks a demo too', async () => {
     const { path: cwd } = makeFolder();
     const demo = startProgram(['demo'], { cwd });
     await demo.waitForPoll('changed');
-    const asked = await runProgram(['poll', '--database', join(cwd, 'demo-data/leagues.db')], {
-      cwd: makeFolder().path,
+    const database = join(cwd, 'demo-data/leagues.db');
+    expect(await runProgram(['poll', '--database', database], { cwd: makeFolder().path })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^leagues: /),
+      stderr: '',
     });
-    expect(asked).toMatchObject({ code: 0, stderr: '' });
-    await demo.waitForLog(({ msg }) => msg === 'SIGHUP: polling now');
     expect((await demo.stop()).code).toBe(0);
   });
 
-  it('exits 1 if no worker runs, and 74 without a database', async () => {
+  it('exits 1 if no worker runs, 74 without a database, and a start drops its request', async () => {
     const bench = await setUp();
     expect(await bench.run(['poll'])).toMatchObject({ code: 74, stdout: '' });
     expect((await bench.run(['sync'])).code).toBe(0);
+    withDatabase(bench.database, (db) => {
+      db.exec("INSERT INTO poll_requests (asked_at) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'))");
+    });
     expect(await bench.run(['poll'])).toMatchObject({
       code: 1,
       stdout: '',
@@ -49,6 +124,9 @@ describe('poll', () => {
     });
     const worker = bench.start(['run']);
     await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
+    expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
+    withDatabase(bench.database, (db) => db.pragma('user_version = 99'));
+    expect(await bench.run(['poll'])).toMatchObject({ code: 74, stderr: expect.stringContaining('newer version') });
     await worker.stop('SIGKILL');
     expect(await bench.run(['poll'])).toMatchObject({ code: 1, stderr: expect.stringContaining('no worker runs') });
   });
@@ -63,60 +141,8 @@ describe('poll', () => {
     expect(await bench.run(['poll'])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining(`no worker runs: league-sync sync (process ${sync.pid} on`),
+      stderr: expect.stringMatching(new RegExp(`league-sync sync \\(process ${sync.pid} on .*\\) holds it`)),
     });
     expect(sync.alive()).toBe(true);
   });
-
-  it.each([
-    ['of an older version', { command: null }, 'is of an older version'],
-    ['on another host', { host: 'elsewhere' }, 'on elsewhere) runs on another machine'],
-    ['in another PID namespace', { pid_namespace: 'pid:[1]' }, 'in another container'],
-    ['on a machine that was started later', { boot_id: 'another' }, 'on another machine'],
-    ['with an earlier start', { start_time: '1' }, 'on another machine'],
-  ])('signals nobody if the lock names a process %s', async (_, differs, message) => {
-    const bench = await setUp();
-    expect((await bench.run(['sync'])).code).toBe(0);
-    // SIGHUP ends this program.
-    const other = spawn('sleep', ['60']);
-    onTestFinished(() => void other.kill('SIGKILL'));
-    await once(other, 'spawn');
-    const worker = bench.start(['run']);
-    await worker.waitForLog(({ msg }) => String(msg).startsWith('worker started'));
-    const [row] = withDatabase(`${bench.database}.lock`, (db) => db.prepare('SELECT * FROM process').all());
-    await worker.stop('SIGKILL');
-    const owner = { ...Object(row), host: hostname(), since: SINCE, pid: other.pid, ...differs };
-    // A process that holds the lock, with a row that names the other one.
-    const holding = await holdLock(bench.database, owner);
-    const { code, stdout, stderr } = await bench.run(['poll']);
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)]);
-    expect(stderr).toContain(`kill -HUP ${other.pid}, docker kill -s HUP CONTAINER, or systemctl reload league-sync`);
-    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
-    holding();
-  });
 });
-
-const HOLD = `
-  const Database = (await import('better-sqlite3')).default;
-  const db = new Database(process.env.LOCK);
-  const owner = JSON.parse(process.env.OWNER);
-  db.exec('DELETE FROM holder; DELETE FROM process');
-  db.prepare('INSERT INTO holder VALUES (@pid, @host, @since)').run(owner);
-  db.prepare('INSERT INTO process VALUES (@pid, @since, @command, @boot_id, @pid_namespace, @start_time)').run(owner);
-  db.exec('BEGIN IMMEDIATE');
-  console.log('held');
-  for await (const _ of process.stdin);
-`;
-
-/** Holds the lock of a database in another process, in the name of `owner`, until the result is called. */
-async function holdLock(path: string, owner: object): Promise<() => void> {
-  const env = { ...process.env, LOCK: `${path}.lock`, OWNER: JSON.stringify(owner) };
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', HOLD], {
-    cwd: join(import.meta.dirname, '../..'),
-    env,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await once(child.stdout, 'data');
-  return () => void child.kill('SIGKILL');
-}

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   copyFileSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -12,6 +11,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { APPLICATION_ID } from '../../src/store/database-file.ts';
+import { mountDisk, mountFile, NO_MOUNT } from '../support/copy-process.ts';
 import { execute, openConnection } from '../support/database.ts';
 import { fingerprint } from '../support/folder.ts';
 import {
@@ -37,6 +38,13 @@ describe('what is not a copy of the database and in the way', () => {
     'a text file': (file) => writeFileSync(file, 'Dear diary'),
     'an empty file': (file) => writeFileSync(file, ''),
     'a folder': (file) => mkdirSync(file),
+    'a database with a view without end': (file) =>
+      execute(
+        file,
+        `PRAGMA application_id = ${APPLICATION_ID};
+        CREATE VIEW schema_migrations AS WITH RECURSIVE n(version) AS (SELECT 1 UNION ALL SELECT version + 1 FROM n)
+          SELECT version, 'x' AS applied_at FROM n`,
+      ),
     'a link to a copy': (file, database) => {
       copyFileSync(database, `${file}.real`);
       symlinkSync(`${file}.real`, file);
@@ -83,7 +91,7 @@ describe('what is not a copy of the database and in the way', () => {
     mkdirSync(dirname(other.database));
     expect((await bench.run(['backup', other.database])).code).toBe(0);
     other.change();
-    expect((await other.run(['sync'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
+    expect((await other.run(['sync', '--service-moved'], { LEAGUE_SYNC_PUBLISH: '' })).code).toBe(0);
     const before = fingerprint(other.folder);
     const { code, stderr } = await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: other.database });
     expect([code, stderr]).toEqual([0, expect.stringContaining('has data that is not in the database')]);
@@ -101,14 +109,6 @@ describe('what is not a copy of the database and in the way', () => {
   });
 
   it.each([
-    [
-      'another name of the database',
-      (bench: PublishingBench) => {
-        mkdirSync(bench.shared);
-        linkSync(bench.database, bench.copy);
-        return bench.copy;
-      },
-    ],
     [
       'a link to the database',
       (bench: PublishingBench) => {
@@ -130,6 +130,20 @@ describe('what is not a copy of the database and in the way', () => {
     expect(countLeagues(bench.database)).toBe(2);
     expect(readdirSync(dirname(bench.database))).toEqual(['leagues.db']);
     expect(readdirSync(dirname(publish)).filter((name) => /-(wal|shm|journal)$|part$/.test(name))).toEqual([]);
+  });
+
+  it('is a full disk, said in the same words each time, or a mount of the file alone', async ({ skip }) => {
+    const bench = await setUpPublishing();
+    if (mountDisk(bench.shared, 'size=64k') === undefined) return skip(NO_MOUNT);
+    const [first, second] = [await bench.run(['sync']), await bench.run(['sync'])].map(({ stderr }) =>
+      lastLine(stderr),
+    );
+    expect(first).toMatch(/: The copy shared\/copy\.db cannot grow: the disk is full .*; free some space\.$/);
+    expect(second).toBe(first);
+    const copy = join(bench.folder, 'copy.db');
+    expect((await bench.run(['backup', copy])).code).toBe(0);
+    mountFile(copy);
+    expect((await bench.run(['sync'], { LEAGUE_SYNC_PUBLISH: copy })).stderr).toMatch(/; mount its folder instead/);
   });
 
   it('changes no exit code of sync, neither 3 for held removals nor 1 for a failure', async () => {

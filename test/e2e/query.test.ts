@@ -252,4 +252,38 @@ describe('query at a terminal', () => {
     expect(lines.filter((line) => line === '')).toHaveLength(1);
     expect(await show('SELECT * FROM leagues LIMIT 0')).toHaveLength(1);
   });
+
+  it('prints rows as they come, however many, and says what a table leaves out', async () => {
+    const bench = await setUpSynced();
+    const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+    const numbers = Array.from({ length: 20_000 }, (_, index) => ({ i: index + 1 }));
+    const ask = async (format: string, limit = numbers.length) =>
+      (await bench.run(['query', `${endless} LIMIT ${limit}`, '--format', format])).stdout.trimEnd();
+    expect(JSON.parse(await ask('json'))).toEqual(numbers);
+    expect(JSON.parse(await ask('json', 10_000))).toHaveLength(10_000);
+    expect((await ask('ndjson')).split('\n').map((line) => JSON.parse(line))).toEqual(numbers);
+    expect((await ask('csv')).split('\n')).toEqual(['i', ...numbers.map(({ i }) => String(i))]);
+    const table = await bench.run(['query', endless]);
+    expect(table.stdout.trimEnd().split('\n')).toHaveLength(100_001);
+    expect(table.stderr).toMatch(/more rows than a table takes; these are the first 100000 -> use --format ndjson/);
+  });
+
+  it('escapes at a terminal what programs read raw', async () => {
+    const bench = await setUpSynced();
+    const sql = 'SELECT char(155) || char(8238) AS hostile';
+    for (const [format, raw] of [
+      ['json', '[{"hostile":"\u009b\u202e"}]'],
+      ['csv', 'hostile\n\u009b\u202e'],
+    ] as const) {
+      expect((await bench.run(['query', sql, '--format', format])).stdout).toBe(`${raw}\n`);
+      const terminal = startAtTerminal(`query "${sql}" --format ${format}`, {
+        cwd: bench.folder,
+        env: bench.env,
+        columns: 80,
+      });
+      expect(await terminal.waitForExit()).toBe(0);
+      expect(terminal.screen()).toContain('\\u009b\\u202e');
+      expect(terminal.screen()).not.toMatch(/[\u009b\u202e]/);
+    }
+  });
 });

@@ -1,28 +1,31 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { countLogins, EVERY_SECOND, leagueRequests, setUp } from '../support/bench.ts';
+import {
+  countLogins,
+  EVERY_SECOND,
+  leagueRequests,
+  PASSWORD,
+  type SimulatedBench,
+  setUp,
+  setUpFor,
+} from '../support/bench.ts';
+import { execute } from '../support/database.ts';
+import type { Environment } from '../support/program.ts';
+import { json, startService } from '../support/service.ts';
+import { needTerminal, startAtTerminal } from '../support/terminal.ts';
 
-describe('the session', () => {
-  it('replaces a revoked token within the run', async () => {
-    const bench = await setUp();
-    const worker = bench.startWorker();
-    await worker.waitForPoll('changed');
-    bench.simulator.revokeTokens();
-    worker.send('SIGHUP');
-    await worker.waitForPoll('unchanged');
+/** A bench whose first login was refused; its service refuses all. */
+async function setUpRefused(): Promise<SimulatedBench> {
+  const bench = await setUp({ faults: ['login-refused'] });
+  expect((await bench.run(['sync'])).code).toBe(77);
+  return bench;
+}
 
-    expect(leagueRequests(bench.simulator).map((seen) => [seen.status, seen.token])).toEqual([
-      [200, 'valid'],
-      [401, 'unknown'],
-      [200, 'valid'],
-    ]);
-    expect(countLogins(bench.simulator)).toBe(2);
-    await worker.stop();
-    expect(bench.rows('SELECT outcome, reason FROM logins ORDER BY id')).toEqual([
-      { outcome: 'ok', reason: 'start' },
-      { outcome: 'ok', reason: 'rejected-token' },
-    ]);
-  });
-});
+async function writeThenRun(file: string, run: SimulatedBench['run'], env: Environment) {
+  writeFileSync(file, `${PASSWORD}\n`);
+  expect((await run(['sync'], env)).code).toBe(77);
+}
 
 describe('wrong credentials', () => {
   it('end sync with 77 after exactly one login, which is recorded as refused', async () => {
@@ -48,6 +51,56 @@ describe('wrong credentials', () => {
     expect(countLogins(bench.simulator)).toBe(1);
   });
 
+  it('are not sent again without a terminal before a minute has passed, then two, up to an hour', async () => {
+    const bench = await setUpRefused();
+    const logInAgain = async (commands: readonly string[]) => {
+      const before = countLogins(bench.simulator);
+      for (const command of commands) {
+        const { code, stderr } = await bench.run(command.split(' '));
+        expect(code).toBe(77);
+        expect(stderr).toMatch(/refused the login \(status 401\); check LEAGUE_SYNC_USERNAME/);
+      }
+      return countLogins(bench.simulator) - before;
+    };
+    const pass = (seconds: number) =>
+      execute(bench.database, `UPDATE logins SET at = strftime('%Y-%m-%dT%H:%M:%fZ', at, '-${seconds} seconds')`);
+    expect(await logInAgain(['sync', 'sync --dry-run', 'profile'])).toBe(0);
+    expect(bench.rows('SELECT kind, attempts, error_kind FROM runs ORDER BY id DESC LIMIT 2')).toEqual([
+      { kind: 'profile', attempts: 0, error_kind: 'credentials' },
+      { kind: 'leagues', attempts: 0, error_kind: 'credentials' },
+    ]);
+    for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      pass(60 * minutes - 30);
+      expect(await logInAgain(['sync']), `in the last half minute of ${minutes}`).toBe(0);
+      pass(30);
+      expect(await logInAgain(['profile']), `after ${minutes} min`).toBe(1);
+    }
+    const [{ until } = {}] = bench.rows(
+      "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(at), '1 hour') AS until FROM logins",
+    );
+    expect((await bench.run(['sync'])).stderr).toContain(`Nothing was sent; the next try may be made at ${until}`);
+  });
+
+  it.each<[string, (bench: SimulatedBench) => Promise<unknown>]>([
+    ['of another user', ({ run }) => run(['sync'], { LEAGUE_SYNC_USERNAME: 'another' })],
+    ['for another base URL', ({ run, simulator }) => run(['sync'], { LEAGUE_SYNC_BASE_URL: `${simulator.url}/api` })],
+    ['of check', ({ run }) => run(['check'])],
+    ['after a change of .env', ({ run, folder }) => writeThenRun(join(folder, '.env'), run, {})],
+    [
+      'after a change of a secret file',
+      ({ run, folder }) =>
+        writeThenRun(join(folder, 'password'), run, {
+          LEAGUE_SYNC_PASSWORD: '',
+          LEAGUE_SYNC_PASSWORD_FILE: 'password',
+        }),
+    ],
+  ])('do not keep a login %s waiting', async (_, act) => {
+    const bench = await setUpRefused();
+    const before = bench.simulator.requests.length;
+    await act(bench);
+    expect(bench.simulator.requests.length).toBeGreaterThan(before);
+  });
+
   it('keep `run` up without further requests, even with a run scheduled every second', async () => {
     const bench = await setUp();
     const worker = bench.startWorker({ LEAGUE_SYNC_PASSWORD: 'wrong-password', LEAGUE_SYNC_SCHEDULE: EVERY_SECOND });
@@ -67,5 +120,31 @@ describe('wrong credentials', () => {
     worker.send('SIGHUP');
     await worker.waitForPoll('changed');
     expect(countLogins(bench.simulator)).toBe(2);
+  });
+});
+
+describe('wrong credentials at a terminal', () => {
+  needTerminal();
+
+  it('are sent at once', async () => {
+    const { simulator, folder: cwd, env } = await setUpRefused();
+    expect(await startAtTerminal('sync', { cwd, env }).waitForExit()).toBe(77);
+    expect(countLogins(simulator)).toBe(2);
+  });
+});
+
+describe('a login that another server answers', () => {
+  it.each([
+    ['with 404', { status: 404 }, 1],
+    ['with a page', { body: '<html>' }, 1],
+    ['with 503, which passes,', { status: 503 }, 8],
+    ['without a token', json({ result: 'success' }), 1],
+  ])('%s ends sync with 1, and the next one says how long to wait', async (_, reply, logins) => {
+    const service = await startService({ login: reply });
+    const bench = setUpFor(service.url);
+    for (let time = 0; time < 2; time += 1) expect((await bench.run(['sync'])).code).toBe(1);
+    expect(service.seen('login')).toHaveLength(logins);
+    const { stderr } = await bench.run(['sync']);
+    expect(stderr.includes('the next try may be made at')).toBe(logins === 1);
   });
 });

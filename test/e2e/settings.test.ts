@@ -229,11 +229,13 @@ describe('a .env file', () => {
     }
   });
 
-  it('that cannot be read ends the program with 78', async () => {
+  it.each([
+    ['is a folder', (path: string) => mkdirSync(path), '.env is not a regular file'],
+    ['is in UTF-16', (path: string) => writeFileSync(path, '\uFEFFA=1', 'utf16le'), '.env is in UTF-16, not in UTF-8'],
+  ])('that %s ends the program with 78', async (_what, make, message) => {
     const bench = await setUp();
-    mkdirSync(join(bench.folder, '.env'));
+    make(join(bench.folder, '.env'));
     const { code, stderr } = await bench.run(['sync']);
-    expect(code).toBe(78);
-    expect(stderr).toContain('.env');
+    expect([code, stderr.includes(message)]).toEqual([78, true]);
   });
 });

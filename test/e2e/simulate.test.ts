@@ -70,10 +70,9 @@ describe('simulate', () => {
   });
 
   it('receives webhooks that are signed with its secret', async () => {
-    const secret = `whsec_${btoa('a secret of one test only')}`;
-    const { url } = await simulate('--webhook-secret', secret);
-    expect((await sendWebhook({ url }, { secrets: [secret] })).status).toBe(204);
-    expect((await sendWebhook({ url })).status).toBe(401);
+    const { url } = await simulate();
+    expect((await sendWebhook({ url })).status).toBe(204);
+    expect((await sendWebhook({ url }, { secrets: [] })).status).toBe(401);
     expect((await call(`${url}/_webhooks`)).body.messages).toMatchObject([{ status: 204 }, { status: 401 }]);
   });
 
@@ -84,7 +83,6 @@ describe('simulate', () => {
     ['--churn', '5'],
     ['--fault', 'no-such-fault'],
     ['--leagues', '/nowhere.json'],
-    ['--webhook-secret', 'whsec_dG9vIHNob3J0'],
     ['--nonsense', 'x'],
   ])('exits 64 on %s %s', async (...args) => {
     const { code, stderr } = await runProgram(['simulate', ...args], { cwd: makeFolder().path });

@@ -63,7 +63,7 @@ describe('/status.json', () => {
     renameSync(bench.database, `${bench.database}.away`);
     const { database, stored, session } = await ask();
     expect([database.fault, stored, session.logged_in]).toEqual([
-      expect.stringContaining('was deleted or replaced while the worker ran'),
+      expect.stringContaining('was deleted, moved or replaced while the worker ran'),
       null,
       true,
     ]);

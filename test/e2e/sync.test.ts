@@ -43,6 +43,7 @@ describe('sync', () => {
     const bench = await setUp();
     const { stderr } = await bench.run(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
     expect(readLines(stderr)).toMatchObject([
+      { msg: expect.stringMatching(/^there was no database at .*: created a new one$/) },
       { outcome: 'ok', msg: expect.stringMatching(/^logged in \(manual\); token expires 2/) },
       { outcome: 'changed', added: 124, msg: expect.stringMatching(/^leagues: changed: 124 received/) },
     ]);

@@ -25,7 +25,7 @@ const SLOW = { interval: 20, timeout: 10_000 };
 describe('a worker with a webhook', () => {
   it('sends the first list, and says in status what was accepted', async () => {
     const { bench, receiver, settings } = await setUpSent();
-    expect(receiver.told()[0]).toBe('data.fresh');
+    expect(receiver.told()[0]).toMatch(/^leagues\.changed 1-/);
     const changes = receiver.seen.flatMap(({ data }) => data.changes ?? []);
     expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 124 }, (_, index) => index + 1));
     const lines = (await bench.run(['changes', '--since', '0', '--json'])).stdout.trimEnd().split('\n');
@@ -83,6 +83,21 @@ describe('webhook test', () => {
     expect((await bench.run(['webhook', 'test'], settings)).stderr).toMatch(/\(status 410, \d+ ms\)\n$/);
   });
 
+  it('makes a message that waits due at once', async () => {
+    const [bench, receiver] = await Promise.all([setUp(), startReceiver(500)]);
+    const worker = bench.startWorker(receiver.env);
+    await worker.waitForPoll('changed');
+    await receiver.waitFor(2);
+    receiver.script(204);
+    const { stdout } = await bench.run(['webhook', 'test'], receiver.env);
+    expect(stdout).toMatch(
+      /accepted the test message .*; the message that waits for its next attempt is due at once\n$/,
+    );
+    // Otherwise the next attempt would come after five minutes.
+    await expect.poll(() => bench.rows('SELECT accepted_seq FROM webhook')[0]?.accepted_seq, SLOW).toBe(124);
+    await worker.stop();
+  }, 20_000);
+
   it('names the settings that it lacks', async () => {
     const bench = await setUp();
     const { code, stderr } = await bench.run(['webhook', 'test']);
@@ -128,8 +143,12 @@ describe('webhook replay and skip', () => {
   it('say that no worker has a webhook, and count from then on', async () => {
     const bench = await setUp();
     expect((await bench.run(['sync'])).code).toBe(0);
-    const none = /no worker has a webhook now: set LEAGUE_SYNC_WEBHOOK_URL and start league-sync run\n$/;
+    const none = /; nothing is sent before LEAGUE_SYNC_WEBHOOK_URL is set and a worker starts: league-sync run\n$/;
     expect((await bench.run(['webhook', 'skip'])).stdout).toMatch(none);
+    for (const name of ['LEAGUE_SYNC_WEBHOOK_URL', 'LEAGUE_SYNC_WEBHOOK_URL_FILE']) {
+      const { stdout } = await bench.run(['webhook', 'skip'], { [name]: 'https://example.com/hook' });
+      expect(stdout).toMatch(/; nothing is sent before a worker starts: league-sync run\n$/);
+    }
     expect(bench.rows('SELECT * FROM webhook')).toEqual([]);
     expect((await bench.run(['webhook', 'replay', '--since', '100'])).stdout).toMatch(none);
     expect(bench.rows('SELECT enabled, accepted_seq FROM webhook')).toEqual([{ enabled: 0, accepted_seq: 100 }]);

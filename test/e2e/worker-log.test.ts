@@ -43,6 +43,13 @@ describe('the log of a worker', () => {
     expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
+  it('says that the database is a new one, once', async () => {
+    const bench = await setUp();
+    const sync = () => bench.run(['sync'], { LEAGUE_SYNC_LOG_LEVEL: 'info' });
+    const said = `there was no database at ${bench.database}: created a new one`;
+    expect([await sync(), await sync()].map(({ stderr }) => stderr.includes(said))).toEqual([true, false]);
+  });
+
   it('says that a run has no row', async () => {
     const bench = await setUp();
     const worker = bench.start(['run'], { LEAGUE_SYNC_RUN_TIMEOUT: '3s', LEAGUE_SYNC_ATTEMPT_TIMEOUT: '1s' });

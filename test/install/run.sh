@@ -13,7 +13,8 @@ version=$("$node24" --print 'require(process.argv[1]).version' "$project/package
 
 # at COMMAND… - in the clone, with the PATH of links
 at() { (cd "$clone" && PATH=$bin "$@"); }
-says_its_version() { [[ $(at npx --no -- league-sync --version | tee /dev/stderr) == "$version" ]]; }
+# Nothing else either, such as npm's warning that the machine's Node is too old: the checkout brings its own.
+says_its_version() { [[ $(at npx --no -- league-sync --version 2>&1 | tee /dev/stderr) == "$version" ]]; }
 
 for major in 10 11 12; do
   or_give_up "npm $major could not be had" npm install --prefix "$work/npm$major" --no-fund "npm@$major"

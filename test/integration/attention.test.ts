@@ -224,9 +224,9 @@ describe('attention', () => {
     ]);
   });
 
-  it('names the drift that began in the last 7 days', () => {
-    expect(attentionAfter(GOOD, drift('leagues[].old', '-8 days'))).toEqual([]);
-    const fields = ['a', 'b', 'c', 'd'].map((name) => drift(`leagues[].${name}`, '-6 days'));
+  it('names the drift that began in the last day', () => {
+    expect(attentionAfter(GOOD, drift('leagues[].old', '-25 hours'))).toEqual([]);
+    const fields = ['a', 'b', 'c', 'd'].map((name) => drift(`leagues[].${name}`, '-23 hours'));
     expect(attentionAfter(...fields)).toMatchObject([
       {
         what: 'drift',
@@ -282,7 +282,7 @@ describe('attention', () => {
       login('refused', LATER),
       held('a', "'limit'"),
       rejected("'x'", 1),
-      drift('leagues[].a', '-1 day'),
+      drift('leagues[].a', '-23 hours'),
       run('profile', 'interrupted'),
       webhook({ since: ago('2 hours') }),
     );
@@ -361,7 +361,7 @@ it('the views give the same in SQLite 3.38', async () => {
     [
       GOOD_UNTIL(AT),
       ...everything,
-      drift('leagues[].a', '-1 day'),
+      drift('leagues[].a', '-23 hours'),
       run('profile', 'interrupted'),
       webhook({ since: ago('2 hours') }),
     ].join('\n'),

@@ -3,13 +3,13 @@ import { describeReport } from '../../src/sync/report.ts';
 import { createWallClock } from '../support/clock.ts';
 import { dumpTables, execute } from '../support/database.ts';
 import { makeLeague, makeLeagues } from '../support/leagues.ts';
-import { fail, listLeagues, type Reply, type Service } from '../support/service.ts';
-
+import { fail, listLeagues, type Reply, reset, type Service } from '../support/service.ts';
 import { openBench, type ServedBench, setUpBench } from '../support/worker-resources.ts';
 
 const ETAG = '"v1"';
 const LAST_MODIFIED = 'Fri, 20 Nov 2026 11:00:00 GMT';
-const DAY = 24 * 3_600_000;
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 
 function listWith(elements: readonly unknown[], headers: Readonly<Record<string, string>> = { etag: ETAG }): Reply {
   return listLeagues(elements, {}, headers);
@@ -22,6 +22,7 @@ function conditionsIn(service: Service) {
   const { 'if-none-match': etag, 'if-modified-since': since } = service.seen('leagues').at(-1)?.headers ?? {};
   return { etag, since };
 }
+const etagsIn = (service: Service) => service.seen('leagues').map(({ headers }) => headers['if-none-match']);
 const NONE = { etag: undefined, since: undefined };
 
 /** Another worker on the same database, for one poll. */
@@ -82,16 +83,11 @@ describe('a validator of the list', () => {
   it('outlives a failed poll, a rejected token and a restart', async () => {
     await using bench = await setUpBench();
     const { service } = bench;
-    service.script('leagues', listWith(makeLeagues(2)), { status: 404 }, fail(401), UNMODIFIED);
+    service.script('leagues', listWith(makeLeagues(2)), { status: 302 }, fail(401), listWith(makeLeagues(2)));
     await bench.poll();
     expect((await bench.poll()).outcome).toBe('failed');
     expect((await bench.poll()).outcome).toBe('unchanged');
-    expect(
-      service
-        .seen('leagues')
-        .slice(-2)
-        .map(({ headers }) => headers['if-none-match']),
-    ).toEqual([ETAG, ETAG]);
+    expect(etagsIn(service)).toEqual([undefined, ETAG, ETAG, undefined]);
     await bench.place[Symbol.asyncDispose]();
     expect((await pollAs(bench, {}, UNMODIFIED)).outcome).toBe('unchanged');
     expect(conditionsIn(service).etag).toBe(ETAG);
@@ -175,10 +171,66 @@ describe('no conditional request is sent', () => {
     await bench.poll();
     await bench.poll();
     expect(conditionsIn(bench.service)).toEqual(NONE);
+    expect(bench.rows('SELECT count(etag) AS kept FROM runs')).toEqual([{ kept: 0 }]);
     bench.service.script('leagues', listWith(makeLeagues(2)));
     await bench.poll();
     await bench.pollProfile();
     expect(bench.service.seen('profile').at(-1)?.headers['if-none-match']).toBeUndefined();
+  });
+});
+
+describe.concurrent('conditions that a service cannot handle', () => {
+  const LIST = listWith(makeLeagues(2));
+  /** Answers a conditional request with this, and any other with the list. */
+  const unlessPlain =
+    (reply: Reply): Reply =>
+    (_, { headers }) =>
+      headers['if-none-match'] === undefined ? LIST : reply;
+
+  it.each<[string, Reply, number]>([
+    ['412', { status: 412 }, 1],
+    ['400 and result=fail', fail(400), 1],
+    ['500', { status: 500 }, 2],
+    ['403', { status: 403 }, 2],
+    ['200 and result=fail', fail(200), 2],
+  ])('(%s) fail no poll, and are not sent for a day, also by other workers', async (_, reply, lasting) => {
+    let now = Date.parse('2026-11-20T12:00:00.000Z');
+    const clock = createWallClock(() => now);
+    await using bench = await setUpBench({ leagues: unlessPlain(reply) }, { clock });
+    const { service } = bench;
+    for (let poll = 0; poll <= lasting; poll += 1) {
+      now += MINUTE;
+      expect((await bench.poll()).error).toBeUndefined();
+    }
+    const tries = Array(lasting).fill([ETAG, undefined]).flat();
+    expect(service.seen('login').length).toBeLessThanOrEqual(1 + lasting);
+    for (const _quarter of [1, 2, 3]) {
+      now += DAY / 4;
+      await bench.poll();
+    }
+    expect(etagsIn(service)).toEqual([undefined, ...tries, undefined, undefined, undefined]);
+    await bench.place[Symbol.asyncDispose]();
+    await using other = await openBench({ folder: bench.folder, url: service.url, clock });
+    for (const wait of [DAY / 4 + MINUTE, MINUTE]) {
+      now += wait;
+      await other.poll();
+    }
+    expect(etagsIn(service).slice(-3)).toEqual([undefined, ETAG, undefined]);
+  });
+
+  it('are sent on if no two polls in a row needed a retry', async () => {
+    await using bench = await setUpBench();
+    const { service } = bench;
+    service.script('leagues', fail(503), LIST, fail(503), LIST, LIST, reset(), LIST, UNMODIFIED);
+    for (let poll = 0; poll < 5; poll += 1) expect((await bench.poll()).error).toBeUndefined();
+    expect(etagsIn(service)).toEqual([undefined, undefined, ETAG, undefined, ETAG, ETAG, undefined, ETAG]);
+  });
+
+  it('are left out of one repetition only', async () => {
+    await using bench = await setUpBench({ leagues: [LIST, { status: 404 }] });
+    await bench.poll();
+    expect(await bench.poll()).toMatchObject({ attempts: 2, error: { kind: 'status', httpStatus: 404 } });
+    expect(etagsIn(bench.service)).toEqual([undefined, ETAG, undefined]);
   });
 });
 

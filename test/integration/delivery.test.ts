@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoppedError } from '../../src/errors.ts';
+import type { WorkerEvent } from '../../src/events.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { WorkerEvent } from '../../src/sync/report.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { type Delivery, openDelivery } from '../../src/webhook/delivery.ts';
 import { moveDeliveries } from '../../src/webhook/move.ts';
@@ -308,16 +308,22 @@ describe('states', () => {
     expect(receiver.told()[2]).toBe('credentials.accepted');
   });
 
-  it('are not told if they hold at the first start, and told if they changed while no worker ran', async () => {
+  it('are not told if they hold at the first start, nor their end, and told if they changed while no worker ran', async () => {
     execute(path, login('refused') + goodPoll('-1 hour'));
     const first = await start();
     await settle();
     expect(receiver.seen).toEqual([]);
     await first.stop();
+    // Nor is their end, since they were not told.
     execute(path, login('ok') + goodPoll('+1 day'));
+    const second = await start();
+    await settle();
+    await second.stop();
+    expect(receiver.seen).toEqual([]);
+    execute(path, login('refused') + goodPoll('-1 hour'));
     await start();
     await waitForMessages(2);
-    expect(receiver.told()).toEqual(['data.fresh', 'credentials.accepted']);
+    expect(receiver.told()).toEqual(['data.stale', 'credentials.refused']);
   });
 
   it('become stale by the clock', async () => {
@@ -330,16 +336,16 @@ describe('states', () => {
     expect(receiver.told()).toEqual(['data.stale']);
   });
 
-  it('are dropped if they changed back before they were accepted, even if they were tried', async () => {
+  it('are dropped if they changed back before they were accepted, and what holds now is told if they were sent', async () => {
     receiver.script(500, 204);
     await start();
     execute(path, goodPoll('-1 hour'));
     await waitForMessages(1);
     execute(path, goodPoll('+1 day'));
     addChanges(1);
-    await waitForMessages(2);
+    await waitForMessages(3);
     await settle();
-    expect(receiver.told()).toEqual(['data.stale', 'leagues.changed 1-1']);
+    expect(receiver.told()).toEqual(['data.stale', 'data.fresh', 'leagues.changed 1-1']);
     expect(rowOf()).toMatchObject({ told_stale: 0, message_id: null });
   });
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createTransport } from '../../src/service/open-service.ts';
+import { createTransport } from '../../src/service/transport.ts';
 import { printEverything } from '../support/error-print.ts';
 import { openPort } from '../support/port.ts';
 import { spellingsOf } from '../support/secret-encodings.ts';

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createRandom, pickIndex, type Random, shuffleItems } from '../../src/simulator/churn.ts';
+import { createRandom, pickIndex, type Random } from '../../src/simulator/churn.ts';
 import { pollLeagues } from '../../src/sync/poll.ts';
 import { createWallClock } from '../support/clock.ts';
 import { type Row, readExactRows } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { fail, listLeagues, type Reply, startService } from '../support/service.ts';
+import { shuffleItems } from '../support/shuffle.ts';
 import { openBench } from '../support/worker-resources.ts';
 
 const POLLS = 60;

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { expect, it } from 'vitest';
-import { sendRequest } from '../../src/service/http.ts';
+import { sendRequest } from '../../src/http/request.ts';
 import { openPort } from '../support/port.ts';
 
 const LIMIT = 8;

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acquireLock, isProvenHolder, readLockStatus } from '../../src/store/lock.ts';
-import { identifyProcess } from '../../src/store/process-identity.ts';
+import { acquireLock, readLockStatus } from '../../src/store/lock.ts';
+import { findPidNamespace } from '../../src/store/pid-namespace.ts';
+import { mountDisk, NO_MOUNT } from '../support/copy-process.ts';
 import { withDatabase } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -32,10 +33,8 @@ function leaveLock(path: string, holder: typeof self): void {
 /** Takes the lock until its stdin ends. */
 const HOLD = `
   const { acquireLock } = await import(process.env.LOCK_MODULE);
-  const { identifyProcess } = await import(process.env.IDENTITY_MODULE);
-  const identity = identifyProcess('self');
   const { HOST: host, SINCE: since } = process.env;
-  using lock = acquireLock(process.env.DATABASE, { pid: process.pid, host, since, command: 'run', identity });
+  using lock = acquireLock(process.env.DATABASE, { pid: process.pid, host, since, command: 'run' });
   console.log('held');
   for await (const _ of process.stdin);
 `;
@@ -45,7 +44,6 @@ async function startHolder(path: string) {
   const env = {
     ...process.env,
     LOCK_MODULE: resolve('src/store/lock.ts'),
-    IDENTITY_MODULE: resolve('src/store/process-identity.ts'),
     DATABASE: path,
     HOST: host,
     SINCE,
@@ -63,7 +61,7 @@ async function startHolder(path: string) {
     await once(child, 'close');
   };
   const pid = child.pid ?? 0;
-  return { holder: { ...self, pid, command: 'run' as const, identity: identifyProcess(pid) }, end };
+  return { holder: { ...self, pid, command: 'run' as const }, end };
 }
 
 it('a lock whose file another worker has made anew is released without deleting that file', async () => {
@@ -113,6 +111,19 @@ describe('the lock status of a database', () => {
       expect(readLockStatus(path, { host, isAlive })).toEqual({ state: 'none' });
     },
   );
+
+  it('is none if a file with the same inode on another disk is locked', async ({ skip }) => {
+    const folder = makeFolder();
+    const disks = ['one', 'other'].map((name) => mountDisk(folder.file(name), 'size=1m'));
+    const [held = '', killed = ''] = disks.map((disk) => join(disk ?? '', 'leagues.db'));
+    if (disks.includes(undefined)) return skip(NO_MOUNT);
+    const worker = await startHolder(held);
+    leaveLock(killed, self);
+    expect(statSync(`${killed}.lock`).ino).toBe(statSync(`${held}.lock`).ino);
+    expect(readLockStatus(killed, { host, isAlive })).toEqual({ state: 'none' });
+    expect(readLockStatus(held, { host, isAlive })).toEqual({ state: 'running', holder: worker.holder });
+    await worker.end();
+  });
 
   it('is none if the owner was killed and no process has its pid', () => {
     using folder = makeFolder();
@@ -175,33 +186,12 @@ describe('the lock file and older versions', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('the process that holds the lock', () => {
-  it('is proven by its start and its lock, on this machine and in this PID namespace', async () => {
-    using folder = makeFolder();
-    const path = makeDatabase(folder);
-    const { holder, end } = await startHolder(path);
-    const { identity } = holder;
-    if (identity === undefined) throw new Error('the holder is not identified');
-    expect(isProvenHolder(path, holder)).toBe(true);
-    for (const other of [
-      { ...holder, identity: undefined },
-      { ...holder, identity: { ...identity, startTime: '1' } },
-      { ...holder, identity: { ...identity, bootId: 'another' } },
-      { ...holder, identity: { ...identity, pidNamespace: 'pid:[1]' } },
-      { ...holder, pid: process.pid },
-      // A process that runs and holds no lock.
-      { ...holder, pid: process.pid, identity: identifyProcess('self') },
-    ])
-      expect(isProvenHolder(path, other)).toBe(false);
-    await end();
-    expect(isProvenHolder(path, holder)).toBe(false);
-  });
-
   it('may run in another PID namespace, and then its locks are not visible', () => {
     using folder = makeFolder();
     const path = makeDatabase(folder);
-    const identity = identifyProcess('self');
-    if (identity === undefined) throw new Error('this process is not identified');
-    const away = { ...self, command: 'run' as const, identity: { ...identity, pidNamespace: 'pid:[1]' } };
+    const own = findPidNamespace();
+    if (own === undefined) throw new Error('this process has no PID namespace');
+    const away = { ...self, command: 'run' as const, namespace: { ...own, pidNamespace: 'pid:[1]' } };
     const lock = acquireLock(path, away);
     const file = readFileSync(`${path}.lock`);
     lock[Symbol.dispose]();

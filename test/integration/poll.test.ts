@@ -212,6 +212,14 @@ describe('a departure from the interface', () => {
     expect(await bench.pollWith([makeLeague('a')])).toMatchObject({ newFindings: { drift: [drift] } });
     expect(bench.deps.drift.list()).toEqual([]);
   });
+
+  it('is stored ten thousand times at most, since names that never repeat would fill the disk', async () => {
+    await using bench = await setUpBench();
+    const namesOf = (poll: number) => Array.from({ length: 900 }, (_, index) => [`x${poll}-${index}`, 1]);
+    for (let poll = 0; poll < 12; poll += 1) await bench.pollWith([makeLeague('a', Object.fromEntries(namesOf(poll)))]);
+    expect(bench.rows('SELECT count(*) AS n FROM drift')).toEqual([{ n: 10_000 }]);
+    expect(lastRun(bench)).toMatchObject({ outcome: 'changed', changed: 1 });
+  });
 });
 
 describe('a league that leaves the list', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createRetention } from '../../src/worker/retention.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -39,7 +40,9 @@ async function prune(runs: readonly Run[], more = '', logins: readonly string[] 
     db.exec(more);
   });
   const added = readRows(path, 'SELECT count(*) AS logins FROM logins')[0]?.logins;
-  const deleted = await store.write(() => ({ runs: store.runs.prune(LIMIT, NOW), logins: store.logins.prune(LIMIT) }));
+  const { deleted: loginsDeleted } = await store.write(() => store.prune.logins(0, LIMIT, NOW));
+  const { deleted: runsDeleted } = await store.write(() => store.prune.runs(0, LIMIT, NOW));
+  const deleted = { runs: runsDeleted, logins: loginsDeleted };
   const idsOf = (table: string) => readRows(path, `SELECT id FROM ${table} ORDER BY id`).map(({ id }) => id);
   expect(idsOf('runs')).toHaveLength(runs.length - deleted.runs);
   expect(idsOf('logins')).toHaveLength(Number(added) - deleted.logins);
@@ -111,7 +114,7 @@ describe('pruning', () => {
   });
 });
 
-it('the end of the worker waits for the pruning in progress', async () => {
+it('the end of the worker waits for the rows that are being deleted', async () => {
   using folder = makeFolder();
   const path = folder.file('leagues.db');
   await using store = await openTestStore(path);
@@ -123,6 +126,7 @@ it('the end of the worker waits for the pruning in progress', async () => {
   const retention = createRetention(clock.now() - Date.parse(LIMIT), { store, clock }, createTestLog().log);
   const writer = holdForWriting(path);
   retention.tick();
+  await sleep(10);
   // Ends after the first attempt to delete rows has failed.
   setTimeout(() => writer.end(), 50);
   await retention[Symbol.asyncDispose]();

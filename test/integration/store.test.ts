@@ -396,8 +396,26 @@ describe('a file that goes away underneath', () => {
     const path = folder.file('leagues.db');
     await using store = await openAt(path);
     execFileSync('rm', [path]);
-    await expect(store.write(() => undefined)).rejects.toThrow(/deleted or replaced/);
+    await expect(store.write(() => undefined)).rejects.toThrow(/deleted, moved or replaced/);
     expect(existsSync(path)).toBe(false);
+  });
+
+  it('gets the rest of its WAL as soon as no reader keeps that back', async () => {
+    using folder = makeFolder();
+    const [path, moved] = [folder.file('leagues.db'), folder.file('moved.db')];
+    await using store = await openAt(path);
+    await store.write(() => store.logins.add({ at: '2026-11-20T12:00:00.000Z', outcome: 'ok', reason: 'start' }));
+    const reader = new Database(path, { readonly: true });
+    reader.exec('BEGIN; SELECT * FROM runs');
+    reader.prepare('SELECT count(*) FROM logins').get();
+    await store.write(() => store.logins.add({ at: '2026-11-20T12:00:01.000Z', outcome: 'ok', reason: 'due' }));
+    execFileSync('mv', [path, moved]);
+    expect(store.writeError()?.message).toContain('what it held could not be saved');
+    reader.close();
+    expect(store.writeError()?.message).toContain(`all that it held is in ${moved}`);
+    await store[Symbol.asyncDispose]();
+    expect(readRows(moved, 'SELECT count(*) AS n FROM logins')).toEqual([{ n: 2 }]);
+    expect(readdirSync(folder.path)).toEqual(['moved.db']);
   });
 
   it('is not written if another one has taken its place', async () => {
@@ -406,7 +424,7 @@ describe('a file that goes away underneath', () => {
     await using store = await openAt(path);
     execFileSync('mv', [path, `${path}.old`]);
     writeFileSync(path, '');
-    await expect(store.write(() => undefined)).rejects.toThrow(/deleted or replaced/);
+    await expect(store.write(() => undefined)).rejects.toThrow(/deleted, moved or replaced/);
     expect(statSync(path).size).toBe(0);
   });
 });

@@ -43,7 +43,7 @@ const MORE_ROWS = `
 
 /** The columns that version 0.1.0 did not have. */
 const NEW_COLUMNS: Readonly<Record<string, Row>> = {
-  runs: { stale_at: null },
+  runs: { stale_at: null, failures: 0n, good_run_id: null },
   logins: { run_id: null },
   held_removals: { reason: null },
   drift: { example_league_id: null },
@@ -99,20 +99,22 @@ describe('a database of version 0.1.0', () => {
     const { data_dictionary, schema_migrations, database_identity, ...after } = dumpTables(path);
     const expected = withNewColumns(before);
     const lastGood = expected.runs?.findLast(({ kind, outcome }) => kind === 'leagues' && outcome === 'held');
+    const failed = expected.runs?.findLast(({ kind, outcome }) => kind === 'leagues' && outcome === 'failed');
     const running = expected.runs?.find(({ outcome }) => outcome === 'running');
     const goodUntil = new Date(Date.parse(String(lastGood?.finished_at)) + 3_600_000).toISOString();
     const interrupted = { outcome: 'interrupted', error_message: expect.stringContaining('stopped during this run') };
     const changes = new Map<unknown, Row>([
       [lastGood?.id, { stale_at: goodUntil }],
       [running?.id, interrupted],
+      [failed?.id, { failures: 1n, good_run_id: lastGood?.id }],
     ]);
-    expect(after).toEqual({ ...expected, runs: replaceRows(expected.runs, changes), webhook: [] });
+    expect(after).toEqual({ ...expected, runs: replaceRows(expected.runs, changes), poll_requests: [], webhook: [] });
     const added = readMigrations(findPackage().migrations)
       .slice(1)
       .map(({ name, sha256 }, index) => ({ version: BigInt(index + 2), name, sha256, applied_at: expect.any(String) }));
     expect(schema_migrations).toEqual([...(before.schema_migrations ?? []), ...added]);
     expect(data_dictionary).not.toEqual(before.data_dictionary);
-    expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/) }]);
+    expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/), base_url: null }]);
   });
 
   it('is kept as it was in the copy', async () => {
@@ -179,7 +181,9 @@ describe('a database of version 0.1.0', () => {
 });
 
 /** The content apart from the hashes, and from the runs and logins that were added to `earlier`. */
-function withoutPoll({ leagues = [], runs = [], logins = [], ...others }: Dump, earlier: Dump): Dump {
+function withoutPoll(dump: Dump, earlier: Dump): Dump {
+  // The first good poll also says which service the database belongs to.
+  const { leagues = [], runs = [], logins = [], database_identity, ...others } = dump;
   return {
     ...others,
     leagues: leagues.map(({ content_hash, ...league }) => league),

@@ -296,9 +296,14 @@ function syncBy(program: string, path: string, url: string): Promise<Ended> {
     LEAGUE_SYNC_DATABASE: path,
   };
   return new Promise((done) => {
-    execFile(process.execPath, [program, 'sync'], { env, cwd: resolve(path, '..') }, (error, _stdout, stderr) => {
-      done({ code: error === null ? 0 : Number(error.code), stderr });
-    });
+    execFile(
+      process.execPath,
+      [program, 'sync', '--service-moved'],
+      { env, cwd: resolve(path, '..') },
+      (error, _stdout, stderr) => {
+        done({ code: error === null ? 0 : Number(error.code), stderr });
+      },
+    );
   });
 }
 

@@ -1,5 +1,7 @@
 import { globSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
+import type { MirrorTarget } from '../../src/config/mirror.ts';
+import { readPostgresUrl } from '../../src/config/postgres-url.ts';
 import { connect, type Session } from '../../src/mirror/connect.ts';
 import { readOrigin } from '../../src/mirror/fill.ts';
 import { prepareMirror } from '../../src/mirror/prepare.ts';
@@ -29,8 +31,12 @@ export async function mirrorHistories(shape: Shape, numRuns: number): Promise<vo
 /** Some numbers of polls that are mirrored at once. */
 const POLLS_AT_ONCE = [1, 3, 2, 4];
 
+/** Like the worker, deletes neither the last good run nor those after it. */
+const PRUNE = `DELETE FROM runs WHERE outcome IN ('unchanged', 'failed') AND id % 2 = 0
+  AND id < (SELECT good_run_id FROM last_polls)`;
+
 async function withMirror(bench: ModelBench, postgres: Postgres, schema: string): Promise<ModelBench> {
-  const mirror = createMirror(bench.path, { url: new URL(postgres.url), schema });
+  const mirror = createMirror(bench.path, { server: readPostgresUrl(postgres.url, 'URL', {}), schema });
   const client = await connectAs(postgres.port, postgres.name);
   const query = async (sql: string) => (await client.query(sql)).rows;
   const expectEqual = (path = bench.path, relations = ALL_RELATIONS) =>
@@ -61,17 +67,20 @@ async function withMirror(bench: ModelBench, postgres: Postgres, schema: string)
       return report;
     },
     [Symbol.asyncDispose]: async () => {
-      await transfer();
-      bench.write("DELETE FROM runs WHERE outcome IN ('unchanged', 'failed') AND id % 2 = 0");
-      await transfer();
-      const { seq, lastSeq } = await mirror.rebuild();
-      expect(seq).toBe(lastSeq);
-      await expectEqual();
-      await client.query(`DROP SCHEMA "${schema}" CASCADE`);
-      await client.end();
-      mirror.close();
-      for (const copy of globSync(`${bench.path}.*`)) rmSync(copy);
-      await bench[Symbol.asyncDispose]();
+      try {
+        await transfer();
+        bench.write(PRUNE);
+        await transfer();
+        const { seq, lastSeq } = await mirror.rebuild();
+        expect(seq).toBe(lastSeq);
+        await expectEqual();
+        await client.query(`DROP SCHEMA "${schema}" CASCADE`);
+      } finally {
+        await client.end();
+        mirror.close();
+        for (const copy of globSync(`${bench.path}.*`)) rmSync(copy);
+        await bench[Symbol.asyncDispose]();
+      }
     },
   };
 }
@@ -85,7 +94,7 @@ function keepCopy(path: string, copyAt: (seq: number) => string): void {
   });
 }
 
-function createMirror(path: string, target: { readonly url: URL; readonly schema: string }) {
+function createMirror(path: string, target: MirrorTarget) {
   const stop = new AbortController().signal;
   const openSnapshot = async () => openMirrorSnapshot(path);
   let session: Session | undefined;

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { setUp } from '../support/bench.ts';
 import { expectMirrored } from './compare.ts';
 import { connectAs, createPostgres, type Postgres, skipWithoutPostgres, waitForBlocked } from './postgres.ts';
 import { change, setUpMirrored } from './worker.ts';
@@ -127,6 +130,22 @@ describe('a mirror among relations and functions of others', () => {
   });
 });
 
+/** Answers each piece of what a client sends; ends with the test. */
+async function serve(answer: (received: string, index: number) => string): Promise<string> {
+  const server = createServer((socket) => {
+    let answered = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', (data) => {
+      socket.write(Buffer.from(answer(data.toString('latin1'), answered), 'latin1'));
+      answered += 1;
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
 describe('a server that is none of PostgreSQL', () => {
   const READY = 'R\0\0\0\b\0\0\0\0Z\0\0\0\x05I';
   it.each([
@@ -134,22 +153,37 @@ describe('a server that is none of PostgreSQL', () => {
     ['a row that ends too early', ['D\0\0\0\n\x7f\xff\x7f\xff\xff\xff']],
     ['a description that ends too early', [READY, 'T\0\0\0\x07\0\xc8A']],
   ])('does not end the process with %s', async (_name, answers) => {
-    const server = createServer((socket) => {
-      let answered = 0;
-      socket.on('error', () => undefined);
-      socket.on('data', () => {
-        socket.write(Buffer.from(answers[answered] ?? '', 'latin1'));
-        answered += 1;
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
+    const address = await serve((_received, index) => answers[index] ?? '');
     const postgres = await createPostgres();
     const bench = await setUpFilled(postgres);
-    const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody:fake-password@127.0.0.1:${port}/x?sslmode=disable` };
+    const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody:fake-password@${address}/x?sslmode=disable` };
     const { code, stderr } = await bench.run(['mirror'], env);
     expect([code, stderr.includes('its answer is not one of PostgreSQL')]).toEqual([1, true]);
+  });
+});
+
+describe('a server that repeats the password', () => {
+  /** Asks for the password in plain text, and puts it into its message. */
+  const repeat = (received: string, index: number): string => {
+    if (index === 0) return 'R\0\0\0\b\0\0\0\x03';
+    const fields = `SFATAL\0C28P01\0Mpassword authentication failed: ${received.slice(5, -1)}\0\0`;
+    return `E${String.fromCharCode(0, 0, 0, fields.length + 4)}${fields}`;
+  };
+
+  it.each([
+    ['the query of the URL', '&password=repeated-word', {}],
+    ['PGPASSWORD', '', { PGPASSWORD: 'repeated-word' }],
+    ['a password file', '', { PGPASSFILE: 'repeated-word' }],
+  ])('does not make a message tell it, from %s', async (_name, query, env: Record<string, string>) => {
+    const bench = await setUp();
+    await bench.run(['sync']);
+    const { PGPASSFILE, ...rest } = env;
+    const file = join(bench.folder, 'pgpass');
+    if (PGPASSFILE) writeFileSync(file, `*:*:*:*:${PGPASSFILE}\n`, { mode: 0o600 });
+    const url = `postgresql://somebody@${await serve(repeat)}/x?sslmode=disable${query}`;
+    const variables = PGPASSFILE ? { PGPASSFILE: file } : rest;
+    const { code, stderr } = await bench.run(['mirror'], { LEAGUE_SYNC_POSTGRES_URL: url, ...variables });
+    const message = 'cannot be used: password authentication failed: [secret] (28P01)';
+    expect([code, stderr.replaceAll(/\s+/g, ' ')]).toEqual([1, expect.stringContaining(message)]);
   });
 });

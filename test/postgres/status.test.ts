@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runCheck, told } from '../support/check-command.ts';
 import { scrape } from '../support/scrape.ts';
-import { createPostgres, skipWithoutPostgres } from './postgres.ts';
+import { createPostgres, MIRROR_PASSWORD, skipWithoutPostgres } from './postgres.ts';
 import { change, expectToFollow, setUpMirrored } from './worker.ts';
 
 skipWithoutPostgres();
@@ -34,6 +34,16 @@ describe('status and check', () => {
       last_error: null,
     });
     expect((await bench.run(['status'])).stdout).toMatch(/^mirror .+: 4 changes behind, last written /m);
+  });
+
+  it('find it by the variables of libpq', async () => {
+    const { port, role, name } = await createPostgres();
+    const server = { PGHOST: '127.0.0.1', PGPORT: String(port), PGDATABASE: 'postgres', PGPASSWORD: MIRROR_PASSWORD };
+    const bench = await setUpMirrored({ url: `postgresql://${role}@?dbname=${name}` });
+    await bench.run(['sync'], server);
+    expect(told(await runCheck(bench, server), 'mirror')).toMatch(/^ok PostgreSQL/);
+    const { mirror } = JSON.parse((await bench.run(['status', '--json'], server)).stdout);
+    expect(mirror.host).toBe(`127.0.0.1:${port}/${name}`);
   });
 
   it('say why the mirror cannot be used', async () => {

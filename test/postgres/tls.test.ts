@@ -53,7 +53,8 @@ describe('sslmode is read as libpq reads it', () => {
     expect(await check('127.0.0.1', '')).toMatch(unverified);
     expect(await check('127.0.0.1', '?sslmode=disable')).toMatch(/no TLS/);
     expect(await check('127.0.0.1', '?sslmode=require')).toMatch(unverified);
-    expect(await check('127.0.0.1', `?sslmode=require&${root}`)).toMatch(verified);
+    for (const mode of ['sslmode=require&', '', 'sslmode=allow&'])
+      expect(await check('127.0.0.1', `?${mode}${root}`)).toMatch(verified);
     expect(await check('127.0.0.1', '?sslmode=verify-ca')).toMatch(refused);
     expect(await check('127.0.0.1', `?sslmode=verify-ca&${root}`)).toMatch(verified);
     expect(await check('127.0.0.1', `?sslmode=verify-full&${root}`)).toMatch(refused);

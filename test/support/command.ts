@@ -116,7 +116,6 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     errorTerminal: undefined,
     readInput: async () => input,
     isAlive,
-    hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
     ask: undefined,
     openLog: async (config, fd) => {
       const { log, close } = await openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), undefined);

@@ -52,16 +52,17 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
       read: <T>(work: () => T): T => work(),
       freshness: () => freshness,
       attention: () => known.attention?.() ?? [],
-      webhook: { status: () => null, lastSeq: () => 0 },
+      webhook: { status: () => null },
+      feed: { lastSeq: () => 0 },
       writeError: () => fault?.(),
       runs: {
-        lastSuccess: () => ({ finished_at: lastProfileAt === undefined ? null : formatTimestamp(lastProfileAt) }),
+        lastProfile: () => ({ finished_at: lastProfileAt === undefined ? null : formatTimestamp(lastProfileAt) }),
       },
     },
     session: {
       blockedBy: () => undefined,
       current: () => expiresAt && { ...token, expiresAt: expiresAt() },
-      credentialFailure: () => {
+      failure: () => {
         const found = refusal?.();
         if (found === undefined) return undefined;
         const error = new CredentialsError(found.message, { httpStatus: 401 });

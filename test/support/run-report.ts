@@ -1,4 +1,5 @@
-import { NO_COUNTS, type RunReport, type WorkerEvent } from '../../src/sync/report.ts';
+import type { WorkerEvent } from '../../src/events.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 
 /** The report of an unchanged poll, or of a failed one if `error` is given; the rest as given. */
 export function makeReport(more: Partial<RunReport> = {}): RunReport {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describeNetworkError } from '../../src/service/network-error.ts';
-import type { ServiceRequest, Transport } from '../../src/service/open-service.ts';
+import { describeNetworkError } from '../../src/http/network-error.ts';
+import type { ServiceRequest, Transport } from '../../src/service/transport.ts';
 import type { Clock } from '../../src/time/clock.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -69,7 +69,13 @@ export function createSampleService(clock: Clock): SampleService {
     }
     const { status, body } = answer(request);
     const headers: Readonly<Record<string, string>> = { date: new Date(clock.now() + CLOCK_LEAD_MS).toUTCString() };
-    return { status, header: (name: string) => headers[name], body: Buffer.from(JSON.stringify(body)) };
+    return {
+      url: request.path,
+      status,
+      via: '',
+      header: (name: string) => headers[name],
+      body: Buffer.from(JSON.stringify(body)),
+    };
   };
   return {
     transport: send,

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { StoppedError } from '../../src/errors.ts';
-import { connect, openService } from '../../src/service/open-service.ts';
+import { createConnection } from '../../src/service/connection.ts';
+import { openService } from '../../src/service/open-service.ts';
 import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunDeps } from '../../src/sync/run.ts';
@@ -75,7 +76,7 @@ async function runWorker(path: string, simulation: Simulation, until: string, ki
 function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSignal) {
   const credentials = { read: () => ({ username: 'player', password: 'secret-password' }) };
   const journal = createLoginRecorder(store, IDENTITY.fingerprint, pino({ level: 'silent' }));
-  const connection = connect(service.transport, {}, { clock, random: () => 0.5 });
+  const connection = createConnection(service.transport, {}, { clock, random: () => 0.5 });
   const { client, session, drift, secrets } = openService(
     { credentials, loginLeewayMs: HOUR_MS / 12, runTimeoutMs: HOUR_MS / 30 },
     connection,
@@ -91,6 +92,7 @@ function openDeps(store: Store, { clock, service }: Simulation, signal: AbortSig
     drift,
     scrub: secrets.scrub,
     clock,
+    baseUrl: 'https://service.example',
     scope: 'all',
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,

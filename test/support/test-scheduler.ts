@@ -2,7 +2,7 @@ import { type Due, runScheduler } from '../../src/worker/scheduler.ts';
 import { createTestClock } from './clock.ts';
 
 /** The first multiple of an interval after a timestamp, like `*∕n` in cron. */
-export function nthTimeAfter(now: number, everyMs: number): number {
+export function timeAfter(now: number, everyMs: number): number {
   return (Math.floor(now / everyMs) + 1) * everyMs;
 }
 
@@ -12,15 +12,14 @@ export function startTestScheduler(everyMs: number, from: number) {
   const stop = new AbortController();
   const seen: string[] = [];
   let asked = 0;
-  const nextTime = (): number => {
+  const nextTime = (now = clock.now()): number => {
     asked += 1;
-    return nthTimeAfter(clock.now(), everyMs);
+    return timeAfter(now, everyMs);
   };
   const onDue = (due: Due): void => {
     seen.push(`${due} ${new Date(clock.now()).toISOString()}`);
   };
-  const schedule = { expression: '', timezone: 'UTC', nextTime, nextTimes: () => [], nthTimeAfter: nextTime };
-  const watching = runScheduler([{ schedule, onDue }], { clock, onTick: () => undefined }, stop.signal);
+  const watching = runScheduler([{ schedule: { nextTime }, onDue }], { clock, onTick: () => undefined }, stop.signal);
   const end = async (): Promise<void> => {
     stop.abort();
     await watching;

@@ -1,13 +1,15 @@
-import type { HttpResponse } from '../../src/service/response.ts';
+import type { ServiceResponse } from '../../src/service/transport.ts';
 
 /** A response of the transport. */
 export function createAnswer(
   body: string | Uint8Array = '{}',
   { status = 200, headers = {} }: { status?: number; headers?: Readonly<Record<string, string>> } = {},
-): HttpResponse {
+): ServiceResponse {
   return {
+    url: 'https://api.example.com/x',
     status,
     header: (name) => headers[name],
+    via: '',
     body: typeof body === 'string' ? Buffer.from(body) : body,
   };
 }

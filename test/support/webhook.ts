@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { z } from 'zod';
 import { DEMO_SECRET } from '../../src/simulator/receiver.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 
@@ -31,4 +32,11 @@ export function sendWebhook({ url }: Pick<Simulator, 'url'>, options: WebhookOpt
   const all = { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures, ...options.headers };
   const headers = Object.entries(all).filter((header): header is [string, string] => header[1] !== undefined);
   return fetch(`${url}/_webhooks`, { method: 'POST', headers, body: content, signal, redirect: 'manual' });
+}
+
+const Shown = z.object({ messages: z.array(z.record(z.string(), z.unknown())) });
+
+/** What the simulated receiver has received. */
+export async function readWebhooks({ url }: Pick<Simulator, 'url'>) {
+  return Shown.parse(await (await fetch(`${url}/_webhooks`)).json()).messages;
 }

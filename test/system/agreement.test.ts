@@ -157,7 +157,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage | string>, Expecte
     async () => {
       const stage = await open();
       for (const end of ['', '-wal', '-shm']) rmSync(`${stage.bench.database}${end}`);
-      await stage.worker.waitForLog(({ msg }) => /was deleted or replaced/.test(String(msg)));
+      await stage.worker.waitForLog(({ msg }) => /was deleted, moved or replaced/.test(String(msg)));
       return stage;
     },
     {
@@ -165,7 +165,7 @@ const STATES: readonly (readonly [string, () => Promise<Stage | string>, Expecte
       headline: 'The database is gone',
       reasons: ['database'],
       title: /^✗ /,
-      log: /was deleted or replaced while the worker ran/,
+      log: /was deleted, moved or replaced while the worker ran/,
       status: 'no database',
     },
   ],

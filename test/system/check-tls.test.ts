@@ -45,6 +45,17 @@ describe('check of a service over TLS', () => {
     expect(simulator.requests).toEqual([]);
   });
 
+  it('warns of a certificate that is accepted only because none is verified', async () => {
+    const { simulator } = await setUp();
+    const { port } = await startTls(simulator.url, makeAuthority().issue({ names: 'DNS:other.example.test' }));
+    const bench = setUpFor(`https://localhost:${port}`);
+    // Node warns on stderr, too.
+    const { code, stdout } = await bench.run(['check'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^warn +settings +NODE_TLS_REJECT_UNAUTHORIZED=0: no TLS certificate is verified -> /m);
+    expect(stdout).toMatch(/^warn +tls .*valid until .*, but not verified \([A-Z_]+\) -> remove NODE_TLS/m);
+  });
+
   it.each(['localhost', '127.0.0.1'])(
     'as %s with a good one that ends soon warns, and one that lasts is well',
     async (host) => {

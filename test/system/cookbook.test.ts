@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type QueryResult, type QueryValue, runQuery } from '../../src/store/queries/sql.ts';
 import { formatTable } from '../../src/terminal/table.ts';
-import { askSqlite3 } from '../support/database.ts';
+import { askSqlite3, execute } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { fillSampleHistory } from '../support/sample-history.ts';
 
@@ -74,5 +74,13 @@ describe('the cookbook', () => {
     expect(result.rows).not.toEqual([]);
     expect(print(result)).toBe(output);
     expect(askSqlite3(database, sql)).toEqual(toObjects(result));
+  });
+
+  it('names a league that another program changed', () => {
+    const copy = folder.file('changed.db');
+    copyFileSync(database, copy);
+    execute(copy, "UPDATE leagues SET status = 'zzz' WHERE league_name = 'NFL Preseason'");
+    const { sql = '' } = recipes.find(({ question }) => question.startsWith('Did another program')) ?? {};
+    expect(runQuery(copy, sql).rows).toEqual([[42n, 42n, 1n, 'NFL Preseason']]);
   });
 });

@@ -10,8 +10,10 @@ const SECOND = 1_000;
 const RUN_TIMEOUT = 2 * SECOND;
 /** Less than the default busy timeout, and far more than a busy machine adds. */
 const SOON = 20 * SECOND;
-const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back .*\.$/;
-const RESTART = /^The WAL .* was deleted or replaced while the worker ran; nothing new is written; restart the worker/;
+const PUT_BACK =
+  /was deleted, moved or replaced while the worker ran; nothing new is written; .*put that same file back .*\.$/;
+const RESTART =
+  /^The WAL .* was deleted, moved or replaced while the worker ran; nothing new is written; restart the worker/;
 
 const ENDS = ['', '-wal', '-shm'];
 

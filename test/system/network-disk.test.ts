@@ -28,7 +28,7 @@ describe('a database on a network file system', () => {
         const [warning, ...more] = readLines(stderr).filter(isWarning);
         expect(more).toEqual([]);
         expect(warning).toMatchObject({ network: name, msg: expect.stringContaining(bench.database) });
-        expect(warning?.msg).toMatch(/put it on a local disk, and have LEAGUE_SYNC_PUBLISH make a copy/);
+        expect(warning?.msg).toMatch(/put it on a local disk, and use LEAGUE_SYNC_PUBLISH to copy it/);
       }
       const worker = bench.start(['run'], {}, { through });
       expect(await worker.waitForLog(isWarning)).toMatchObject({ network: name });

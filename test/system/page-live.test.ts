@@ -59,14 +59,14 @@ describe('an open page', () => {
     'says within 30 s that the worker is gone (%s), and recovers when it is back',
     async (look) => {
       const { worker, page, restart } = await open({ look, moved: true });
-      expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', '/icon-good.svg']);
+      expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', './icon-good.svg']);
       await worker.stop('SIGKILL');
       const asOf = await page.locator('#asof').textContent();
       await page.clock.runFor(WITHIN);
       expect(await lostIn(page).textContent()).toContain(`The worker cannot be reached`);
       expect(await lostIn(page).textContent()).toContain(`What you see is as of ${asOf}`);
       expect(await headline(page).isVisible()).toBe(false);
-      expect(await tabOf(page)).toEqual(['? not reachable · league-sync', '/icon-lost.svg']);
+      expect(await tabOf(page)).toEqual(['? not reachable · league-sync', './icon-lost.svg']);
       expect(await page.getByText(/worker started \d\d s ago/).count()).toBe(1);
       await expectFits(page);
       await expectAccessible(page);
@@ -75,7 +75,7 @@ describe('an open page', () => {
       await page.clock.runFor(ONE_RELOAD);
       await expect.poll(() => lostIn(page).count(), RENEWED).toBe(0);
       expect(await headline(page).isVisible()).toBe(true);
-      expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', '/icon-good.svg']);
+      expect(await tabOf(page)).toEqual(['✓ 124 leagues · league-sync', './icon-good.svg']);
     },
   );
 
@@ -116,7 +116,7 @@ describe('an open page', () => {
     renameSync(bench.database, `${bench.database}.away`);
     await page.clock.runFor(ONE_RELOAD);
     await expect.poll(() => headline(page).textContent(), RENEWED).toBe('The database is gone');
-    expect(await tabOf(page)).toEqual(['✗ database is gone · league-sync', '/icon-bad.svg']);
+    expect(await tabOf(page)).toEqual(['✗ database is gone · league-sync', './icon-bad.svg']);
     expect(await lostIn(page).count()).toBe(0);
     expect(await page.getByRole('main').textContent()).not.toContain('Polls');
     await expectAccessible(page);
@@ -172,7 +172,7 @@ describe('an open page', () => {
     await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden' }) && 0`);
     await worker.stop('SIGKILL');
     for (let minutes = 0; minutes < 4; minutes += 1) await page.clock.fastForward(60 * SECOND);
-    expect(await tabOf(page)).toEqual(['? not reachable · league-sync', '/icon-lost.svg']);
+    expect(await tabOf(page)).toEqual(['? not reachable · league-sync', './icon-lost.svg']);
   });
 });
 

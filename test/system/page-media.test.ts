@@ -83,8 +83,8 @@ describe('the page in forced colours', () => {
     await page.reload();
     const good = await bannerOf(page);
     expect(good.ground).toBe(held.ground);
-    expect([good.icon, good.headline]).toEqual(['/icon-good.svg', 'Up to date']);
-    expect([held.icon, held.headline]).toEqual(['/icon-warning.svg', 'Up to date, but 41 removals are held']);
+    expect([good.icon, good.headline]).toEqual(['icon-good.svg', 'Up to date']);
+    expect([held.icon, held.headline]).toEqual(['icon-warning.svg', 'Up to date, but 41 removals are held']);
     expectQuiet();
   });
 });

@@ -30,7 +30,7 @@ describe('the page', () => {
     const { page, expectQuiet } = await openTab(url);
     expect(await look(page)).toMatchObject({
       title: '… loading',
-      icon: '/icon-loading.svg',
+      icon: './icon-loading.svg',
       look: 'state loading',
       headline: 'Loading the leagues for the first time',
       facts: expect.stringMatching(/^no data yet · (polling the leagues now|next poll )/),
@@ -40,7 +40,7 @@ describe('the page', () => {
     await worker.waitForPoll('failed');
     expect(await look(page)).toMatchObject({
       title: '✗ no data yet',
-      icon: '/icon-bad.svg',
+      icon: './icon-bad.svg',
       look: 'state bad',
       headline: 'Stale: no poll has succeeded yet',
     });
@@ -59,7 +59,7 @@ describe('the page', () => {
     const found = await look(page);
     expect(found).toMatchObject({
       title: '✗ credentials problem',
-      icon: '/icon-bad.svg',
+      icon: './icon-bad.svg',
       look: 'state bad',
       headline: 'The service refuses the credentials',
       session: expect.stringMatching(/^Sessionlogin refused ?next try in \d+ s/),
@@ -103,7 +103,7 @@ describe('the page', () => {
     await worker.waitForPoll('failed');
     const { page, expectQuiet } = await openTab(url);
     const found = await look(page);
-    expect(found).toMatchObject({ title: '! 1 poll failed', icon: '/icon-warning.svg', look: 'state warning' });
+    expect(found).toMatchObject({ title: '! 1 poll failed', icon: './icon-warning.svg', look: 'state warning' });
     expect(found.facts).toMatch(AGE);
     expect(found.facts).toMatch(/ · the service asked for a pause \(Retry-After\), which ends in \d+ min$/);
     expect(await readiness(url)).toEqual([200, []]);

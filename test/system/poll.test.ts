@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setUp } from '../support/bench.ts';
@@ -23,45 +23,38 @@ const noUser = missing(AS_NOBODY);
 for (const reason of [noNamespace, noUser]) if (reason !== undefined) console.warn(`skipped: ${reason}`);
 
 describe.skipIf(noNamespace !== undefined)('poll across PID namespaces', () => {
-  it('signals no process of its own namespace for a worker of another', async () => {
+  it.each([
+    ['from', ELSEWHERE, []],
+    ['to', [], ELSEWHERE],
+  ])('asks through the database %s another one', async (_, asker, worked) => {
     const bench = await setUp();
-    const worker = bench.start(['run']);
+    const worker = bench.start(['run'], {}, { through: worked });
     await worker.waitForPoll('changed');
-    const { code, stdout, stderr } = await bench.runProcess(['poll'], {}, { through: ELSEWHERE });
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('in another container')]);
-    expect((await bench.run(['poll'])).code).toBe(0);
-    await worker.waitForPoll('unchanged');
-    expect(bench.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: 2 }]);
+    const { code, stdout } = await bench.runProcess(['poll'], {}, { through: asker });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^leagues: unchanged: /)]);
+    expect(bench.rows('SELECT trigger FROM runs ORDER BY id')).toEqual([{ trigger: 'start' }, { trigger: 'manual' }]);
   });
 
-  it('signals nobody from outside of the namespace of the worker, where the same process has another id', async () => {
+  it('withdraws a request that is not taken within 30 s', async () => {
     const bench = await setUp();
     const worker = bench.start(['run'], {}, { through: ELSEWHERE });
     await worker.waitForPoll('changed');
-    const before = readlinkSync('/proc/self/ns/pid');
-    const { code, stdout, stderr } = await bench.run(['poll']);
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(/process 1 on .*in another container/)]);
-    expect(readlinkSync('/proc/self/ns/pid')).toBe(before);
-    expect(await bench.run(['status', '--json'])).toMatchObject({ stdout: expect.stringContaining('"pid":1,') });
-    expect(bench.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: 1 }]);
-  });
+    await worker.stop('SIGKILL');
+    const { code, stderr } = await bench.run(['poll']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('did not take the request within 30 s')]);
+    expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
+  }, 60_000);
 });
 
 describe.skipIf(noUser !== undefined)('poll as another user', () => {
-  it('says that this user may not signal the worker', async () => {
+  it('names the user who may not write the database', async () => {
     const bench = await setUp();
     mkdirSync(dirname(bench.database));
     for (const folder of [bench.folder, dirname(bench.database)]) chmodSync(folder, 0o755);
     const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
     const { code, stdout, stderr } = await bench.runProcess(['poll'], {}, { through: AS_NOBODY });
-    expect([code, stdout, stderr]).toEqual([
-      1,
-      '',
-      expect.stringContaining(
-        `may not send a signal to the worker (process ${worker.pid}) -> run this as the user of the worker, or as root`,
-      ),
-    ]);
+    expect([code, stdout, stderr]).toEqual([74, '', expect.stringContaining('nobody')]);
     expect(worker.alive()).toBe(true);
   });
 });

@@ -108,10 +108,17 @@ describe('a service over plain HTTP beyond a proxy', () => {
     const { bench, proxy, logins } = await startOffice('http', () => behaviour);
     const failed = await failToSync(bench, { http_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
     expect(failed).toMatchObject({ code: 1, kind: behaviour === 502 ? 'status' : 'network' });
-    expect(failed.message).toContain(behaviour === 502 ? 'with status 502' : 'the connection broke');
+    expect(failed.message).toContain(behaviour === 502 ? answeredBy(proxy) : 'the connection broke');
     expect(failed.logins).toHaveLength(4);
     expect(proxy.asked).toHaveLength(4);
     expect(logins()).toBe(behaviour === 'cut' ? 4 : 0);
+  });
+
+  it.each([401, 404, 400])('fails with the name of the proxy, which may have answered itself: %i', async (status) => {
+    const { bench, proxy } = await startOffice('http', () => status);
+    const failed = await failToSync(bench, { http_proxy: withPassword(proxy.url) }, PROXY_SECRETS);
+    expect(failed.message).toContain(`status ${status}`);
+    expect(failed.message).toContain(answeredBy(proxy));
   });
 
   it('is given up at the limit of an attempt if the proxy never answers', async () => {
@@ -136,6 +143,10 @@ describe('a service over plain HTTP beyond a proxy', () => {
     expect(failed.message).toContain('http_proxy');
   });
 });
+
+function answeredBy({ url }: ProxyServer): string {
+  return `The response came through the proxy ${url} (http_proxy), which may have made it itself.`;
+}
 
 describe('a service over TLS beyond a proxy', () => {
   beforeEach(({ skip }) => skip(noCertificates() !== undefined, noCertificates()));

@@ -20,7 +20,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)('a worker whose webhook hangs stops at o
   await expectCleanStop(bench, worker, signal);
   expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
   expect(bench.rows('SELECT message_type, failed_attempts FROM webhook')).toEqual([
-    { message_type: 'data.fresh', failed_attempts: 0 },
+    { message_type: 'leagues.changed', failed_attempts: 0 },
   ]);
 });
 

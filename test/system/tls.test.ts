@@ -113,7 +113,7 @@ describe('a service over TLS', () => {
         { error_kind: 'status', http_status: 307, attempts: 1 },
       ]);
       expect(exit.stderr).toContain(
-        `was redirected (status 307) to ${elsewhere.origin}, and redirects are not followed`,
+        `was redirected (status 307) to ${elsewhere.origin}/events/v1/leagues/, and redirects`,
       );
       expect(exit.stderr).toContain('; check LEAGUE_SYNC_BASE_URL.');
       expect(elsewhere.connections()).toBe(0);
@@ -127,10 +127,9 @@ describe('a service over TLS', () => {
     async (scheme) => {
       const { address, elsewhere, simulator, env } = await startRedirecting('login', scheme);
       const failed = await failToSync(setUpFor(address), env);
-      expect(failed).toMatchObject({ code: 77, kind: 'credentials', logins: [failed.message] });
-      expect(failed.message).toContain(
-        'The login was answered with status 307 and no login result; check LEAGUE_SYNC_BASE_URL',
-      );
+      expect(failed).toMatchObject({ code: 1, kind: 'status', logins: [failed.message] });
+      expect(failed.message).toContain(`was redirected (status 307) to ${elsewhere.origin}${LOGIN}, and redirects`);
+      expect(failed.message).toContain('; check LEAGUE_SYNC_BASE_URL.');
       expect(elsewhere.connections()).toBe(0);
       expect(simulator.requests).toEqual([]);
     },

@@ -247,6 +247,11 @@ is_tried_again_without_a_database() {
   ends_with 74 'activating auto-restart'
 }
 
+is_tried_again_until_its_address_is_there() {
+  write_settings 'LEAGUE_SYNC_LISTEN=192.0.2.1:9464'
+  ends_with 75 'activating auto-restart'
+}
+
 takes_a_credential() {
   local last
   last=$(ask 'SELECT max(id) FROM logins')
@@ -409,6 +414,7 @@ check 'a second worker starts beside it as documented, with a database, a page a
 check 'the second worker is removed as documented, but for its database' removes_the_second_worker_as_documented
 check 'after wrong settings it is not started again' stays_down_after_wrong_settings
 check 'without its database it is tried again' is_tried_again_without_a_database
+check 'before its address is there it is tried again' is_tried_again_until_its_address_is_there
 check 'the password can be a credential that only root can read, as documented' takes_a_credential
 check 'league-sync check takes that credential, as documented' checks_well_with_a_credential
 check 'systemctl stop ends it with exit code 0, and leaves one file that others can read' stops_cleanly

@@ -33,10 +33,10 @@ function linesAt(columns: number, more: readonly ChangeRow[] = rows): readonly s
 describe('changes at a terminal', () => {
   it('are aligned, one line per field, with the name truncated', () => {
     expect(linesAt(80)).toEqual([
-      '933   4 h ago     ~ Belgian Pro League     status              active → inactive',
+      '933   4 h ago     ~ Belgian Pro League  status              active → inactive',
       '1000  35 min ago  − UFL',
-      '1001  just now    ~ HockeyAllsvenskan pr…  rankings            false → true',
-      '                                           active_season_type  null → playoffs',
+      '1001  just now    ~ HockeyAllsvenskan…  rankings            false → true',
+      '                                        active_season_type  null → playoffs',
     ]);
     expect(linesAt(120)[2]).toContain('~ HockeyAllsvenskan presented…  rankings            false → true');
   });
@@ -44,10 +44,10 @@ describe('changes at a terminal', () => {
   it('have their fields below the name if there is no room beside it', () => {
     expect(linesAt(60)).toEqual([
       '933   4 h ago     ~ Belgian Pro League',
-      '      status              active → inactive',
+      '      status  active → inactive',
       '1000  35 min ago  − UFL',
       '1001  just now    ~ HockeyAllsvenskan presented by Example',
-      '      rankings            false → true',
+      '      rankings  false → true',
       '      active_season_type  null → playoffs',
     ]);
     expect(linesAt(40)).toEqual([

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/command-line-options.ts';
+import { createProgram } from '../../src/command-line/options.ts';
 import { PLAIN } from '../../src/terminal/style.ts';
 import { lookUp } from '../documents/references.ts';
 
@@ -56,7 +56,7 @@ describe('the help', () => {
     expect(examples.length).toBeLessThanOrEqual(4);
     for (const example of examples) {
       expect(example).toContain(`league-sync ${name}`.trim());
-      expect([example, lookUp(example, { clone: '.', database: 'test/fixtures/schema-3.db' })]).toEqual([
+      expect([example, lookUp(example, { clone: '.', database: 'test/fixtures/schema-2.db' })]).toEqual([
         example,
         'exists',
       ]);

@@ -55,6 +55,7 @@ describe('the settings', () => {
       runRetentionMs: 90 * 86_400_000,
       staleAfterMs: undefined,
       listen: { host: '127.0.0.1', port: 9464 },
+      allowedHosts: [],
       heartbeat: undefined,
       keepWal: false,
       publish: undefined,
@@ -66,7 +67,7 @@ describe('the settings', () => {
   it('are known under every published name', () => {
     const published = `BASE_URL ALLOW_HTTP USERNAME USERNAME_FILE PASSWORD PASSWORD_FILE DATABASE SCHEDULE
       PROFILE_SCHEDULE TIMEZONE STATUS LOGIN_LEEWAY ATTEMPT_TIMEOUT RUN_TIMEOUT MAX_BODY REMOVAL_LIMIT RUN_RETENTION
-      STALE_AFTER LISTEN HEARTBEAT_URL HEARTBEAT_URL_FILE WEBHOOK_URL WEBHOOK_URL_FILE
+      STALE_AFTER LISTEN ALLOWED_HOSTS HEARTBEAT_URL HEARTBEAT_URL_FILE WEBHOOK_URL WEBHOOK_URL_FILE
       WEBHOOK_SECRET WEBHOOK_SECRET_FILE KEEP_WAL POSTGRES_URL POSTGRES_URL_FILE
       POSTGRES_SCHEMA PUBLISH LOG_LEVEL LOG_FORMAT`;
     const names = published.split(/\s+/).map((name) => `LEAGUE_SYNC_${name}`);
@@ -89,6 +90,7 @@ describe('the settings', () => {
       LEAGUE_SYNC_RUN_RETENTION: '1d',
       LEAGUE_SYNC_STALE_AFTER: '20m',
       LEAGUE_SYNC_LISTEN: '[::1]:0',
+      LEAGUE_SYNC_ALLOWED_HOSTS: 'Leagues.Example.com., 10.0.0.7,[2001:DB8:0::1],bücher.example,',
       LEAGUE_SYNC_HEARTBEAT_URL: 'https://hc.example.com/ping/1',
       LEAGUE_SYNC_PUBLISH: '/srv/public.db',
       LEAGUE_SYNC_LOG_LEVEL: 'debug',
@@ -108,6 +110,7 @@ describe('the settings', () => {
       runRetentionMs: 86_400_000,
       staleAfterMs: 1_200_000,
       listen: { host: '::1', port: 0 },
+      allowedHosts: ['leagues.example.com', '10.0.0.7', '2001:db8::1', 'xn--bcher-kva.example'],
       publish: '/srv/public.db',
       log: { level: 'debug', format: 'pretty' },
     });
@@ -166,12 +169,19 @@ describe('the settings', () => {
     ['LEAGUE_SYNC_REMOVAL_LIMIT', '-5%'],
     ['LEAGUE_SYNC_LISTEN', '9464'],
     ['LEAGUE_SYNC_LISTEN', '::1:9464'],
+    ['LEAGUE_SYNC_ALLOWED_HOSTS', 'https://leagues.example.com'],
+    ['LEAGUE_SYNC_ALLOWED_HOSTS', 'localhost,leagues.example.com:80'],
+    ['LEAGUE_SYNC_ALLOWED_HOSTS', '[::1]:9464'],
+    ['LEAGUE_SYNC_ALLOWED_HOSTS', 'leagues.example.com leagues.example.net'],
+    ['LEAGUE_SYNC_ALLOWED_HOSTS', '*.example.com'],
     ['LEAGUE_SYNC_SCHEDULE', '* * * *'],
     ['LEAGUE_SYNC_SCHEDULE', 'off'],
     ['LEAGUE_SYNC_MAX_BODY', '0MB'],
     ['LEAGUE_SYNC_BASE_URL', 'api.example.com'],
     ['LEAGUE_SYNC_BASE_URL', 'ftp://api.example.com'],
     ['LEAGUE_SYNC_BASE_URL', 'https://api.example.com/?key=1'],
+    ['LEAGUE_SYNC_BASE_URL', 'https://api.example.com/events/v1/leagues/?status=active'],
+    ['LEAGUE_SYNC_BASE_URL', 'https://api.example.com/sports/players/v1'],
     ['LEAGUE_SYNC_BASE_URL', 'https://api.example.com/?'],
     ['LEAGUE_SYNC_BASE_URL', 'https://api.example.com/#top'],
     ['LEAGUE_SYNC_BASE_URL', 'https://player@api.example.com'],
@@ -236,7 +246,10 @@ describe('the settings', () => {
       { LEAGUE_SYNC_ATTEMPT_TIMEOUT: '3m' },
       'set it to 2m or less, or raise LEAGUE_SYNC_RUN_TIMEOUT',
     ],
-  ])('that contradict each other (%s) are warned of', (_, values, fix) => {
+    ['a step longer than its field', { LEAGUE_SYNC_SCHEDULE: '*/90 * * * *' }, 'a step in the next field'],
+    ['one in the other schedule', { LEAGUE_SYNC_PROFILE_SCHEDULE: '0 9-17/12 * * *' }, 'write the values themselves'],
+    ['an abbreviation that means Asia/Dhaka', { LEAGUE_SYNC_TIMEZONE: 'BST' }, 'such as Europe/London'],
+  ])('that contradict each other or hardly mean what was intended (%s) are warned of', (_, values, fix) => {
     const { warnings } = load(values);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]?.message).toContain(Object.keys(values)[0]);
@@ -248,6 +261,7 @@ describe('the settings', () => {
     [{ LEAGUE_SYNC_STALE_AFTER: '2m', LEAGUE_SYNC_SCHEDULE: '* * * * *' }],
     [{ LEAGUE_SYNC_ATTEMPT_TIMEOUT: '2m' }],
     [{ LEAGUE_SYNC_RUN_TIMEOUT: '10s' }],
+    [{ LEAGUE_SYNC_TIMEZONE: 'CET' }],
   ])('that agree (%j) cause no warning', (values) => {
     expect(load(values).warnings).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { findCredentials, fingerprintOf } from '../../src/config/credentials.ts';
@@ -20,6 +20,7 @@ describe('a secret in a file', () => {
     ['correct horse', 'correct horse'],
     [' spaces stay \n', ' spaces stay '],
     ['a:b\n', 'a:b'],
+    ['\uFEFFcorrect horse\n', 'correct horse'],
   ])('%j is its first line', (content, secret) => {
     using folder = makeFolder();
     expect(credentialsFrom(folder.write('secret', content)).read().password).toBe(secret);
@@ -43,16 +44,18 @@ describe('a secret in a file', () => {
   });
 
   it.each([
-    ['an empty file', ''],
-    ['an empty first line', '\nhunter22'],
-  ])('is not taken from %s', (_what, content) => {
+    ['an empty file', '', 'the first line of', 'is empty'],
+    ['an empty first line', '\nhunter22', 'the first line of', 'is empty'],
+    ['UTF-16', Buffer.from('\uFEFFhunter22', 'utf16le'), '', 'is in UTF-16'],
+    ['UTF-16 without a byte order mark', Buffer.from('hunter22', 'utf16le'), '', 'is in UTF-16'],
+  ])('is not taken from %s', (_what, content, before, after) => {
     using folder = makeFolder();
     const file = folder.write('secret', 'hunter22');
     const credentials = credentialsFrom(file);
-    folder.write('secret', content);
+    writeFileSync(file, content);
     const error = thrownBy(() => credentials.read());
     expect(error).toBeInstanceOf(CredentialsError);
-    expect(String(error)).toContain(`LEAGUE_SYNC_PASSWORD_FILE: the first line of ${file} is empty`);
+    expect(String(error)).toContain(`LEAGUE_SYNC_PASSWORD_FILE: ${before}${before && ' '}${file} ${after}`);
     expect(String(error)).not.toContain('hunter22');
   });
 });
@@ -103,5 +106,26 @@ describe('the settings of a secret', () => {
     expect(config.credentials.read().password).toBe('a:b');
     const wrong = { LEAGUE_SYNC_USERNAME: 'a:b', LEAGUE_SYNC_PASSWORD: 'p' };
     expect(() => load(wrong)).toThrow(/LEAGUE_SYNC_USERNAME: a username with a colon/);
+  });
+});
+
+describe('a secret that is probably not what was meant', () => {
+  const messagesFor = (password: string) =>
+    load({ LEAGUE_SYNC_PASSWORD: password }).warnings.map(({ message }) => message);
+
+  it.each([
+    ['hunter22 ', 'begins or ends with a space'],
+    ['\thunter22', 'begins or ends with a space'],
+    ['"hunter22"', 'is in quotes, which count as part of it'],
+    ['\u201Chunter22\u201D', 'is in quotes, which count as part of it'],
+    ['hunter\u200B22', 'has a character that is invisible or not in UTF-8'],
+    ['hunter\n22', 'has a character that is invisible or not in UTF-8'],
+    ['hunter\uFFFD22', 'has a character that is invisible or not in UTF-8'],
+  ])('(%j) is warned of, and used as it is', (password, what) => {
+    expect(messagesFor(password)).toEqual([`LEAGUE_SYNC_PASSWORD: the value ${what}`]);
+  });
+
+  it.each(['correct horse', 'p\u00E4ss', '"', `it's`, `'a"`])('is not %s', (password) => {
+    expect(messagesFor(password)).toEqual([]);
   });
 });

@@ -1,135 +1,135 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseSchedule } from '../../src/time/cron.ts';
-import { type Due, runScheduler } from '../../src/worker/scheduler.ts';
+import { expect, it } from 'vitest';
+import { describeSchedule } from '../../src/check/check.ts';
+import { staleAt } from '../../src/sync/stale-at.ts';
+import { parseSchedule, type Schedule } from '../../src/time/cron.ts';
+import { checkSchedule, type Due, runScheduler } from '../../src/worker/scheduler.ts';
 import { createTestClock } from '../support/clock.ts';
+import { changesOf, walk } from '../support/plain-walk.ts';
 
-const HOUR = 3_600_000;
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-function clockTime(instant: number): string {
-  return new Date(instant).toISOString().slice(11, 19);
-}
-
-/** The runs that are due while the clock runs for some hours, with one step. */
-async function watchOver(
-  expression: string,
-  timezone: string,
-  from: string,
-  hours: number,
-  step = { after: 0, by: 0 },
-) {
+/** The runs that are due while the clock runs for an hour, with one step after 20 minutes. */
+async function watchOver(expression: string, timezone: string, from: string, step = 0) {
   const clock = createTestClock(Date.parse(from));
-  const inTime = <T>(ask: () => T): T => {
-    vi.setSystemTime(clock.now());
-    return ask();
-  };
-  const schedule = inTime(() => parseSchedule(expression, timezone));
   const due: string[] = [];
   const onDue = (why: Due): void => {
-    due.push(`${why === 'schedule' ? '' : `${why} `}${clockTime(clock.now())}`);
+    const time = new Date(clock.now()).toISOString().slice(11, 19);
+    due.push(`${why === 'schedule' ? '' : `${why} `}${time}`);
   };
   const stop = new AbortController();
-  const watched = { schedule: { ...schedule, nextTime: () => inTime(schedule.nextTime) }, onDue };
-  const watching = runScheduler([watched], { clock, onTick: () => undefined }, stop.signal);
-  await clock.advance(step.after);
-  clock.step(step.by);
-  await clock.advance(hours * HOUR - step.after);
+  const jobs = [{ schedule: parseSchedule(expression, timezone), onDue }];
+  const watching = runScheduler(jobs, { clock, onTick: () => undefined }, stop.signal);
+  await clock.advance(20 * MINUTE);
+  clock.step(step);
+  await clock.advance(40 * MINUTE);
   stop.abort();
   await watching;
   return due;
 }
 
-describe('scheduled times around a DST change', () => {
-  it.each<[string, string, string, string, string]>([
-    ['the begin', 'Europe/Berlin', '*/30 * * * *', '2026-03-29T00:15:00Z', '00:30 01:00 01:30 02:00'],
-    ['the end', 'Europe/Berlin', '*/30 * * * *', '2026-10-25T00:15:00Z', '00:30 01:00 01:30 02:00'],
-    ['the begin', 'America/New_York', '*/30 * * * *', '2026-03-08T06:15:00Z', '06:30 07:00 07:30 08:00'],
-    ['the end', 'America/New_York', '*/30 * * * *', '2026-11-01T05:15:00Z', '05:30 06:00 06:30 07:00'],
-    ['the begin, once, in the hour left out', 'Europe/Berlin', '30 2 * * *', '2026-03-29T00:15:00Z', '01:30'],
-    ['the end, once, in the hour that comes twice', 'Europe/Berlin', '30 2 * * *', '2026-10-25T00:15:00Z', '00:30'],
-  ])('%s, in %s ("%s" from %s) each run once, at their time', async (_which, timezone, expression, from, times) => {
-    const due = await watchOver(expression, timezone, from, 2);
-    expect(due).toEqual(times.split(' ').map((time) => `${time}:00`));
-  });
-
-  it('the end, run again if the clock is also set back an hour by hand, and are made up if it is set right', async () => {
-    const from = '2026-10-25T01:15:00Z';
-    const back = await watchOver('*/30 * * * *', 'Europe/Berlin', from, 1, { after: 20 * MINUTE, by: -HOUR });
-    expect(back).toEqual(['01:30:00', '01:00:00']);
-    const ahead = await watchOver('*/30 * * * *', 'Europe/Berlin', from, 1, { after: 20 * MINUTE, by: HOUR });
-    expect(ahead).toEqual(['01:30:00', 'catch-up 02:35:01', '03:00:00']);
-  });
+it('scheduled times around a DST change run again if the clock is also set back, and are made up if it is set right', async () => {
+  const watch = (step: number) => watchOver('*/30 * * * *', 'Europe/Berlin', '2026-10-25T01:15:00Z', step);
+  expect(await watch(0)).toEqual(['01:30:00', '02:00:00']);
+  expect(await watch(-HOUR)).toEqual(['01:30:00', '01:00:00']);
+  expect(await watch(HOUR)).toEqual(['01:30:00', 'catch-up 02:35:01', '03:00:00']);
 });
 
-describe('the next scheduled time', () => {
-  it.each([
-    ['Europe/Berlin', '2026-03-29T01:00:00Z'],
-    ['Europe/Berlin', '2026-10-25T01:00:00Z'],
-    ['America/New_York', '2026-03-08T07:00:00Z'],
-    ['America/New_York', '2026-11-01T06:00:00Z'],
-    // A DST change of half an hour.
-    ['Australia/Lord_Howe', '2026-10-03T15:30:00Z'],
-    ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
-  ])('is right to the millisecond in %s around %s', (timezone, change) => {
-    const at = Date.parse(change);
-    const { nextTime } = parseSchedule('*/30 * * * *', timezone);
-    const after = (ms: number): number => {
-      vi.setSystemTime(at + ms);
-      return nextTime() - at;
-    };
-    expect([-1, 0, 1].map(after)).toEqual([0, 30 * MINUTE, 30 * MINUTE]);
+const ZONES = `Europe/Berlin Europe/London Atlantic/Azores America/New_York America/St_Johns America/Havana
+  America/Santiago America/Vancouver Africa/Casablanca Africa/Cairo Asia/Beirut Asia/Jerusalem Australia/Lord_Howe
+  Australia/Adelaide Pacific/Chatham Antarctica/Troll`.split(/\s+/);
+
+/** The days around a change in which these are compared. */
+const SCHEDULES: readonly (readonly [number, readonly string[]])[] = [
+  [
+    4,
+    [
+      ...['* * * * *', '*/5 * * * *', '*/7 * * * *', '*/15 * * * *', '*/20 * * * *', '*/30 * * * *', '0 * * * *'],
+      ...['15 * * * *', '45 * * * *', '59 * * * *', '7,37 * * * *', '0 */2 * * *', '30 */2 * * *', '30 1-3 * * *'],
+      ...['0 1,2,3 * * *', '*/20 0-3 * * *', '0-10 1-4 * * *', '*/10 0-2,22-23 * * *', '0 0-22 * * *', '30 0-23 * * *'],
+    ],
+  ],
+  [
+    8,
+    [
+      ...['30 2 * * *', '0 2 * * *', '0 3 * * *', '30 1 * * *', '30 3 * * *', '*/20 2 * * *', '0 0 * * *'],
+      ...['30 0 * * *', '59 23 * * *', '15 0,12 * * *', '30 2 * 3,4,10,11 *', '30 23 * * *'],
+    ],
+  ],
+  [
+    50,
+    [
+      ...['30 2 * * 0', '0 1 * * 6,0', '30 0 * * 1-5', '0 0 1 * *', '30 2 25-31 * 0', '30 4 1,15 * 5'],
+      ...['0 2 * 3,10 0', '30 1 */2 * 0'],
+    ],
+  ],
+];
+
+/** What the scheduler, which begins a few times before the change, finds due. */
+function walkOfScheduler({ nextTime }: Schedule, begin: number, count: number): readonly number[] {
+  let state = { next: nextTime(begin), lastCheck: begin };
+  return Array.from({ length: count }, () => {
+    const { next } = state;
+    state = checkSchedule(state, next, nextTime).state;
+    return next;
   });
-
-  /** The next scheduled time at each step of a day around a DST change. */
-  function nextTimesSeen(expression: string, timezone: string, from: string, everyMs: number) {
-    const { nextTime } = parseSchedule(expression, timezone);
-    const begin = Date.parse(from);
-    return Array.from({ length: Math.floor((4 * HOUR) / everyMs) }, (_, index) => {
-      vi.setSystemTime(begin + index * everyMs);
-      return { at: begin + index * everyMs, next: nextTime() };
-    });
-  }
-
-  it.each([
-    ['*/15 * * * *', 'Europe/Berlin', '2026-03-28T23:00:00Z'],
-    ['*/15 * * * *', 'Europe/Berlin', '2026-10-24T23:00:00Z'],
-    ['0 5 * * *', 'America/New_York', '2026-11-01T04:00:00Z'],
-  ])('is the same whenever it is asked for before it comes: "%s" in %s from %s', (expression, timezone, from) => {
-    expectSameTimes(nextTimesSeen(expression, timezone, from, 5 * MINUTE));
-  });
-
-  // Otherwise a start or a clock step in the hour before would miss the time or find another one.
-  it.each([
-    ['30 2 * * *', 'Europe/Berlin', '2026-03-28T23:00:00Z'],
-    ['30 2 * * *', 'Europe/Berlin', '2026-10-24T23:00:00Z'],
-    ['30 2 * * *', 'America/New_York', '2026-03-08T05:00:00Z'],
-    ['30 1 * * *', 'America/New_York', '2026-11-01T04:00:00Z'],
-  ])('in the hour of the change is the same whenever it is asked for: "%s" in %s from %s', (...asked) => {
-    expectSameTimes(nextTimesSeen(...asked, 5 * MINUTE));
-  });
-});
-
-describe('what the operations document promises of summer time', () => {
-  it.each([
-    ['the first run of the hour left out', '*/20 2 * * *', 'Europe/Berlin', '2026-03-29T00:15:00Z', '01:00'],
-    ['no gap for hours 0-23', '30 0-23 * * *', 'Europe/Berlin', '2026-10-25T00:15:00Z', '00:30 01:30'],
-    ['west of UTC, too, the first time', '30 1 * * *', 'America/New_York', '2026-11-01T05:15:00Z', '05:30'],
-    ['once, as not every hour is named', '30 */2 * * *', 'Europe/Berlin', '2026-10-25T00:15:00Z', '00:30'],
-  ])('%s: "%s" in %s from %s', async (_what, expression, timezone, from, times) => {
-    const due = await watchOver(expression, timezone, from, 2);
-    expect(due).toEqual(times.split(' ').map((time) => `${time}:00`));
-  });
-});
-
-function expectSameTimes(asked: readonly { readonly at: number; readonly next: number }[]): void {
-  const times = [...new Set(asked.map(({ next }) => next))].sort((one, other) => one - other);
-  const wrong = asked.filter(({ at, next }) => next !== times.find((any) => any > at));
-  expect(wrong.map(({ at, next }) => `${clockTime(at)} names ${new Date(next).toISOString()}`)).toEqual([]);
 }
+
+/** The polls that `check` lists; a time without a date is of the day before it. */
+function pollsOfCheck(schedule: Schedule, now: number): readonly number[] {
+  const { message } = describeSchedule({ schedule, profileSchedule: 'off' }, now);
+  let day = '';
+  return [...message.matchAll(/(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d)[, ]/g)].map(([, date = day, time]) => {
+    day = date;
+    return Date.parse(`${date}T${time}Z`);
+  });
+}
+
+/** When the schedule is asked, from the change on. Each case takes two of them; with TEST_ALL all. */
+const ASKED = [-25 * HOUR, -2 * HOUR, -29 * MINUTE, -1, 0, MINUTE, 31 * MINUTE, 61 * MINUTE, 25 * HOUR];
+const ASKED_AT_ONCE = process.env.TEST_ALL === '1' ? ASKED.length : 2;
+
+it.each(ZONES)(
+  'the scheduler, stale_at and check find in %s what a walk over the clock finds around each change of 2026 and 2027',
+  (zone) => {
+    const changes = changesOf(zone, 2026, 2028);
+    const cases = SCHEDULES.flatMap(([days, expressions]) => expressions.map((expression) => ({ days, expression })));
+    const wrong: string[] = [];
+    let compared = 0;
+    for (const [index, { days, expression }] of cases.entries()) {
+      const schedule = parseSchedule(expression, zone);
+      for (const change of changes) {
+        const times = walk(expression, change, days);
+        const compare = (what: string, found: readonly number[], expected: readonly number[]): void => {
+          compared += 1;
+          if (String(found.slice(0, expected.length)) === String(expected)) return;
+          const [first = 0] = found.filter((time, nth) => time !== expected[nth]);
+          wrong.push(
+            `${what}: "${expression}" around ${new Date(change.at).toISOString()}: ${new Date(first).toISOString()}`,
+          );
+        };
+        const begin = Math.max(1, times.findIndex((time) => time >= change.at) - 3);
+        compare('scheduler', walkOfScheduler(schedule, times[begin - 1] ?? 0, 9), times.slice(begin, begin + 9));
+        for (let nth = 0; nth < ASKED_AT_ONCE; nth += 1) {
+          const asked = change.at + (ASKED[(index + 4 * nth) % ASKED.length] ?? 0);
+          const next = times.filter((time) => time > asked).slice(0, 5);
+          compare('check', pollsOfCheck(schedule, asked), next);
+          const stale = staleAt({ schedule, runTimeoutMs: 0, staleAfterMs: undefined }, asked);
+          compare('stale_at', [Date.parse(stale)], next.slice(2, 3));
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(compared).toBeGreaterThanOrEqual(cases.length * 5);
+  },
+);
+
+it('check says how days are read, and shows the polls of a skipped hour', () => {
+  const now = Date.parse('2026-03-28T22:00:00Z');
+  const schedule = parseSchedule('30 2 * * *', 'Europe/Berlin');
+  const profileSchedule = parseSchedule('0 0 1,15 * 5', 'Europe/Berlin');
+  expect(describeSchedule({ schedule, profileSchedule }, now).message).toBe(
+    'next at 2026-03-29 01:30, 2026-03-30 00:30, 2026-03-31 00:30, 2026-04-01 00:30, 2026-04-02 00:30 UTC ' +
+      '("30 2 * * *", Europe/Berlin); profile "0 0 1,15 * 5", where either the day of month or the day of week suffices',
+  );
+});

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { expect, it } from 'vitest';
-import { networkFileSystemOf } from '../../src/store/disk.ts';
+import { networkProblem } from '../../src/store/disk.ts';
 
 it.each([tmpdir(), '/nowhere/at/all'])('%s is on no network file system', (folder) => {
-  expect(networkFileSystemOf(folder)).toBeUndefined();
+  expect(networkProblem('leagues.db', folder)).toBeUndefined();
 });

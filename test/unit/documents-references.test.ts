@@ -93,7 +93,7 @@ describe('a command line', () => {
 
 describe('the settings of the simulated service', () => {
   const example = 'X=1\nLEAGUE_SYNC_BASE_URL=\n\nLEAGUE_SYNC_USERNAME=\n\nLEAGUE_SYNC_PASSWORD=\n';
-  const readme = 'It listens on `http://x`; the\nusername is `player`, the password `secret-password`.';
+  const readme = 'It listens on `http://x`\n(username `player`, password `secret-password`).';
 
   it('are filled in as the README says', () => {
     const filled =

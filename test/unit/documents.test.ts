@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/command-line-options.ts';
+import { createProgram } from '../../src/command-line/options.ts';
 import { SETTING_NAMES, SETTINGS } from '../../src/config/settings.ts';
 import { EXIT } from '../../src/errors.ts';
 import { faults } from '../../src/simulator/faults.ts';
@@ -122,6 +122,16 @@ describe('prose', () => {
       .split(/^```/m)
       .filter((_, index) => index % 2 === 0);
     expect(outside.flatMap((part) => part.split('\n').filter(isTooLong))).toEqual([]);
+  });
+});
+
+describe('the Compose files', () => {
+  const OWN = /^LEAGUE_SYNC_(BASE_URL|(USERNAME|PASSWORD)(_FILE)?)$/;
+
+  it.each(['compose.yaml', 'deploy/compose-two.yaml'])('pass on every setting of .env by %s', (file) => {
+    const text = readFileSync(file, 'utf8');
+    const passed = [...text.matchAll(/^ +(LEAGUE_SYNC_\w+): \$\{\1:-.*\}$/gm)].map(([, name]) => name);
+    expect(passed.sort()).toEqual(SETTING_NAMES.filter((name) => !OWN.test(name)).sort());
   });
 });
 

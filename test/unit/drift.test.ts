@@ -13,14 +13,16 @@ it('the drift log keeps each departure once, and a thousand at most', () => {
   expect(log.list()).toHaveLength(999);
 });
 
-it('the drift log keeps the first league that shows a departure', () => {
+it('the drift log keeps the first league that shows a departure, but no endless id', () => {
   const log = createDriftLog();
   log.add([drift('a')], 'l1');
   log.add([drift('a'), drift('b')], 'l2');
   log.add([drift('c')]);
+  log.add([drift('d')], 'l'.repeat(201));
   expect(log.list()).toEqual([
     { ...drift('a'), example_league_id: 'l1' },
     { ...drift('b'), example_league_id: 'l2' },
     drift('c'),
+    { ...drift('d'), example_league_id: null },
   ]);
 });

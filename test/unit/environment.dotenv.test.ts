@@ -1,10 +1,12 @@
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { findOddLines } from '../../src/config/environment.ts';
+import { readSettings } from '../../src/config/environment.ts';
 
 const NAME = 'LEAGUE_SYNC_PASSWORD';
 /** A value in place of a secret. */
 const SECRET = 'swordfish';
+
+const findOddLines = (text: string, environment = {}) => readSettings(environment, text).warnings;
 
 function said(text: string): readonly string[] {
   return findOddLines(text).map(({ message }) => message);
@@ -23,10 +25,13 @@ describe('a line of .env', () => {
     [`${NAME}= # to be filled in`],
     [`${NAME}=abc # see issue#12`],
     [`${NAME}=abc ## a note`],
+    [`${NAME}="abc"#note`],
+    [`${NAME}=\n${NAME}=abc`],
+    ['HTTPS_PROXY=http://proxy:3128'],
     ['NODE_OPTIONS=--nonsense\nmy.key=a#b\nOTHER="first\nsecond"'],
     [`${NAME}=a\r\nLEAGUE_SYNC_USERNAME=b\r\n`],
   ])('%j is as it should be', (text) => {
-    expect(findOddLines(text)).toEqual([]);
+    expect(findOddLines(text, { HTTPS_PROXY: 'http://proxy:3128' })).toEqual([]);
   });
 
   it.each([
@@ -36,9 +41,18 @@ describe('a line of .env', () => {
     [`# comment\n\nexport ${NAME}`, 'line 3: is not NAME=value and is ignored'],
     [`league_sync_password=${SECRET}`, 'line 1: league_sync_password is not a setting and is ignored'],
     [`League-Sync-Password=${SECRET}`, 'line 1: League-Sync-Password is not a setting and is ignored'],
-    [`${NAME}="${SECRET}`, `line 1: the quote before the value of ${NAME} is never closed`],
+    [`${NAME}="${SECRET}`, `line 1: the quote before the value of ${NAME} is not closed on its line`],
     [`${NAME}=a#${SECRET}`, `line 1: the value of ${NAME} ends before the #`],
     [`${NAME}=#${SECRET}`, `line 1: the value of ${NAME} ends before the #`],
+    [`${NAME}=Pa$$ #1 ${SECRET}`, `line 1: the value of ${NAME} ends before the #`],
+    [`${NAME}="a\\"${SECRET}"`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
+    [`${NAME}="a"${SECRET}`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
+    [`${NAME}='a\\'${SECRET}'`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
+    [`${NAME}='a' '${SECRET}'`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
+    [`${NAME}=a\nX=y\n${NAME}=${SECRET}`, `line 3: ${NAME} is set in line 1, too, which is ignored`],
+    [`${NAME}=${SECRET}\n${NAME}=`, `line 2: ${NAME} is set in line 1, too, which is ignored`],
+    [`https_proxy=http://${SECRET}@proxy:3128`, 'line 1: https_proxy is not read from .env'],
+    [`PGPASSWORD=${SECRET}`, 'line 1: PGPASSWORD is not read from .env'],
   ])('%j is warned of, and its value not repeated', (text, message) => {
     const found = findOddLines(text);
     expect(found.map((fault) => fault.message)).toEqual([`.env, ${message}`]);
@@ -49,6 +63,13 @@ describe('a line of .env', () => {
     expect(findOddLines('league_sync_base_url=https://api.example.com')[0]?.fix).toBe(
       'rename it (did you mean LEAGUE_SYNC_BASE_URL?)',
     );
+  });
+
+  it('with a quote that another line closes is warned of, with what that line loses', () => {
+    expect(said(`${NAME}="${SECRET}\nLEAGUE_SYNC_USERNAME="player"`)).toEqual([
+      `.env, line 1: the quote before the value of ${NAME} is not closed on its line`,
+      '.env, line 2: is not NAME=value and is ignored',
+    ]);
   });
 
   it('after an open quote has the right line number', () => {

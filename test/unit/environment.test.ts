@@ -12,7 +12,7 @@ describe('the settings in force', () => {
     ['come from the environment', { [SCHEDULE]: 'a' }, {}, { [SCHEDULE]: 'a' }],
     ['come from .env where the environment has none', {}, { [SCHEDULE]: 'b' }, { [SCHEDULE]: 'b' }],
     ['are those of the environment where both have one', { [SCHEDULE]: 'a' }, { [SCHEDULE]: 'b' }, { [SCHEDULE]: 'a' }],
-    ['count an empty value as unset', { [SCHEDULE]: '' }, { [SCHEDULE]: 'b' }, { [SCHEDULE]: 'b' }],
+    ['count an empty value as unset', { [SCHEDULE]: '', [BEAT]: ' ' }, { [SCHEDULE]: 'b' }, { [SCHEDULE]: 'b' }],
     ['count an empty value in .env as unset', {}, { [SCHEDULE]: '' }, {}],
     ['hold nothing but our own names', { PATH: '/bin' }, { HTTPS_PROXY: 'http://proxy', league_sync_x: '1' }, {}],
     ['hide the file in .env behind a plain secret', { [USER]: 'a' }, { [USER_FILE]: 'f' }, { [USER]: 'a' }],
@@ -31,5 +31,22 @@ describe('the settings in force', () => {
   ])('%s', (_sentence, environment, dotenv, expected) => {
     const text = Object.entries(dotenv).map(([name, value]) => `${name}=${value}`);
     expect(readSettings(environment, text.join('\n')).values).toEqual(expected);
+  });
+
+  it.each([
+    [`${SCHEDULE}=  \n${USER}=a`, { [USER]: 'a' }],
+    [`${SCHEDULE}=\t\n\u00A0${USER}=a`, { [USER]: 'a' }],
+    [`${SCHEDULE}=b\r${USER}="a"\r`, { [SCHEDULE]: 'b', [USER]: 'a' }],
+    [`export ${USER} = 'a ' # note`, { [USER]: 'a ' }],
+  ])('of %j are those of its lines', (text, expected) => {
+    expect(readSettings({}, text)).toEqual({ values: expected, warnings: [], hasDotenv: true });
+  });
+
+  it('have a name in capitals, which a warning suggests', () => {
+    const { warnings } = readSettings({ league_sync_schedule: '* * * * *', League_Sync_Colour: 'red', path: '/bin' });
+    expect(warnings.map(({ message, fix }) => `${message} -> ${fix}`)).toEqual([
+      'league_sync_schedule is not a setting and is ignored -> rename it (did you mean LEAGUE_SYNC_SCHEDULE?)',
+      'League_Sync_Colour is not a setting and is ignored -> remove it, or look for its name in .env.example',
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { readPostgresUrl } from '../../src/config/postgres-url.ts';
 import { SettingsError, StoppedError } from '../../src/errors.ts';
 import { Follower } from '../../src/mirror/follower.ts';
 import { createTestClock } from '../support/clock.ts';
@@ -13,7 +14,10 @@ function startFailing() {
   const source = () => {
     reads += 1;
     if (reads > 1) throw new SettingsError([{ message: 'the file is gone', fix: 'make it anew' }]);
-    return { url: new URL('postgresql://db.example.com/leagues'), schema: 'league_sync' };
+    return {
+      server: readPostgresUrl('postgresql://role@db.example.com/leagues', 'URL', {}),
+      schema: 'league_sync',
+    };
   };
   const lines: { level: number; msg: string }[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });

@@ -16,7 +16,7 @@ function shownAfter(knownMs: number): readonly string[] {
     const ms = Math.min(knownMs, most);
     return { name, share: ms === 0 ? undefined : 0.9995, knownMs: ms };
   });
-  const page = String(renderShares({ shares: known, days: [], outages: [] }));
+  const page = String(renderShares(known));
   return [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?) <small>/g)].map(([, name, share]) => `${name}: ${share}`);
 }
 

@@ -77,7 +77,26 @@ describe('parsed JSON', () => {
     expect(isDeeperThan(value, 2 * MAX_DEPTH)).toBe(false);
   });
 
-  it.each([[''], ['{'], ['<html>'], ['{"a":1,}'], ['NaN'], ['01'], ['9007199254740993 x']])('refuses %j', (text) => {
+  it.each([
+    [String.raw`{"h":[],"a\\n":0}`, String.raw`{"h":1,"a\nb":{}}`],
+    [String.raw`{"i":[],"\\":0}`, String.raw`{"i":1,"\"":9007199254740993}`],
+    [String.raw`{"j":[],"\\":0}`, String.raw`{"j":1,"\n":[{"":{}}],"__proto__":"{:}\""}`],
+  ])('keeps keys that V8 mixes up with those of an earlier object: %s, then %s', (earlier, text) => {
+    JSON.parse(earlier);
+    expect(JSON.stringify(parseJson(text.replace(':{', ' \t\r\n:{')))).toBe(text);
+  });
+
+  it.each([
+    [''],
+    ['{'],
+    ['<html>'],
+    ['{"a":1,}'],
+    ['NaN'],
+    ['01'],
+    ['9007199254740993 x'],
+    ['{"\\n":1,}'],
+    ['{"\\n",1}'],
+  ])('refuses %j', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });

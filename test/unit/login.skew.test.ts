@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { findCredentials } from '../../src/config/credentials.ts';
+import { createConnection } from '../../src/service/connection.ts';
 import { createLogIn, type LoginRecord } from '../../src/service/login.ts';
-import { connect } from '../../src/service/open-service.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 
@@ -18,7 +18,7 @@ async function logInAt(wallAt: number) {
   const clock = createTestClock(wallAt);
   const recorded: LoginRecord[] = [];
   const transport = async () => createAnswer(body, { headers: { date: new Date(NOON).toUTCString() } });
-  const connection = connect(transport, {}, { clock, random: () => 0 });
+  const connection = createConnection(transport, {}, { clock, random: () => 0 });
   const logIn = createLogIn(connection, (login) => recorded.push(login));
   const token = await logIn({ reason: 'manual', runId: () => null }, credentials, new AbortController().signal);
   return { recorded: recorded[0]?.clockSkewMs, token };

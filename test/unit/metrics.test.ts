@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../src/errors.ts';
+import type { WorkerEvent } from '../../src/events.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { Monitor } from '../../src/observe/monitor.ts';
-import { NO_COUNTS, type RunReport, type WorkerEvent } from '../../src/sync/report.ts';
+import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock } from '../support/clock.ts';

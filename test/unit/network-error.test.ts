@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeNetworkError } from '../../src/service/network-error.ts';
+import { describeNetworkError } from '../../src/http/network-error.ts';
 
 const REQUEST = 'GET https://api.example.com/events/v1/leagues/';
 

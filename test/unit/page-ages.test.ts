@@ -8,7 +8,7 @@ const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 const HOURS = [7_199_999, 7_200_000, 2 * DAY - 1, 2 * DAY, 400 * DAY];
 const AGES_MS = [0, 1, 999, 1_000, 1_001, 59_999, 119_999, 120_000, ...HOURS];
-const FORMS = ['ago', 'old', 'until'] as const;
+const FORMS = ['ago', 'old', 'for', 'until'] as const;
 
 describe('an age', () => {
   it.each(FORMS)('reads the same in the browser and from the worker (%s)', (form) => {
@@ -23,6 +23,7 @@ describe('an age', () => {
     ['ago', 82 * SECOND, '82 s ago'],
     ['ago', 0, 'just now'],
     ['old', 82 * SECOND, '82 s old'],
+    ['for', 82 * SECOND, '82 s'],
     ['until', -82 * SECOND, 'in 82 s'],
     ['until', 0, 'now'],
     ['until', 82 * SECOND, 'now'],

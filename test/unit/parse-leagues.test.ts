@@ -194,6 +194,16 @@ describe('an element', () => {
     expect([...leagues.keys()]).toEqual(['good-0']);
   });
 
+  it('that is longer than 100,000 characters is rejected without a text of its own, but as itself', async () => {
+    const elements = ['a', 'b', 'b'].map((last) => ({ league_id: 'l1', big: 'x'.repeat(100_000) + last }));
+    const { rejections, duplicates } = await parseElements(among(...elements));
+    expect(duplicates).toBe(1);
+    expect(rejections.map(({ raw }) => JSON.parse(raw))).toEqual([
+      { league_id: 'l1', note: 'is too long to be kept (100028 characters)', sha256: expect.any(String) },
+      expect.objectContaining({ league_id: 'l1' }),
+    ]);
+  });
+
   it('that is nested as deeply as a database can read is stored', async () => {
     const { leagues } = await parseElements([makeLeague('l1', { default_markets: nested(400) })]);
     expect(leagues.get('l1')?.league.default_markets).toBe(JSON.stringify(nested(400)));

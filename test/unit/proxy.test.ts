@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chooseProxy, isLoopback } from '../../src/config/proxy.ts';
+import { isLoopback } from '../../src/config/host.ts';
+import { chooseProxy, findNetworkWarnings } from '../../src/config/proxy.ts';
 import { type Problem, SettingsError } from '../../src/errors.ts';
 
 const PROXY = { http_proxy: 'http://proxy.example.test:3128' };
@@ -54,6 +55,15 @@ describe('the proxy to a service', () => {
     ['[2001:db8::1]:8443', 'https://[2001:db8::1]:8443', true],
     ['2001:db8::1', 'https://[2001:db8::1]', true],
     ['192.0.2.7', 'https://192.0.2.7', true],
+    ['10.0.0.0/8', 'https://10.200.3.4', true],
+    ['10.1.2.3/8,[2001:DB8::]/32', 'https://[2001:db8:0:1::7]', true],
+    ['2001:db8::/32', 'https://[2001:db9::1]', false],
+    ['10.0.0.0/8', 'https://[::ffff:10.1.2.3]', true],
+    ['10.0.0.0/8', 'https://11.0.0.1', false],
+    ['10.0.0.0/8', 'https://10.0.0.1.example.com', false],
+    ['2001:DB8:0:0::1', 'https://[2001:db8::1]', true],
+    ['bücher.example', 'https://xn--bcher-kva.example', true],
+    ['0.2.7', 'https://192.0.2.7', false],
     ['example.com:80', 'https://api.example.com', false],
     ['ple.com', 'https://api.example.com', false],
     ['api.example.com.evil.test', 'https://api.example.com', false],
@@ -63,6 +73,29 @@ describe('the proxy to a service', () => {
     for (const name of ['no_proxy', 'NO_PROXY']) {
       expect(choose(target, { ...PROXY, [name]: exemptions }).proxy === undefined).toBe(out);
     }
+  });
+
+  it('is warned of if an entry of no_proxy can match nothing', () => {
+    const good = ['*', '.a.test', '*.a.test:8443', '10.0.0.0/8', '::/0', '[2001:db8::]/32', '2001:db8::1', '[::2]:80'];
+    const idle = [
+      '10.*',
+      '192.168.',
+      '10.1',
+      '10.0.0.0/33',
+      '10.0.0/8',
+      'a.test/8',
+      '::/129',
+      'https://a.test',
+      '*.',
+      ':80',
+    ];
+    const others = ['a.test:99999', 'a.test;b.test', '[::1', 'fe80::1%eth0', '<local>', 'a@b.test', 'a.*.test'];
+    const no_proxy = [...good, ...idle, ...others, ''].join(', ');
+    expect(findNetworkWarnings({ ...PROXY, no_proxy }).map(({ message }) => message)).toEqual(
+      [...idle, ...others].map((entry) => `no_proxy: "${entry}" is no name, address or network, and is ignored`),
+    );
+    expect(findNetworkWarnings({ no_proxy })).toEqual([]);
+    expect(findNetworkWarnings({ ALL_PROXY: 'socks5://a:1' })[0]?.message).toBe('ALL_PROXY is not used');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSecrets, type Secrets } from '../../src/redact.ts';
+import { createSecrets, redact, type Secrets } from '../../src/redact.ts';
 
 const PAIR = Buffer.from('player:hunter22').toString('base64');
 
@@ -53,6 +53,11 @@ describe('a redacted message', () => {
     expect(secrets.scrub('the cat')).toBe('the cat');
   });
 
+  it.each(['p', 'user', 'password', 'Login'])('does not tell that the secret is %s, a word of messages', (secret) => {
+    const message = 'password authentication failed for user "x"; the Login was refused';
+    expect(redact(message, [secret])).toBe(message);
+  });
+
   it('contains no password after many tokens', () => {
     const secrets = createFilled();
     for (let login = 0; login < 200; login += 1) secrets.addTokens(`access-${login}`, `refresh-${login}`);
@@ -91,6 +96,13 @@ describe('a redacted message', () => {
 });
 
 describe('redacted data', () => {
+  it('contains none of many long tokens', () => {
+    const secrets = createSecrets(() => 0);
+    const tokens = Array.from({ length: 100 }, (_, login) => `${login}${'aB9+'.repeat(4_000)}`);
+    secrets.addTokens(...tokens);
+    expect(secrets.scrubTokens(`["${tokens[50]}","50aB9+"]`)).toBe('["[secret]","50aB9+"]');
+  });
+
   it('contains no token and no Basic pair', () => {
     const data = `access-abc refresh-abc ${PAIR} player:hunter22`;
     expect(createFilled().scrubTokens(data)).toBe('[secret] [secret] [secret] [secret]');

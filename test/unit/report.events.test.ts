@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createEvents, type WorkerEvent } from '../../src/sync/report.ts';
+import { createEvents, type WorkerEvent } from '../../src/events.ts';
 import { createTestLog } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHttpDate } from '../../src/service/response.ts';
+import { parseHttpDate } from '../../src/http/response.ts';
 
 describe('an HTTP date', () => {
   it.each([

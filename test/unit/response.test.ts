@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { describeNonObject, isTransient, readMessage, readObject, serverTime } from '../../src/service/response.ts';
+import { isTransient, readObject, serverTime } from '../../src/http/response.ts';
+import { createSecrets } from '../../src/redact.ts';
+import { createConnection } from '../../src/service/connection.ts';
+import { describeUnexpected, readMessage } from '../../src/service/failure.ts';
+import type { ServiceResponse } from '../../src/service/transport.ts';
 import { createAnswer } from '../support/unit-answer.ts';
+
+/** The error for the answer, if this function removes secrets. */
+function explain(answer: ServiceResponse, scrub = (text: string) => text) {
+  const connection = createConnection(async () => answer);
+  return describeUnexpected('GET', answer, { ...connection, secrets: { ...connection.secrets, scrub } });
+}
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 
@@ -38,15 +48,15 @@ describe('a body', () => {
   ])('of %s is not an object, and is described without being quoted', async (_what, body, described) => {
     const answer = createAnswer(body, { status: 200, headers: { 'content-type': 'text/html; charset=x' } });
     expect(await readObject(answer.body)).toBeUndefined();
-    expect(describeNonObject(answer, 'GET /x', (text) => text).message).toBe(
-      `The response to GET /x (status 200, text/html) is ${described}; check that LEAGUE_SYNC_BASE_URL is the address of the service.`,
+    expect(explain(answer).message).toBe(
+      `The response to GET https://api.example.com/x (status 200, text/html) is ${described}; check that LEAGUE_SYNC_BASE_URL is the address of the service, with its path.`,
     );
   });
 
   it('is described without a secret in its content type', () => {
     const answer = createAnswer('', { headers: { 'content-type': 'token-abc' } });
     const scrub = (text: string) => text.replaceAll('token-abc', '[secret]');
-    expect(describeNonObject(answer, 'GET /x', scrub).message).toContain('(status 200, [secret])');
+    expect(explain(answer, scrub).message).toContain('(status 200, [secret])');
   });
 
   it('is redacted before it is parsed', async () => {
@@ -55,6 +65,18 @@ describe('a body', () => {
       a: '[secret]',
       '[secret]': 1,
     });
+  });
+
+  it.each([
+    String.raw`{"leagues":\u005b\u005d}`,
+    String.raw`{"priority":\u0031\u0032}`,
+    String.raw`{\u0022a\u0022:1}`,
+    String.raw`{"a":1\/}`,
+  ])('is not JSON if it has escapes outside strings, with a token or without: %s', async (body) => {
+    const secrets = createSecrets();
+    secrets.addTokens('token-abc');
+    for (const text of [body, body.replace('{', String.raw`{"t":"\u0074oken-abc",`)])
+      expect(await readObject(createAnswer(text).body, secrets.scrubTokens)).toBeUndefined();
   });
 
   it('may be part of a larger buffer', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRetryAfter, readRetryAfter, remainingMs } from '../../src/service/retry-after.ts';
+import { createRetryAfter, readRetryAfter, remainingMs } from '../../src/http/retry-after.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createAnswer } from '../support/unit-answer.ts';
 

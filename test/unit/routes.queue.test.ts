@@ -13,7 +13,7 @@ it('pages are rendered one at a time, and excess requests get 503', async () => 
     drawing -= 1;
     return textResponse('drawn');
   });
-  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams() });
+  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams(), isHostAllowed: true });
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask()));
   const statuses = answers.map(({ status }) => status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(8);
@@ -29,7 +29,7 @@ it('a page that fails leaves the queue', async () => {
     failures += 1;
     throw new Error('not drawn');
   });
-  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams() });
+  const ask = async () => respond({ method: 'GET', path: '/', query: new URLSearchParams(), isHostAllowed: true });
   for (let page = 0; page < 8; page += 1) await expect(ask()).rejects.toThrow('not drawn');
   expect((await ask()).status).toBe(200);
 });

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { createRetryAfter } from '../../src/http/retry-after.ts';
 import { openLog } from '../../src/log.ts';
-import { createRetryAfter } from '../../src/service/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import { RunQueue } from '../../src/worker/run-queue.ts';
 import { createTestClock } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, type RunError, StatusError, StoppedError } from '../../src/errors.ts';
-import { createRetryAfter } from '../../src/service/retry-after.ts';
+import { createRetryAfter } from '../../src/http/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { RunQueue } from '../../src/worker/run-queue.ts';
@@ -31,7 +31,7 @@ function createStage() {
   const { log, lines } = createTestLog();
   let running = 0;
   let most = 0;
-  let against: CredentialsError | undefined;
+  let against: RunError | undefined;
   let end: (failure?: Failure) => void = () => undefined;
   const poll = (kind: RunKind) => async (trigger: Trigger) => {
     started.push(`${kind} ${trigger}`);
@@ -57,7 +57,7 @@ function createStage() {
     end(failure);
     await setImmediate();
   };
-  const object = (error: CredentialsError | undefined): void => {
+  const object = (error: RunError | undefined): void => {
     against = error;
   };
   return { clock, pause, queue, started, outcomes, most: () => most, endRun, object, stop, lines };
@@ -109,6 +109,18 @@ describe('the run queue', () => {
     expect(wordsOf(lines)).toEqual(['warn leagues: skipped: the previous run is still in progress']);
     expect(lines).toMatchObject([{ kind: 'leagues', trigger: 'schedule' }]);
     await endRun();
+  });
+
+  it('polls once more for a person who asks while a run is in progress', async () => {
+    const { queue, endRun, started } = createStage();
+    queue.request('leagues', 'start');
+    await setImmediate();
+    expect(queue.request('leagues', 'manual')).toBe(true);
+    expect(queue.request('leagues', 'manual')).toBe(true);
+    await endRun();
+    await endRun();
+    await queue.idle();
+    expect(started).toEqual(['leagues start', 'leagues manual']);
   });
 
   it('logs once that scheduled runs are postponed, and for each SIGHUP again', async () => {
@@ -189,9 +201,11 @@ describe('the run queue', () => {
     expect(started).toEqual(['leagues schedule']);
   });
 
-  it('makes up once for a run that failed for the credentials, when they may be tried again', async () => {
+  it.each([
+    new CredentialsError('The service refused the login (status 401).'),
+    new StatusError(false, 'The login was answered with status 404.'),
+  ])('makes up once for a run that failed for the login, when that may be tried again: $message', async (error) => {
     const { queue, started, endRun, object } = createStage();
-    const error = new CredentialsError('The service refused the login (status 401).');
     queue.request('leagues', 'schedule');
     object(error);
     await endRun({ error, postponed: false });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkSchedule } from '../../src/worker/scheduler.ts';
 import { RUNS } from '../support/league-lists.ts';
-import { nthTimeAfter, startTestScheduler } from '../support/test-scheduler.ts';
+import { startTestScheduler, timeAfter } from '../support/test-scheduler.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -22,7 +22,7 @@ describe('a clock that steps back', () => {
   ])('%s waits for the first scheduled time after that', (_where, to, next) => {
     const now = NOON + to;
     const found = checkSchedule({ next: NOON + 5 * MINUTE, lastCheck: NOON + 3 * MINUTE }, now, () =>
-      nthTimeAfter(now, 5 * MINUTE),
+      timeAfter(now, 5 * MINUTE),
     );
     expect(found).toEqual({ state: { next: NOON + next, lastCheck: now } });
   });
@@ -64,17 +64,17 @@ it('after any clock step, the next scheduled time is the first one after the clo
   fc.assert(
     fc.property(seen, shift, fc.constantFrom(SECOND, MINUTE, HOUR), (at, moved, everyMs) => {
       const now = at + moved;
-      const next = nthTimeAfter(at, everyMs);
+      const next = timeAfter(at, everyMs);
       let asked = 0;
       const found = checkSchedule({ next, lastCheck: at }, now, () => {
         asked += 1;
-        return nthTimeAfter(now, everyMs);
+        return timeAfter(now, everyMs);
       });
       expect(found.due !== undefined).toBe(now >= next);
       expect(asked).toBeLessThanOrEqual(1);
       // A small step back is a clock correction, and must not repeat the last run.
       const isCorrected = moved < 0 && moved >= -2 * SECOND;
-      expect(found.state).toEqual({ next: isCorrected ? next : nthTimeAfter(now, everyMs), lastCheck: now });
+      expect(found.state).toEqual({ next: isCorrected ? next : timeAfter(now, everyMs), lastCheck: now });
     }),
     RUNS,
   );

@@ -41,14 +41,8 @@ describe('scheduled runs', () => {
     const stop = new AbortController();
     const seen: string[] = [];
     let looks = 0;
-    const watched = (name: string, nthTimeAfter: (now: number) => number) => ({
-      schedule: {
-        expression: '',
-        timezone: 'UTC',
-        nextTime: () => nthTimeAfter(clock.now()),
-        nextTimes: () => [],
-        nthTimeAfter: () => 0,
-      },
+    const watched = (name: string, timeAfter: (now: number) => number) => ({
+      schedule: { nextTime: (now = clock.now()) => timeAfter(now) },
       onDue: (due: Due) => seen.push(`${name} ${due} ${new Date(clock.now()).toISOString().slice(11, 19)}`),
     });
     const onTick = () => {

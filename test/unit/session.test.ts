@@ -1,5 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { CredentialsError, RetryAfterError, RunError, StoppedError, TransportError } from '../../src/errors.ts';
+import {
+  ContractError,
+  CredentialsError,
+  RetryAfterError,
+  RunError,
+  StatusError,
+  StoppedError,
+  TransportError,
+} from '../../src/errors.ts';
 import type { Resource } from '../../src/service/backoff.ts';
 import type { LogIn, LoginReason } from '../../src/service/login.ts';
 import { Session } from '../../src/service/session.ts';
@@ -75,10 +83,10 @@ function createStage({ leewayMs = 5 * MINUTE, fails = () => undefined, loginTake
     logins,
     loginRuns,
     moments: () => logins.map(({ at }) => at),
-    use: async (resource: Resource = 'leagues') => (await session.token(resource, signal)).token.accessToken,
+    use: async (resource: Resource = 'leagues') => (await session.token(resource, signal)).accessToken,
     replace: async (resource: Resource, token: Token) => {
       session.discard(token);
-      return (await session.token(resource, signal)).token;
+      return await session.token(resource, signal);
     },
     keep: () => session.keepRenewed(signal),
     rotate: (password: string) => {
@@ -290,8 +298,12 @@ describe('a session', () => {
 });
 
 describe('a session whose credentials are refused', () => {
-  it('tries again after a minute, doubling to an hour', async () => {
-    const { keep, clock, moments, stop } = createStage({ fails: refusal });
+  it.each<[string, () => RunError]>([
+    ['', refusal],
+    [', or whose login gets 404', () => new StatusError(false, 'Not found.', { httpStatus: 404 })],
+    [', or whose login gets a page', () => new ContractError('The response is an HTML page.', { httpStatus: 200 })],
+  ])('tries again after a minute, doubling to an hour%s', async (_, fails) => {
+    const { keep, clock, moments, stop } = createStage({ fails });
     const keeping = keep();
     await clock.advance(6 * HOUR);
     const minutes = [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303];
@@ -331,9 +343,9 @@ describe('a session whose credentials are refused', () => {
     await clock.advance(20 * SECOND);
     const until = clock.now() + 40 * SECOND;
     const second = await rejectionOf(use());
-    expect(second).toBeInstanceOf(CredentialsError);
+    expect(second).toMatchObject({ kind: 'credentials', httpStatus: 401 });
     expect(String(second)).toContain(`The next try is at ${new Date(until).toISOString()}`);
-    expect(session.credentialFailure()).toEqual({ subject: 'login', error: first, until });
+    expect(session.failure()).toEqual({ subject: 'login', error: first, until });
     expect(logins).toHaveLength(1);
   });
 
@@ -343,14 +355,11 @@ describe('a session whose credentials are refused', () => {
     const until = clock.now() + MINUTE;
     const tellsUntil = async (ms: number): Promise<void> => {
       expect(String(await rejectionOf(use()))).toContain(`The next try is at ${new Date(ms).toISOString()}`);
-      expect(session.credentialFailure()).toMatchObject({ until: ms });
+      expect(session.failure()).toMatchObject({ until: ms });
     };
     clock.step(2 * HOUR);
     await tellsUntil(until + 2 * HOUR);
     clock.step(-4 * HOUR);
-    await tellsUntil(until - 2 * HOUR);
-    // A difference this small is the time between two readings, not a step.
-    clock.step(SECOND / 2);
     await tellsUntil(until - 2 * HOUR);
   });
 
@@ -359,7 +368,7 @@ describe('a session whose credentials are refused', () => {
     await rejectionOf(use());
     session.retryNow();
     expect(await use()).toBe('token-2');
-    expect(session.credentialFailure()).toBeUndefined();
+    expect(session.failure()).toBeUndefined();
     expect(logins).toHaveLength(2);
   });
 
@@ -385,7 +394,7 @@ describe('a session whose credentials are refused', () => {
     await clock.advance(4 * SECOND);
     failWith(() => undefined);
     await clock.advance(30 * SECOND);
-    expect(moments()).toEqual([0, 15 * SECOND]);
+    expect(moments()).toEqual([0, 5 * SECOND]);
     stop();
     await keeping;
   });
@@ -410,7 +419,7 @@ describe('a session whose credentials are refused', () => {
     await clock.advance(58 * MINUTE);
     expect(await use()).toBe('token-1');
     await clock.advance(2 * MINUTE);
-    expect(await rejectionOf(use())).toBeInstanceOf(CredentialsError);
+    expect(await rejectionOf(use())).toMatchObject({ kind: 'credentials' });
     stop();
     await keeping;
   });
@@ -504,17 +513,40 @@ describe('a session whose token is rejected', () => {
     expect(await stage.replace('leagues', await take(stage))).toMatchObject({ accessToken: 'token-2' });
   });
 
-  it('marks tokens as a trial until the resource accepts one', async () => {
+  it('may not be replaced within a run again until the resource accepts one', async () => {
     const stage = createStage();
-    const isTrial = async (resource: Resource) =>
-      (await stage.session.token(resource, new AbortController().signal)).isTrial;
-    expect(await isTrial('leagues')).toBe(false);
+    const mayReplace = async (resource: Resource) => {
+      await stage.use(resource);
+      return stage.session.mayReplace(resource, refusal());
+    };
+    expect(await mayReplace('leagues')).toBe(true);
     stage.session.reportRejected('leagues', await take(stage), refusal());
     await stage.clock.advance(MINUTE);
-    expect([await isTrial('leagues'), await isTrial('profile')]).toEqual([true, false]);
+    expect([await mayReplace('leagues'), await mayReplace('profile')]).toEqual([false, true]);
     stage.session.reportAccepted('leagues');
-    expect(await isTrial('leagues')).toBe(false);
+    expect(await mayReplace('leagues')).toBe(true);
     expect(stage.logins.map(({ reason }) => reason)).toEqual(['start', 'rejected-token']);
+  });
+
+  it('is kept if even a fresh one gets result=fail; it is replaced for that after a minute, doubling to an hour', async () => {
+    const stage = createStage({ lifeMs: 60 * DAY });
+    const failure = () => new StatusError(false, 'The service answered with a failure (status 200, result=fail).');
+    const minutes: number[] = [];
+    for (let minute = 0; minute < 130; minute += 1) {
+      expect(stage.session.blockedBy('leagues')).toBeUndefined();
+      let token = await take(stage);
+      if (stage.session.mayReplace('leagues', failure())) {
+        minutes.push(minute);
+        token = await stage.replace('leagues', token);
+      }
+      stage.session.reportRejected('leagues', token, failure());
+      expect(stage.session.current()).toBe(token);
+      expect(stage.session.failure()).toBeUndefined();
+      await stage.clock.advance(MINUTE);
+    }
+    expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 63, 123]);
+    // A revoked token is replaced at once.
+    expect(stage.session.mayReplace('leagues', refusal())).toBe(true);
   });
 
   it('starts at a minute again once the resource accepts a request', async () => {
@@ -531,10 +563,10 @@ describe('a session whose token is rejected', () => {
   it('names the failure that blocks polls of the leagues, even if the profile is tried again first', async () => {
     const stage = createStage();
     stage.session.reportRejected('profile', await take(stage, 'profile'), refusal());
-    expect(stage.session.credentialFailure()).toMatchObject({ subject: 'profile' });
+    expect(stage.session.failure()).toMatchObject({ subject: 'profile' });
     await stage.clock.advance(10 * SECOND);
     stage.session.reportRejected('leagues', await take(stage), refusal());
-    expect(stage.session.credentialFailure()).toMatchObject({ subject: 'leagues' });
+    expect(stage.session.failure()).toMatchObject({ subject: 'leagues' });
     expect(stage.session.blockedBy('leagues')).toBeDefined();
   });
 
@@ -542,11 +574,11 @@ describe('a session whose token is rejected', () => {
     const stage = createStage();
     const keeping = stage.keep();
     stage.session.reportRejected('leagues', await take(stage), refusal());
-    expect(stage.session.credentialFailure()).toMatchObject({ until: stage.clock.now() + MINUTE });
+    expect(stage.session.failure()).toMatchObject({ until: stage.clock.now() + MINUTE });
     if (why === 'retryNow') stage.session.retryNow();
     else stage.rotate('new');
     await stage.clock.advance(10 * SECOND);
-    expect(stage.session.credentialFailure()).toBeUndefined();
+    expect(stage.session.failure()).toBeUndefined();
     expect(await stage.use()).toBe('token-2');
     stage.stop();
     await keeping;

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredStates, Told } from '../../src/store/tables/webhook.ts';
-import { describeChange, findUntold, isOutdated, toldAtFirst, toldBy, toStates } from '../../src/webhook/states.ts';
+import {
+  describeChange,
+  findUntold,
+  hasEndedUntold,
+  isOutdated,
+  passOver,
+  toldBy,
+  toStates,
+} from '../../src/webhook/states.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const FRESH: StoredStates = {
@@ -41,7 +49,16 @@ describe('what a receiver has not been told', () => {
 
   it('is nothing of what holds at the first start', () => {
     const states = statesOf({ ...STALE, held_since: 'b', last_login: 'refused' });
-    expect(findUntold(states, toldAtFirst(states))).toBeUndefined();
+    expect(findUntold(states, passOver(states))).toBeUndefined();
+  });
+
+  it('is nothing of the end of a state that was not told, which counts from then on', () => {
+    const passed = passOver(statesOf({ ...STALE, last_login: 'refused' }));
+    expect(findUntold(statesOf({}), passed)).toBeUndefined();
+    expect(hasEndedUntold(statesOf({}), passed)).toBe(true);
+    expect(passOver(statesOf({}), passed)).toMatchObject({ told_stale: false, told_refused: false });
+    // What was told stays so, also if it is passed over.
+    expect(passOver(statesOf(STALE), { ...NOTHING_TOLD, told_stale: true })).toMatchObject({ told_stale: true });
   });
 });
 

@@ -17,7 +17,7 @@ type Fold = { readonly kind: Kind; readonly examples: readonly RecentChange[] };
 const SIGNS: Readonly<Record<Kind, string>> = { added: '+', changed: '~', removed: '−', restored: '↺' };
 
 export const pathToPoll = (id: number, kind: Kind, page = 1): string =>
-  pathWith('/changes', { poll: id, kind, page: page > 1 ? page : undefined });
+  pathWith('changes', { poll: id, kind, page: page > 1 ? page : undefined });
 
 /** The changes of each poll under its time. Of each change, at most `maxFields` fields are shown. */
 export function renderPolls(views: readonly PollView[], now: number, maxFields: number): Html {

@@ -64,20 +64,20 @@ export function renderChanges(filter: PollFilter, { views, hasOlder, hasNewer }:
   const { day, kind } = filter;
   const ids = { newer: views[0]?.poll.id, older: views.at(-1)?.poll.id };
   const link = (name: 'newer' | 'older', words: string): Html =>
-    html`<li><a href="${pathWith('/changes', { day, kind, [name]: ids[name] })}">${words}</a></li>`;
+    html`<li><a href="${pathWith('changes', { day, kind, [name]: ids[name] })}">${words}</a></li>`;
   const pager =
     hasOlder || hasNewer
       ? html`<nav aria-label="Pages"><ul class="pages">${hasNewer ? link('newer', '← Newer') : ''}${hasOlder ? link('older', 'Older →') : ''}</ul></nav>`
       : '';
   return html`<section aria-labelledby="changes-title" data-part="choice"><div class="top"><h1 id="changes-title">Changes${day === undefined ? '' : ` of ${day}`}</h1></div>
-<form action="/changes" method="get"><label>Day (UTC) <input type="date" name="day" value="${day ?? ''}"></label>${kind === undefined ? '' : html`<input type="hidden" name="kind" value="${kind}">`}<button type="submit">Show</button></form>
+<form action="changes" method="get"><label>Day (UTC) <input type="date" name="day" value="${day ?? ''}"></label>${kind === undefined ? '' : html`<input type="hidden" name="kind" value="${kind}">`}<button type="submit">Show</button></form>
 ${renderKinds(day, kind)}</section>
 <section aria-label="List of changes" data-part="changes"><div class="top"><h2>Newest first</h2></div>${renderPolls(views, now, MAX_FIELDS)}${pager}</section>`;
 }
 
 function renderKinds(day: string | undefined, chosen: Kind | undefined): Html {
   const link = (kind: Kind | undefined): Html =>
-    html`<li><a href="${pathWith('/changes', { day, kind })}"${kind === chosen ? html` aria-current="true"` : ''}>${kind ?? 'all kinds'}</a></li>`;
+    html`<li><a href="${pathWith('changes', { day, kind })}"${kind === chosen ? html` aria-current="true"` : ''}>${kind ?? 'all kinds'}</a></li>`;
   return html`<nav aria-label="Kinds"><ul class="choices">${[undefined, ...KINDS].map(link)}</ul></nav>`;
 }
 
@@ -93,6 +93,6 @@ export function renderPollPage(
     to < 1 || to > last ? '' : html`<li><a href="${pathToPoll(poll.id, kind, to)}">${words}</a></li>`;
   const pager = html`<nav aria-label="Pages"><ul class="pages">${link(page - 1, '← Previous')}<li class="muted">page ${count(page)} of ${count(last)}</li>${link(page + 1, 'Next →')}</ul></nav>`;
   return html`<section aria-labelledby="changes-title" data-part="changes"><div class="top"><h1 id="changes-title">${count(poll[kind])} ${kind}</h1>
-<p class="muted">by the poll of ${momentInText(poll.at, now)}</p><p class="end plain"><a href="/changes">All changes</a></p></div>
+<p class="muted">by the poll of ${momentInText(poll.at, now)}</p><p class="end plain"><a href="changes">All changes</a></p></div>
 <ol class="feed">${changes.map((change) => renderChange(change, MAX_FIELDS))}</ol>${last > 1 ? pager : ''}</section>`;
 }

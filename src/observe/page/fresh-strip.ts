@@ -40,7 +40,7 @@ function nameOf({ name, knownMs }: FreshTime['shares'][number]): string {
   return name === '24 h' && knownMs < DAY_MS - HOUR_MS ? formatDuration(knownMs) : name;
 }
 
-export function renderShares({ shares }: FreshTime): Html | '' {
+export function renderShares(shares: FreshTime['shares']): Html | '' {
   const shown = shares.filter(({ name, knownMs }) => knownMs >= (MIN_KNOWN_MS[name] ?? 0));
   if (shown.length === 0) return '';
   return html`<dl class="shares" aria-label="Share of the time in which the data was fresh">${shown.map((known) => {
@@ -50,7 +50,9 @@ export function renderShares({ shares }: FreshTime): Html | '' {
 }
 
 /** A bar for each day: the higher, the more of the day the data was fresh; what is missing lies on top, hatched like failed polls. */
-export function renderFreshDays({ days, outages }: FreshTime, now: number): Html {
+export function renderFreshDays(fresh: FreshTime | undefined, now: number): Html {
+  if (fresh === undefined) return html`<p class="muted">The last 90 days are still being counted.</p>`;
+  const { days, outages } = fresh;
   const first = days.find(({ share }) => share !== undefined);
   if (first === undefined) return html``;
   const known = days.flatMap(({ share }) => (share === undefined ? [] : [share]));
@@ -60,7 +62,7 @@ export function renderFreshDays({ days, outages }: FreshTime, now: number): Html
 <svg class="chart days" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${summary}">${days.map(
     ({ startsAt, share }, index) => renderDay(index * STEP, dayOf(startsAt), share),
   )}</svg>
-<p class="ends"><span>${nameOfDay(days[0]?.startsAt ?? now, now)}</span><span>Today</span></p>
+<p class="ends"><span>${nameOfDay(days[0]?.startsAt ?? now, now)}</span> <span>Today</span></p>
 ${outages.length === 0 ? '' : html`<ul class="outages">${outages.map((outage) => html`<li>${renderOutage(outage, now)}</li>`)}</ul>`}`;
 }
 

@@ -25,7 +25,7 @@ type HomeData = ReturnType<ReturnType<typeof createReader>>;
 
 export function createReader(read: Read) {
   const countFacets = createFacetCounter();
-  const readFreshTime = createFreshTime();
+  const readFreshTime = createFreshTime(read);
   return (now: number) => {
     try {
       return read((db) => ({
@@ -49,12 +49,12 @@ export function renderHome(monitor: Monitor, data: HomeData, now: number): Html 
 <div data-part="side">${renderWorker(monitor, now)}</div>`;
   }
   const { polls, fresh, days, recent, issues, facets } = data;
-  const listed = monitor.lastSuccess() === undefined ? undefined : monitor.counts()?.live_leagues;
-  return html`${renderState(monitor, { fresh, driftCount: issues.drift.length }, now)}
+  const counts = monitor.lastSuccess() === undefined ? undefined : monitor.counts();
+  return html`${renderState(monitor, { fresh, driftCount: issues.driftCount }, now)}
 ${renderNotices(issues, now)}
 <section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanOf(monitor.settings.schedule, now), now)}${renderFreshDays(fresh, now)}</section>
-<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="/changes">All changes</a></p></div>${renderChangedPolls(recent, now, MAX_FIELDS)}</section>
-<div class="minor" data-part="side">${renderLeaguesCard(facets, listed)}${renderWorker(monitor, now)}</div>
+<section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${renderChangedPolls(recent, now, MAX_FIELDS)}</section>
+<div class="minor" data-part="side">${renderLeaguesCard(facets, counts)}${renderWorker(monitor, now)}</div>
 <section aria-labelledby="year-title" data-part="year">${renderYear(days, now)}</section>`;
 }
 
@@ -69,5 +69,5 @@ export function renderError(level: 'h1' | 'h2', error: string | undefined): Html
 /** The address to which links to the list of leagues lead that were made when the list was on the home page. */
 export function movedTo(query: URLSearchParams): string | undefined {
   const { q, sport, status, page } = Object.fromEntries(query);
-  return q || sport || status || page ? pathWith('/leagues', { q, sport, status, page }) : undefined;
+  return q || sport || status || page ? pathWith('leagues', { q, sport, status, page }) : undefined;
 }

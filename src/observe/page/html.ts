@@ -13,7 +13,7 @@ const MAX_LINKED_ID_LENGTH = 2_000;
 /** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
 
-type AgeForm = 'ago' | 'old' | 'until';
+type AgeForm = 'ago' | 'old' | 'for' | 'until';
 
 /** Formats a number as `12,345`, without the memory that Intl's number formats take. */
 export function count(n: number): string {
@@ -67,12 +67,12 @@ export function nameOfDay(at: number, now: number): string {
 /** The day in UTC, `YYYY-MM-DD`. */
 export const dayOf = (at: number): string => formatTimestamp(at).slice(0, 10);
 
-/** Such as `5 s ago`, `5 s old`, `in 5 s`; a time of day if a past event has a future timestamp (clock was ahead). */
+/** Such as `5 s ago`, `5 s old`, `5 s`, `in 5 s`; a time of day if a past event has a future timestamp (clock was ahead). */
 export function formatRelative(form: AgeForm, at: number, now: number): string {
   const words = formatAge(now - at);
   if (form === 'until') return at - now < SECOND_MS ? 'now' : words;
   if (at - now >= SECOND_MS) return timeOfDay(at, now);
-  return form === 'old' ? words.replace(/ ago$/, ' old') : words;
+  return form === 'ago' ? words : words.replace(/ ago$/, form === 'old' ? ' old' : '');
 }
 
 /** Isolates text whose writing direction is unknown. `length` is the length of the text before truncation. */
@@ -101,5 +101,5 @@ export function linkToLeague(leagueId: string, name: string | null): Html {
   const isCut = name !== null && name.length >= MAX_NAME_LENGTH;
   const label = isCut ? html`<bdi>${name}&hellip;</bdi>` : visible(name, '(no name)');
   if (leagueId.length > MAX_LINKED_ID_LENGTH) return label;
-  return html`<a href="/league?${new URLSearchParams({ id: leagueId }).toString()}">${label}</a>`;
+  return html`<a href="league?${new URLSearchParams({ id: leagueId }).toString()}">${label}</a>`;
 }

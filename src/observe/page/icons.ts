@@ -14,11 +14,9 @@ const SHAPES: Readonly<Record<IconName, string>> = {
   lost: '<circle cx="16" cy="16" r="15" fill="#57606a" stroke="none"/><path d="M11.5 12.5a4.5 4.5 0 1 1 6.4 4c-1.2.6-1.9 1.4-1.9 2.9m0 4.6v.01"/>',
 };
 
-export function iconPath(name: IconName): string {
-  return `/icon-${name}.svg`;
-}
+export const iconPath = (name: Verdict['state']): string => `icon-${name}.svg`;
 
 export const ICONS = Object.entries(SHAPES).map(([name, shape]) => ({
-  path: iconPath(name as IconName),
+  path: `/icon-${name}.svg`,
   svg: `${SVG}${shape}</svg>`,
 }));

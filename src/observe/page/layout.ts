@@ -18,15 +18,15 @@ const SIGNS: Readonly<Record<Verdict['state'], string>> = { good: '✓', warning
 const THEME = { light: '#f6f7f9', dark: '#0d1117' };
 
 // The names of the files change with their content, so that browsers may cache the files forever.
-const STYLE_PATH = `/style-${hash('sha256', STYLE, 'hex').slice(0, 12)}.css`;
-const SCRIPT_PATH = `/page-${hash('sha256', SCRIPT, 'hex').slice(0, 12)}.js`;
+const STYLE_PATH = `style-${hash('sha256', STYLE, 'hex').slice(0, 12)}.css`;
+const SCRIPT_PATH = `page-${hash('sha256', SCRIPT, 'hex').slice(0, 12)}.js`;
 const FOREVER = 'public, max-age=31536000, immutable';
 /** Icons are cached, so that a page that cannot reach the worker can still show the icon for that state. */
 const ONE_DAY = 'public, max-age=86400';
 
 export const ASSETS: Routes = {
-  [STYLE_PATH]: () => replyAsset('text/css; charset=utf-8', FOREVER, STYLE),
-  [SCRIPT_PATH]: () => replyAsset('text/javascript; charset=utf-8', FOREVER, SCRIPT),
+  [`/${STYLE_PATH}`]: () => replyAsset('text/css; charset=utf-8', FOREVER, STYLE),
+  [`/${SCRIPT_PATH}`]: () => replyAsset('text/javascript; charset=utf-8', FOREVER, SCRIPT),
   ...Object.fromEntries(ICONS.map(({ path, svg }) => [path, () => replyAsset('image/svg+xml', ONE_DAY, svg)])),
 };
 
@@ -34,14 +34,22 @@ function replyAsset(type: string, cache: string, body: string): Response {
   return { status: 200, headers: { 'Content-Type': type, 'Cache-Control': cache }, body };
 }
 
-/** `path` is set if the page is in the navigation. `status` defaults to 200. */
-export type PageInfo = { readonly title: string; readonly path?: string; readonly status?: number };
+/**
+ * `path` is set if the page is in the navigation; `status` defaults to 200. `up` leads to the home page, by default `./`:
+ * all links are relative, because a reverse proxy may serve the pages below any path.
+ */
+export type PageInfo = {
+  readonly title: string;
+  readonly path?: string;
+  readonly status?: number;
+  readonly up?: string;
+};
 
 export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: number): Response {
-  const { title, path, status = 200 } = info;
+  const { title, path, status = 200, up = './' } = info;
   const { state } = monitor.verdict();
   const link = (href: string, label: string) =>
-    html`<a href="${href}"${href === path ? html` aria-current="page"` : ''}>${label}</a> `;
+    html`<a href="${up}${href}"${href === path ? html` aria-current="page"` : ''}>${label}</a> `;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -50,26 +58,21 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <meta name="theme-color" content="${THEME.light}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="${THEME.dark}" media="(prefers-color-scheme: dark)">
 <title>${SIGNS[state]} ${title} &middot; league-sync</title>
-<link rel="stylesheet" href="${STYLE_PATH}">
-<script src="${SCRIPT_PATH}" defer></script>
-<link rel="icon" href="${iconPath(state)}" type="image/svg+xml">
+<link rel="stylesheet" href="${up}${STYLE_PATH}">
+<script src="${up}${SCRIPT_PATH}" defer></script>
+<link rel="icon" href="${up}${iconPath(state)}" type="image/svg+xml">
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header>
-<a class="brand" href="/">league-sync</a>
-<nav aria-label="Site">${link('/', 'Status')}${link('/changes', 'Changes')}${link('/leagues', 'Leagues')}</nav>
+<a class="brand" href="${up}">league-sync</a>
+<nav aria-label="Site">${link('', 'Status')}${link('changes', 'Changes')}${link('leagues', 'Leagues')}</nav>
 <p class="asof">as of <span id="asof">${timeOfDay(now, now)}</span></p>
 </header>
 <main id="main" data-now="${new Date(now).toISOString()}">
-<div class="state lost" id="lost" role="alert" hidden>
-<img class="icon" src="${iconPath('lost')}" alt="" width="48" height="48">
-<div class="what"><h1>The worker cannot be reached</h1>
-<p>What you see is as of <span id="lost-asof"></span>. See whether the worker runs; this page keeps trying.</p></div>
-</div>
 ${main}
 </main>
-<footer><span>league-sync ${monitor.version}</span><span>all times are UTC</span><a href="/status.json">status.json</a><a href="/changes.json">changes.json</a><a href="/leagues.json">leagues.json</a><a href="/metrics">metrics</a></footer>
+<footer><span>league-sync ${monitor.version}</span> <span>all times are UTC</span> ${link('status.json', 'status.json')}${link('changes.json', 'changes.json')}${link('leagues.json', 'leagues.json')}${link('metrics', 'metrics')}</footer>
 </body>
 </html>`;
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };

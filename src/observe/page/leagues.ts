@@ -4,6 +4,7 @@ import {
   type Facets,
   type Filter,
   type LeaguePage,
+  MAX_FACETS,
   SORTS,
   type Sort,
 } from '../../store/queries/leagues.ts';
@@ -27,7 +28,7 @@ export function renderLeagues(view: LeaguesView, now: number): Html {
   const statuses = held > 0 ? [...facets.statuses, { name: 'held', leagues: held }] : facets.statuses;
   const sorts = SORTS.map((sort) => link({ ...choice, sort }, SORT_NAMES[sort], sort === choice.sort));
   return html`<section aria-labelledby="leagues-title" data-part="search"><div class="top"><h1 id="leagues-title">Leagues</h1></div>
-<form action="/leagues" method="get" role="search">
+<form action="leagues" method="get" role="search">
 <label>Name, place or id <input type="search" name="q" value="${choice.search ?? ''}"></label>${(
     ['sport', 'status', 'sort'] as const
   ).map((name) => (choice[name] ? html`<input type="hidden" name="${name}" value="${choice[name]}">` : ''))}
@@ -43,7 +44,7 @@ const SORT_NAMES: Readonly<Record<Sort, string>> = { name: 'name', changed: 'las
 
 export function pathTo({ search, sport, status, sort }: Choice, page = 1): string {
   const values = { q: search, sport, status, sort: sort === 'name' ? undefined : sort };
-  return pathWith('/leagues', { ...values, page: page > 1 ? page : undefined });
+  return pathWith('leagues', { ...values, page: page > 1 ? page : undefined });
 }
 
 function link(to: Choice, label: Html | string, isCurrent: boolean): Html {
@@ -53,40 +54,40 @@ function link(to: Choice, label: Html | string, isCurrent: boolean): Html {
 /** Links to choose a sport or a status. The chosen one is always among those that are shown at once. */
 function renderChoices(name: 'sport' | 'status', facets: readonly Facet[], choice: Choice): Html {
   const chosen = choice[name];
+  const isChosen = (facet: Facet): boolean => facet.name === chosen;
   const first = facets.slice(0, MAX_CHOICES);
-  const isShown = chosen === undefined || first.some((facet) => facet.name === chosen);
-  const extra = isShown ? undefined : facets.find((facet) => facet.name === chosen);
-  const toLink = (facet: Facet): Html =>
-    link(
-      { ...choice, [name]: facet.name },
-      html`${visible(facet.name, '(empty)')} <span class="muted">${count(facet.leagues)}</span>`,
-      facet.name === chosen,
-    );
-  const rest = facets.slice(MAX_CHOICES).filter((facet) => facet.name !== chosen);
+  if (chosen && !first.some(isChosen)) first.push(facets.find(isChosen) ?? { name: chosen, leagues: 0 });
+  const rest = facets.filter((facet) => !first.includes(facet));
+  const more = facets.length < MAX_FACETS ? `${count(rest.length)} more` : 'more';
+  const toLink = (facet: Facet): Html => {
+    const leagues = facet.leagues === 0 ? '' : html` <span class="muted">${count(facet.leagues)}</span>`;
+    const label = html`${visible(facet.name, '(empty)')}${leagues}`;
+    return link({ ...choice, [name]: facet.name }, label, isChosen(facet));
+  };
   return html`<ul class="choices"><li class="name">${name === 'sport' ? 'Sport' : 'Status'}</li>${link({ ...choice, [name]: undefined }, name === 'sport' ? 'all sports' : 'all listed', chosen === undefined)}${first.map(toLink)}${
-    isShown ? '' : toLink(extra ?? { name: chosen ?? '', leagues: 0 })
-  }${rest.length === 0 ? '' : html`<li><details><summary>${count(rest.length)} more</summary><ul>${rest.map(toLink)}</ul></details></li>`}</ul>`;
+    rest.length === 0 ? '' : html`<li><details><summary>${more}</summary><ul>${rest.map(toLink)}</ul></details></li>`
+  }</ul>`;
 }
 
 function explainEmpty({ choice: { search }, facets }: LeaguesView): Html {
   if (facets.statuses.length === 0) return html`<p class="muted">No leagues yet.</p>`;
-  return html`<p class="muted">No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="/leagues">Show all</a></p>`;
+  return html`<p class="muted">No leagues match${search === undefined ? '' : html` &ldquo;${bdi(search)}&rdquo;`}. <a href="leagues">Show all</a></p>`;
 }
 
-function renderTable({ leagues, page, total }: LeaguePage, { sort }: Choice, now: number): Html {
+function renderTable({ leagues, page, total }: LeaguePage, { sort, status }: Choice, now: number): Html {
   const first = (page - 1) * PAGE_SIZE + 1;
   const range = total > PAGE_SIZE ? `, ${count(first)} to ${count(first + leagues.length - 1)}` : '';
   return html`<table class="wide">
 <caption>${countOf(total, 'league')}${range}, sorted by ${SORT_NAMES[sort]}</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Priority</th><th scope="col">Changed</th></tr></thead>
+<thead><tr><th scope="col">Name</th><th scope="col">Sport</th><th scope="col">Status</th><th scope="col">Place</th><th scope="col">Priority</th><th scope="col">${status === 'held' ? 'Held' : 'Changed'}</th></tr></thead>
 <tbody>${leagues.map(
     (league) => html`<tr>
 <th scope="row">${linkToLeague(league.league_id, league.league_name)}</th>
 <td>${shorten(league.sport)}</td>
-<td>${league.removed_at === null ? html`<span class="tag ${league.status === 'active' ? 'good' : ''}">${shorten(league.status)}</span>` : html`<span class="tag removed">removed</span>`}</td>
+<td>${league.removed_at === null ? html`<span class="tag ${league.status === 'active' ? 'good' : ''}">${shorten(league.status)}</span>${league.held_since ? html` <span class="tag held">held</span>` : ''}` : html`<span class="tag removed">removed</span>`}</td>
 <td>${shorten(league.place ?? '')}</td>
 <td class="priority">${shorten(league.priority)}</td>
-<td>${relativeTime(league.changed_at, now)}</td>
+<td>${status === 'held' && league.held_since ? html`held ${relativeTime(league.held_since, now, 'for')}` : relativeTime(league.changed_at, now)}</td>
 </tr>`,
   )}</tbody></table>`;
 }

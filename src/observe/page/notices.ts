@@ -17,7 +17,7 @@ function renderHeldRemovals({ held, unidentified }: Issues, now: number): Html {
   return html`<section aria-labelledby="held-title"><h2 id="held-title"><span class="tag held">held</span> ${countOf(held.length, 'removal')}</h2>
 <p>${explainAccepted(held, unidentified)}<span class="muted">First held ${momentInText(held[0]?.held_since ?? now, now)}.</span></p>
 <ul class="chips">${held.slice(0, MAX_HELD).map((row) => html`<li>${linkToLeague(row.league_id, row.league_name)}</li>`)}${
-    rest > 0 ? html`<li><a href="/leagues?status=held">${count(rest)} more</a></li>` : ''
+    rest > 0 ? html`<li><a href="leagues?status=held">${count(rest)} more</a></li>` : ''
   }</ul></section>`;
 }
 
@@ -46,11 +46,12 @@ function renderGroup({ problem, elements, first_seen_at, examples }: RejectionGr
   })}${rest > 0 ? html`<li class="muted">${count(rest)} more</li>` : ''}</ul>`;
 }
 
-function renderDrift({ drift }: Issues, now: number): Html {
+function renderDrift({ drift, driftCount }: Issues, now: number): Html {
+  const rest = driftCount - drift.length;
   return html`<section aria-labelledby="drift-title"><h2 id="drift-title"><span class="tag warn">drift</span> The service has departed from its interface</h2>
 <p>Values that fit no column are kept in <code>extra</code>.</p>
 <ul>${drift.map(
     ({ field, kind, detail, first_seen_at }) =>
       html`<li><code>${field}</code> ${kind.replaceAll('-', ' ')}${detail === '' ? '' : html`: ${bdi(detail)}`} <span class="muted">since ${momentInText(first_seen_at, now)}</span></li>`,
-  )}</ul></section>`;
+  )}${rest > 0 ? html`<li class="muted">and ${count(rest)} more in the table <code>drift</code></li>` : ''}</ul></section>`;
 }

@@ -16,14 +16,17 @@ import { type Choice, PAGE_SIZE, renderLeagues } from './leagues.ts';
 /** Limits search texts, since a search compares the text with every league. Real names are shorter than this. */
 const MAX_SEARCH_LENGTH = 100;
 
-/** The HTML pages and their assets. If the database cannot be read, `/` still shows what the worker holds in memory. */
-export function createPages(monitor: Monitor, clock: Clock): Routes {
+/**
+ * The HTML pages and their assets, and the page for all other paths. If the database cannot be read, `/` still shows
+ * what the worker holds in memory.
+ */
+export function createPages(monitor: Monitor, clock: Clock) {
   const { read } = monitor;
   const readHome = createReader(read);
   const countFacets = createFacetCounter();
   const respond = (info: PageInfo, main: Html) => renderPage(info, main, monitor, clock.now());
-  const notFound = (title: string, text: string): Response =>
-    respond({ title, status: 404 }, html`<h1 data-part="missing">${text}</h1>`);
+  const missing = (title: string, text: string, up = './'): Response =>
+    respond({ title, status: 404, up }, html`<h1 data-part="missing">${text}</h1>`);
   const handle =
     (render: (query: URLSearchParams) => Response): Handler =>
     ({ query }) => {
@@ -34,27 +37,26 @@ export function createPages(monitor: Monitor, clock: Clock): Routes {
         return respond({ title: 'Database not readable', status: 503 }, renderError('h1', error.message));
       }
     };
-  const respondWithPoll = (id: number, kind: Kind, page: number): Response => {
-    const { poll, changes } = read((db) => {
+  const respondWithPoll = (id: number, kind: Kind, wanted: number): Response => {
+    const { poll, page, changes } = read((db) => {
       const found = findPoll(db, id);
+      const page = Math.min(wanted, Math.max(1, Math.ceil((found?.[kind] ?? 0) / CHANGES_A_PAGE)));
       const limits = { limit: CHANGES_A_PAGE, offset: (page - 1) * CHANGES_A_PAGE };
-      return {
-        poll: found,
-        changes: found === undefined ? [] : readChanges(db, { at: found.at, kinds: [kind] }, limits),
-      };
+      const changes = found === undefined ? [] : readChanges(db, { at: found.at, kinds: [kind] }, limits);
+      return { poll: found, page, changes };
     });
-    if (poll === undefined) return notFound('No such poll', 'No poll with this id has changed anything');
-    return respond({ title: 'Changes', path: '/changes' }, renderPollPage(poll, kind, { page, changes }, clock.now()));
+    if (poll === undefined) return missing('No such poll', 'No poll with this id has changed anything');
+    return respond({ title: 'Changes', path: 'changes' }, renderPollPage(poll, kind, { page, changes }, clock.now()));
   };
 
-  return {
+  const pages: Routes = {
     '/': handle((query) => {
       const moved = movedTo(query);
       if (moved !== undefined) return textResponse(`The list of leagues is at ${moved}\n`, 302, { Location: moved });
       const now = clock.now();
       const data = readHome(now);
       const main = renderHome(monitor, data, now);
-      return respond({ title: tabTitle(monitor), path: '/', status: 'error' in data ? 503 : 200 }, main);
+      return respond({ title: tabTitle(monitor), path: '', status: 'error' in data ? 503 : 200 }, main);
     }),
     '/leagues': handle((query) => {
       const choice = readChoice(query);
@@ -65,7 +67,7 @@ export function createPages(monitor: Monitor, clock: Clock): Routes {
         held: countHeld(db),
         listing: listLeagues(db, choice, { sort: choice.sort, page, limit: PAGE_SIZE }),
       }));
-      return respond({ title: 'Leagues', path: '/leagues' }, renderLeagues(view, clock.now()));
+      return respond({ title: 'Leagues', path: 'leagues' }, renderLeagues(view, clock.now()));
     }),
     '/league': handle((query) => {
       const id = query.get('id') ?? '';
@@ -73,7 +75,7 @@ export function createPages(monitor: Monitor, clock: Clock): Routes {
         details: readLeague(db, id),
         history: readChanges(db, { leagueId: id }, { limit: MAX_HISTORY }),
       }));
-      if (details === undefined) return notFound('No such league', 'There is no league with this id');
+      if (details === undefined) return missing('No such league', 'There is no league with this id');
       return respond({ title: details.name }, renderLeague(id, details, history, clock.now()));
     }),
     '/changes': handle((query) => {
@@ -83,10 +85,13 @@ export function createPages(monitor: Monitor, clock: Clock): Routes {
       if (poll !== undefined && kind !== undefined) return respondWithPoll(poll, kind, number('page') ?? 1);
       const filter = { day: readDay(query.get('day')), kind, olderThan: number('older'), newerThan: number('newer') };
       const changes = read((db) => readChangesPage(db, filter));
-      return respond({ title: 'Changes', path: '/changes' }, renderChanges(filter, changes, clock.now()));
+      return respond({ title: 'Changes', path: 'changes' }, renderChanges(filter, changes, clock.now()));
     }),
     ...ASSETS,
   };
+  const notFound: Handler = ({ path }) =>
+    missing('Not found', 'There is no such page', '../'.repeat(path.split('/').length - 2) || undefined);
+  return { pages, notFound };
 }
 
 function readChoice(query: URLSearchParams): Choice {

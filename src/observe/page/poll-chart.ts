@@ -45,10 +45,10 @@ const PATTERN = html`<defs><pattern id="hatch" width="5" height="5" patternUnits
 export const HATCHED = html`fill="url(#hatch)"`;
 
 /** For how long (ms) the chart goes back: the time in which the schedule names as many polls as it has room for. */
-export function spanOf({ nthTimeAfter }: Pick<Schedule, 'nthTimeAfter'>, now: number): number {
+export function spanOf({ nextTime }: Pick<Schedule, 'nextTime'>, now: number): number {
   let time = now;
   // A search for the next time of a rare schedule takes long, so it ends as soon as the span is full.
-  for (let found = 0; found < POLLS_SHOWN && time < now + MAX_SPAN_MS; found += 1) time = nthTimeAfter(time, 1);
+  for (let found = 0; found < POLLS_SHOWN && time < now + MAX_SPAN_MS; found += 1) time = nextTime(time);
   return Math.min(time - now, MAX_SPAN_MS);
 }
 
@@ -84,7 +84,7 @@ function describeDurations(took: readonly number[]): string {
 function renderScale(longest: number): Html {
   const line = (ms: number): Html => {
     const y = FLOOR - ((FLOOR - TOP) * ms) / longest;
-    return html`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text class="to-end" x="${LEFT - 8}" y="${y + 4}">${ms === 0 ? '0' : formatDuration(ms)}</text>`;
+    return html`<line class="grid" x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text class="to-end" x="${LEFT - 8}" y="${y + 4}">${ms === 0 ? '0' : formatDuration(ms)}</text> `;
   };
   return html`${[0, longest / 2, longest].map(line)}`;
 }
@@ -92,7 +92,7 @@ function renderScale(longest: number): Html {
 function renderTick(x: number, label: string): Html {
   const half = label.length * 3;
   const at = Math.min(Math.max(x, LEFT + half), WIDTH - half).toFixed(1);
-  return html`<line class="tick" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${OUTCOMES_FLOOR + 2}" y2="${OUTCOMES_FLOOR + 5}"/><text class="middle" x="${at}" y="${HEIGHT - 3}">${label}</text>`;
+  return html`<line class="tick" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${OUTCOMES_FLOOR + 2}" y2="${OUTCOMES_FLOOR + 5}"/><text class="middle" x="${at}" y="${HEIGHT - 3}">${label}</text> `;
 }
 
 type Place = { readonly x: number; readonly width: number; readonly longest: number };

@@ -1,5 +1,3 @@
-import { iconPath } from './icons.ts';
-
 /** The browser's version of `formatRelative` in html.ts; `ms` is the age. test/unit/page-ages.test.ts compares both. */
 export const AGES = `
 const UNITS = [[1_000, 's', 120_000], [60_000, 'min', 7_200_000], [3_600_000, 'h', 172_800_000], [86_400_000, 'd', Infinity]];
@@ -10,14 +8,15 @@ function formatRelative(form, ms) {
   if (size < 1_000) return 'just now';
   const [unit, name] = UNITS.find(([, , below]) => size < below);
   const text = Math.floor(size / unit) + ' ' + name;
-  return ms < 0 ? 'in ' + text : text + (form === 'old' ? ' old' : ' ago');
+  return ms < 0 ? 'in ' + text : text + { ago: ' ago', old: ' old', for: '' }[form];
 }`;
 
 /**
  * Keeps an open page up to date: fetches it every 10 s, replaces changed parts, updates ages every second, and warns if
  * the worker stops answering. A part that has the focus is not replaced, unless the focus can move to the same link,
  * summary or chart in the new version. A part with selected text is not replaced, unless it shows the state or the
- * session. Charts keep their place in sideways scrolling.
+ * session. Charts keep their place in sideways scrolling. The warning is made here, so that browsers without scripts
+ * never show it.
  */
 export const SCRIPT = `
 ${AGES}
@@ -27,8 +26,11 @@ const everyMs = () => (document.visibilityState === 'visible' ? 10_000 : 60_000)
 
 const main = document.querySelector('main');
 const icon = document.querySelector('link[rel=icon]');
-const lost = document.getElementById('lost');
 const asOf = document.getElementById('asof');
+const lostIcon = icon.getAttribute('href').replace(/icon-\\w+/, 'icon-lost');
+main.insertAdjacentHTML('afterbegin', '<div class="state lost" id="lost" role="alert" hidden><img class="icon" src="' + lostIcon +
+  '" alt="" width="48" height="48"><div class="what"><h1>The worker cannot be reached</h1><p>What you see is as of <span></span>. See whether the worker runs; this page keeps trying.</p></div></div>');
+const lost = main.firstElementChild;
 
 let heardAt = Date.now();
 /* The start of the wait for a response; restarted after a sleep or when the tab is shown or hidden. */
@@ -125,11 +127,11 @@ function restartWait() {
 }
 
 function show(isLost) {
-  const tab = isLost ? { title: '? not reachable · league-sync', icon: '${iconPath('lost')}' } : current;
+  const tab = isLost ? { title: '? not reachable · league-sync', icon: lostIcon } : current;
   if (document.title !== tab.title) document.title = tab.title;
   if (icon.getAttribute('href') !== tab.icon) icon.setAttribute('href', tab.icon);
   if (lost.hidden !== isLost) return;
-  document.getElementById('lost-asof').textContent = asOf.textContent;
+  lost.querySelector('span').textContent = asOf.textContent;
   lost.hidden = !isLost;
   main.classList.toggle('dim', isLost);
 }

@@ -8,7 +8,7 @@ import { bdi, count, countOf, type Html, momentInText, relativeTime } from './ht
 import { iconPath } from './icons.ts';
 
 /** What only the database knows; undefined if it cannot be read. */
-type Stored = { readonly fresh: FreshTime; readonly driftCount: number } | undefined;
+type Stored = { readonly fresh: FreshTime | undefined; readonly driftCount: number } | undefined;
 
 /** The top of the home page: the verdict, the age of the data, and what needs attention. */
 export function renderState(monitor: Monitor, stored: Stored, now: number): Html {
@@ -17,7 +17,7 @@ export function renderState(monitor: Monitor, stored: Stored, now: number): Html
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
 <p class="facts">${renderFacts(monitor, now)}</p></div>
-${stored && renderShares(stored.fresh)}${renderAttention(monitor, now)}${stored && monitor.lastSuccess() && renderChecks(monitor, stored.driftCount, now)}</div>`;
+${stored && renderShares(stored.fresh?.shares ?? [])}${renderAttention(monitor, now)}${stored && monitor.lastSuccess() && renderChecks(monitor, stored.driftCount, now)}</div>`;
 }
 
 function renderFacts(monitor: Monitor, now: number): Html {
@@ -31,12 +31,12 @@ function renderFacts(monitor: Monitor, now: number): Html {
 }
 
 function renderNextPoll(monitor: Monitor, now: number): Html {
-  const { running, pausedUntil = 0, refusal, isBlocked = false } = monitor.liveState() ?? {};
+  const { running, pausedUntil = 0, failure, isBlocked = false } = monitor.liveState() ?? {};
   const until = (at: number) => relativeTime(at, now, 'until');
   if (running !== undefined) return html`polling the ${running} now`;
   if (pausedUntil > now) return html`the service asked for a pause (Retry-After), which ends ${until(pausedUntil)}`;
-  if (isBlocked && refusal !== undefined) return html`next try ${until(refusal.until)}`;
-  return html`next poll ${until(monitor.settings.schedule.nextTime())}`;
+  if (isBlocked && failure !== undefined) return html`next try ${until(failure.until)}`;
+  return html`next poll ${until(monitor.settings.schedule.nextTime(now))}`;
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
@@ -82,8 +82,8 @@ function renderReaders(monitor: Monitor): Html {
 }
 
 function renderSessionCheck(monitor: Monitor, now: number): Html {
-  const { refusal, token } = monitor.liveState() ?? {};
-  if (refusal !== undefined) return html`<li class="bad">no session</li>`;
+  const { failure, token } = monitor.liveState() ?? {};
+  if (failure !== undefined) return html`<li class="bad">no session</li>`;
   if (token === undefined) return html`<li class="open">no session yet</li>`;
   if (!token.isValid) return html`<li class="bad">session expired</li>`;
   const { leftMs } = token;

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { SessionFailure } from '../../service/backoff.ts';
 import type { LiveState, Monitor } from '../monitor.ts';
 import { bdi, countOf, type Html, relativeTime } from './html.ts';
 
@@ -19,17 +20,20 @@ ${row('Service', html`${settings.baseUrl}`)}${row(
 )}${row('Database', html`${monitor.path() ?? settings.database}`)}${renderWebhook(monitor, now)}${renderMirror(monitor, now)}</dl></section>`;
 }
 
-function renderSession({ refusal, token }: Partial<LiveState>, now: number): Html {
-  if (refusal !== undefined) {
-    const refused = refusal.subject === 'login' ? 'login refused' : `no access to ${refusal.subject}`;
-    const what = refusal.error.httpStatus === undefined ? 'credentials unreadable' : refused;
-    return html`<span class="bad">${what}</span><small>next try ${relativeTime(refusal.until, now, 'until')}</small>`;
-  }
+function renderSession({ failure, token }: Partial<LiveState>, now: number): Html {
+  if (failure !== undefined)
+    return html`<span class="bad">${describeFailure(failure)}</span><small>next try ${relativeTime(failure.until, now, 'until')}</small>`;
   if (token === undefined) return html`no token`;
   const { isValid, leftMs } = token;
   if (!isValid) return html`<span class="bad">expired ${relativeTime(now + (leftMs ?? 0), now)}</span>`;
   if (leftMs === undefined) return html`logged in<small>expiry unknown</small>`;
   return html`logged in<small>token expires ${relativeTime(now + leftMs, now, 'until')}</small>`;
+}
+
+function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailure): string {
+  if (kind !== 'credentials') return 'login failed';
+  if (httpStatus === undefined) return 'credentials unreadable';
+  return subject === 'login' ? 'login refused' : `no access to ${subject}`;
 }
 
 function renderWebhook(monitor: Monitor, now: number): Html | '' {

@@ -45,7 +45,7 @@ function renderDay(name: string, day: DayCounts | undefined, index: number): Htm
   const title = html`<title>${name}: ${describeCounts(day ?? {})}</title>`;
   return total === 0
     ? html`<g>${title}${square}</g>`
-    : html`<a href="/changes?day=${name}" tabindex="-1">${title}${square}</a>`;
+    : html`<a href="changes?day=${name}" tabindex="-1">${title}${square}</a>`;
 }
 
 function renderKey(): Html {

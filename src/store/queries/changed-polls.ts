@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { LEAGUE_MEMBERS } from '../../league/schemas.ts';
 import type { FeedEntry } from './feed.ts';
 
 export type Kind = FeedEntry['kind'];
@@ -10,7 +11,7 @@ export type RecentChange = Pick<FeedEntry, 'seq' | 'at' | 'kind' | 'league_id' |
   readonly fields: readonly FieldChange[];
 };
 
-/** The old and the new value as text; each is null if the field had no value. */
+/** The old and the new value as text, flags as `true` or `false`; each is null if the field had no value. */
 export type FieldChange = { readonly field: string; readonly old: string | null; readonly now: string | null };
 
 /** A poll that changed leagues. All its changes have the timestamp `at`. */
@@ -30,6 +31,7 @@ export type PollFilter = {
 // millions of rows.
 const CHANGED_POLLS = "FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0";
 const MAX_SHOWN_CHARS = 200;
+const FLAGS = LEAGUE_MEMBERS.flatMap(({ name, type }) => (type === 'flag' ? [`'${name}'`] : [])).join();
 
 /** The polls that match, newest first; with `newerThan`, the next ones after that poll. */
 function* iteratePolls(db: Database.Database, filter: PollFilter): Generator<ChangedPoll> {
@@ -94,10 +96,10 @@ export function readChanges(
     FROM league_changes WHERE ${where} ORDER BY ${order} LIMIT @limit OFFSET @offset`;
   const { kinds: _, ...values } = { kinds: [], ...filter };
   const rows = db.prepare<[object], Omit<RecentChange, 'fields'>>(sql).all({ offset: 0, ...limits, ...values });
+  const text = (value: string): string =>
+    `substr(CASE WHEN ${value} IN (0, 1) AND field IN (${FLAGS}) THEN iif(${value}, 'true', 'false') ELSE CAST(${value} AS TEXT) END, 1, ${MAX_SHOWN_CHARS})`;
   const fieldsOf = db.prepare<[number], FieldChange>(
-    `SELECT field, substr(CAST(old_value AS TEXT), 1, ${MAX_SHOWN_CHARS}) AS old,
-        substr(CAST(new_value AS TEXT), 1, ${MAX_SHOWN_CHARS}) AS now
-      FROM league_field_changes WHERE seq = ?`,
+    `SELECT field, ${text('old_value')} AS old, ${text('new_value')} AS now FROM league_field_changes WHERE seq = ?`,
   );
   return rows.map((row) => ({ ...row, fields: fieldsOf.all(row.seq) }));
 }
@@ -107,12 +109,11 @@ export type DayCounts = { readonly day: string } & Readonly<Record<FeedEntry['ki
 
 /**
  * Counts the changes of each day since a timestamp, oldest day first. Sums up `runs`, since the feed may have millions
- * of rows. The conditions repeat those of the covering index `runs_with_changes`, so that SQLite uses that index.
+ * of rows.
  */
 export function readDays(db: Database.Database, since: string): readonly DayCounts[] {
   const sql = `SELECT substr(finished_at, 1, 10) AS day, sum(added) AS added, sum(changed) AS changed,
       sum(removed) AS removed, sum(restored) AS restored
-    FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0 AND finished_at >= ?
-    GROUP BY day ORDER BY day`;
+    ${CHANGED_POLLS} AND finished_at >= ? GROUP BY day ORDER BY day`;
   return db.prepare<[string], DayCounts>(sql).all(since);
 }

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { withReader } from '../connection.ts';
 import type { leagueChanges } from '../schema.ts';
-import { takePage } from './page.ts';
+import { type PageLimits, takePage } from './page.ts';
 
 /** `before` and `after` stay JSON text, so that no digit is lost. */
 export type FeedEntry = typeof leagueChanges.$inferSelect & {
@@ -34,6 +34,16 @@ const matches = ({ leagueId, kind }: FeedFilter): string =>
 /** The number of the newest change; 0 if there is none. */
 export function lastSeq(db: Database.Database): number {
   return db.prepare<[], number | null>('SELECT max(seq) FROM league_changes').pluck().get() ?? 0;
+}
+
+/** What the worker asks of the feed. */
+export function createFeed(db: Database.Database) {
+  return {
+    lastSeq: (): number => lastSeq(db),
+    /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
+    changesAfter: (seq: number, limits: PageLimits): readonly Change[] =>
+      readPage(db, { after: seq, last: lastSeq(db) }, limits).entries,
+  };
 }
 
 /** Whether a league with this id has ever been listed. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../time/clock.ts';
 import { withOwnSnapshot } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
 import { inodeOf } from '../database-file.ts';
+import { createIdentity } from '../tables/identity.ts';
 import { type FeedEntry, type FeedFilter, type FeedStart, findRange, MAX_PAGE_CHARS, readPage } from './feed.ts';
 
 export type FollowOptions = {
@@ -32,7 +33,7 @@ export async function* followFeed(path: string, start: FeedStart, options: Follo
 
   const look = () =>
     withOwnSnapshot(path, (db) => {
-      const found = db.prepare<[], string>('SELECT id FROM database_identity').pluck().get();
+      const found = createIdentity(db).id();
       identity ??= found;
       const range = findRange(db, from, filter);
       if (found !== identity || ('afterSeq' in from && range.last < from.afterSeq)) throw replacedError(path);

@@ -1,8 +1,6 @@
 import type Database from 'better-sqlite3';
 
-const HOUR_MS = 3_600_000;
-const HOURS_A_DAY = 24;
-const DAY_MS = HOURS_A_DAY * HOUR_MS;
+const DAY_MS = 86_400_000;
 /** `runs` is kept for this many days by default. */
 const DAYS = 90;
 const MAX_OUTAGES = 3;
@@ -47,24 +45,50 @@ const GOOD = new Set(['changed', 'unchanged', 'held']);
 const LAST_BEFORE = `SELECT id FROM runs WHERE kind = 'leagues' AND added + changed + restored + removed > 0
   AND finished_at < ? ORDER BY finished_at DESC LIMIT 1`;
 const RUNS_AFTER = `SELECT id, kind, outcome, started_at, finished_at, stale_at, error_message FROM runs
-  WHERE id > ? ORDER BY id`;
+  WHERE id > ? ORDER BY id LIMIT ?`;
+/** Read at once, which takes some 10 ms: meanwhile the worker answers nobody. */
+const MAX_ROWS = 10_000;
 
 /**
  * Data is fresh from the end of a good poll to that of the next one, or until it becomes stale (`runs.stale_at`). Each
- * run is read once and added to the sums of its hours, which stay in memory: `runs` may have 130,000 rows.
+ * run is read once: `runs` may have 800,000 rows, but the spans that stay in memory are few. The runs are read in parts,
+ * with `read` in later turns of the event loop; the result is undefined until all have been read.
  */
-export function createFreshTime(): (db: Database.Database, now: number) => FreshTime {
-  const sums = createSums();
-  const timeline = createTimeline(sums);
+export function createFreshTime(read: Read) {
+  const count = createCounter();
+  let isCounting = false;
+  const goOn = (now: number): void => {
+    isCounting = true;
+    setImmediate(() => {
+      isCounting = false;
+      try {
+        if (read((db) => count(db, now)) === undefined) goOn(now);
+      } catch {
+        // The next request for the page tries again.
+      }
+    });
+  };
+  return (db: Database.Database, now: number): FreshTime | undefined => {
+    if (isCounting) return undefined;
+    const found = count(db, now);
+    if (found === undefined) goOn(now);
+    return found;
+  };
+}
+
+type Read = <T>(work: (db: Database.Database) => T) => T;
+
+/** A call of the function reads at most `maxRows` runs; its result is undefined until all have been read. */
+export function createCounter(maxRows = MAX_ROWS): (db: Database.Database, now: number) => FreshTime | undefined {
+  const timeline = createTimeline();
   return (db, now) => {
     const today = Math.floor(now / DAY_MS) * DAY_MS;
     const since = today - (DAYS - 1) * DAY_MS;
-    sums.forgetBefore(since);
     timeline.startAfter(() => db.prepare<[string], number>(LAST_BEFORE).pluck().get(new Date(since).toISOString()));
-    for (const run of db.prepare(RUNS_AFTER).raw(true).iterate(timeline.lastId()) as IterableIterator<Run>)
-      if (!timeline.add(run)) break;
-    const { pending, outages } = timeline.upTo(now);
-    const share = (from: number, to: number) => sums.share(from, to, pending);
+    const unread = db.prepare(RUNS_AFTER).raw(true).all(timeline.lastId(), maxRows) as Run[];
+    if (unread.every(timeline.add) && unread.length === maxRows) return undefined;
+    const { spans, outages } = timeline.read(since, now);
+    const share = (from: number, to: number) => shareOf(spans, from, to);
     return {
       days: Array.from({ length: DAYS }, (_, index) => {
         const startsAt = since + index * DAY_MS;
@@ -81,91 +105,53 @@ export function createFreshTime(): (db: Database.Database, now: number) => Fresh
 }
 
 type Span = { readonly from: number; readonly to: number; readonly isFresh: boolean };
-type Sums = ReturnType<typeof createSums>;
 
-/** How long the data was fresh and stale, by the hour. */
-function createSums() {
-  const hours = new Map<number, { fresh: number; stale: number }>();
-  const addTo = (sum: { fresh: number; stale: number }, ms: number, isFresh: boolean): void => {
-    sum[isFresh ? 'fresh' : 'stale'] += ms;
-  };
-  return {
-    add: ({ from, to, isFresh }: Span): void => {
-      for (let start = from; start < to; ) {
-        const hour = Math.floor(start / HOUR_MS);
-        const end = Math.min(to, (hour + 1) * HOUR_MS);
-        const sum = hours.get(hour) ?? { fresh: 0, stale: 0 };
-        hours.set(hour, sum);
-        addTo(sum, end - start, isFresh);
-        start = end;
-      }
-    },
-    forgetBefore: (time: number): void => {
-      for (const hour of hours.keys()) if ((hour + 1) * HOUR_MS <= time) hours.delete(hour);
-    },
-    /** The share from the full hour nearest to `from` up to `to`, with spans that are not added yet. */
-    share: (from: number, to: number, pending: readonly Span[]) => {
-      const total = { fresh: 0, stale: 0 };
-      const first = Math.round(from / HOUR_MS);
-      for (let hour = first; hour * HOUR_MS < to; hour += 1) {
-        const sum = hours.get(hour);
-        total.fresh += sum?.fresh ?? 0;
-        total.stale += sum?.stale ?? 0;
-      }
-      const start = first * HOUR_MS;
-      for (const span of pending)
-        addTo(total, Math.max(0, Math.min(span.to, to) - Math.max(span.from, start)), span.isFresh);
-      const knownMs = total.fresh + total.stale;
-      const share: Share = knownMs === 0 ? undefined : total.fresh / knownMs;
-      return { share, knownMs };
-    },
-  };
+function shareOf(spans: readonly Span[], begin: number, end: number) {
+  const total = { fresh: 0, stale: 0 };
+  for (const { from, to, isFresh } of spans)
+    total[isFresh ? 'fresh' : 'stale'] += Math.max(0, Math.min(to, end) - Math.max(from, begin));
+  const knownMs = total.fresh + total.stale;
+  const share: Share = knownMs === 0 ? undefined : total.fresh / knownMs;
+  return { share, knownMs };
 }
 
-/** Goes through the runs in their order, and adds the time between good polls of the leagues to the sums. */
-function createTimeline(sums: Sums) {
+/** Goes through the runs in their order, and divides the time between good polls of the leagues. */
+function createTimeline() {
   let lastId: number | undefined;
-  /** Since when (a timestamp) the data has been fresh without a break; before that, everything has been added. */
-  let freshSince: string | undefined;
-  let good: { readonly finishedAt: string; readonly staleAt: string } | undefined;
-  /** When the first failed poll began; set while no good poll is known. */
-  let waitingSince: string | undefined;
-  let failed: { readonly from: string; readonly polls: number; readonly error: string | null } | undefined;
+  /** The last good poll, and since when the data has been fresh without a break; `spans` end there. */
+  let good: { readonly freshSince: number; readonly finishedAt: number; readonly staleAt: number } | undefined;
+  let failed: { readonly from: number; readonly polls: number; readonly error: string | null } | undefined;
+  let spans: Span[] = [];
   let outages: readonly Outage[] = [];
 
-  const span = (from: string, to: string, isFresh: boolean): Span => ({
-    from: Date.parse(from),
-    to: Date.parse(to),
-    isFresh,
-  });
-  const outage = (to: string, isOver: boolean): readonly Outage[] => {
-    const staleFrom = good === undefined ? waitingSince : good.staleAt < to ? good.staleAt : undefined;
-    const begins = [staleFrom, failed?.from].filter((at) => at !== undefined).map((at) => Date.parse(at));
-    if (begins.length === 0 || (good === undefined && failed === undefined)) return [];
-    const until = Date.parse(to);
-    const staleMs = staleFrom === undefined ? 0 : Math.max(0, until - Date.parse(staleFrom));
-    const { polls = 0, error = null } = failed ?? {};
-    return [{ from: Math.min(...begins), to: isOver ? until : undefined, failedPolls: polls, error, staleMs }];
+  const outage = (to: number, isOver: boolean): readonly Outage[] => {
+    const staleFrom = good === undefined ? failed?.from : good.staleAt < to ? good.staleAt : undefined;
+    const begins = [staleFrom, failed?.from].filter((at) => at !== undefined);
+    if (begins.length === 0) return [];
+    const staleMs = staleFrom === undefined ? 0 : Math.max(0, to - staleFrom);
+    const { polls: failedPolls = 0, error = null } = failed ?? {};
+    return [{ from: Math.min(...begins), to: isOver ? to : undefined, failedPolls, error, staleMs }];
   };
-  /** The time since the last good poll, up to `to`. */
-  const spansUpTo = (to: string): readonly Span[] => {
-    if (good === undefined) return waitingSince === undefined ? [] : [span(waitingSince, to, false)];
-    const end = good.staleAt < to ? good.staleAt : to;
-    return [span(freshSince ?? good.finishedAt, end, true), span(end, to, false)];
+  /** The time up to `to` that `spans` lack. */
+  const openSpans = (to: number): readonly Span[] => {
+    if (good === undefined) return failed === undefined ? [] : [{ from: failed.from, to, isFresh: false }];
+    const end = Math.min(good.staleAt, to);
+    return [
+      { from: good.freshSince, to: end, isFresh: true },
+      { from: end, to, isFresh: false },
+    ];
   };
   /** Rows that were deleted, or that say nothing, leave a time of which nothing is known. */
   const forget = (): void => {
-    if (good !== undefined && freshSince !== undefined) sums.add(span(freshSince, good.finishedAt, true));
-    freshSince = good = waitingSince = failed = undefined;
+    if (good !== undefined) spans.push({ from: good.freshSince, to: good.finishedAt, isFresh: true });
+    good = failed = undefined;
   };
-  const succeed = (finishedAt: string, staleAt: string): void => {
+  const succeed = (finishedAt: number, staleAt: number): void => {
     outages = [...outage(finishedAt, true), ...outages].slice(0, MAX_OUTAGES);
-    if (good === undefined || good.staleAt < finishedAt) {
-      for (const part of spansUpTo(finishedAt)) sums.add(part);
-      freshSince = finishedAt;
-    }
-    good = { finishedAt, staleAt };
-    waitingSince = failed = undefined;
+    const freshSince = good !== undefined && good.staleAt >= finishedAt ? good.freshSince : undefined;
+    if (freshSince === undefined) spans.push(...openSpans(finishedAt));
+    good = { freshSince: freshSince ?? finishedAt, finishedAt, staleAt };
+    failed = undefined;
   };
 
   return {
@@ -181,17 +167,17 @@ function createTimeline(sums: Sums) {
       if (kind !== 'leagues') return true;
       if (GOOD.has(outcome)) {
         if (staleAt === null) forget();
-        else succeed(finishedAt, staleAt);
+        else succeed(Date.parse(finishedAt), Date.parse(staleAt));
       } else if (outcome === 'failed') {
-        if (good === undefined) waitingSince ??= startedAt;
-        failed = { from: failed?.from ?? startedAt, polls: (failed?.polls ?? 0) + 1, error };
+        failed = { from: failed?.from ?? Date.parse(startedAt), polls: (failed?.polls ?? 0) + 1, error };
       }
       return true;
     },
-    /** What is not added yet: the time from the last good poll on. */
-    upTo: (now: number) => {
-      const to = new Date(now).toISOString();
-      return { pending: spansUpTo(to), outages: [...outage(to, false), ...outages].slice(0, MAX_OUTAGES) };
+    /** The spans from `since` up to `now`, and the last outages, newest first. */
+    read: (since: number, now: number) => {
+      spans = spans.filter(({ to }) => to > since);
+      const found = [...outage(now, false), ...outages].slice(0, MAX_OUTAGES);
+      return { spans: [...spans, ...openSpans(now)], outages: found };
     },
   };
 }

@@ -44,6 +44,7 @@ export type Issues = {
   readonly rejections: readonly RejectionGroup[];
   /** The newest. */
   readonly drift: readonly DriftEntry[];
+  readonly driftCount: number;
 };
 
 export function readIssues(db: Database.Database): Issues {
@@ -51,24 +52,26 @@ export function readIssues(db: Database.Database): Issues {
   const examplesOf = db.prepare<[string | null], Rejection>(EXAMPLES);
   return {
     held: selectHeldRemovals(db),
-    openRejections: count(db, 'resolved_at IS NULL'),
+    openRejections: countRejections(db, 'resolved_at IS NULL'),
     unidentified: countUnidentified(db),
     rejections: groups.map((group) => ({ ...group, examples: examplesOf.all(group.problem) })),
     drift: db.prepare<[], DriftEntry>(DRIFT).all(),
+    driftCount: count(db, 'drift'),
   };
 }
 
 /** Counts elements of the last list without a readable `league_id`. While there are any, all removals are held. */
 export const countUnidentified = (db: Database.Database): number =>
-  count(
+  countRejections(
     db,
-    `resolved_at IS NULL AND league_id IS NULL AND scope = (SELECT scope FROM runs
-      WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held') ORDER BY id DESC LIMIT 1)`,
+    `resolved_at IS NULL AND league_id IS NULL AND scope =
+      (SELECT scope FROM runs WHERE id = (SELECT good_run_id FROM last_polls))`,
   );
 
-export const countHeld = (db: Database.Database): number =>
-  db.prepare<[], number>('SELECT count(*) FROM held_removals').pluck().get() ?? 0;
+export const countHeld = (db: Database.Database): number => count(db, 'held_removals');
 
-function count(db: Database.Database, where: string): number {
-  return db.prepare<[], number>(`SELECT count(*) FROM rejected_leagues WHERE ${where}`).pluck().get() ?? 0;
+const countRejections = (db: Database.Database, where: string): number => count(db, `rejected_leagues WHERE ${where}`);
+
+function count(db: Database.Database, rows: string): number {
+  return db.prepare<[], number>(`SELECT count(*) FROM ${rows}`).pluck().get() ?? 0;
 }

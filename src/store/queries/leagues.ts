@@ -31,6 +31,8 @@ type League = typeof leagues.$inferSelect;
 type ListedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'status' | 'changed_at' | 'removed_at'> & {
   readonly place: string | null;
   readonly priority: string;
+  /** Since when its removal is held. */
+  readonly held_since: string | null;
 };
 
 export type ListOptions = {
@@ -50,14 +52,15 @@ export function listLeagues(db: Database.Database, filter: Filter, options: List
   const where = buildWhere(filter);
   const values = { ...filter, pattern: `%${(filter.search ?? '').replace(/[\\%_]/g, '\\$&')}%` };
   // Without a filter, the count needs only indexes, as in the view `freshness`.
-  const count = Object.values(filter).some((value) => value)
+  const count = [filter.search, filter.sport, filter.status].some((value) => value)
     ? `SELECT count(*) FROM leagues WHERE ${where}`
     : 'SELECT (SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL)';
   const total = db.prepare<[object], number>(count).pluck().get(values) ?? 0;
   const page = Math.min(wanted, Math.max(1, Math.ceil(total / limit)));
   const sql = `SELECT league_id, ${truncate('league_name')} AS league_name, ${truncate('sport')} AS sport, ${truncate('status')} AS status,
       ${truncate("nullif(concat_ws(', ', nullif(city, ''), nullif(state, '')), '')")} AS place,
-      ${truncate('CAST(priority AS TEXT)')} AS priority, changed_at, removed_at
+      ${truncate('CAST(priority AS TEXT)')} AS priority, changed_at, removed_at,
+      (SELECT held_since FROM held_removals WHERE held_removals.league_id = leagues.league_id) AS held_since
     FROM leagues WHERE ${where}
     ORDER BY ${ORDERS[sort]} LIMIT @limit OFFSET @offset`;
   const found = db.prepare<[object], ListedLeague>(sql).all({ ...values, limit, offset: (page - 1) * limit });
@@ -80,7 +83,8 @@ function buildWhere({ search, sport, status }: Filter): string {
 export type Facet = { readonly name: string; readonly leagues: number };
 export type Facets = ReturnType<typeof countFacets>;
 
-const MAX_FACETS = 100;
+/** More sports and statuses are not counted. */
+export const MAX_FACETS = 100;
 
 /** Caches the counts until the feed grows, since counting reads every league. */
 export function createFacetCounter(): (db: Database.Database) => Facets {
@@ -133,7 +137,7 @@ export function readLeague(db: Database.Database, leagueId: string): LeagueDetai
   return { ...row, fields: LEAGUE_MEMBERS.map(({ name, type }) => ({ name, value: readField(name, type) })) };
 }
 
-export type NamedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'removed_at'>;
+type NamedLeague = Pick<League, 'league_id' | 'league_name' | 'sport' | 'removed_at'>;
 
 /** The leagues with this name, the listed ones first; if there is none, those with this name in other case. */
 export function findByName(db: Database.Database, name: string): readonly NamedLeague[] {

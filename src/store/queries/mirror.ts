@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { openOwnSnapshot } from '../connection.ts';
 import { explainErrors } from '../database-error.ts';
+import { createIdentity } from '../tables/identity.ts';
 import { lastSeq } from './feed.ts';
 import { type PageLimits, takePage } from './page.ts';
 
@@ -28,7 +29,7 @@ function createQueries(client: Database.Database, path: string) {
     );
   return {
     path,
-    databaseId: (): string => get<string>('SELECT id FROM database_identity') ?? '',
+    databaseId: (): string => explainErrors(path, createIdentity(client).id),
     lastSeq: (): number => explainErrors(path, () => lastSeq(client)),
     /** When the change was stored; undefined if there is none with this number. */
     changedAt: (seq: number): string | undefined => get<string>('SELECT at FROM league_changes WHERE seq = ?', seq),

@@ -5,7 +5,9 @@ import { withReader } from '../connection.ts';
 import { assertSchemaCurrent, readMigrations } from '../migrate.ts';
 import { logins, runs } from '../schema.ts';
 import { createHoldRows, selectHeldRemovals } from '../tables/held-removals.ts';
+import { createIdentity } from '../tables/identity.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
+import { createLoginRows } from '../tables/logins.ts';
 import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
 import { selectWebhookStatus } from '../tables/webhook.ts';
 import { prepareAttention } from './attention.ts';
@@ -47,7 +49,7 @@ export function selectOverview(client: Database.Database) {
     token_clock_skew_ms: granted?.clock_skew_ms ?? null,
     token_granted_at: granted?.at ?? null,
     held_removals: selectHeldRemovals(client),
-    last_retry_after: selectLastRetryAfter(db),
+    last_retry_after: selectLastRetryAfter(client),
     webhook: selectWebhookStatus(client),
   };
 }
@@ -82,17 +84,25 @@ function summarize(login: ReturnType<typeof selectLogin>) {
 export type Snapshot = {
   readonly leagues: Pick<ReturnType<typeof createLeagueRows>, 'index' | 'load' | 'joinedSince'>;
   readonly holds: Pick<ReturnType<typeof createHoldRows>, 'all'>;
+  readonly identity: Pick<ReturnType<typeof createIdentity>, 'baseUrl'>;
+  readonly logins: Pick<ReturnType<typeof createLoginRows>, 'lastingFailures'>;
 };
 
 /** Reads in one transaction. Throws a DatabaseError, for example if a newer program version wrote the database. */
 export function readSnapshot<T>(path: string, migrations: string, read: (snapshot: Snapshot) => T): T {
   return withReader(path, (client) => {
     assertSchemaCurrent(client, readMigrations(migrations), path);
-    const snapshot = { leagues: createLeagueRows(client), holds: createHoldRows(drizzle({ client })) };
+    const holds = createHoldRows(drizzle({ client }));
+    const snapshot = {
+      leagues: createLeagueRows(client),
+      holds,
+      identity: createIdentity(client),
+      logins: createLoginRows(client),
+    };
     return client.transaction(() => read(snapshot))();
   });
 }
 
 export function readLastRetryAfter(path: string, fingerprint: string): ReturnType<typeof selectLastRetryAfter> {
-  return withReader(path, (client) => selectLastRetryAfter(drizzle({ client }), fingerprint));
+  return withReader(path, (client) => selectLastRetryAfter(client, fingerprint));
 }

@@ -1,5 +1,6 @@
 import { codeOf, UsageError } from '../../errors.ts';
-import { withReader } from '../connection.ts';
+import { openReader } from '../connection.ts';
+import { explainErrors } from '../database-error.ts';
 
 export type QueryResult = { readonly columns: readonly string[]; readonly rows: readonly (readonly QueryValue[])[] };
 /** Integers are BigInt, so that no digit is lost. */
@@ -17,22 +18,58 @@ const READING_PRAGMAS = new Set(
 const NAMED_PRAGMAS =
   /^(foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/i;
 
+/** Of most statements all rows, so that the database is closed before they are printed to a slow reader. */
+const ROWS_AT_ONCE = 10_000;
+
 /**
- * Runs exactly one statement that reads and returns rows, on a read-only connection. Throws a UsageError for any other
- * statement and for SQL errors, and a DatabaseError for errors of the file.
+ * Runs exactly one statement that reads and returns rows, on a read-only connection. Yields the rows as they come, some
+ * at a time; if there are none, an empty part. Throws a UsageError for any other statement and for SQL errors, and a
+ * DatabaseError for errors of the file.
  */
-export function runQuery(path: string, sql: string): QueryResult {
+export function* readQuery(path: string, sql: string): Generator<QueryResult> {
   const plain = stripComments(sql);
   const verb = VERB.exec(plain)?.[1]?.toUpperCase();
   if (verb === undefined) throw new UsageError('No statement to run; write one that reads, such as SELECT.');
   if (verb === 'PRAGMA') assertReadingPragma(plain);
-  return withReader(path, (db) => {
+  const db = openReader(path);
+  let rows: IterableIterator<QueryValue[]> | undefined;
+  try {
+    const statement = explain(path, () => db.prepare(sql));
+    if (!statement.readonly || !statement.reader)
+      throw new UsageError(`${verb} is not allowed: only statements that read and return rows are.`);
+    const columns = statement.columns().map((column) => column.name);
+    rows = explain(path, () => statement.safeIntegers(true).raw(true).iterate() as IterableIterator<QueryValue[]>);
+    for (let isLast = false; !isLast; ) {
+      const part = explain(path, () => takeRows(rows));
+      isLast = part.length < ROWS_AT_ONCE;
+      if (isLast) db.close();
+      yield { columns, rows: part };
+    }
+  } finally {
+    rows?.return?.();
+    db.close();
+  }
+}
+
+/** Like `readQuery`, all rows at once. */
+export function runQuery(path: string, sql: string): QueryResult {
+  const parts = [...readQuery(path, sql)];
+  return { columns: parts[0]?.columns ?? [], rows: parts.flatMap(({ rows }) => rows) };
+}
+
+function takeRows(rows: IterableIterator<QueryValue[]> | undefined): readonly QueryValue[][] {
+  const taken: QueryValue[][] = [];
+  for (let next = rows?.next(); next?.done === false; next = rows?.next()) {
+    taken.push(next.value);
+    if (taken.length === ROWS_AT_ONCE) break;
+  }
+  return taken;
+}
+
+function explain<T>(path: string, work: () => T): T {
+  return explainErrors(path, () => {
     try {
-      const statement = db.prepare(sql);
-      if (!statement.readonly || !statement.reader)
-        throw new UsageError(`${verb} is not allowed: only statements that read and return rows are.`);
-      const rows = statement.safeIntegers(true).raw(true).all() as QueryValue[][];
-      return { columns: statement.columns().map((column) => column.name), rows };
+      return work();
     } catch (error) {
       throw isSqlError(error) ? new UsageError(`SQL error: ${error.message}`) : error;
     }

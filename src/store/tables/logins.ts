@@ -1,39 +1,33 @@
-import { and, eq, lt, max } from 'drizzle-orm';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import { isSameValue } from '../../league/league-json.ts';
-import { PLAYER_MEMBERS, type Player } from '../../league/schemas.ts';
-import { logins, players } from '../schema.ts';
+import type Database from 'better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import type { ErrorKind } from '../../errors.ts';
+import { logins } from '../schema.ts';
 
-export function createLoginRows(db: BetterSQLite3Database) {
+/** A login that failed in a way that only a person can correct. */
+export type LastingFailure = {
+  readonly at: string;
+  readonly error_kind: ErrorKind;
+  readonly http_status: number | null;
+  readonly error_message: string;
+};
+
+/** Why a login failed is in the run that asked for it, which failed for the same reason. */
+const LASTING = `SELECT at, iif(logins.outcome = 'refused', 'credentials', error_kind) AS error_kind, http_status,
+    logins.error_message
+  FROM logins LEFT JOIN runs ON runs.id = logins.run_id
+  WHERE logins.fingerprint = @of AND (logins.outcome = 'refused' OR error_kind = 'contract'
+      OR (error_kind = 'status' AND http_status NOT IN (408, 429) AND http_status < 500))
+    AND logins.id > coalesce((SELECT max(id) FROM logins WHERE fingerprint = @of AND outcome = 'ok'), 0)
+  ORDER BY logins.id DESC`;
+
+export function createLoginRows(client: Database.Database) {
+  const db = drizzle({ client });
   return {
     add: (login: Omit<typeof logins.$inferInsert, 'id'>): void => {
       db.insert(logins).values(login).run();
     },
-    /** Deletes logins before a timestamp; returns their number. Keeps the newest login, so that ids are not reused. */
-    prune: (before: string): number => {
-      const newest = db.select({ id: max(logins.id) }).from(logins);
-      return db
-        .delete(logins)
-        .where(and(lt(logins.at, before), lt(logins.id, newest)))
-        .run().changes;
-    },
-  };
-}
-
-export function createPlayerRows(db: BetterSQLite3Database) {
-  return {
-    upsert: (player: Player, at: string): 'added' | 'changed' | 'unchanged' => {
-      const isThis = eq(players.player_id, player.player_id);
-      const stored = db.select().from(players).where(isThis).get();
-      const isSame =
-        stored && PLAYER_MEMBERS.every((field) => isSameValue(field, stored[field.name], player[field.name]));
-      if (isSame) return 'unchanged';
-      const row = { ...player, changed_at: at };
-      db.insert(players)
-        .values({ ...row, first_seen_at: at })
-        .onConflictDoUpdate({ target: players.player_id, set: row })
-        .run();
-      return stored === undefined ? 'added' : 'changed';
-    },
+    /** The lasting failures with this fingerprint since the last login that was granted, newest first. */
+    lastingFailures: (of: string): readonly LastingFailure[] =>
+      client.prepare<[{ of: string }], LastingFailure>(LASTING).all({ of }),
   };
 }

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { eq, isNull } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { Drift } from '../../league/drift.ts';
 import type { JsonText } from '../../league/schemas.ts';
-import { drift, rejectedLeagues } from '../schema.ts';
+import { rejectedLeagues } from '../schema.ts';
 import type { RunScope, RunStamp } from './runs.ts';
 
 type RejectionRow = {
@@ -44,16 +43,5 @@ export function createRejectionRows(db: BetterSQLite3Database) {
       const known = new Set(before.map((row) => row.league_id));
       return [...sent.values()].filter(({ leagueId }) => leagueId === null || !known.has(leagueId));
     },
-  };
-}
-
-export function createDriftRows(db: BetterSQLite3Database) {
-  return {
-    /** Stores drift; returns the departures from the interface that were not stored before. */
-    add: (departures: readonly Drift[], { runId, at }: RunStamp): readonly Drift[] =>
-      departures.filter((departure) => {
-        const row = { ...departure, first_run_id: runId, first_seen_at: at };
-        return db.insert(drift).values(row).onConflictDoNothing().run().changes > 0;
-      }),
   };
 }

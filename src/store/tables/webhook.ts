@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 import { getTableColumns } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { type Change, lastSeq, readPage } from '../queries/feed.ts';
-import type { PageLimits } from '../queries/page.ts';
+import { lastSeq } from '../queries/feed.ts';
 import { webhook } from '../schema.ts';
 
 type Row = typeof webhook.$inferSelect;
@@ -60,10 +59,8 @@ export function createWebhookRows(client: Database.Database) {
       success.finished_at AS last_success_at, success.stale_at, login.at AS last_login_at, login.outcome AS last_login,
       (SELECT max(held_since) FROM held_removals WHERE accepted_at IS NULL) AS held_since
     FROM (SELECT 1)
-    LEFT JOIN (SELECT * FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
-      ORDER BY id DESC LIMIT 1) AS success
+    LEFT JOIN (SELECT * FROM runs WHERE id = (SELECT good_run_id FROM last_polls)) AS success
     LEFT JOIN (SELECT * FROM logins ORDER BY id DESC LIMIT 1) AS login`);
-  const selectId = client.prepare<[], string>('SELECT id FROM database_identity').pluck();
   const update = (values: Partial<Omit<Row, 'id'>>): void => {
     db.update(webhook).set(values).run();
   };
@@ -72,12 +69,6 @@ export function createWebhookRows(client: Database.Database) {
     find: (): WebhookRow | undefined => selectRow.get(),
     /** Undefined if the message is no longer in flight. */
     body: (id: string): string | undefined => selectBody.get(id),
-    databaseId: (): string => selectId.get() ?? '',
-    /** The changes after `seq`, oldest first: at most `limit`, and few more characters than `maxChars`. */
-    changesAfter: (seq: number, limits: PageLimits): readonly Change[] =>
-      readPage(client, { after: seq, last: lastSeq(client) }, limits).entries,
-    /** The `seq` of the last change; 0 if there is none. */
-    lastSeq: (): number => lastSeq(client),
     states: () => selectStates.get() as StoredStates,
     insert: (row: Pick<Row, 'enabled' | 'accepted_seq' | 'moved_at'> & Told): void => {
       db.insert(webhook)

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { EVERY_SECOND } from '../../support/bench.ts';
 import { NO_MOUNT } from '../../support/copy-process.ts';
 import { fingerprint } from '../../support/folder.ts';
-import { outlastFullDisk, remount, setUpDisk, startOnDisk } from './small-disk.ts';
+import { findFreePort } from '../../support/port.ts';
+import { fillDisk, outlastFullDisk, remount, setUpDisk, startOnDisk } from './small-disk.ts';
 
 describe('a disk of 2 MB', () => {
   it('that fills up and is freed: the worker is not restarted and catches up', async ({ skip }) => {
@@ -11,6 +13,21 @@ describe('a disk of 2 MB', () => {
     await outlastFullDisk(bench, worker, 0);
     await outlastFullDisk(bench, worker, 3);
     expect((await worker.stop()).code).toBe(0);
+  });
+
+  it('that fills up: status says what only the worker knows, and keeps the verdict of the file', async ({ skip }) => {
+    const bench = await setUpDisk();
+    if (bench === undefined) return skip(NO_MOUNT);
+    const env = { LEAGUE_SYNC_LISTEN: `127.0.0.1:${await findFreePort()}`, LEAGUE_SYNC_SCHEDULE: EVERY_SECOND };
+    const worker = bench.start(['run'], env);
+    await worker.waitForPoll('changed');
+    expect((await bench.run(['status'], env)).stdout).not.toContain('worker says');
+    fillDisk(bench.disk, 0);
+    bench.change();
+    await worker.waitForPoll('failed');
+    expect((await bench.run(['status'], env)).stdout).toMatch(
+      /^● up to date[\s\S]*^worker says +The database .* full/m,
+    );
   });
 
   it.for(['sync', 'run'])(

@@ -75,7 +75,8 @@ export async function startWorker(): Promise<{ bench: DiskBench; worker: Running
 }
 
 /** The message for a missing file. */
-export const PUT_BACK = /was deleted or replaced while the worker ran; nothing new is written; put that same file back/;
+export const PUT_BACK =
+  /was deleted, moved or replaced while the worker ran; nothing new is written; .*put that same file back/;
 
 /** Requests a poll, and expects that it fails with the path and the fix, and that the worker keeps running. */
 export async function expectFailedPoll(bench: DiskBench, worker: RunningProgram, fix: RegExp): Promise<void> {

@@ -26,10 +26,10 @@ const NO_DATABASE: Refusals[number] = [
   [...READING, ...BESIDE],
   /There is no database at .*; check LEAGUE_SYNC_DATABASE or --database/,
 ];
-const WANTS_PERMISSION = /; give this user write permission on the file and its folder\.$/;
+const WANTS_PERMISSION = /; give the user \w+ write permission on the file and its folder\.$/;
 const READ_ONLY = /is on a read-only file system .*; remount it read-write/;
-const MAY_BE_READ = /cannot be read .*; give this user permission to read it/;
-const IS_DAMAGED: Refusals = [[EVERY, /is damaged .*; set it aside and restore a backup, or rescue .*"\.recover"/]];
+const MAY_BE_READ = /cannot be read .*; give the user \w+ permission to read it/;
+const IS_DAMAGED: Refusals = [[EVERY, /is damaged .*; set it aside and restore a backup, or rescue what is left/]];
 const IS_NO_DATABASE: Refusals = [[EVERY, /is not an SQLite database .*; name another file, or restore this one/]];
 const CHECK_DISK = /; check the disk\.$/;
 
@@ -67,7 +67,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   },
   'a file that may not be written': {
     harm: harm.leaveRights(0o777, 0o444),
-    refused: [[[...WORKING, ...BESIDE], /; give this user write permission on the file and its folder\.$/]],
+    refused: [[[...WORKING, ...BESIDE], /; give the user \w+ write permission on the file and its folder\.$/]],
     served: [...READING, 'sync --dry-run'],
   },
   'a file that may not be read': {

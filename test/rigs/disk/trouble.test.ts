@@ -27,7 +27,7 @@ describe('a start is refused with 74 on', () => {
       harm.damageTable('logins'),
       'sync',
       0,
-      /is damaged .*recover/,
+      /is damaged .*rescue/,
     ],
     [
       'sync where there are no locks',
@@ -105,7 +105,7 @@ describe('a worker', () => {
     await expectFailedPoll(
       bench,
       worker,
-      /-shm was deleted or replaced while the worker ran; nothing new is written; restart the worker/,
+      /-shm was deleted, moved or replaced while the worker ran; nothing new is written; restart the worker/,
     );
     expect((await worker.stop()).code).toBe(0);
     expectSound(bench, 'without the index');

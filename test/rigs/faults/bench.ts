@@ -1,8 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
+import { createConnection } from '../../../src/service/connection.ts';
 import type { LoginRecord } from '../../../src/service/login.ts';
-import { connect, createTransport, openService, type Transport } from '../../../src/service/open-service.ts';
+import { openService } from '../../../src/service/open-service.ts';
+import { createTransport, type Transport } from '../../../src/service/transport.ts';
 import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import type { Clock } from '../../../src/time/clock.ts';
@@ -104,7 +106,7 @@ function assembleSide(
     return createTransport({ baseUrl: url, proxy: undefined, maxBodyBytes, attemptTimeoutMs })(request, signal);
   };
   const parts = { clock, random: () => 0.5 };
-  const connection = connect(noting(transport, errors), { onRetryAfter: journal.recordRetryAfter }, parts);
+  const connection = createConnection(noting(transport, errors), { onRetryAfter: journal.recordRetryAfter }, parts);
   const credentials = { read: () => ({ username: USERNAME, password: PASSWORD }) };
   const onLogin = (login: LoginRecord): void => {
     if (login.error !== undefined) errors.push(login.error);

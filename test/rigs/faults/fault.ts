@@ -11,9 +11,10 @@ export type SocketAction = (socket: Socket, healthy: Answer, hit: number) => voi
  */
 export type Effect = {
   /**
-   * `harmless`: no effect. `passes`: retried, four attempts in all. `fails`: the run ends at once. `refused`: no login
-   * for a minute. `rejected`: one new login, and the request once more. `pauses`: the run ends, and nothing is sent
-   * until the end of the Retry-After.
+   * `harmless`: no effect. `passes`: retried, four attempts in all. `fails`: the run ends at once, and no login follows
+   * for a minute if it was a login. `refused`: the same. `rejected`: one new login, and the request once more; then a
+   * minute without requests if the kind is `credentials`. `pauses`: the run ends, and nothing is sent until the end of
+   * the Retry-After.
    */
   readonly is: 'harmless' | 'passes' | 'fails' | 'refused' | 'rejected' | 'pauses';
   readonly kind: ErrorKind;
@@ -64,8 +65,8 @@ export function refused(status: number): Effect {
   return { is: 'refused', kind: 'credentials', status };
 }
 
-export function rejected(status: number): Effect {
-  return { is: 'rejected', kind: 'credentials', status };
+export function rejected(status: number, kind: ErrorKind = 'credentials'): Effect {
+  return { is: 'rejected', kind, status };
 }
 
 export function fails(kind: ErrorKind, status: number | null): Effect {

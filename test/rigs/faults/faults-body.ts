@@ -1,9 +1,9 @@
-import { answers, apart, type Fault, fails, harmless, harmlessLogin, refused, type SocketAction } from './fault.ts';
+import { answers, everywhere, type Fault, fails, harmless, harmlessLogin, type SocketAction } from './fault.ts';
 
 const PAGE = '<!doctype html>\n<html><body><p>Please sign in.</p></body></html>\n';
 const sends = (text: string | Uint8Array): SocketAction => answers(() => ({ body: text }));
 /** Neither a login response nor a list, with a status of success. */
-const NOT_AN_ANSWER: Fault['effects'] = apart(refused(200), fails('contract', 200));
+const NOT_AN_ANSWER: Fault['effects'] = everywhere(fails('contract', 200));
 
 const change = (name: string, edit: (sent: Record<string, unknown>) => object, effects: Fault['effects']): Fault => ({
   name,
@@ -68,8 +68,8 @@ export const bodyFaults: readonly Fault[] = [
   token('gets an empty token', ''),
   token('gets a number for its token', 17),
   token('gets a token that no header can carry', 'one\r\nx-two: three'),
-  change('gets no result', ({ result: _, ...rest }) => rest, { login: refused(200) }),
-  change('gets a result of its own', (sent) => ({ ...sent, result: 'SUCCESS' }), { login: refused(200) }),
+  change('gets no result', ({ result: _, ...rest }) => rest, { login: fails('contract', 200) }),
+  change('gets a result of its own', (sent) => ({ ...sent, result: 'SUCCESS' }), { login: fails('contract', 200) }),
   expiry('gets an unreadable expiry', 'tomorrow', ['login.expire_datetime unexpected-value']),
   expiry('gets a number for its expiry', 1_900_000_000, ['login.expire_datetime wrong-type']),
   expiry('gets no expiry', undefined, ['login.expire_datetime missing-field']),

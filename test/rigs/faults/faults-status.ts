@@ -24,8 +24,7 @@ const bare = (status: number, more: Readonly<Record<string, string>> = {}): Sock
 const sends = (text: string | Uint8Array): SocketAction => answers(() => ({ body: text }));
 
 const permanent = [400, 402, 404, 405, 409, 410, 418, 422, 451, 999].map((status): Fault => {
-  const effects = apart(refused(status), fails('status', status));
-  return { name: `is answered ${status}`, effects, act: unsuccessful(status) };
+  return { name: `is answered ${status}`, effects: everywhere(fails('status', status)), act: unsuccessful(status) };
 });
 const rejecting = [401, 403].map((status): Fault => {
   const effects = apart(refused(status), rejected(status));
@@ -35,7 +34,7 @@ const passing = [408, 429, 500, 502, 503, 504, 599].map((status): Fault => {
   return { name: `is answered ${status}`, effects: everywhere(passes(status)), act: answers(() => ({ status })) };
 });
 const failingRejected = [200, 400, 401, 404].map((status): Fault => {
-  const effects = apart(refused(status), rejected(status));
+  const effects = apart(refused(status), rejected(status, status === 401 ? 'credentials' : 'status'));
   return { name: `is answered ${status} with result=fail`, effects, act: failing(status), revokes: true };
 });
 const failingPassing = [408, 429, 503].map((status): Fault => {
@@ -69,18 +68,18 @@ export const statusFaults: readonly Fault[] = [
   retryAfter(429, '99999999999', { effects: everywhere(pausing(429)), pauseMs: 24 * 3_600_000 }),
   {
     name: 'is answered 200 with result=fail and nothing else',
-    effects: apart(refused(200), rejected(200)),
+    effects: apart(refused(200), rejected(200, 'status')),
     act: sends(FAIL),
     revokes: true,
   },
   {
     name: 'is told unasked that nothing changed',
-    effects: apart(refused(304), fails('contract', 304)),
+    effects: apart(fails('status', 304), fails('contract', 304)),
     act: bare(304),
   },
   {
     name: 'is answered 204',
-    effects: apart(refused(204), fails('contract', 204)),
+    effects: everywhere(fails('contract', 204)),
     act: bare(204, { 'content-length': '' }),
   },
 ];
@@ -91,7 +90,7 @@ export function redirects(name: string, locate: () => string): readonly Fault[] 
     const act = answers(({ body }) => ({ status, headers: { location: locate() }, body: withoutSuccess(body) }));
     return {
       name: `is redirected ${name} by ${status}`,
-      effects: apart(refused(status), fails('status', status)),
+      effects: everywhere(fails('status', status)),
       act,
     };
   });

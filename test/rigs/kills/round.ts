@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createRandom, type Random, shuffleItems } from '../../../src/simulator/churn.ts';
+import { createRandom, type Random } from '../../../src/simulator/churn.ts';
 import { type Bench, EVERY_SECOND, setUpFor } from '../../support/bench.ts';
 import { type Exit, eventually, type LogLine, type RunningProgram, readLines } from '../../support/program.ts';
+import { shuffleItems } from '../../support/shuffle.ts';
 import { createLedger, type Ledger, type Problem, type Report } from './ledger.ts';
 import { freeze, type KillTarget, MOMENTS, type Moment, reach, type Timings } from './moment.ts';
 import { lacksWal, lookAt } from './snapshot.ts';

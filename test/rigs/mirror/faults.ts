@@ -1,13 +1,14 @@
 import { copyFileSync } from 'node:fs';
 import { setTimeout as rest } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { createRandom, pickIndex, type Random, shuffleItems } from '../../../src/simulator/churn.ts';
+import { createRandom, pickIndex, type Random } from '../../../src/simulator/churn.ts';
 import { createPostgres, type Postgres } from '../../postgres/postgres.ts';
 import { change, expectToFollow, mirroredSeq } from '../../postgres/worker.ts';
 import { addSettings, EVERY_SECOND, type SimulatedBench, setUp } from '../../support/bench.ts';
 import { readRows } from '../../support/database.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
 import type { RunningProgram } from '../../support/program.ts';
+import { shuffleItems } from '../../support/shuffle.ts';
 import { type HalfOpenRelay, openRelay } from './half-open.ts';
 import { type LoopReader, startReader } from './reader.ts';
 

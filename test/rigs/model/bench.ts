@@ -73,6 +73,7 @@ async function openModelBench(path: string): Promise<ModelBench> {
         clock,
         scope: step.scope,
         removalLimit: step.limitPercent / 100,
+        baseUrl: 'https://service.example',
         ...CONSTANT,
       };
       return pollLeagues(deps, 'schedule', stop.signal);

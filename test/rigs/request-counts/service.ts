@@ -1,5 +1,5 @@
-import { describeNetworkError } from '../../../src/service/network-error.ts';
-import type { ServiceRequest, Transport } from '../../../src/service/open-service.ts';
+import { describeNetworkError } from '../../../src/http/network-error.ts';
+import type { ServiceRequest, Transport } from '../../../src/service/transport.ts';
 import type { Row } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import type { Kind } from '../../support/service.ts';
@@ -94,8 +94,9 @@ export function createCountingService(world: World, options: ServiceOptions = {}
     }
     const headers: Row = { date, ...reply.headers };
     const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]));
-    request.onHead?.({ status, header });
-    return { status, header, body: Buffer.from(JSON.stringify(reply.body ?? {})) };
+    const head = { status, header, via: '' };
+    request.onHead?.(head);
+    return { ...head, url: request.path, body: Buffer.from(JSON.stringify(reply.body ?? {})) };
   };
   const send = async (request: ServiceRequest, signal: AbortSignal) => {
     const kind = kindOf(request);

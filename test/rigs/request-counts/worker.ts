@@ -1,9 +1,10 @@
 import { pino } from 'pino';
 import type { CredentialPair } from '../../../src/config/credentials.ts';
 import { StoppedError } from '../../../src/errors.ts';
+import { remainingMs } from '../../../src/http/retry-after.ts';
+import { createConnection } from '../../../src/service/connection.ts';
 import type { LoginRecord } from '../../../src/service/login.ts';
-import { connect, openService } from '../../../src/service/open-service.ts';
-import { remainingMs } from '../../../src/service/retry-after.ts';
+import { openService } from '../../../src/service/open-service.ts';
 import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import type { RunDeps } from '../../../src/sync/run.ts';
@@ -59,7 +60,7 @@ export async function startWorker(
   };
   const retryAfterLeftMs = remainingMs(store.runs.lastRetryAfter(FINGERPRINT), clock.now());
   const { random, readPair } = options;
-  const connection = connect(
+  const connection = createConnection(
     service.transport,
     { retryAfterLeftMs, onRetryAfter: journal.recordRetryAfter },
     { clock, random },
@@ -81,6 +82,7 @@ export async function startWorker(
     scrub: secrets.scrub,
     clock,
     scope: 'all',
+    baseUrl: 'https://service.example',
     removalLimit: 0.2,
     runTimeoutMs: RUN_TIMEOUT_MS,
     pausedUntil: retryAfter.until,
@@ -99,7 +101,7 @@ export async function startWorker(
     signal,
   });
   for (const kind of ['leagues', 'profile'] as const) {
-    const last = store.runs.lastSuccess(kind, kind === 'leagues' ? 'all' : null);
+    const last = kind === 'leagues' ? store.runs.lastOfScope('all') : store.runs.lastProfile();
     if (last === undefined || !isFresh(last, clock.now())) queue.request(kind, 'start');
   }
   const keeping = session.keepRenewed(signal);
@@ -108,26 +110,28 @@ export async function startWorker(
     scheduleEvery(options.profileEveryMs, world, (due) => queue.request('profile', due)),
   ];
   const watching = runScheduler(watched, { clock, onTick: () => queue.resume() }, signal);
+  const end = async (): Promise<void> => {
+    stopping.abort(new StoppedError());
+    await Promise.all([watching, keeping, queue.idle(), session.settled()]);
+    await journal[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
+  };
+  let ending: Promise<void> | undefined;
   return {
     ended,
     pollNow: () => {
       session.retryNow();
       queue.request('leagues', 'manual');
     },
-    stop: async () => {
-      stopping.abort(new StoppedError());
-      await Promise.all([watching, keeping, queue.idle(), session.settled()]);
-      await journal[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
+    stop: () => {
+      ending ??= end();
+      return ending;
     },
   };
 }
 
 /** Scheduled at every multiple of an interval, like `*∕5 * * * *`. */
 function scheduleEvery(everyMs: number, { clock }: World, onDue: ScheduledJob['onDue']): ScheduledJob {
-  const nextTime = (): number => (Math.floor(clock.now() / everyMs) + 1) * everyMs;
-  return {
-    schedule: { expression: '', timezone: 'UTC', nextTime, nextTimes: () => [nextTime()], nthTimeAfter: nextTime },
-    onDue,
-  };
+  const nextTime = (now = clock.now()): number => (Math.floor(now / everyMs) + 1) * everyMs;
+  return { schedule: { nextTime }, onDue };
 }

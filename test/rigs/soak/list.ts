@@ -1,7 +1,8 @@
-import { pickIndex, type Random, shuffleItems } from '../../../src/simulator/churn.ts';
+import { pickIndex, type Random } from '../../../src/simulator/churn.ts';
 import type { Row } from '../../support/database.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import { listLeagues, type Reply } from '../../support/service.ts';
+import { shuffleItems } from '../../support/shuffle.ts';
 
 const LEAGUES = 300;
 /** At most what the removal guard lets pass. */

@@ -37,7 +37,7 @@ export function expectDocumentedEnd({ database }: Place, { code, signal, stderr 
   const said = stderr.split('\n').filter((line) => line.startsWith('league-sync: '));
   expect(said, what).toHaveLength(1);
   expect(said[0], what).toContain(database);
-  expect(said[0], what).toMatch(/; (check the disk|free some space|give this user write permission)/);
+  expect(said[0], what).toMatch(/; (check the disk|free some space|give the user \w+ write permission)/);
 }
 
 function expectNoOtherFile(place: Place, inode: number | undefined, where: string): void {

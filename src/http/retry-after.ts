@@ -1,6 +1,4 @@
-import { RetryAfterError } from '../errors.ts';
-import { type Clock, formatTimestamp } from '../time/clock.ts';
-import type { Transport } from './open-service.ts';
+import type { Clock } from '../time/clock.ts';
 import { parseHttpDate, type ResponseHead, serverTime } from './response.ts';
 
 export type RetryAfter = ReturnType<typeof createRetryAfter>;
@@ -32,30 +30,6 @@ export function createRetryAfter(clock: Clock, initialMs = 0, onExtend = (_until
       endsAt = clock.monotonic() + wantedMs;
       onExtend(until);
     },
-  };
-}
-
-/** Rejects each request during a `Retry-After` with a RetryAfterError, and reads that header from each response. */
-export function withRetryAfter(transport: Transport, retryAfter: RetryAfter, clock: Clock): Transport {
-  return async (request, signal) => {
-    const until = retryAfter.until();
-    if (until > 0) {
-      const message = `The service asked not to be called before ${formatTimestamp(until)} (Retry-After); nothing is sent until then.`;
-      throw new RetryAfterError(true, message, { notBefore: until });
-    }
-    let notBefore: number | undefined;
-    const onHead = (head: ResponseHead): void => {
-      notBefore = readRetryAfter(head, clock.now());
-      // Applied before the body arrives, but not for a 2xx: only the body tells whether a 2xx is a failure.
-      if (notBefore !== undefined && head.status >= 300) retryAfter.extend(notBefore);
-    };
-    try {
-      return { ...(await transport({ ...request, onHead }, signal)), notBefore };
-    } catch (error) {
-      // A 2xx whose body is incomplete is a failure, too.
-      if (notBefore !== undefined) retryAfter.extend(notBefore);
-      throw error;
-    }
   };
 }
 

@@ -1,5 +1,5 @@
 import { Help, type Command as Program } from 'commander';
-import type { ProcessIO } from './commands/command.ts';
+import type { ProcessIO } from '../commands/command.ts';
 
 type Item = readonly [term: string, description: string];
 

@@ -1,16 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { ContractError } from '../errors.ts';
-import { hasTooManyValues, isObject, type JsonObject, parseJson } from '../league/json.ts';
+import { hasTooManyValues, isObject, parseJson } from '../league/json.ts';
 import { yieldToEventLoop } from '../race-abort.ts';
-import type { Secrets } from '../redact.ts';
-import { escapeControls } from '../terminal/style.ts';
-import { formatTimestamp } from '../time/clock.ts';
-import type { Connection } from './open-service.ts';
 
 export type ResponseHead = {
   readonly status: number;
   /** The first value of a header; for `Retry-After`, all values, joined by commas. `name` must be in lower case. */
   readonly header: (name: string) => string | undefined;
+  /** A sentence, after a space, that names the proxy that the response came through; empty if there is none. */
+  readonly via: string;
 };
 
 export type HttpResponse = ResponseHead & {
@@ -19,9 +16,6 @@ export type HttpResponse = ResponseHead & {
   /** The end (ms, local clock) of the wait that `Retry-After` asks for. */
   readonly notBefore?: number | undefined;
 };
-
-const MAX_CONTENT_TYPE_LENGTH = 100;
-const MAX_MESSAGE_LENGTH = 500;
 
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
@@ -44,6 +38,8 @@ export async function readObject(body: Uint8Array, clean = (text: string) => tex
   const cleaned = clean(text);
   await yieldToEventLoop(signal);
   try {
+    // Redaction decodes escapes, also outside strings, where JSON has none.
+    if (cleaned !== text) JSON.parse(text);
     const value = parseJson(cleaned);
     return isObject(value) ? value : undefined;
   } catch {
@@ -51,47 +47,11 @@ export async function readObject(body: Uint8Array, clean = (text: string) => tex
   }
 }
 
-export function describeNonObject({ status, header, body }: HttpResponse, request: string, scrub: Secrets['scrub']) {
-  const contentType = header('content-type')?.split(';', 1)[0] ?? 'no content type';
-  const type = escapeControls(scrub(contentType)).slice(0, MAX_CONTENT_TYPE_LENGTH);
-  return new ContractError(`The response to ${request} (status ${status}, ${type}) is ${describeBody(body)}.`, {
-    httpStatus: status,
-    fix: 'check that LEAGUE_SYNC_BASE_URL is the address of the service',
-  });
-}
-
-function describeBody(body: Uint8Array): string {
-  if (body.length === 0) return 'an empty body';
-  const text = decodeUtf8(body);
-  if (text === undefined) return 'not valid UTF-8';
-  if (/^\s*</.test(text)) return 'an HTML page';
-  return hasTooManyValues(body) ? 'JSON with millions of tiny values' : 'not a JSON object';
-}
-
 /** The text of the body without a byte order mark; undefined if the body is not UTF-8. */
-function decodeUtf8(body: Uint8Array): string | undefined {
+export function decodeUtf8(body: Uint8Array): string | undefined {
   if (!isUtf8(body)) return undefined;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
-}
-
-export function readMessage(body: JsonObject | undefined, scrub: Secrets['scrub']): string | undefined {
-  const message = body?.message;
-  return typeof message === 'string' ? scrub(message).slice(0, MAX_MESSAGE_LENGTH) : undefined;
-}
-
-/**
- * Details for the error that reports a failed response; `quoted` holds sentences to append to the error's message. Also
- * puts the response's `Retry-After` into effect, for any status.
- */
-export function readFailureDetails(response: HttpResponse, body: JsonObject | undefined, connection: Connection) {
-  const { secrets, retryAfter } = connection;
-  const serviceMessage = readMessage(body, secrets.scrub);
-  if (response.notBefore !== undefined) retryAfter.extend(response.notBefore);
-  const notBefore = response.notBefore === undefined ? undefined : retryAfter.until() || undefined;
-  const message = serviceMessage === undefined ? '' : ` It says: "${escapeControls(serviceMessage)}".`;
-  const wait = notBefore && ` It asks not to be called before ${formatTimestamp(notBefore)} (Retry-After).`;
-  return { httpStatus: response.status, serviceMessage, notBefore, quoted: message + (wait ?? '') };
 }
 
 /** The service's time (ms); undefined if the `Date` header is missing or unreadable, or if a cache answered (`Age`). */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import type { FeedStart } from './store/queries/feed.ts';
-import { formatTimestamp, parseTimestamp, systemClock } from './time/clock.ts';
-import { parseDuration } from './time/duration.ts';
+import type { FeedStart } from '../store/queries/feed.ts';
+import { formatTimestamp, parseTimestamp, systemClock } from '../time/clock.ts';
+import { parseDuration } from '../time/duration.ts';
 
 // Parsers of arguments and options. They throw an InvalidArgumentError that says what to write.
 

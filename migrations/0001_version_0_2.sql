@@ -1,4 +1,4 @@
--- Generated from src/store/schema.ts, then edited by hand: checks, views, triggers. Never edited after release.
+-- Generated from src/store/schema.ts, then edited by hand: checks, views, triggers. Open until version 0.2.0 is released.
 -- The views must work in SQLite 3.38 and newer: no HAVING without GROUP BY, no concat_ws, no ORDER BY in aggregates.
 -- GROUP BY NULL makes no row if there is nothing to count.
 ALTER TABLE `runs` ADD `stale_at` TEXT CHECK (stale_at GLOB '????-??-??T??:??:??.???Z');
@@ -12,11 +12,77 @@ ALTER TABLE `drift` ADD `example_league_id` TEXT;
 -- Finds the last run of the profile among the many of the leagues.
 CREATE INDEX `runs_of_profile` ON `runs` (`id`) WHERE kind = 'profile';
 --> statement-breakpoint
+-- How many polls of the leagues have failed in a row, up to this one, and which was the last good one before them. Kept
+-- by triggers in the rows of failed polls: otherwise both would have to be counted, and an index would cost each poll a
+-- page.
+ALTER TABLE `runs` ADD `failures` INTEGER DEFAULT 0 NOT NULL;
+--> statement-breakpoint
+ALTER TABLE `runs` ADD `good_run_id` INTEGER;
+--> statement-breakpoint
+UPDATE runs SET (good_run_id, failures) = (
+	SELECT good.id, (SELECT count(*) FROM runs AS one
+		WHERE one.kind = 'leagues' AND one.outcome = 'failed' AND one.id > coalesce(good.id, 0))
+	FROM (SELECT max(id) AS id FROM runs WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')) AS good)
+WHERE outcome = 'failed' AND id = (
+	SELECT max(id) FROM runs WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted'));
+--> statement-breakpoint
+CREATE TRIGGER `runs_failed` AFTER UPDATE OF `outcome` ON `runs` WHEN NEW.kind = 'leagues' AND NEW.outcome = 'failed'
+BEGIN
+	UPDATE runs SET (failures, good_run_id) = (
+		SELECT 1 + coalesce(failures, 0), iif(outcome = 'failed', good_run_id, id) FROM (SELECT 1) LEFT JOIN (
+			SELECT id, outcome, failures, good_run_id FROM runs
+			WHERE kind = 'leagues' AND id < NEW.id AND outcome NOT IN ('running', 'interrupted')
+			ORDER BY id DESC LIMIT 1))
+	WHERE id = NEW.id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `runs_failed_at_once` AFTER INSERT ON `runs` WHEN NEW.kind = 'leagues' AND NEW.outcome = 'failed'
+BEGIN UPDATE runs SET outcome = NEW.outcome WHERE id = NEW.id; END;
+--> statement-breakpoint
+-- The newest polls of the leagues that ended, and that ended well.
+CREATE VIEW `last_polls` AS
+SELECT last.id, last.outcome, last.failures, iif(last.outcome = 'failed', last.good_run_id, last.id) AS good_run_id
+FROM runs AS last WHERE last.kind = 'leagues' AND last.outcome NOT IN ('running', 'interrupted')
+ORDER BY last.id DESC LIMIT 1;
+--> statement-breakpoint
 CREATE TABLE `database_identity` (
-	`id` TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 32)
+	`id` TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 32),
+	`base_url` TEXT
 ) STRICT;
 --> statement-breakpoint
-INSERT INTO `database_identity` VALUES (lower(hex(randomblob(16))));
+INSERT INTO `database_identity` (id) VALUES (lower(hex(randomblob(16))));
+--> statement-breakpoint
+CREATE TABLE `poll_requests` (
+	`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`asked_at` TEXT NOT NULL CHECK (asked_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `webhook` (
+	`id` INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
+	`enabled` INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+	`host` TEXT,
+	`url_hash` TEXT,
+	`accepted_seq` INTEGER NOT NULL CHECK (accepted_seq >= 0),
+	`accepted_at` TEXT CHECK (accepted_at GLOB '????-??-??T??:??:??.???Z'),
+	`moved_at` TEXT NOT NULL CHECK (moved_at GLOB '????-??-??T??:??:??.???Z'),
+	`message_id` TEXT,
+	`message_type` TEXT,
+	`message_made_at` TEXT CHECK (message_made_at GLOB '????-??-??T??:??:??.???Z'),
+	`message_from_seq` INTEGER,
+	`message_to_seq` INTEGER,
+	`message_held_since` TEXT,
+	`message_body` TEXT CHECK (message_body IS NULL OR json_valid(message_body)),
+	`failed_attempts` INTEGER DEFAULT 0 NOT NULL,
+	`last_error` TEXT,
+	`next_attempt_at` TEXT CHECK (next_attempt_at GLOB '????-??-??T??:??:??.???Z'),
+	`not_before` TEXT CHECK (not_before GLOB '????-??-??T??:??:??.???Z'),
+	`stopped_at` TEXT CHECK (stopped_at GLOB '????-??-??T??:??:??.???Z'),
+	`told_stale` INTEGER CHECK (told_stale IN (0, 1)),
+	`told_held_since` TEXT,
+	`told_refused` INTEGER CHECK (told_refused IN (0, 1)),
+	CHECK (message_id IS NULL OR (message_type IS NOT NULL AND message_made_at IS NOT NULL AND message_body IS NOT NULL)),
+	CHECK ((message_from_seq IS NULL) = (message_to_seq IS NULL))
+) STRICT;
 --> statement-breakpoint
 CREATE TRIGGER `leagues_no_delete` BEFORE DELETE ON `leagues`
 BEGIN SELECT RAISE(ABORT, 'leagues keeps every league: a removed one has removed_at'); END;
@@ -57,17 +123,14 @@ DROP VIEW `freshness`;
 CREATE VIEW `freshness` AS
 WITH success AS (
 	-- An end that lies in the future is kept up by the order of instants, after the clock was set back.
-	SELECT id, finished_at, iif(unixepoch(finished_at) > unixepoch('now'), started_at, finished_at) AS at, stale_at
-	FROM runs
-	WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
-	ORDER BY id DESC LIMIT 1
+	SELECT finished_at, iif(unixepoch(finished_at) > unixepoch('now'), started_at, finished_at) AS at, stale_at
+	FROM runs WHERE id = (SELECT good_run_id FROM last_polls)
 )
 SELECT
 	(SELECT finished_at FROM success) AS last_success_at,
 	(SELECT max(0, unixepoch('now') - unixepoch(at)) FROM success) AS age_seconds,
 	(SELECT outcome FROM runs WHERE kind = 'leagues' AND outcome <> 'running' ORDER BY id DESC LIMIT 1) AS last_outcome,
-	(SELECT count(*) FROM runs WHERE kind = 'leagues' AND outcome = 'failed'
-		AND id > coalesce((SELECT id FROM success), 0)) AS consecutive_failures,
+	coalesce((SELECT failures FROM last_polls), 0) AS consecutive_failures,
 	-- Both counts are in an index: where leagues are many, reading their rows takes a hundred times as long.
 	(SELECT count(*) FROM leagues) - (SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL) AS live_leagues,
 	(SELECT count(*) FROM leagues WHERE removed_at IS NOT NULL) AS removed_leagues,
@@ -79,18 +142,13 @@ CREATE VIEW `attention` AS
 WITH
 	clock AS (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS now),
 	success AS (
-		SELECT id, scope, started_at, finished_at, stale_at FROM runs
-		WHERE kind = 'leagues' AND outcome IN ('changed', 'unchanged', 'held')
-		ORDER BY id DESC LIMIT 1
-	),
-	last_poll AS (
-		SELECT outcome, error_kind, error_message, not_before FROM runs
-		WHERE kind = 'leagues' AND outcome NOT IN ('running', 'interrupted')
-		ORDER BY id DESC LIMIT 1
+		SELECT id, scope, started_at, finished_at, stale_at FROM runs WHERE id = (SELECT good_run_id FROM last_polls)
 	),
 	failed AS (
-		SELECT count(*) AS polls, min(started_at) AS since FROM runs
-		WHERE kind = 'leagues' AND outcome = 'failed' AND id > coalesce((SELECT id FROM success), 0)
+		SELECT failures AS polls, error_kind, error_message, not_before,
+			(SELECT started_at FROM runs WHERE kind = 'leagues' AND outcome = 'failed' AND id > coalesce(last.good_run_id, 0)
+				ORDER BY id LIMIT 1) AS since
+		FROM runs AS last WHERE outcome = 'failed' AND id = (SELECT id FROM last_polls)
 	),
 	last_login AS (SELECT outcome, error_message FROM logins ORDER BY id DESC LIMIT 1),
 	held AS (
@@ -108,12 +166,23 @@ WITH
 	rejected AS (SELECT * FROM rejected_leagues WHERE resolved_at IS NULL),
 	new_drift AS (
 		SELECT row_number() OVER (ORDER BY first_seen_at, field, kind, detail) AS place, *
-		FROM drift WHERE first_seen_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-7 days')
+		FROM drift WHERE first_seen_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 day')
 	),
 	last_runs AS (
 		SELECT * FROM (SELECT * FROM runs WHERE kind = 'leagues' ORDER BY id DESC LIMIT 1)
 		UNION ALL
 		SELECT * FROM (SELECT * FROM runs WHERE kind = 'profile' ORDER BY id DESC LIMIT 1)
+	),
+	feed AS (
+		SELECT (SELECT max(seq) FROM league_changes) - accepted_seq AS changes,
+			(SELECT at FROM league_changes WHERE seq > accepted_seq ORDER BY seq LIMIT 1) AS first_at
+		FROM webhook
+	),
+	pending AS (
+		SELECT host, stopped_at, last_error, accepted_seq, changes, max(
+			moved_at, coalesce(accepted_at, moved_at),
+			min(coalesce(first_at, message_made_at), coalesce(message_made_at, first_at))) AS since
+		FROM webhook, feed WHERE enabled
 	)
 SELECT
 	iif(id IS NULL, (SELECT started_at FROM runs WHERE kind = 'leagues' ORDER BY id LIMIT 1), coalesce(stale_at, finished_at))
@@ -145,7 +214,7 @@ SELECT since, 'failing', polls,
 			'A running worker tries again after growing pauses of up to an hour, and at once after SIGHUP.',
 			'A running worker polls again on schedule; start one if none runs: league-sync run. If polls keep failing,'
 			|| ' league-sync check names the cause and the fix.'))
-FROM clock, failed, last_poll WHERE outcome = 'failed'
+FROM clock, failed
 UNION ALL
 SELECT (SELECT at FROM logins
 		WHERE id > coalesce((SELECT id FROM logins WHERE outcome <> 'refused' ORDER BY id DESC LIMIT 1), 0)
@@ -180,7 +249,7 @@ SELECT min(first_seen_at), 'rejected-leagues', count(*),
 FROM rejected GROUP BY NULL
 UNION ALL
 SELECT min(first_seen_at), 'drift', count(*),
-	'In the last 7 days, the service began to depart from its interface: '
+	'In the last day, the service began to depart from its interface: '
 		|| group_concat(field || ' ' || kind || ' (' || detail || ')', ', ') FILTER (WHERE place <= 3)
 		|| iif(count(*) > 3, ' and ' || (count(*) - 3) || ' more.', '.'),
 	'Check whether the programs that read these fields can cope. The values are stored where possible; the table drift'
@@ -191,7 +260,23 @@ SELECT started_at, 'interrupted', NULL,
 	'A poll of the ' || kind || ' was cut short. ' || coalesce(error_message, ''),
 	iif(kind = 'leagues', 'Start the worker if none runs: league-sync run. Its next poll makes up for this one.',
 		'The next poll of the profile makes up for this one: that of a worker, or league-sync profile.')
-FROM last_runs WHERE outcome = 'interrupted';
+FROM last_runs WHERE outcome = 'interrupted'
+UNION ALL
+SELECT iif(stopped_at IS NULL, pending.since, stopped_at), 'webhook', coalesce(changes, 0),
+	iif(stopped_at IS NULL,
+		'The webhook at ' || host || ' has accepted nothing since ' || replace(substr(pending.since, 1, 19), 'T', ' ')
+			|| ' UTC',
+		'The webhook at ' || host || ' answered 410 (Gone), so nothing more is sent')
+		|| iif(changes > 0, iif(changes = 1, ': 1 change is', ': ' || changes || ' changes are') || ' pending', '')
+		|| iif(stopped_at IS NULL, coalesce(' (' || last_error || ')', ''), '') || '.',
+	iif(stopped_at IS NULL,
+		'Start the worker if none runs: league-sync run. If one runs, it goes on trying; league-sync webhook test sends a test'
+			|| ' message and says what comes back.',
+		'Correct LEAGUE_SYNC_WEBHOOK_URL, or send to the same address again: league-sync webhook replay --since '
+			|| accepted_seq || '.')
+		|| ' To give up what is pending: league-sync webhook skip.'
+FROM pending
+WHERE stopped_at IS NOT NULL OR pending.since <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour');
 --> statement-breakpoint
 CREATE VIEW `about` AS
 SELECT 'about' AS topic, 'this file' AS subject,

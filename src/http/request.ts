@@ -2,7 +2,7 @@ import { unescape as decodePercents } from 'node:querystring';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { Agent, type Dispatcher, ProxyAgent, request as send } from 'undici';
+import { Agent, type Dispatcher, Pool, ProxyAgent, request as send } from 'undici';
 import { describeProxy, type ProxyServer } from '../config/proxy.ts';
 import { ContractError, codeOf, RunError, TransportError } from '../errors.ts';
 import { findPackage } from '../package.ts';
@@ -33,6 +33,8 @@ export type HttpRequest = {
 };
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** How many addresses of a name may not answer before there is no time left to try the next one. */
+const ADDRESSES_TRIED = 3;
 
 /**
  * Sends one request and reads the whole response; never retries and never follows a redirect. Rejects with a
@@ -81,19 +83,20 @@ export function splitAddress(url: URL): { readonly address: URL; readonly header
 
 /** Each request has its own dispatcher, since a connection that is kept open would not survive until the next poll. */
 function createDispatcher({ proxy, timeoutMs }: HttpRequest): Dispatcher {
-  const options = {
-    pipelining: 0,
-    allowH2: false,
-    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs) },
-    // These timeouts of undici are off, since `timeoutMs` covers the whole request.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  };
-  return proxy === undefined ? new Agent(options) : new ProxyAgent({ ...options, uri: proxy.address });
+  const timeout = Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
+  // Node's own limit for each address but the last is 250 ms, too short for a distant server.
+  const connect = { timeout, autoSelectFamilyAttemptTimeout: Math.ceil(timeout / ADDRESSES_TRIED) };
+  // These timeouts of undici are off, since `timeoutMs` covers the whole request.
+  const unlimited = { headersTimeout: 0, bodyTimeout: 0 };
+  const options = { pipelining: 0, allowH2: false, ...unlimited };
+  if (proxy === undefined) return new Agent({ ...options, connect });
+  // A ProxyAgent does not pass its timeouts on to the connection to the proxy.
+  const factory = (origin: URL, given: object): Dispatcher => new Pool(origin, { ...given, ...unlimited });
+  return new ProxyAgent({ ...options, uri: proxy.address, proxyTls: connect, factory, clientFactory: factory });
 }
 
 async function exchange(request: HttpRequest, dispatcher: Dispatcher, signal: AbortSignal): Promise<HttpResponse> {
-  const { method, url, onHead } = request;
+  const { method, url, proxy, onHead } = request;
   const response = await send(url, {
     dispatcher,
     signal,
@@ -106,13 +109,16 @@ async function exchange(request: HttpRequest, dispatcher: Dispatcher, signal: Ab
     if (!Array.isArray(value)) return value;
     return name === 'retry-after' ? value.join(', ') : value[0];
   };
-  const head = { status: response.statusCode, header };
+  const itself = url.startsWith('http:') ? ', which may have made it itself' : '';
+  const via = proxy === undefined ? '' : ` The response came${describeProxy(proxy)}${itself}.`;
+  const head = { status: response.statusCode, header, via };
   onHead?.(head);
   return { ...head, body: await readBody(response.body, request, head) };
 }
 
 async function readBody(body: Readable, request: HttpRequest, { status, header }: ResponseHead): Promise<Uint8Array> {
-  const { name, maxBodyBytes, truncateBody } = request;
+  const { maxBodyBytes, truncateBody } = request;
+  const name = `${request.name}${describeProxy(request.proxy)}`;
   const read = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
     const chunks: Uint8Array[] = [];
     let size = 0;

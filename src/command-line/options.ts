@@ -1,16 +1,14 @@
 import { Option, Command as Program } from 'commander';
-import { readCount, readDuration, readInterval, readPath, readPort, readStart } from './command-line-arguments.ts';
-import { addExamples, addToHelp, fitTerminal, type Output } from './command-line-help.ts';
-import type { Command, Mode } from './commands/command.ts';
-import { closestName } from './config/environment.ts';
-import { findPackage } from './package.ts';
-import { faults } from './simulator/faults.ts';
-import { DEMO_SECRET } from './simulator/receiver.ts';
-import type { FeedEntry } from './store/queries/feed.ts';
+import type { Command, Mode } from '../commands/command.ts';
+import { closestName } from '../config/environment.ts';
+import { findPackage } from '../package.ts';
+import { faults } from '../simulator/faults.ts';
+import { DEMO_SECRET } from '../simulator/receiver.ts';
+import { KINDS } from '../store/queries/changed-polls.ts';
+import { readCount, readDuration, readInterval, readPath, readPort, readStart } from './arguments.ts';
+import { addExamples, addToHelp, fitTerminal, type Output } from './help.ts';
 
 export type Execute = <Options>(load: () => Promise<Command<Options>>, options: Options, mode: Mode) => Promise<void>;
-
-const CHANGE_KINDS: readonly FeedEntry['kind'][] = ['added', 'changed', 'removed', 'restored'];
 
 const CHANGE_SIGNS =
   'Signs at a terminal: + added, ~ changed, − removed, ↺ restored. In a pipe, each line has the word instead of the sign, and also the league_id.';
@@ -29,6 +27,7 @@ export function createProgram(execute: Execute, io: Output): Program {
   addMirrorCommands(program, execute);
   addSimulatorCommands(program, execute);
   for (const command of program.commands) command.showHelpAfterError(`(see league-sync ${command.name()} --help)`);
+  refuseRepeated(program);
   addExamples(program);
   return addToHelp(
     program,
@@ -45,23 +44,34 @@ function addServiceCommands(program: Program, execute: Execute): void {
     .allowExcessArguments()
     .action((_, { args: [word] }: Program) => {
       if (word !== undefined) return program.error(describeUnknown(word, program));
-      return execute(async () => (await import('./commands/run.ts')).run, undefined, 'daemon');
+      return execute(async () => (await import('../commands/run.ts')).run, undefined, 'daemon');
     });
   program
     .command('sync')
     .description('poll once and exit')
     .option('--dry-run', 'print what would change; write and record nothing')
-    .action((options) => execute(async () => (await import('./commands/sync.ts')).sync, options, 'oneShot'));
+    .option('--service-moved', 'let this database, which belongs to another base URL, belong to this one from now on')
+    .action((options) => execute(async () => (await import('../commands/sync.ts')).sync, options, 'oneShot'));
   program
     .command('profile')
     .description('log in, print the player’s profile and store it')
     .option('--json', 'print one JSON object')
-    .action((options) => execute(async () => (await import('./commands/profile.ts')).profile, options, 'oneShot'));
+    .action((options) => execute(async () => (await import('../commands/profile.ts')).profile, options, 'oneShot'));
   program
     .command('check')
     .description('check settings, database, network and service, and say how to fix each problem; changes nothing')
     .option('--json', 'print one JSON object')
-    .action((options) => execute(async () => (await import('./commands/check.ts')).check, options, 'readOnly'));
+    .action((options) => execute(async () => (await import('../commands/check.ts')).check, options, 'readOnly'));
+}
+
+/** Of an option that is given twice, also once before and once behind a subcommand, one value would be ignored. */
+function refuseRepeated(command: Program, given = new Set<string>()): void {
+  for (const option of command.options.filter((option) => !option.variadic && !option.isBoolean()))
+    command.on(`option:${option.name()}`, () => {
+      if (given.has(option.name())) command.error(`error: option '--${option.name()}' is given twice`);
+      given.add(option.name());
+    });
+  for (const subcommand of command.commands) refuseRepeated(subcommand, given);
 }
 
 /** The error for an unknown command, in the form of commander's error for an unknown option. */
@@ -74,8 +84,8 @@ function describeUnknown(word: string, program: Program): string {
 
 function addDatabaseCommands(program: Program, execute: Execute): void {
   const probeOption = new Option('--probe', 'exit 0 if a worker answers at LEAGUE_SYNC_LISTEN, otherwise 1');
-  const loadProbe = async () => (await import('./commands/probe.ts')).probe;
-  const loadStatus = async () => (await import('./commands/status.ts')).status;
+  const loadProbe = async () => (await import('../commands/probe.ts')).probe;
+  const loadStatus = async () => (await import('../commands/status.ts')).status;
   program
     .command('status')
     .description('show whether the data is up to date, what needs attention, the number of leagues, and the last runs')
@@ -91,7 +101,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .description('show the newest 50 changes, oldest first; with --since, show all changes from that point on')
     .addOption(sinceOption())
     .option('--league <id|name>', 'only this league')
-    .addOption(new Option('--kind <kind>', 'only changes of this kind').choices(CHANGE_KINDS))
+    .addOption(new Option('--kind <kind>', 'only changes of this kind').choices(KINDS))
     .option('--limit <n>', 'show at most this many: the newest or, with --since, the oldest', readCount)
     .option('--ids', 'at a terminal, show league ids too; elsewhere they are always shown')
     .option('--json', 'print one JSON object per line')
@@ -99,7 +109,7 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
     .addOption(databaseOption())
     .action((options) =>
       execute(
-        async () => (await import('./commands/changes.ts')).changes,
+        async () => (await import('../commands/changes.ts')).changes,
         options,
         options.follow ? 'follow' : 'readOnly',
       ),
@@ -107,17 +117,19 @@ function addDatabaseCommands(program: Program, execute: Execute): void {
   addToHelp(changes, CHANGE_SIGNS);
   program
     .command('poll')
-    .description('ask the worker that runs on this database to poll now, as SIGHUP does')
+    .description('have the worker of this database poll now, as SIGHUP does, and print the result')
     .addOption(databaseOption())
-    .action((options) => execute(async () => (await import('./commands/poll.ts')).poll, options, 'readOnly'));
+    .action((options) => execute(async () => (await import('../commands/poll.ts')).poll, options, 'readOnly'));
   program
     .command('query')
     .description('run one read-only SQL statement and print its rows')
     .argument('<sql>', 'the statement, or - to read it from stdin')
-    .addOption(new Option('--format <format>', 'output format').choices(['table', 'json', 'csv']).default('table'))
+    .addOption(
+      new Option('--format <format>', 'output format').choices(['table', 'json', 'ndjson', 'csv']).default('table'),
+    )
     .addOption(databaseOption())
     .action((sql, options) =>
-      execute(async () => (await import('./commands/query.ts')).query, { sql, ...options }, 'readOnly'),
+      execute(async () => (await import('../commands/query.ts')).query, { sql, ...options }, 'readOnly'),
     );
 }
 
@@ -137,7 +149,7 @@ function addCopyCommands(program: Program, execute: Execute): void {
     .option('--yes', 'accept all removals held now, without asking for confirmation')
     .addOption(databaseOption())
     .action((options) =>
-      execute(async () => (await import('./commands/accept-removals.ts')).acceptRemovals, options, 'readOnly'),
+      execute(async () => (await import('../commands/accept-removals.ts')).acceptRemovals, options, 'readOnly'),
     );
   program
     .command('backup')
@@ -145,23 +157,23 @@ function addCopyCommands(program: Program, execute: Execute): void {
     .argument('<file>', 'target file; must not exist')
     .addOption(databaseOption())
     .action((file, options) =>
-      execute(async () => (await import('./commands/backup.ts')).backup, { file, ...options }, 'oneShot'),
+      execute(async () => (await import('../commands/backup.ts')).backup, { file, ...options }, 'oneShot'),
     );
   program
     .command('copy', { hidden: true })
     .argument('<path>')
     .argument('<target>')
     .option('--part <file>')
-    .option('--published')
+    .option('--keep-since <ms>', '', Number)
     .requiredOption('--parent <pid>', 'the process that wants the copy', Number)
     // In mode `daemon`, a SIGTERM to the whole cgroup (systemd) neither ends the copy nor changes its exit code.
     .action((path, target, options) =>
-      execute(async () => (await import('./commands/backup.ts')).copy, { path, target, ...options }, 'daemon'),
+      execute(async () => (await import('../commands/backup.ts')).copy, { path, target, ...options }, 'daemon'),
     );
 }
 
 function addWebhookCommands(program: Program, execute: Execute): void {
-  const load = () => import('./commands/webhook.ts');
+  const load = () => import('../commands/webhook.ts');
   const webhook = program
     .command('webhook')
     .description('test, repeat or skip what is sent to LEAGUE_SYNC_WEBHOOK_URL');
@@ -183,7 +195,7 @@ function addWebhookCommands(program: Program, execute: Execute): void {
 }
 
 function addMirrorCommands(program: Program, execute: Execute): void {
-  const load = () => import('./commands/mirror.ts');
+  const load = () => import('../commands/mirror.ts');
   const mirror = program
     .command('mirror')
     .description('bring the mirror in PostgreSQL (LEAGUE_SYNC_POSTGRES_URL) up to date once')
@@ -204,21 +216,21 @@ function addSimulatorCommands(program: Program, execute: Execute): void {
     .option('--leagues <file>', 'JSON file with a list of leagues (default: a bundled list of real leagues)')
     .option('--username <name>', 'accepted username', 'player')
     .option('--password <password>', 'accepted password', 'secret-password')
-    .option('--webhook-secret <secret>', 'secret that webhooks must be signed with; "A B" accepts both', DEMO_SECRET)
     .addOption(
       new Option('--token-life <duration>', 'lifetime of a token').argParser(readDuration).default(3_600_000, '1h'),
     )
     .addOption(new Option('--churn <duration>', 'how often leagues change').argParser(readInterval).default(0, 'never'))
     .option('--fault <name...>', 'switch on a fault at start; repeatable')
-    .action((options) => execute(async () => (await import('./commands/simulate.ts')).simulate, options, 'daemon'));
+    .action((options) => execute(async () => (await import('../commands/simulate.ts')).simulate, options, 'daemon'));
   addToHelp(
     simulate,
     'Faults (while the service runs, PUT /_faults/NAME switches one on, and DELETE switches it off):',
     faults.map(({ name, description }) => [name, description]),
   );
+  addToHelp(simulate, `Webhooks are received at /_webhooks if they are signed with the secret ${DEMO_SECRET}.`);
   program
     .command('demo')
     .description('run the simulated service and a worker together, with a separate database')
     .option('--for <duration>', 'stop after this time, such as 30s', readDuration)
-    .action((options) => execute(async () => (await import('./commands/demo.ts')).demo, options, 'daemon'));
+    .action((options) => execute(async () => (await import('../commands/demo.ts')).demo, options, 'daemon'));
 }

@@ -37,6 +37,8 @@ const EXPLANATIONS: readonly (readonly [codes: RegExp, problem: string, fix?: st
 
 /** If a proxy is used, these entries come first, since the connection is made to the proxy. */
 const PROXY_EXPLANATIONS: typeof EXPLANATIONS = [
+  [/^status 407$/, 'the proxy refused it', 'add the username and password of the proxy to its address'],
+  [/^status /, 'the proxy refused it'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'the host name of the proxy cannot be resolved', 'check the host name and DNS'],
   [/^ECONNREFUSED$/, 'the connection to the proxy was refused', 'check that it is running there'],
   [/^(ENETUNREACH|EHOSTUNREACH|EHOSTDOWN|ENETDOWN|EINVAL)$/, 'there is no route to the proxy'],
@@ -57,20 +59,16 @@ export function describeNetworkError(
   request: string,
   { httpStatus, proxy }: { readonly httpStatus?: number | undefined; readonly proxy?: ProxyServer | undefined } = {},
 ): TransportError {
-  const code = rootCodeOf(error);
-  const proxyStatus = proxy && proxyStatusOf(error, code);
+  const root = rootCodeOf(error);
+  const proxyStatus = proxy && proxyStatusOf(error, root);
+  const code = proxyStatus === undefined ? root : `status ${proxyStatus}`;
   const known = [...(proxy ? PROXY_EXPLANATIONS : []), ...EXPLANATIONS].find(([codes]) => codes.test(code));
-  const [, problem, fix] =
-    proxyStatus === undefined
-      ? (known ?? [code, 'the connection failed'])
-      : [code, `the proxy refused it with status ${proxyStatus}`, proxyStatus === 407 ? PROXY_LOGIN : undefined];
+  const [, problem, fix] = known ?? [code, 'the connection failed'];
   const retryable = proxyStatus === undefined ? !PERMANENT.test(code) : isTransient(proxyStatus);
   const kind = /TIMEDOUT|TIMEOUT/.test(code) ? 'timeout' : 'network';
   const message = `${request}${describeProxy(proxy)} failed: ${problem} (${code}).`;
   return new TransportError(kind, retryable, message, { cause: withoutDetails(error, code), httpStatus, fix });
 }
-
-const PROXY_LOGIN = 'add the username and password of the proxy to its address';
 
 /** The status with which a proxy refused the request; undici gives it only in its error message. */
 function proxyStatusOf(error: unknown, code: string): number | undefined {

@@ -1,0 +1,120 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type Database from 'better-sqlite3';
+import { DatabaseError } from '../errors.ts';
+import { toDatabaseError } from './database-error.ts';
+import { inodeOf } from './database-file.ts';
+import { copyRemoved, writeBack } from './rescue.ts';
+
+/**
+ * What became of the file of an open database: `same`; `moved`: it has another name now; `removed`: it has none any
+ * more; `overwritten`: another program has put other content into it.
+ */
+type Fate = 'same' | 'moved' | 'removed' | 'overwritten';
+
+export type FileGuard = ReturnType<typeof createFileGuard>;
+
+/**
+ * Detects whether a file of the open database was moved, deleted, replaced or overwritten, since later writes would be
+ * lost. What then is only in the WAL, or in a file without a name, is saved at once: the next moment may be a `kill -9`.
+ */
+export function createFileGuard(client: Database.Database) {
+  const path = client.name;
+  // Closed after the database, since that drops the locks of this process on the file.
+  const fd = openSync(path, 'r');
+  const opened = new Map(['', '-wal', '-shm'].map((suffix) => [suffix, inodeOf(path + suffix)]));
+  const isSame = (suffix: string): boolean => inodeOf(path + suffix) === opened.get(suffix);
+  let known = readContent(fd);
+  let loss: DatabaseError | undefined;
+  let savedIn: string | undefined;
+
+  const findFate = (): Fate => {
+    if (!isSame('')) return fstatSync(fd).nlink === 0 ? 'removed' : 'moved';
+    const { isWal, counter } = readContent(fd);
+    // The header of an overwritten file can look right again after a checkpoint of another program.
+    if (!isWal || counter < known.counter || loss?.condition === OVERWRITTEN) return 'overwritten';
+    known = { ...known, counter };
+    return 'same';
+  };
+  const findLoss = (isLast: boolean): DatabaseError | undefined => {
+    const fate = findFate();
+    if (fate === 'same') {
+      loss = savedIn = undefined;
+      // If -shm was deleted, new connections create another, and share neither locks nor the WAL index with ours.
+      const lost = ['-wal', '-shm'].find((suffix) => !isSame(suffix));
+      return lost === undefined ? undefined : goneError(`WAL ${path}${lost}`, 'has lost its WAL', FIX_LOST_WAL);
+    }
+    // Another program that reads can keep the WAL from being written back; a copy that failed is tried again at the end.
+    if (fate === 'moved') savedIn ??= writeBack(client, fd);
+    if (fate === 'removed' && (loss === undefined || isLast)) savedIn ??= copyRemoved(client, fd);
+    loss = fate === 'overwritten' ? overwrittenError(path) : removedError(path, savedIn);
+    return loss;
+  };
+  const guarded = <T>(work: () => T, otherwise: (error: unknown) => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      return otherwise(error);
+    }
+  };
+  return {
+    /** `isLast`: before the database is closed. */
+    findError: (isLast = false) =>
+      guarded(
+        () => findLoss(isLast),
+        (error) => toDatabaseError(error, path),
+      ),
+    /** Call this after each write of this process, which may have changed the file. */
+    noteWrite: (): void => {
+      known = readContent(fd);
+    },
+    /** Whether the file was at its path, and not overwritten, when `findError` was called last. */
+    isIntact: (): boolean => loss === undefined,
+    /** Whether what another process may have written to the file since `noteWrite` fits the WAL. */
+    fitsWal: (): boolean =>
+      readContent(fd).stamp === known.stamp ||
+      guarded(
+        () => client.pragma('quick_check(1)', { simple: true }) === 'ok',
+        () => false,
+      ),
+    isOurWal: (): boolean =>
+      guarded(
+        () => isSame('-wal'),
+        () => false,
+      ),
+    countNames: (): number => fstatSync(fd).nlink,
+    /** Where everything is that a moved or removed file held; undefined if it could not be saved. */
+    savedIn: (): string | undefined => savedIn,
+    closeFile: (): void => closeSync(fd),
+  };
+}
+
+const CONTENT_BYTES = 28;
+
+/** The offsets are those in https://sqlite.org/fileformat.html#the_database_header. */
+function readContent(fd: number) {
+  const header = Buffer.alloc(CONTENT_BYTES);
+  readSync(fd, header, 0, CONTENT_BYTES, 0);
+  const { size, mtimeNs } = fstatSync(fd, { bigint: true });
+  return { isWal: header[18] === 2 && header[19] === 2, counter: header.readUInt32BE(24), stamp: `${size}:${mtimeNs}` };
+}
+
+const FIX_REMOVED =
+  'put that same file back (or mount its disk again), or restart the worker, which uses the file that is there then';
+const FIX_LOST_WAL = 'restart the worker, which saves all it has written when it stops';
+const OVERWRITTEN = 'was overwritten';
+
+function removedError(path: string, savedIn: string | undefined): DatabaseError {
+  const saved = savedIn === undefined ? 'what it held could not be saved' : `all that it held is in ${savedIn}`;
+  return goneError(`database ${path}`, 'is gone', `${saved}; ${FIX_REMOVED}`);
+}
+
+function overwrittenError(path: string): DatabaseError {
+  const message = `Another program has overwritten the database ${path} while the worker ran; nothing new is written.`;
+  const fix = 'stop the worker before you restore a backup; stop it now, put the right file there, and start it again';
+  return new DatabaseError(message, { fix, gone: true, condition: OVERWRITTEN });
+}
+
+function goneError(file: string, condition: string, fix: string): DatabaseError {
+  const message = `The ${file} was deleted, moved or replaced while the worker ran; nothing new is written.`;
+  return new DatabaseError(message, { fix, gone: true, condition });
+}

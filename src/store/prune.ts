@@ -1,0 +1,45 @@
+import type Database from 'better-sqlite3';
+
+/** How many rows one transaction reads: it takes some 5 ms, in which the worker answers nobody. */
+const SLICE_ROWS = 1_000;
+
+/**
+ * Keeps running ones, the last success of each kind and scope, those whose Retry-After has not ended, those that other
+ * rows refer to, and the newest, so that ids are not reused. A run's counts tell whether the feed refers to it: the feed
+ * may have millions of rows.
+ */
+const DELETE_RUNS = `DELETE FROM runs
+  WHERE id > @after AND id <= @last AND started_at < @before AND outcome <> 'running'
+    AND (kind = 'profile' OR added + changed + restored + removed = 0)
+    AND coalesce(not_before, '') < @now
+    AND id NOT IN (SELECT first_run_id FROM rejected_leagues)
+    AND id NOT IN (SELECT first_run_id FROM held_removals)
+    AND id NOT IN (SELECT first_run_id FROM drift)
+    AND id NOT IN (SELECT run_id FROM logins WHERE run_id > @after AND run_id <= @last)
+    AND id <> (SELECT max(id) FROM runs)
+    AND (outcome NOT IN ('changed', 'unchanged', 'held') OR EXISTS (
+      SELECT 1 FROM runs AS later WHERE later.id > runs.id AND later.kind = runs.kind AND later.scope IS runs.scope
+        AND later.outcome IN ('changed', 'unchanged', 'held')))`;
+
+const DELETE_LOGINS = `DELETE FROM logins
+  WHERE id > @after AND id <= @last AND at < @before AND id <> (SELECT max(id) FROM logins)`;
+
+/** The row to go on after; undefined after the last one that is old. */
+type Slice = { readonly deleted: number; readonly next: number | undefined };
+
+/** Deletes rows from before `before`, a slice of the table at a time, the oldest first. Logins before runs. */
+export function createPruning(client: Database.Database) {
+  const prune = (table: 'runs' | 'logins', time: string, sql: string) => {
+    const findEnd = client.prepare<[number], { readonly last: number | null; readonly oldest: string }>(
+      `SELECT max(id) AS last, min(${time}) AS oldest
+       FROM (SELECT id, ${time} FROM ${table} WHERE id > ? ORDER BY id LIMIT ${SLICE_ROWS})`,
+    );
+    const deleteSlice = client.prepare<[object]>(sql);
+    return (after: number, before: string, now: string): Slice => {
+      const { last = null, oldest = '' } = findEnd.get(after) ?? {};
+      if (last === null || oldest >= before) return { deleted: 0, next: undefined };
+      return { deleted: deleteSlice.run({ after, last, before, now }).changes, next: last };
+    };
+  };
+  return { logins: prune('logins', 'at', DELETE_LOGINS), runs: prune('runs', 'started_at', DELETE_RUNS) };
+}

@@ -1,0 +1,58 @@
+import { chmodSync, copyFileSync, existsSync, fstatSync, readlinkSync, rmSync, truncateSync } from 'node:fs';
+import type Database from 'better-sqlite3';
+
+/** The value of `work`; undefined if it fails, as on a full disk. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the WAL to a file that was moved. Returns where that file is now; undefined if the WAL stays. */
+export function writeBack(db: Database.Database, fd: number): string | undefined {
+  if (attempt(() => db.pragma('wal_checkpoint(TRUNCATE)', { simple: true })) !== 0) return undefined;
+  return attempt(() => readlinkSync(`/proc/self/fd/${fd}`)) ?? 'that file, under its new name';
+}
+
+/**
+ * Copies a file that has no name any more. Returns where the copy is; undefined if that failed. Empties the WAL, which
+ * would be applied to a new file of the name.
+ */
+export function copyRemoved(db: Database.Database, fd: number): string | undefined {
+  const copy = freeName(`${db.name}.saved`);
+  const isMade = attempt(() => {
+    db.prepare('VACUUM INTO ?').run(copy);
+    chmodSync(copy, fstatSync(fd).mode & 0o777);
+    return true;
+  });
+  if (isMade) attempt(() => db.pragma('wal_checkpoint(TRUNCATE)'));
+  else rmSync(copy, { force: true });
+  return isMade === true ? copy : undefined;
+}
+
+/**
+ * Closes a database without writing the WAL to its file, into which it does not fit. Returns where the WAL is kept;
+ * undefined if it could not be copied. The checkpoint that SQLite makes when it closes cannot read a WAL that is cut
+ * off, and then writes nothing.
+ */
+export function closeSettingWalAside(db: Database.Database): string | undefined {
+  const [wal, kept] = [`${db.name}-wal`, freeName(`${db.name}.saved-wal`)];
+  const isKept = attempt(() => {
+    copyFileSync(wal, kept);
+    return true;
+  });
+  if (isKept === undefined) return undefined;
+  truncateSync(wal);
+  attempt(() => db.close());
+  for (const suffix of ['-wal', '-shm']) rmSync(db.name + suffix, { force: true });
+  return kept;
+}
+
+function freeName(path: string): string {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? path : `${path}-${number}`;
+    if (!existsSync(name)) return name;
+  }
+}

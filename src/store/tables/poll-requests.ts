@@ -1,0 +1,63 @@
+import type Database from 'better-sqlite3';
+import { type Clock, formatTimestamp } from '../../time/clock.ts';
+import { createRetryWhileBusy } from '../busy.ts';
+import { withReader, withSecondWriter } from '../connection.ts';
+import { assertSchemaCurrent, readMigrations } from '../migrate.ts';
+import type { runs } from '../schema.ts';
+
+/** Older requests are dropped: `league-sync poll` withdraws its request then, unless it was killed. */
+const MAX_AGE_MS = 30_000;
+
+/** The polls that `league-sync poll` asks the worker for. */
+export function createPollRequests(client: Database.Database) {
+  const find = client.prepare<[], number>('SELECT id FROM poll_requests LIMIT 1').pluck();
+  const takeAll = client.prepare<[], string>('DELETE FROM poll_requests RETURNING asked_at').pluck();
+  return {
+    arePending: (): boolean => find.get() !== undefined,
+    /** Deletes all requests. Returns whether one of them is young enough to be fulfilled. */
+    take: (now: number): boolean => takeAll.all().some((askedAt) => now - Date.parse(askedAt) < MAX_AGE_MS),
+  };
+}
+
+/** `lastRunId` is the newest run before the request, so each later run fulfils the request. */
+export type PollRequest = { readonly id: number; readonly lastRunId: number };
+
+type RequestOptions = { readonly clock: Clock; readonly stop: AbortSignal };
+
+/** Asks the worker for a poll. Throws or rejects with a DatabaseError, as does `withdrawPoll`. */
+export function requestPoll(
+  path: string,
+  { migrations, clock, stop }: RequestOptions & { readonly migrations: string },
+): Promise<PollRequest> {
+  // Checks the file read-only first: a writable connection could apply a WAL to a file that is then refused.
+  withReader(path, (client) => assertSchemaCurrent(client, readMigrations(migrations), path));
+  const insert = (client: Database.Database): PollRequest => {
+    const lastRunId = client.prepare<[], number>('SELECT coalesce(max(id), 0) FROM runs').pluck().get() ?? 0;
+    const askedAt = formatTimestamp(clock.now());
+    const { lastInsertRowid } = client.prepare('INSERT INTO poll_requests (asked_at) VALUES (?)').run(askedAt);
+    return { id: Number(lastInsertRowid), lastRunId };
+  };
+  const retryWhileBusy = createRetryWhileBusy(clock, stop);
+  return retryWhileBusy(() => withSecondWriter(path, (client) => client.transaction(insert).immediate(client)));
+}
+
+/** Resolves to whether the worker had not taken the request yet, and never will. */
+export function withdrawPoll(path: string, { id }: PollRequest, { clock, stop }: RequestOptions): Promise<boolean> {
+  const remove = (client: Database.Database): boolean =>
+    client.prepare('DELETE FROM poll_requests WHERE id = ?').run(id).changes > 0;
+  return createRetryWhileBusy(clock, stop)(() => withSecondWriter(path, remove));
+}
+
+const SELECT_PROGRESS = `SELECT EXISTS (SELECT 1 FROM poll_requests WHERE id = @id) AS isPending,
+  EXISTS (SELECT 1 FROM runs WHERE outcome = 'running') AS isRunning`;
+const SELECT_RUN = `SELECT * FROM runs WHERE id > @lastRunId AND kind = 'leagues' AND outcome <> 'running'
+  ORDER BY id LIMIT 1`;
+
+/** `run` is the poll that fulfils the request; undefined until it has ended. */
+export function readPollProgress(path: string, request: PollRequest) {
+  return withReader(path, (client) => {
+    const run = client.prepare<[PollRequest], typeof runs.$inferSelect>(SELECT_RUN).get(request);
+    const found = client.prepare<[PollRequest], { isPending: number; isRunning: number }>(SELECT_PROGRESS).get(request);
+    return { run, isPending: found?.isPending === 1, isRunning: found?.isRunning === 1 };
+  });
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { startServer, textResponse } from '../../src/observe/server.ts';
+import { type Line, openLine } from '../support/status-server.ts';
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 };
+const MANY = 600;
+/** What the server keeps open. */
+const MOST = 512;
+const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+describe('a server', () => {
+  it.each([
+    ['say nothing', '', 'answers'],
+    ['have sent half of their headers', 'GET / HTTP/1.1\r\nHost:', 'answers'],
+    ['have not sent their body', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n', 'answers'],
+    ['wait for their answer', REQUEST, 'is slow'],
+  ])('answers beside 600 connections that %s, and closes the oldest of them', async (_, says, service) => {
+    await using server = await startServer(LOOPBACK, async ({ path }) =>
+      path === '/livez' || service === 'answers' ? textResponse('ok') : new Promise(() => undefined),
+    );
+    const port = Number(new URL(server.url).port);
+    const lines: Line[] = [];
+    for (let line = 0; line < MANY; line += 1) lines.push(await openLine(port, says));
+    expect(await (await fetch(`${server.url}/livez`)).text()).toBe('ok');
+    const open = () => lines.flatMap((line, index) => (line.isClosed() ? [] : [index]));
+    await expect.poll(open).toEqual(Array.from({ length: MOST - 1 }, (_, index) => MANY - MOST + 1 + index));
+  });
+
+  it('closes no connection that was used lately, however old it is', async () => {
+    await using server = await startServer(LOOPBACK, async () => textResponse('ok'));
+    const port = Number(new URL(server.url).port);
+    const active = await openLine(port);
+    for (let wave = 0; wave < 3; wave += 1) {
+      await Promise.all(Array.from({ length: 300 }, () => openLine(port)));
+      // This is accepted after all of those.
+      await (await openLine(port, REQUEST)).waitFor(/ok$/);
+      active.socket.write(REQUEST);
+      await active.waitFor(new RegExp(`(ok.*){${wave + 1}}`, 's'));
+    }
+    expect(active.isClosed()).toBe(false);
+  });
+});
