@@ -47,7 +47,6 @@ const io: ProcessIO = {
   terminal: terminalOf(process.stdout),
   errorTerminal: terminalOf(process.stderr),
   readInput: () => text(process.stdin),
-  isAlive,
   ask: process.stdin.isTTY && process.stdout.isTTY ? ask : undefined,
   openLog: async (config, fd) => {
     const { openLog } = await import('./log.ts');
@@ -62,15 +61,6 @@ const io: ProcessIO = {
     onHangup = callback;
   },
 };
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM means that the process exists, but belongs to another user.
-    return codeOf(error) === 'EPERM';
-  }
-}
 
 function print(line: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

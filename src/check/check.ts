@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { type Config, loadConfig } from '../config/config.ts';
 import type { Environment, Settings } from '../config/environment.ts';
 import { databasePath } from '../config/paths.ts';
@@ -15,7 +14,6 @@ import { checkService } from './service.ts';
 export type CheckSource = {
   readonly settings: () => Settings;
   readonly environment: Environment;
-  readonly isAlive: (pid: number) => boolean;
 };
 
 const RUNS_SHOWN = 5;
@@ -24,7 +22,7 @@ const RUNS_SHOWN = 5;
 export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGenerator<CheckResult> {
   const { results, config, path, advice } = checkSettings(source);
   yield* results;
-  const database = path === undefined ? undefined : checkDatabase(path, { host: hostname(), isAlive: source.isAlive });
+  const database = path === undefined ? undefined : checkDatabase(path);
   if (config !== undefined) yield describeSchedule(config, systemClock.now());
   yield* database?.results ?? [];
   if (config === undefined || database === undefined) {

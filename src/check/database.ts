@@ -7,7 +7,7 @@ import { toDatabaseError } from '../store/database-error.ts';
 import { assertOneName, assertRegularFile, locateFile, sizeOf } from '../store/database-file.ts';
 import { findWritableFolder, freeSpace, networkProblem } from '../store/disk.ts';
 import { findUnrecovered, holdsDatabase, type Inspection, inspectDatabase } from '../store/inspect.ts';
-import { type LocalHost, type LockStatus, readLockStatus } from '../store/lock.ts';
+import { type LockStatus, readLockStatus } from '../store/lock.ts';
 import { readSnapshot } from '../store/queries/overview.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { systemClock, timeOfDay } from '../time/clock.ts';
@@ -34,12 +34,12 @@ const MIN_FREE_FILES = 10;
 const FIX_FILE = 'check the file and its disk, and restore a backup if it is lost';
 const FIX_FOLDER = 'name another place, or give this user write permission on the folder';
 
-export function checkDatabase(path: string, localHost: LocalHost): DatabaseTarget {
+export function checkDatabase(path: string): DatabaseTarget {
   try {
     const file = locateFile(path);
     const { result, attention, state } = checkFile(file, findPackage().migrations);
     assertRegularFile(`${file}.lock`);
-    const lock = readLockStatus(file, localHost);
+    const lock = readLockStatus(file);
     const warnings = attention.map(({ summary, what_to_do }) => warn('attention', summary, what_to_do));
     const results = [result, ...warnings, describeLock(lock), ...checkDisk(file)];
     return { path: file, state, isInUse: lock.state !== 'none', results };

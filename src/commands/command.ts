@@ -22,7 +22,6 @@ export type ProcessIO = {
   /** Undefined if stderr is not a terminal. */
   readonly errorTerminal: Terminal | undefined;
   readonly readInput: () => Promise<string>;
-  readonly isAlive: (pid: number) => boolean;
   /** Resolves with the line that the user typed. `ask` is undefined if stdin or stdout is not a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** `fd` is 1 (stdout) for `run`, `demo` and `simulate`, and 2 (stderr) for commands that print a result. */

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { EXIT, type Problem } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { findPackage } from '../package.ts';
@@ -19,7 +18,7 @@ type FulfillingRun = NonNullable<ReturnType<typeof readPollProgress>['run']>;
 /** Asks the worker to poll now, through the database, and waits for a poll that begins after that. */
 export const poll: Command<DatabaseOption> = async (io, option) => {
   const path = await findDatabase(io, option);
-  const refusal = findRefusal(path, io) ?? findPause(path);
+  const refusal = findRefusal(path) ?? findPause(path);
   if (refusal !== undefined) return refuse(io, refusal);
   const { migrations } = findPackage();
   const request = await requestPoll(path, { migrations, clock: systemClock, stop: io.stop });
@@ -33,8 +32,8 @@ async function refuse(io: ProcessIO, reason: Problem): Promise<number> {
 }
 
 /** Why no worker would poll; undefined if one may be running. */
-function findRefusal(path: string, { isAlive }: ProcessIO): Problem | undefined {
-  const worker = readLockStatus(path, { host: hostname(), isAlive });
+function findRefusal(path: string): Problem | undefined {
+  const worker = readLockStatus(path);
   const fix = 'start one with league-sync run, or poll once with league-sync sync';
   if (worker.state === 'none') return { message: `no worker runs on ${path}`, fix };
   const { command, pid, host } = worker.holder ?? {};
@@ -57,7 +56,7 @@ async function waitForRun(path: string, request: PollRequest, io: ProcessIO): Pr
     const { run, isPending, isRunning } = readPollProgress(path, request);
     if (run !== undefined) return run;
     // A poll that goes on obeys a Retry-After by itself.
-    const stopped = isPending ? undefined : (findRefusal(path, io) ?? (isRunning ? undefined : findPause(path)));
+    const stopped = isPending ? undefined : (findRefusal(path) ?? (isRunning ? undefined : findPause(path)));
     if (stopped !== undefined) return stopped;
     if (isRunning && !isPending) waitingSince = systemClock.monotonic();
     if (systemClock.monotonic() - waitingSince > MAX_WAIT_MS) {

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { findMirror } from '../config/mirror.ts';
 import { EXIT, SettingsError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
@@ -21,7 +20,7 @@ type StatusOptions = DatabaseOption & { readonly json?: boolean; readonly failIf
 export const status: Command<StatusOptions> = async (io, { json, failIfStale, ...option }) => {
   const database = await findDatabase(io, option);
   const overview = readOverview(database);
-  const worker = readLockStatus(database, { host: hostname(), isAlive: io.isAlive });
+  const worker = readLockStatus(database);
   const now = systemClock.now();
   const staleness = describeStaleness(overview, worker);
   const { token_granted_at: _, last_retry_after, ...facts } = overview;

@@ -15,7 +15,6 @@ import { assertOneName, prepareFolder } from '../store/database-file.ts';
 import { networkProblem } from '../store/disk.ts';
 import { holdsDatabase } from '../store/inspect.ts';
 import { acquireLock, type Lock, type LockCommand } from '../store/lock.ts';
-import { findPidNamespace } from '../store/pid-namespace.ts';
 import { type CloseResult, openStore, type Store } from '../store/store.ts';
 import { findLoginWait } from '../sync/login-wait.ts';
 import type { RunDeps } from '../sync/run.ts';
@@ -56,7 +55,7 @@ export async function openWorker(config: Config, options: OpenOptions) {
   await using stack = new AsyncDisposableStack();
   const path = prepareFolder(config.database);
   const since = formatTimestamp(systemClock.now());
-  const owner = { pid, host: hostname(), since, command, namespace: findPidNamespace() };
+  const owner = { pid, host: hostname(), since, command };
   const lock = stack.use(acquireLock(path, owner));
   assertOneName(path);
   const problem = networkProblem(path, dirname(path));

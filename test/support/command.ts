@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { ProcessIO } from '../../src/commands/command.ts';
 import { readDotenv, readSettings } from '../../src/config/environment.ts';
-import { codeOf, StoppedError } from '../../src/errors.ts';
+import { StoppedError } from '../../src/errors.ts';
 import { openLog } from '../../src/log.ts';
 import { createWarn, main } from '../../src/main.ts';
 import { watchProgram } from './leak.ts';
@@ -115,7 +115,6 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     terminal: undefined,
     errorTerminal: undefined,
     readInput: async () => input,
-    isAlive,
     ask: undefined,
     openLog: async (config, fd) => {
       const { log, close } = await openLog(config, openSync(fd === 1 ? stdout : stderr, 'a'), undefined);
@@ -148,14 +147,6 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
       rmSync(streams, { recursive: true });
     },
   };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
 }
 
 const home = process.cwd();
