@@ -57,13 +57,23 @@ CREATE TABLE `poll_requests` (
 	`asked_at` TEXT NOT NULL CHECK (asked_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `outputs` (
+	`name` TEXT PRIMARY KEY NOT NULL CHECK (name IN ('webhook', 'mirror', 'copy')),
+	`label` TEXT NOT NULL,
+	`seq` INTEGER CHECK (seq >= 0),
+	`done_at` TEXT CHECK (done_at GLOB '????-??-??T??:??:??.???Z'),
+	`failed_attempts` INTEGER DEFAULT 0 NOT NULL CHECK ((failed_attempts > 0) = (failing_since IS NOT NULL)),
+	`failing_since` TEXT CHECK (failing_since GLOB '????-??-??T??:??:??.???Z'),
+	`last_error` TEXT,
+	`next_attempt_at` TEXT CHECK (next_attempt_at GLOB '????-??-??T??:??:??.???Z'),
+	`refused` INTEGER DEFAULT 0 NOT NULL CHECK (refused IN (0, 1)),
+	`fed_by` TEXT DEFAULT 'worker' NOT NULL CHECK (fed_by IN ('worker', 'command'))
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `webhook` (
 	`id` INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
-	`enabled` INTEGER NOT NULL CHECK (enabled IN (0, 1)),
-	`host` TEXT,
 	`url_hash` TEXT,
 	`accepted_seq` INTEGER NOT NULL CHECK (accepted_seq >= 0),
-	`accepted_at` TEXT CHECK (accepted_at GLOB '????-??-??T??:??:??.???Z'),
 	`moved_at` TEXT NOT NULL CHECK (moved_at GLOB '????-??-??T??:??:??.???Z'),
 	`message_id` TEXT,
 	`message_type` TEXT,
@@ -72,9 +82,6 @@ CREATE TABLE `webhook` (
 	`message_to_seq` INTEGER,
 	`message_held_since` TEXT,
 	`message_body` TEXT CHECK (message_body IS NULL OR json_valid(message_body)),
-	`failed_attempts` INTEGER DEFAULT 0 NOT NULL,
-	`last_error` TEXT,
-	`next_attempt_at` TEXT CHECK (next_attempt_at GLOB '????-??-??T??:??:??.???Z'),
 	`not_before` TEXT CHECK (not_before GLOB '????-??-??T??:??:??.???Z'),
 	`stopped_at` TEXT CHECK (stopped_at GLOB '????-??-??T??:??:??.???Z'),
 	`told_stale` INTEGER CHECK (told_stale IN (0, 1)),
@@ -179,10 +186,10 @@ WITH
 		FROM webhook
 	),
 	pending AS (
-		SELECT host, stopped_at, last_error, accepted_seq, changes, max(
-			moved_at, coalesce(accepted_at, moved_at),
+		SELECT label AS host, stopped_at, last_error, accepted_seq, changes, max(
+			moved_at, coalesce(done_at, moved_at),
 			min(coalesce(first_at, message_made_at), coalesce(message_made_at, first_at))) AS since
-		FROM webhook, feed WHERE enabled
+		FROM webhook, feed, outputs WHERE name = 'webhook'
 	)
 SELECT
 	iif(id IS NULL, (SELECT started_at FROM runs WHERE kind = 'leagues' ORDER BY id LIMIT 1), coalesce(stale_at, finished_at))
@@ -276,7 +283,16 @@ SELECT iif(stopped_at IS NULL, pending.since, stopped_at), 'webhook', coalesce(c
 			|| accepted_seq || '.')
 		|| ' To give up what is pending: league-sync webhook skip.'
 FROM pending
-WHERE stopped_at IS NOT NULL OR pending.since <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour');
+WHERE stopped_at IS NOT NULL OR pending.since <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour')
+UNION ALL
+SELECT failing_since, name, iif(name = 'mirror', (SELECT max(seq) FROM league_changes) - coalesce(seq, 0), NULL),
+	iif(name = 'mirror', 'The mirror at ', 'The published copy at ') || label || ' has not been '
+		|| iif(done_at IS NULL, 'written yet: ', 'written since ' || replace(substr(done_at, 1, 19), 'T', ' ') || ' UTC: ')
+		|| rtrim(coalesce(last_error, 'the reason is not known'), '.') || '.',
+	iif(refused, 'Nothing more is written to it until that is done.', 'The worker tries again by itself.')
+		|| ' league-sync check names the cause and the fix.'
+FROM outputs
+WHERE name <> 'webhook' AND (refused OR failing_since <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour'));
 --> statement-breakpoint
 CREATE VIEW `about` AS
 SELECT 'about' AS topic, 'this file' AS subject,

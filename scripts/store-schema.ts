@@ -30,6 +30,9 @@ const env = {
   LEAGUE_SYNC_PASSWORD: 'secret-password',
   LEAGUE_SYNC_DATABASE: database,
   LEAGUE_SYNC_LISTEN: 'off',
+  // Nothing listens there, so that a message stays in flight.
+  LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:9/leagues',
+  LEAGUE_SYNC_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 'example').toString('base64')}`,
 };
 
 try {
@@ -81,9 +84,6 @@ async function runWorker(): Promise<void> {
     ...env,
     LEAGUE_SYNC_SCHEDULE: '* * * * * *',
     LEAGUE_SYNC_PROFILE_SCHEDULE: '* * * * * *',
-    // Nothing listens there, so that a message stays in flight.
-    LEAGUE_SYNC_WEBHOOK_URL: 'http://127.0.0.1:9/leagues',
-    LEAGUE_SYNC_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 'example').toString('base64')}`,
   };
   const worker = spawn(process.execPath, [PROGRAM, 'run'], {
     cwd: folder,

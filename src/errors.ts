@@ -116,8 +116,11 @@ export class DatabaseError extends RunError {
   }
 }
 
-/** A signal killed the process that copied the database. */
-export class CopyKilledError extends DatabaseError {}
+/** What would be written to, such as the mirror, is not this database's; a person must decide. */
+export class RefusedError extends DatabaseError {}
+
+/** A signal killed the process that did it. */
+export class KilledError extends RunError {}
 
 /** The abort reason of a stop; not a failure. */
 export class StoppedError extends Error {
@@ -165,9 +168,8 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
   if (error instanceof LockedError || error instanceof AddressError) return EXIT.notNow;
   if (error instanceof SettingsError) return EXIT.settings;
-  if (error instanceof DatabaseError) return EXIT.database;
-  if (error instanceof RunError && error.kind === 'credentials') return EXIT.credentials;
-  return EXIT.failed;
+  const { kind } = error instanceof RunError ? error : {};
+  return kind === 'database' || kind === 'credentials' ? EXIT[kind] : EXIT.failed;
 }
 
 /** Messages of libraries may quote what they were given. */

@@ -3,6 +3,8 @@ import type { Environment, Settings } from '../config/environment.ts';
 import { databasePath } from '../config/paths.ts';
 import type { ProxyServer } from '../config/proxy.ts';
 import { type Problem, SettingsError } from '../errors.ts';
+import { createMirrorProcess, type RunMirror } from '../mirror/process.ts';
+import type { Program } from '../outputs/child-process.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { checkDatabase, checkOwner, checkPublishing, type DatabaseTarget } from './database.ts';
 import { checkMirror } from './mirror.ts';
@@ -14,7 +16,7 @@ import { checkService } from './service.ts';
 export type CheckSource = {
   readonly settings: () => Settings;
   readonly environment: Environment;
-};
+} & Program;
 
 const RUNS_SHOWN = 5;
 
@@ -30,7 +32,7 @@ export async function* checkAll(source: CheckSource, stop: AbortSignal): AsyncGe
     return;
   }
   if (database.state === 'readable') yield checkOwner(database.path, config.baseUrl);
-  yield* checkOutputs(config, database, stop);
+  yield* checkOutputs(config, database, createMirrorProcess(source), stop);
   yield* checkService(config, database, stop);
 }
 
@@ -53,14 +55,14 @@ function checkSettings({ settings, environment }: CheckSource) {
   }
 }
 
-async function* checkOutputs(config: Config, database: DatabaseTarget, stop: AbortSignal) {
+async function* checkOutputs(config: Config, database: DatabaseTarget, run: RunMirror, stop: AbortSignal) {
   const { publish, listen, heartbeat, webhook, mirror, attemptTimeoutMs } = config;
   if (publish !== undefined) yield checkPublishing(publish, database);
   yield await checkListen(listen, database.isInUse);
   if (heartbeat !== undefined) yield await checkReachable('heartbeat', heartbeat(), attemptTimeoutMs);
   if (webhook !== undefined) yield await checkReachable('webhook', webhook(), attemptTimeoutMs);
   if (mirror === undefined) return;
-  if (database.state === 'readable') yield await checkMirror(database.path, mirror(), stop);
+  if (database.state === 'readable') yield await checkMirror(database.path, mirror(), run, stop);
   else yield skipped('the mirror, because the database could not be read', 'start the worker, and check again');
 }
 

@@ -1,13 +1,18 @@
 import { isLoopback } from '../config/host.ts';
 import type { MirrorTarget } from '../config/mirror.ts';
+import type { RunMirror } from '../mirror/process.ts';
 import { plural } from '../terminal/text.ts';
 import { type CheckResult, ok, toProblem, warn } from './result.ts';
 
 /** Connection, TLS, rights and version of the server, and how far the mirror is. Polls do not depend on it. */
-export async function checkMirror(path: string, target: MirrorTarget, stop: AbortSignal): Promise<CheckResult> {
-  const { inspectMirror } = await import('../mirror/inspect.ts');
+export async function checkMirror(
+  path: string,
+  target: MirrorTarget,
+  run: RunMirror,
+  signal: AbortSignal,
+): Promise<CheckResult> {
   try {
-    const { version, tls, filled } = await inspectMirror(path, target, stop);
+    const { version, tls, filled } = await run('inspect', { path, target }, { signal });
     const about = `PostgreSQL ${version}, ${tls ?? 'no TLS'}`;
     const { host } = target.server;
     if (tls === undefined && !host.startsWith('/') && !isLoopback(host)) {

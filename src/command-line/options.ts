@@ -164,7 +164,7 @@ function addCopyCommands(program: Program, execute: Execute): void {
     .argument('<path>')
     .argument('<target>')
     .option('--part <file>')
-    .option('--keep-since <ms>', '', Number)
+    .addOption(new Option('--replace <copies>').choices(['earlier', 'published']).default('earlier'))
     .requiredOption('--parent <pid>', 'the process that wants the copy', Number)
     // In mode `daemon`, a SIGTERM to the whole cgroup (systemd) neither ends the copy nor changes its exit code.
     .action((path, target, options) =>
@@ -206,6 +206,9 @@ function addMirrorCommands(program: Program, execute: Execute): void {
     .description('rebuild the mirror beside the old one, then replace it')
     .addOption(databaseOption())
     .action((_, command: Program) => execute(async () => (await load()).rebuild, command.optsWithGlobals(), 'oneShot'));
+  program
+    .command('mirror-process', { hidden: true })
+    .action(() => execute(async () => (await load()).mirrorProcess, {}, 'readOnly'));
 }
 
 function addSimulatorCommands(program: Program, execute: Execute): void {

@@ -2,11 +2,20 @@ import { statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { sidecarFiles } from '../config/paths.ts';
 import { EXIT, UsageError } from '../errors.ts';
+import { createCopyProcess } from '../outputs/copy-process.ts';
 import { withReader } from '../store/connection.ts';
-import { assertAbsent, exists, publishNoReplace, removeCopy, replaceCopy, writeCopy } from '../store/copy.ts';
+import {
+  assertAbsent,
+  exists,
+  publishNoReplace,
+  type Replaceable,
+  removeCopy,
+  replaceCopy,
+  writeCopy,
+} from '../store/copy.ts';
 import { paragraph } from '../terminal/paragraph.ts';
 import { formatSize } from '../time/duration.ts';
-import { createCopyProcess } from '../worker/copy-process.ts';
+import { answerParent } from './child.ts';
 import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
@@ -32,21 +41,20 @@ type CopyOptions = {
   readonly target: string;
   /** The path of the new copy until it is renamed to `target`. If `part` is undefined, `target` must not exist. */
   readonly part?: string;
-  /** For a published copy: see `replaceCopy`. Also allows replacing a read-only copy that has more than the database. */
-  readonly keepSince?: number;
+  readonly replace: Replaceable;
   /** The parent's process id. Passed as an option, since the parent may end before `process.ppid` is read. */
   readonly parent: number;
 };
 
 /** The hidden command that `createCopyProcess` runs in a child process. */
-export const copy: Command<CopyOptions> = async (io, { path, target, part, keepSince, parent }) => {
-  const isParentAlive = (): boolean => io.parent() === parent;
-  const replaceable = keepSince === undefined ? 'earlier' : 'published';
-  withReader(path, (db) => {
-    if (part === undefined) writeCopy(db, target);
-    else replaceCopy(db, target, { part, replaceable, keepSince, isParentAlive });
+export const copy: Command<CopyOptions> = (io, { path, target, part, replace, parent }) =>
+  answerParent(io, async () => {
+    // Not by the end of stdin, which this process would notice only after the copy.
+    const isParentAlive = (): boolean => io.parent() === parent;
+    withReader(path, (db) => {
+      if (part === undefined) writeCopy(db, target);
+      else replaceCopy(db, target, { part, replaceable: replace, isParentAlive });
+    });
+    // If the parent has ended, nothing else would remove this copy.
+    if (part === undefined && !isParentAlive()) removeCopy(target);
   });
-  // If the parent has ended, nothing else would remove this copy.
-  if (part === undefined && !isParentAlive()) removeCopy(target);
-  return EXIT.done;
-};

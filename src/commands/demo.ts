@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { type Config, loadConfig, loadLogConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { DatabaseError, EXIT, StoppedError } from '../errors.ts';
+import { createMirrorProcess } from '../mirror/process.ts';
+import { createCopyProcess } from '../outputs/copy-process.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { withOwnReader } from '../store/connection.ts';
 import { exists } from '../store/copy.ts';
@@ -12,7 +14,6 @@ import { type FeedEntry, findRange, readPage } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/sql.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
-import { createCopyProcess } from '../worker/copy-process.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type Block, createNarration } from './demo-text.ts';
@@ -40,6 +41,7 @@ export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs 
     signal: forMs === undefined ? io.stop : stopAfter(forMs, io.stop),
     onPollNow: io.onHangup,
     copy: createCopyProcess(io),
+    mirror: createMirrorProcess(io),
     demo: {
       prepare: () => {
         hadOne = deleteEarlierDemo();

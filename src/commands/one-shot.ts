@@ -3,11 +3,11 @@ import { credentialsChangedAt } from '../config/credentials.ts';
 import { createEvents, type Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
+import { createCopyProcess } from '../outputs/copy-process.ts';
 import type { LockCommand } from '../store/lock.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { systemClock } from '../time/clock.ts';
-import { createCopyProcess } from '../worker/copy-process.ts';
 import { logNewFindings } from '../worker/findings-log.ts';
 import { type OpenOptions, openWorker } from '../worker/open.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
@@ -38,7 +38,7 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   config: Config,
   { format, ...oneShot }: OneShot<T>,
 ): Promise<RunReport> {
-  const { result, publisher } = await runPoll(io, config, oneShot);
+  const { result, copy } = await runPoll(io, config, oneShot);
   const { report } = result;
   if (report.error !== undefined) throw report.error;
   io.stop.throwIfAborted();
@@ -46,8 +46,8 @@ export async function pollOnce<T extends { readonly report: RunReport }>(
   const text = await format(result);
   if (text !== undefined) await io.print(text);
   await io.closeLogs();
-  const why = publisher?.failure?.message;
-  if (why !== undefined) await io.warn({ message: `the published copy could not be made: ${why}` });
+  const why = copy?.lastError() ?? null;
+  if (why !== null) await io.warn({ message: `the published copy could not be made: ${why}` });
   return report;
 }
 
@@ -70,11 +70,11 @@ async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: O
     emit,
   } as const;
   await using resources = await openWorker(config, { ...options, ...opening });
-  const { deps, publisher } = resources;
-  subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, publisher?.onEvent);
+  const { deps, copy } = resources;
+  subscribe(createOneShotLog(log, deps.scrub), heartbeat?.onEvent, copy?.onEvent);
   const result = await poll(deps);
-  publisher?.refreshIfDue();
-  return { result, publisher };
+  if (copy?.isDue()) await copy.attempt(signal, signal);
+  return { result, copy };
 }
 
 /** Skips failed logins and logs failed polls at level info, since `main` prints the error as the last line. */

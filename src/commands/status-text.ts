@@ -1,6 +1,6 @@
-import type { MirrorSummary } from '../mirror/inspect.ts';
 import type { Verdict } from '../observe/verdict.ts';
 import type { LockStatus } from '../store/lock.ts';
+import type { OutputStatus } from '../store/queries/outputs.ts';
 import type { Overview } from '../store/queries/overview.ts';
 import { describeCounts } from '../sync/report.ts';
 import { escapeControls, NARROW_COLUMNS, PLAIN, type Terminal, type Tone } from '../terminal/style.ts';
@@ -16,10 +16,6 @@ export type StatusReport = Verdict &
     readonly worker_faults: readonly string[];
     /** When the pending `Retry-After` ends; null if there is none. */
     readonly paused_until: string | null;
-    /** Null without a mirror. */
-    readonly mirror: MirrorSummary | null;
-    /** Null if publishing is off. `at` is the modification time of the copy, null if there is no copy yet. */
-    readonly published: { readonly path: string; readonly at: string | null } | null;
   };
 
 type TextOptions = { readonly now: number; readonly terminal: Terminal | undefined };
@@ -77,7 +73,7 @@ function headlineOf({ headline, reasons, freshness }: StatusReport): string {
 }
 
 function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
-  const { paused_until: pausedUntil, published, webhook, mirror } = report;
+  const { paused_until: pausedUntil, outputs } = report;
   const { live_leagues, removed_leagues, last_success_at: at, age_seconds: age } = report.freshness;
   return [
     ['database', report.database],
@@ -94,9 +90,7 @@ function rowsOf(report: StatusReport, options: TextOptions): readonly Row[] {
     ...(pausedUntil === null
       ? []
       : [['Retry-After', `no requests until ${formatTime(pausedUntil, options)}`, 'warning'] as const]),
-    ...(published === null ? [] : [describeCopy(published, options)]),
-    ...(webhook === null ? [] : [describeWebhook(webhook, options)]),
-    ...(mirror === null ? [] : [describeMirror(mirror, options)]),
+    ...outputs.map((output) => describeOutput(output, options)),
   ];
 }
 
@@ -136,34 +130,25 @@ function describeLogin({ last_login: login, attention }: StatusReport, options: 
   return ['last login', `${formatTime(login.at, options)}, ${outcome}${why}`, outcome === 'ok' ? 'plain' : 'bad'];
 }
 
-function describeCopy({ path, at }: NonNullable<StatusReport['published']>, options: TextOptions): Row {
-  if (at === null) return ['published copy', `none yet at ${path}`, 'warning'];
-  return ['published copy', `${path}, of ${formatTime(at, options)}`];
-}
+const OUTPUTS = {
+  webhook: { title: 'webhook', done: 'accepted' },
+  mirror: { title: 'mirror', done: 'written' },
+  copy: { title: 'published copy', done: 'made' },
+} as const;
 
-function describeWebhook(webhook: NonNullable<StatusReport['webhook']>, options: TextOptions): Row {
-  const { host, pending_changes, accepted_at, failed_attempts, last_error, next_attempt_at, stopped_at } = webhook;
-  const pending = pending_changes === 0 ? 'nothing pending' : `${plural(pending_changes, 'change')} pending`;
-  if (stopped_at !== null) return ['webhook', `${host} answered 410 (Gone): stopped, ${pending}`, 'bad'];
-  if (failed_attempts > 0) {
-    const next = next_attempt_at === null ? '' : `, next attempt ${formatTime(next_attempt_at, options)}`;
-    return [
-      'webhook',
-      `${host}: ${pending}, failed ${plural(failed_attempts, 'time')} (${last_error})${next}`,
-      'warning',
-    ];
+function describeOutput(output: OutputStatus, options: TextOptions): Row {
+  const { label, pending_changes: pending, failed_attempts: failures, last_error: error, done_at } = output;
+  const { title, done } = OUTPUTS[output.name];
+  const lack = pending === null ? [] : [pending === 0 ? 'nothing pending' : `${plural(pending, 'change')} pending`];
+  const say = (...parts: readonly string[]): string => `${label}: ${parts.join(', ')}`;
+  if (output.stopped_at !== null) return [title, say('stopped, since it answered 410 (Gone)', ...lack), 'bad'];
+  if (failures > 0) {
+    const next = output.next_attempt_at;
+    const again = next === null ? [] : [`next attempt ${formatTime(next, options)}`];
+    return [title, say(...lack, `failed ${plural(failures, 'time')} (${error})`, ...again), 'warning'];
   }
-  const last = accepted_at === null ? 'nothing accepted yet' : `last accepted ${formatTime(accepted_at, options)}`;
-  return ['webhook', `${host}: ${pending}, ${last}`];
-}
-
-function describeMirror(mirror: NonNullable<StatusReport['mirror']>, options: TextOptions): Row {
-  const { host, schema, lag_changes: lag, mirrored_at, last_error } = mirror;
-  const place = host === null ? 'unknown' : `${host}, schema ${schema}`;
-  if (last_error !== null) return ['mirror', last_error, 'warning'];
-  if (lag === null || mirrored_at === null) return ['mirror', `${place}: not filled yet`, 'warning'];
-  const behind = lag === 0 ? 'up to date' : `${plural(lag, 'change')} behind`;
-  return ['mirror', `${place}: ${behind}, last written ${formatTime(mirrored_at, options)}`];
+  const last = done_at === null ? `nothing ${done} yet` : `last ${done} ${formatTime(done_at, options)}`;
+  return [title, say(...lack, last, ...(error === null ? [] : [error])), error === null ? 'plain' : 'warning'];
 }
 
 function formatTime(at: string, options: TextOptions): string {

@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs';
-import { findMirror } from '../config/mirror.ts';
 import { EXIT, SettingsError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { askFaults, findAddress } from '../observe/probe-client.ts';
 import { assess, type HealthInput } from '../observe/verdict.ts';
 import { type LockStatus, readLockStatus } from '../store/lock.ts';
+import { outputsJson } from '../store/queries/outputs.ts';
 import { type Overview, readOverview } from '../store/queries/overview.ts';
 import { escapeAtTerminal } from '../terminal/style.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
@@ -26,18 +25,15 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
   const { token_granted_at: _, last_retry_after, ...facts } = overview;
   const waitMs = remainingMs(last_retry_after, now);
   const isOwn = option.database === undefined;
-  const { attention, webhook, freshness } = overview;
-  const mirror = isOwn ? await describeMirror(io, database) : null;
+  const { attention, freshness } = overview;
   const report: StatusReport = {
-    ...assess({ attention, staleness, leagues: freshness.live_leagues, webhook, mirror }),
+    ...assess({ attention, staleness, leagues: freshness.live_leagues }),
     database,
     ...facts,
     token_expires_at: mayHoldToken(worker, overview) ? overview.token_expires_at : null,
     worker,
     worker_faults: isOwn && worker.state === 'running' ? await askWorker(io) : [],
     paused_until: waitMs > 0 ? formatTimestamp(now + waitMs) : null,
-    published: isOwn ? findCopy(io.settings().values.LEAGUE_SYNC_PUBLISH?.trim()) : null,
-    mirror,
   };
   await io.print(
     json === true
@@ -69,29 +65,7 @@ function mayHoldToken(worker: LockStatus, { token_granted_at: grantedAt }: Overv
   return worker.holder === undefined || worker.holder.since <= grantedAt;
 }
 
-function findCopy(path: string | undefined): StatusReport['published'] {
-  if (!path) return null;
-  try {
-    return { path, at: formatTimestamp(statSync(path).mtimeMs) };
-  } catch {
-    return { path, at: null };
-  }
-}
-
-/** Null without a mirror. A mirror that cannot be read does not keep the rest from being shown. */
-async function describeMirror(io: ProcessIO, database: string): Promise<StatusReport['mirror']> {
-  try {
-    const target = findMirror(io.settings().values, io.environment)?.();
-    if (target === undefined) return null;
-    const { summarizeMirror } = await import('../mirror/inspect.ts');
-    return await summarizeMirror(database, target, io.stop);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    return { host: null, schema: null, seq: null, mirrored_at: null, lag_changes: null, last_error: error.message };
-  }
-}
-
-function toJson({ worker, ...rest }: StatusReport): string {
+function toJson({ worker, outputs, ...rest }: StatusReport): string {
   const { pid = null, host = null, since = null } = (worker.state === 'none' ? undefined : worker.holder) ?? {};
-  return JSON.stringify({ ...rest, worker: { state: worker.state, pid, host, since } });
+  return JSON.stringify({ ...rest, ...outputsJson(outputs), worker: { state: worker.state, pid, host, since } });
 }

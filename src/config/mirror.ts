@@ -39,6 +39,11 @@ export function findUnusedSchema(values: Values, mirror: MirrorSource | undefine
   return [{ message: `${SCHEMA_NAME} is set, but ${URL_NAME} is not`, fix: `set ${URL_NAME}, or remove the schema` }];
 }
 
+/** What may be shown of the mirror: `db.example.com:5433/leagues, schema league_sync`. */
+export function describeMirror(target: MirrorTarget): string {
+  return `${labelOf(target)}, schema ${target.schema}`;
+}
+
 /** Such as `db.example.com:5433/leagues`: what may be shown of the server. */
 export function labelOf({ server: { host, port, database } }: Pick<MirrorTarget, 'server'>): string {
   return `${host.includes(':') ? `[${host}]` : host}${port === 5_432 ? '' : `:${port}`}/${database}`;

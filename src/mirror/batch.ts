@@ -1,4 +1,4 @@
-import { DatabaseError } from '../errors.ts';
+import { RefusedError } from '../errors.ts';
 import type { Row } from './connect.ts';
 
 /** The row of `mirror_state`. */
@@ -35,7 +35,7 @@ export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
 
 /**
  * The changes that the mirror takes next: they end with a run. `findEnd` finds the last of them, from the cursor.
- * Throws a DatabaseError if the mirror is not one of this database.
+ * Throws a RefusedError if the mirror is not one of this database.
  */
 export function planBatch(state: MirrorState, database: DatabaseState, findEnd: (seq: number) => number): Batch {
   assertSameDatabase(state, database);
@@ -49,7 +49,7 @@ export function assertSameDatabase(
   { id, path }: Pick<DatabaseState, 'id' | 'path'>,
 ): void {
   if (state.database === id) return;
-  throw new DatabaseError(
+  throw new RefusedError(
     `The mirror belongs to another database (${state.database} at ${state.databasePath}), not to this one (${id} at ${path}).`,
     {
       fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA, or, if that database will never be used again, drop the schema',
@@ -63,7 +63,7 @@ export function assertEarlier({ seq, at }: MirrorState, { path, lastSeq, atCurso
     seq > lastSeq
       ? `The mirror is ahead of ${path}: it has change ${seq}, and the file ends with ${lastSeq}`
       : `The mirror and ${path} differ: change ${seq} is not the same in both`;
-  throw new DatabaseError(`${what}. The file was probably restored from a backup.`, {
+  throw new RefusedError(`${what}. The file was probably restored from a backup.`, {
     fix: 'rebuild it with league-sync mirror rebuild',
   });
 }

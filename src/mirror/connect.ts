@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type ConnectionOptions, getCACertificates, TLSSocket } from 'node:tls';
-import type { Client } from 'pg';
+import { Client } from 'pg';
 import type { MirrorTarget } from '../config/mirror.ts';
 import type { PostgresServer } from '../config/postgres-url.ts';
 import { codeOf, SettingsError } from '../errors.ts';
 import { quoted, toMirrorError } from './error.ts';
 
-// The only place that knows `pg`, which is loaded when a mirror is used.
+// The only place that knows `pg`. It runs in a process of its own: see process.ts.
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
@@ -31,30 +31,28 @@ export type Transaction = {
 /** One connection. Its methods reject with a RunError, after which it is closed. */
 export type Session = Disposable & {
   readonly target: MirrorTarget;
-  readonly isOpen: () => boolean;
   /** Such as `TLSv1.3, certificate verified`; undefined without TLS. */
   readonly tls: string | undefined;
   readonly transaction: <T>(work: (tx: Transaction) => Promise<T>, suffix?: string) => Promise<T>;
 };
 
-/** Connects; an abort of the signal ends the connection at once. Rejects with a RunError or a SettingsError. */
-export async function connect(target: MirrorTarget, signal: AbortSignal): Promise<Session> {
+/** Rejects with a RunError or a SettingsError. */
+export async function connect(target: MirrorTarget): Promise<Session> {
   try {
-    return openSession(await openClient(target, signal), target, signal);
+    return openSession(await openClient(target), target);
   } catch (error) {
-    throw error instanceof SettingsError ? error : toMirrorError(error, target, signal);
+    throw error instanceof SettingsError ? error : toMirrorError(error, target);
   }
 }
 
-async function openClient({ server }: MirrorTarget, signal: AbortSignal): Promise<Client> {
-  const { default: pg } = await import('pg');
-  const options = { ...tlsOptions(server), server, signal };
-  if (server.sslmode !== 'prefer' && server.sslmode !== 'allow') return startClient(pg.Client, options);
+async function openClient({ server }: MirrorTarget): Promise<Client> {
+  const options = { ...tlsOptions(server), server };
+  if (server.sslmode !== 'prefer' && server.sslmode !== 'allow') return startClient(options);
   try {
-    return await startClient(pg.Client, options);
+    return await startClient(options);
   } catch (error) {
     if (!isTlsRefused(error)) throw error;
-    return startClient(pg.Client, { ...options, ssl: false });
+    return startClient({ ...options, ssl: false });
   }
 }
 
@@ -64,16 +62,11 @@ function isTlsRefused(error: unknown): boolean {
   return hasNone || codeOf(error) === '28000';
 }
 
-type ClientOptions = {
-  readonly server: PostgresServer;
-  readonly ssl: false | ConnectionOptions;
-  readonly signal: AbortSignal;
-};
+type ClientOptions = { readonly server: PostgresServer; readonly ssl: false | ConnectionOptions };
 
-async function startClient(Pg: typeof Client, { server, ssl, signal }: ClientOptions): Promise<Client> {
-  signal.throwIfAborted();
+async function startClient({ server, ssl }: ClientOptions): Promise<Client> {
   const { host, port, user, database, options, applicationName } = server;
-  const client = new Pg({
+  const client = new Client({
     ...{ host, port, user, database, ssl },
     // A function, since `pg` would replace an empty password by one that it finds itself.
     password: () => server.password ?? '',
@@ -85,10 +78,9 @@ async function startClient(Pg: typeof Client, { server, ssl, signal }: ClientOpt
   });
   // Without a listener, a connection that the server ends would end the process.
   client.on('error', () => undefined);
-  catchProtocolErrors(client.connection as unknown as Connection);
-  const end = (): void => destroy(client);
-  signal.addEventListener('abort', end, { once: true });
-  client.once('end', () => signal.removeEventListener('abort', end));
+  const { connection } = client;
+  limitReceived(connection.stream as Socket);
+  connection.once('sslconnect', () => limitReceived(connection.stream as Socket));
   try {
     await client.connect();
     return client;
@@ -98,28 +90,16 @@ async function startClient(Pg: typeof Client, { server, ssl, signal }: ClientOpt
   }
 }
 
-type Connection = { attachListeners: (stream: Socket) => void };
+/** What a server sends to this client is small: `pg` keeps a message until it is whole, however long it says it is. */
+const MAX_RECEIVED_BYTES = 8_000_000;
 
-/**
- * `pg` parses in a listener of the socket, so an error there would end the process. Patches a private method: check it
- * when `pg` is updated.
- */
-function catchProtocolErrors(connection: Connection): void {
-  const attach = connection.attachListeners.bind(connection);
-  connection.attachListeners = (stream) => {
-    const others = stream.listeners('data');
-    attach(stream);
-    for (const listener of stream.listeners('data').filter((found) => !others.includes(found))) {
-      stream.off('data', listener as () => void);
-      stream.on('data', (data) => {
-        try {
-          Reflect.apply(listener, stream, [data]);
-        } catch (cause) {
-          stream.destroy(new Error('its answer is not one of PostgreSQL', { cause }));
-        }
-      });
-    }
-  };
+/** Ends the connection when the server has sent too much. */
+function limitReceived(stream: Socket): void {
+  let received = 0;
+  stream.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > MAX_RECEIVED_BYTES) stream.destroy(new Error('it sent more than any PostgreSQL server would'));
+  });
 }
 
 /** As libpq reads `sslmode`: below `verify-ca`, the certificate is verified only if there is a root certificate. */
@@ -152,15 +132,9 @@ function destroy(client: Client): void {
   client.connection.stream.destroy();
 }
 
-function openSession(client: Client, target: MirrorTarget, signal: AbortSignal): Session {
-  let isOpen = true;
-  for (const event of ['end', 'error'] as const)
-    client.once(event, () => {
-      isOpen = false;
-    });
+function openSession(client: Client, target: MirrorTarget): Session {
   return {
     target,
-    isOpen: () => isOpen,
     tls: describeTls(client.connection.stream),
     transaction: async (work, suffix = '') => {
       try {
@@ -177,14 +151,11 @@ function openSession(client: Client, target: MirrorTarget, signal: AbortSignal):
         return result;
       } catch (error) {
         // The server rolls back. After a time limit, the connection could not be used anyway.
-        isOpen = false;
         destroy(client);
-        throw toMirrorError(error, target, signal);
+        throw toMirrorError(error, target);
       }
     },
     [Symbol.dispose]: () => {
-      if (!isOpen) return;
-      isOpen = false;
       // Tells the server, but does not wait for it.
       client.end().catch(() => undefined);
       const { stream } = client.connection;

@@ -3,7 +3,7 @@ import { PAGE } from './batch.ts';
 import type { Transaction } from './connect.ts';
 import { rowsJson } from './row-json.ts';
 import { deleteStatement, upsertStatement } from './statements.ts';
-import { hasId, IS_MIRRORED, OTHER_TABLES, type Table } from './tables.ts';
+import { hasId, mirroredRows, OTHER_TABLES, type Table } from './tables.ts';
 
 /** Which rows of `runs` are compared: recent ones are enough after all of them were compared on this connection. */
 export type RunsToCompare = 'all' | 'recent';
@@ -21,8 +21,7 @@ export async function makeEqual(tx: Transaction, snapshot: MirrorSnapshot, runs:
 
 async function makeTableEqual(tx: Transaction, snapshot: MirrorSnapshot, table: Table, first: number): Promise<void> {
   const { name, columns } = table;
-  const where = name === 'data_dictionary' ? { where: IS_MIRRORED } : {};
-  const source = { name, columns: columns.map((column) => column.name), ...where };
+  const source = { name, columns: columns.map((column) => column.name), where: mirroredRows(table) };
   for (let from: number | undefined = first; from !== undefined; ) {
     const { rows, next } = snapshot.page(source, from, PAGE);
     if (rows.length > 0) await tx.query(upsertStatement(table), rowsJson(rows, columns, 'string'));

@@ -4,10 +4,9 @@ import { redact } from '../redact.ts';
 
 /**
  * Why the server cannot be used now. The server's own words are shown, but never its details, which may quote values,
- * nor the password. Refusals, the errors of the database and the reason of an abort stay as they are.
+ * nor the password. Refusals and the errors of the database stay as they are.
  */
-export function toMirrorError(error: unknown, target: MirrorTarget, signal?: AbortSignal): unknown {
-  if (signal?.aborted) return signal.reason;
+export function toMirrorError(error: unknown, target: MirrorTarget): unknown {
   if (error instanceof RunError || !(error instanceof Error)) return error;
   const what = redact(describe(error), [target.server.password ?? '']);
   const fix = fixOf(codeOf(error), target);

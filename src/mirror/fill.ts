@@ -1,30 +1,33 @@
 import { hostname } from 'node:os';
-import type { MirrorSource } from '../config/mirror.ts';
+import type { MirrorTarget } from '../config/mirror.ts';
 import { createRetryWhileBusy } from '../store/busy.ts';
 import { openMirrorSnapshot } from '../store/queries/mirror.ts';
 import { systemClock } from '../time/clock.ts';
 import { connect } from './connect.ts';
+import type { RunsToCompare } from './equal.ts';
 import { type Origin, prepareMirror } from './prepare.ts';
+import { FITS_INDEX } from './tables.ts';
 import { type Progress, type Transfer, transferBatch } from './transfer.ts';
 
-export type FillOptions = {
-  readonly stop: AbortSignal;
-  readonly onProgress: (progress: Progress) => void;
-};
+type OnProgress = (progress: Progress) => void;
 
-/** Brings the mirror to the end of the database at `path`. Rejects with a RunError, or with the reason of `stop`. */
-export async function fillMirror(path: string, source: MirrorSource, options: FillOptions): Promise<Progress> {
-  using session = await connect(source(), options.stop);
-  const openSnapshot = createOpener(path, options.stop);
+/** `leftOut`: the beginnings of the first ids of leagues that PostgreSQL cannot take. */
+export type Filled = Progress & { readonly leftOut: readonly string[] };
+
+/** Brings the mirror to the end of the database at `path`. Rejects with a RunError. */
+export async function fillMirror(
+  path: string,
+  target: MirrorTarget,
+  { onProgress, runs = 'all' }: { readonly onProgress: OnProgress; readonly runs?: RunsToCompare },
+): Promise<Filled> {
+  using session = await connect(target);
+  const openSnapshot = createOpener(path);
   await prepareMirror(session, await readOrigin(openSnapshot));
-  const transfer = () => session.transaction((tx) => transferBatch(tx, { openSnapshot, runs: 'all' }));
-  return await repeatToEnd(transfer, options.onProgress);
+  const transfer = () => session.transaction((tx) => transferBatch(tx, { openSnapshot, runs }));
+  return withLeftOut(await repeatToEnd(transfer, onProgress), openSnapshot);
 }
 
-export async function repeatToEnd(
-  transfer: () => Promise<Progress>,
-  onProgress: FillOptions['onProgress'],
-): Promise<Progress> {
+export async function repeatToEnd(transfer: () => Promise<Progress>, onProgress: OnProgress): Promise<Progress> {
   for (;;) {
     const progress = await transfer();
     onProgress(progress);
@@ -36,10 +39,14 @@ export async function repeatToEnd(
 const BUSY_WAIT_MS = 10_000;
 
 /** A worker that starts or stops locks the database for a moment. */
-export function createOpener(path: string, stop: AbortSignal): Transfer['openSnapshot'] {
-  const retryWhileBusy = createRetryWhileBusy(systemClock, stop);
-  return () =>
-    retryWhileBusy(() => openMirrorSnapshot(path), AbortSignal.any([stop, AbortSignal.timeout(BUSY_WAIT_MS)]));
+export function createOpener(path: string): Transfer['openSnapshot'] {
+  const retryWhileBusy = createRetryWhileBusy(systemClock, new AbortController().signal);
+  return () => retryWhileBusy(() => openMirrorSnapshot(path), AbortSignal.timeout(BUSY_WAIT_MS));
+}
+
+export async function withLeftOut(progress: Progress, openSnapshot: Transfer['openSnapshot']): Promise<Filled> {
+  using snapshot = await openSnapshot();
+  return { ...progress, leftOut: snapshot.leaguesWithout(FITS_INDEX) };
 }
 
 export async function readOrigin(openSnapshot: Transfer['openSnapshot']): Promise<Origin> {

@@ -1,5 +1,4 @@
-import { labelOf, type MirrorTarget } from '../config/mirror.ts';
-import { toRunError } from '../errors.ts';
+import type { MirrorTarget } from '../config/mirror.ts';
 import { openMirrorSnapshot } from '../store/queries/mirror.ts';
 import { assertEarlier, assertSameDatabase, readState } from './batch.ts';
 import { connect, type Row, type Transaction } from './connect.ts';
@@ -17,8 +16,8 @@ export type Inspection = {
 };
 
 /** Rejects with a RunError if the mirror cannot be used, or not by the database at `path`. */
-export async function inspectMirror(path: string, target: MirrorTarget, signal: AbortSignal): Promise<Inspection> {
-  using session = await connect(target, signal);
+export async function inspectMirror(path: string, target: MirrorTarget): Promise<Inspection> {
+  using session = await connect(target);
   const { tls } = session;
   // Awaited here, since the session ends with this function.
   return await session.transaction(async (tx) => {
@@ -38,33 +37,4 @@ async function compare(tx: Transaction, path: string): Promise<Inspection['fille
   assertEarlier(state, database);
   const mirroredAt = row.mirrored_at instanceof Date ? row.mirrored_at.toISOString() : null;
   return { seq: state.seq, lag: database.lastSeq - state.seq, mirroredAt };
-}
-
-/** For `status`, which must not wait long. */
-const QUICK_MS = 3_000;
-
-/** Host and schema are null if the settings do not say which. */
-export type MirrorSummary = {
-  readonly host: string | null;
-  readonly schema: string | null;
-  readonly seq: number | null;
-  readonly mirrored_at: string | null;
-  readonly lag_changes: number | null;
-  readonly last_error: string | null;
-};
-
-/** Never rejects. */
-export async function summarizeMirror(path: string, target: MirrorTarget, stop: AbortSignal): Promise<MirrorSummary> {
-  const timeout = AbortSignal.timeout(QUICK_MS);
-  const place = { host: labelOf(target), schema: target.schema };
-  try {
-    const { filled } = await inspectMirror(path, target, AbortSignal.any([timeout, stop]));
-    const { seq = null, mirroredAt: mirrored_at = null, lag: lag_changes = null } = filled ?? {};
-    return { ...place, seq, mirrored_at, lag_changes, last_error: null };
-  } catch (error) {
-    const last_error = timeout.aborted
-      ? `The mirror at ${place.host} gave no answer within ${QUICK_MS / 1_000} s.`
-      : toRunError(error).message;
-    return { ...place, seq: null, mirrored_at: null, lag_changes: null, last_error };
-  }
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
-import { DatabaseError, RunError } from '../errors.ts';
+import { DatabaseError, RefusedError, RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import { assertSameDatabase, readState } from './batch.ts';
 import type { Session, Transaction } from './connect.ts';
@@ -90,7 +90,7 @@ export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state'
 export const STATE = `SELECT state.*,
   (SELECT max(database_path) FROM "mirror_migrations") AS database_path FROM "mirror_state" AS state`;
 
-/** Whether there is a mirror already. Rejects with a DatabaseError if it is one of another database. */
+/** Whether there is a mirror already. Rejects with a RefusedError if it is one of another database. */
 export async function findOwnMirror(
   { queryAsIs }: Transaction,
   target: MirrorTarget,
@@ -137,14 +137,14 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
 const FIND_RELATIONS = `SELECT left(relname::text, length(relname::text) - length($2::text)) AS name FROM pg_class
   WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1) AND relname LIKE '%' || replace($2, '_', '\\_')`;
 
-function occupiedError({ schema }: MirrorTarget, name: string): DatabaseError {
-  return new DatabaseError(`The schema ${nameOf(schema)} has a relation ${name} that is not of a mirror.`, {
+function occupiedError({ schema }: MirrorTarget, name: string): RefusedError {
+  return new RefusedError(`The schema ${nameOf(schema)} has a relation ${name} that is not of a mirror.`, {
     fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA',
   });
 }
 
-function newerError(version: number, known: number): DatabaseError {
-  return new DatabaseError(
+function newerError(version: number, known: number): RefusedError {
+  return new RefusedError(
     `The mirror was made by a newer version of league-sync (its tables have version ${version}, this one knows ${known}).`,
     { fix: 'use that version, or rebuild the mirror with league-sync mirror rebuild' },
   );

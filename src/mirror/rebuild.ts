@@ -1,9 +1,9 @@
-import { labelOf, type MirrorSource, type MirrorTarget } from '../config/mirror.ts';
-import { codeOf, DatabaseError } from '../errors.ts';
+import { labelOf, type MirrorTarget } from '../config/mirror.ts';
+import { codeOf, RefusedError } from '../errors.ts';
 import { connect, type Transaction } from './connect.ts';
 import type { RunsToCompare } from './equal.ts';
 import { quoted } from './error.ts';
-import { createOpener, type FillOptions, fillMirror, readOrigin, repeatToEnd } from './fill.ts';
+import { createOpener, type Filled, fillMirror, readOrigin, repeatToEnd, withLeftOut } from './fill.ts';
 import { copyGrants, OWN_SCHEMA } from './grants.ts';
 import { findOwnMirror, type Origin, prepareRelations } from './prepare.ts';
 import { RELATIONS, VIEWS } from './tables.ts';
@@ -14,21 +14,25 @@ export const SUFFIX = '__rebuild';
 
 /**
  * Rebuilds the mirror in one transaction: fills new relations beside the old ones, which others can read and write
- * until the new ones replace them at its end. Rejects with a RunError, or with the reason of `stop`, with the old mirror
- * as it was.
+ * until the new ones replace them at its end. Rejects with a RunError, with the old mirror as it was.
  */
-export async function rebuildMirror(path: string, source: MirrorSource, options: FillOptions): Promise<Progress> {
-  const openSnapshot = createOpener(path, options.stop);
+export async function rebuildMirror(
+  path: string,
+  target: MirrorTarget,
+  onProgress: (progress: Progress) => void,
+): Promise<Filled> {
+  const openSnapshot = createOpener(path);
   const origin = await readOrigin(openSnapshot);
-  using session = await connect(source(), options.stop);
-  const { target, transaction } = session;
-  if (!(await transaction((tx) => findOwnMirror(tx, target, origin)))) return await fillMirror(path, source, options);
-  return await transaction(async (tx) => {
+  using session = await connect(target);
+  const { transaction } = session;
+  if (!(await transaction((tx) => findOwnMirror(tx, target, origin))))
+    return await fillMirror(path, target, { onProgress });
+  const rebuilt = await transaction(async (tx) => {
     await assertOnlyRebuild(tx, target);
     await assertNoRowSecurity(tx);
     await prepareRelations(tx, { target, origin, suffix: SUFFIX });
     const transferAll = (runs: RunsToCompare) =>
-      repeatToEnd(() => transferBatch(tx, { openSnapshot, runs }), options.onProgress);
+      repeatToEnd(() => transferBatch(tx, { openSnapshot, runs }), onProgress);
     await transferAll('all');
     await dropOld(tx, target, origin);
     // What the file got in the meantime. Readers wait during this pass, so it compares only recent runs.
@@ -36,6 +40,7 @@ export async function rebuildMirror(path: string, source: MirrorSource, options:
     await rename(tx);
     return progress;
   }, SUFFIX);
+  return withLeftOut(rebuilt, openSnapshot);
 }
 
 async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarget): Promise<void> {
@@ -45,7 +50,7 @@ async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarge
     key,
   );
   if (row?.is_only === true) return;
-  throw new DatabaseError(`The mirror at ${labelOf(target)} is being rebuilt already.`, {
+  throw new RefusedError(`The mirror at ${labelOf(target)} is being rebuilt already.`, {
     fix: 'wait until that ends',
   });
 }
@@ -54,7 +59,7 @@ async function assertOnlyRebuild({ queryAsIs }: Transaction, target: MirrorTarge
 async function assertNoRowSecurity({ queryAsIs }: Transaction): Promise<void> {
   const [row] = await queryAsIs(ROW_SECURITY, RELATIONS.join());
   if (row === undefined) return;
-  throw new DatabaseError(
+  throw new RefusedError(
     `The mirror cannot be replaced, because the table ${row.relname} has row-level security, which a new one would not have.`,
     {
       fix: `revoke the grants on ${row.relname}, disable its row-level security, run league-sync mirror rebuild again, and recreate the policies before you grant access`,
@@ -97,7 +102,7 @@ async function dropRelations(tx: Transaction): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== DEPENDENT_OBJECTS) throw error;
     const detail = error instanceof Error && 'detail' in error ? String(error.detail).split('\n').join('; ') : '';
-    throw new DatabaseError(`The mirror cannot be replaced, because something depends on it: ${detail}.`, {
+    throw new RefusedError(`The mirror cannot be replaced, because something depends on it: ${detail}.`, {
       fix: 'drop it, run league-sync mirror rebuild again, and recreate it',
     });
   }

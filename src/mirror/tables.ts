@@ -61,8 +61,25 @@ function isMirrored({ object, description }: Pick<DictionaryRow, 'object' | 'des
   return RELATIONS.includes(object) && !description.startsWith('Internal:');
 }
 
-/** The same as a condition on `data_dictionary` in SQLite. */
-export const IS_MIRRORED = `description NOT LIKE 'Internal:%' AND object IN (${quoted([...VIEWS, ...MIRRORED])})`;
+/** The longest key that PostgreSQL takes into an index in any case, in bytes. */
+const MAX_KEY_BYTES = 2_000;
+
+/** A condition in SQLite: whether PostgreSQL can index the key. */
+export const FITS_INDEX = fitsIndex('league_id');
+
+/** The rows of a table in SQLite that are mirrored, as a condition. */
+export function mirroredRows({ name, columns }: Pick<Table, 'name' | 'columns'>): string {
+  if (name === 'data_dictionary') return IS_MIRRORED;
+  const key = ['league_id', 'player_id'].find((id) => columns.some((column) => column.name === id));
+  return key === undefined || name === 'rejected_leagues' ? 'true' : fitsIndex(key);
+}
+
+function fitsIndex(key: string): string {
+  return `length(CAST(${key} AS BLOB)) <= ${MAX_KEY_BYTES}`;
+}
+
+/** The same as `isMirrored` as a condition on `data_dictionary` in SQLite. */
+const IS_MIRRORED = `description NOT LIKE 'Internal:%' AND object IN (${quoted([...VIEWS, ...MIRRORED])})`;
 
 export const LEAGUES = tableOf('leagues', ['league_id']);
 export const LEAGUE_CHANGES = tableOf('league_changes', ['seq']);

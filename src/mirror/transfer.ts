@@ -1,4 +1,4 @@
-import { DatabaseError } from '../errors.ts';
+import { RefusedError } from '../errors.ts';
 import { findPackage } from '../package.ts';
 import type { MirrorSnapshot } from '../store/queries/mirror.ts';
 import {
@@ -15,7 +15,7 @@ import { makeEqual, type RunsToCompare } from './equal.ts';
 import { STATE } from './prepare.ts';
 import { rowsJson } from './row-json.ts';
 import { FOLLOW } from './statements.ts';
-import { LEAGUE_CHANGES, LEAGUES } from './tables.ts';
+import { FITS_INDEX, LEAGUE_CHANGES, LEAGUES } from './tables.ts';
 
 export type Transfer = {
   /** Opens a state of the database. Called with the state row locked, so that it is never older than the mirror. */
@@ -49,9 +49,9 @@ export async function transferBatch(
 async function assertComplete({ query }: Transaction, snapshot: MirrorSnapshot): Promise<void> {
   for (const { name } of [LEAGUE_CHANGES, LEAGUES]) {
     const [row] = await query(`SELECT count(*) FROM "${name}"`);
-    const [found, expected] = [Number(row?.count), snapshot.count({ name })];
+    const [found, expected] = [Number(row?.count), snapshot.count({ name, where: FITS_INDEX })];
     if (found === expected) continue;
-    throw new DatabaseError(`The mirror has ${found} rows in ${name}, and ${snapshot.path} has ${expected}.`, {
+    throw new RefusedError(`The mirror has ${found} rows in ${name}, and ${snapshot.path} has ${expected}.`, {
       fix: 'rebuild it with league-sync mirror rebuild',
     });
   }
@@ -61,7 +61,7 @@ async function assertComplete({ query }: Transaction, snapshot: MirrorSnapshot):
 async function lockState({ query }: Transaction): Promise<MirrorState> {
   const [row] = await query(`${STATE} FOR UPDATE`);
   if (row !== undefined) return readState(row);
-  throw new DatabaseError('The mirror has lost the row of mirror_state.', {
+  throw new RefusedError('The mirror has lost the row of mirror_state.', {
     fix: 'rebuild it with league-sync mirror rebuild',
   });
 }
@@ -75,7 +75,7 @@ const SET_STATE = `UPDATE "mirror_state" SET seq = $1, at = $2, program_version 
 
 async function follow({ query }: Transaction, snapshot: MirrorSnapshot, { after, last }: Batch): Promise<void> {
   const { name, columns } = LEAGUE_CHANGES;
-  const table = { name, columns: columns.map((column) => column.name), where: `seq <= ${last}` };
+  const table = { name, columns: columns.map((column) => column.name), where: `seq <= ${last} AND ${FITS_INDEX}` };
   for (let from: number | undefined = after + 1; from !== undefined && from <= last; ) {
     const { rows, next } = snapshot.page(table, from, PAGE);
     if (rows.length > 0) await query(FOLLOW, rowsJson(rows, columns, 'part'));

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import { ERROR_KINDS } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import type { LoginRecord } from '../service/login.ts';
+import type { OutputName } from '../store/tables/outputs.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
 import type { Monitor } from './monitor.ts';
@@ -90,16 +91,17 @@ function addStored(gauge: AddGauge, monitor: Monitor): void {
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
   gauge('held_removals', 'Removals that are held, accepted ones included.', () => counts()?.held_removals);
   gauge('rejected_leagues', 'Different list elements that cannot be stored.', () => counts()?.open_rejections);
-  const pending = () => monitor.webhook()?.pending_changes ?? 0;
+  const output = (name: OutputName) => monitor.outputs().find((found) => found.name === name);
+  const pending = () => output('webhook')?.pending_changes ?? 0;
   gauge('webhook_pending_changes', 'Changes that the receiver of the webhook has not accepted yet.', pending);
   // 0 rather than absent, so that a mirror that was never written raises the alert, too.
-  const mirroredAt = () => monitor.mirror() && Date.parse(monitor.mirror()?.mirrored_at ?? '1970-01-01') / 1_000;
-  const lag = () => monitor.mirror()?.lag_changes ?? undefined;
+  const mirroredAt = () => output('mirror') && Date.parse(output('mirror')?.done_at ?? '1970-01-01') / 1_000;
+  const lag = () => output('mirror')?.pending_changes ?? undefined;
   gauge('mirror_lag_changes', 'Changes that the mirror lacks; absent if unknown, or without a mirror.', lag);
   gauge(
     'mirror_last_success_timestamp_seconds',
-    'When the mirror was last written; 0 if not since the start, absent without a mirror.',
-    () => mirroredAt() ?? undefined,
+    'When the mirror was last written, or up to an hour before; 0 if never, absent without a mirror.',
+    mirroredAt,
   );
   gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", expiry);
   gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", skew);

@@ -8,36 +8,21 @@ import type { Session } from '../service/session.ts';
 import { msUntilExpiry } from '../service/token.ts';
 import { withOwnSnapshot } from '../store/connection.ts';
 import type { Attention } from '../store/queries/attention.ts';
+import type { OutputStatus } from '../store/queries/outputs.ts';
 import type { Freshness } from '../store/queries/overview.ts';
 import type { Store } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
-import type { WebhookStatus } from '../store/tables/webhook.ts';
 import type { Clock } from '../time/clock.ts';
 import { assess, type HealthInput, STARTING, type Verdict } from './verdict.ts';
 
 /** Settings without secrets. */
 export type PublicSettings = Pick<Config, 'baseUrl' | 'scope' | 'database' | 'schedule' | 'profileSchedule'>;
 
-/** The mirror as the worker knows it. */
-export type MirrorStatus = {
-  /** Host, port and database. */
-  readonly host: string;
-  readonly schema: string;
-  /** The last change that it has; null until it was written by this worker. */
-  readonly seq: number | null;
-  readonly mirrored_at: string | null;
-  readonly failed_attempts: number;
-  readonly last_error: string | null;
-  readonly next_attempt_at: string | null;
-};
-
 export type MonitorSources = {
   readonly store: Store;
   readonly session: Session;
   readonly retryAfter: RetryAfter;
   readonly running: () => RunKind | undefined;
-  /** Null without a mirror. */
-  readonly mirror: () => MirrorStatus | null;
 };
 
 /** What the worker holds in memory. Timestamps are in ms. */
@@ -54,8 +39,7 @@ type SuccessTime = {
 type Stored = {
   readonly freshness: Freshness;
   readonly attention: readonly Attention[];
-  readonly webhook: WebhookStatus | null;
-  readonly lastSeq: number;
+  readonly outputs: readonly OutputStatus[];
 };
 
 /** Reads from a snapshot of the database. Throws a DatabaseError if the database cannot be read. */
@@ -134,8 +118,6 @@ export class Monitor {
       refused: this.refused(),
       databaseFault: this.sources.store.writeError() ?? standing,
       leagues: this.counts()?.live_leagues,
-      webhook: this.webhook(),
-      mirror: this.sources.mirror(),
     });
   }
 
@@ -203,18 +185,9 @@ export class Monitor {
     return this.stored()?.attention ?? [];
   }
 
-  /** Null without a webhook; undefined until the database is open. */
-  webhook(): WebhookStatus | null | undefined {
-    return this.stored()?.webhook;
-  }
-
-  /** With how many changes it lacks, as far as is known. Null without a mirror; undefined until the database is open. */
-  mirror(): (MirrorStatus & { readonly lag_changes: number | null }) | null | undefined {
-    const status = this.sources?.mirror();
-    if (!status) return status;
-    const lastSeq = this.stored()?.lastSeq;
-    const isKnown = status.seq !== null && lastSeq !== undefined;
-    return { ...status, lag_changes: isKnown ? Math.max(0, lastSeq - (status.seq ?? 0)) : null };
+  /** What follows the database; empty until it is open. */
+  outputs(): readonly OutputStatus[] {
+    return this.stored()?.outputs ?? [];
   }
 
   private stored(): Stored | undefined {
@@ -228,8 +201,7 @@ export class Monitor {
       this.lastStored = store.read(() => ({
         freshness: store.freshness(),
         attention: store.attention(),
-        webhook: store.webhook.status(),
-        lastSeq: store.feed.lastSeq(),
+        outputs: store.outputStatus(),
       }));
     } catch {
       // The last known rows remain. If polls fail as well, `verdict` reports their error.

@@ -1,4 +1,5 @@
 import { toRunError } from '../errors.ts';
+import { outputsJson } from '../store/queries/outputs.ts';
 import { selectOverview } from '../store/queries/overview.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import type { Monitor } from './monitor.ts';
@@ -27,7 +28,6 @@ export function describeStatus(monitor: Monitor, clock: Clock) {
       refused: failure?.error.kind === 'credentials' ? failure.error.message : null,
       retry_at: timestampOf(failure?.until),
     },
-    mirror: monitor.mirror() ?? null,
     ...describeStored(monitor),
   };
 }
@@ -39,14 +39,16 @@ function describeSchedule({ expression, timezone, nextTime }: Monitor['settings'
 function describeStored(monitor: Monitor) {
   const path = monitor.path() ?? monitor.settings.database;
   try {
-    const { attention, freshness, last_runs, last_login = null, held_removals, webhook } = monitor.read(selectOverview);
+    const { attention, freshness, last_runs, last_login = null, held_removals, outputs } = monitor.read(selectOverview);
+    const { mirror, ...others } = outputsJson(outputs);
     return {
       attention,
+      mirror,
       database: { path, fault: null },
-      stored: { freshness, last_runs, last_login, held_removals, webhook },
+      stored: { freshness, last_runs, last_login, held_removals, ...others },
     };
   } catch (error) {
-    return { attention: null, database: { path, fault: toRunError(error).message }, stored: null };
+    return { attention: null, mirror: null, database: { path, fault: toRunError(error).message }, stored: null };
   }
 }
 

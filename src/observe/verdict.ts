@@ -1,6 +1,5 @@
 import type { DatabaseError } from '../errors.ts';
 import type { Attention } from '../store/queries/attention.ts';
-import type { WebhookStatus } from '../store/tables/webhook.ts';
 import { formatAge } from '../time/duration.ts';
 
 /** The reasons that `/readyz` gives if the worker is not ready. */
@@ -18,9 +17,6 @@ export type HealthInput = {
   readonly databaseFault?: Pick<DatabaseError, 'message' | 'condition'> | undefined;
   /** How many leagues are listed, if that is known. */
   readonly leagues?: number | undefined;
-  /** What carries the data elsewhere; null or undefined if it is not set. */
-  readonly webhook?: Pick<WebhookStatus, 'failed_attempts' | 'stopped_at'> | null | undefined;
-  readonly mirror?: { readonly last_error: string | null } | null | undefined;
 };
 
 /** Shared by the page, `status`, `/readyz`, `/status.json` and the metrics. */
@@ -40,7 +36,7 @@ export function assess(input: HealthInput): Verdict {
   if (worst === undefined) {
     const found = input.attention.filter(({ what }) => what !== 'stale');
     // A poll of the leagues and one of the profile may both have been cut short.
-    const warnings = [...new Set([...found.map(describeWarning), ...describeReaders(input)])];
+    const warnings = [...new Set(found.map(describeWarning))];
     const headline = input.leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
     if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
     return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };
@@ -86,18 +82,6 @@ function describeStaleness(staleness: NonNullable<HealthInput['staleness']>): st
   return `Stale: the last good poll was ${formatAge(staleness.ageMs)}`;
 }
 
-/** A webhook that has failed for an hour is in `attention`. */
-function describeReaders({ attention, webhook, mirror }: HealthInput): readonly string[] {
-  const failing: string[] = [];
-  if (isFailing(webhook) && !attention.some(({ what }) => what === 'webhook')) failing.push('the webhook fails');
-  if ((mirror?.last_error ?? null) !== null) failing.push('the mirror fails');
-  return failing;
-}
-
-export function isFailing(webhook: HealthInput['webhook']): boolean {
-  return webhook != null && (webhook.failed_attempts > 0 || webhook.stopped_at !== null);
-}
-
 const LIST = new Intl.ListFormat('en-GB');
 
 /** A later version may have added another `what`. */
@@ -114,4 +98,6 @@ const WARNINGS: Readonly<Partial<Record<Attention['what'], (count: number) => st
   drift: () => 'the service began to depart from its interface',
   interrupted: () => 'a poll was cut short',
   webhook: () => 'the webhook accepts nothing',
+  mirror: () => 'the mirror is out of date',
+  copy: () => 'the published copy is out of date',
 };

@@ -151,13 +151,22 @@ poll_requests: Internal: polls that league-sync poll has asked for, until the wo
   id integer: Never reused.
   asked_at instant: When it was asked for.
 
-webhook: At most one row: how far the changes were sent to LEAGUE_SYNC_WEBHOOK_URL, and the message in flight. No row until a worker has a webhook.
+outputs: One row for each thing that follows the database and is set: the webhook, the mirror, the published copy.
+  name text: webhook (LEAGUE_SYNC_WEBHOOK_URL), mirror (LEAGUE_SYNC_POSTGRES_URL) or copy (LEAGUE_SYNC_PUBLISH).
+  label text: Where it leads: the host of the webhook, the server and the schema of the mirror, the path of the copy. Nothing secret.
+  seq integer?: The last change that it has (league_changes.seq). NULL before the first, and for the copy.
+  done_at instant?: When it last had all there was; of the mirror, up to an hour earlier. NULL if it never had.
+  failed_attempts integer: How many attempts have failed since the last that succeeded.
+  failing_since instant?: When the first of them failed. NULL if none did.
+  last_error text?: How the last one failed.
+  next_attempt_at instant?: When it is tried again. A start, SIGHUP and league-sync poll try earlier, but never before a Retry-After ends.
+  refused boolean: Internal: whether a person must do something first.
+  fed_by text: Internal: worker, or command for a mirror that only league-sync mirror writes.
+
+webhook: At most one row: what the receiver of the webhook was told, and the message in flight. No row until a worker has a webhook.
   id integer: Always 1.
-  enabled boolean: Whether the worker that started last has a webhook.
-  host text?: Host of the URL. Its path and query are not stored, since they may be secrets.
   url_hash text?: Internal: hash to detect that the URL has changed.
   accepted_seq integer: The last change that was accepted, or skipped (league_changes.seq). Later changes are pending.
-  accepted_at instant?: When a message was last accepted.
   moved_at instant: When deliveries began, or webhook replay or skip last moved accepted_seq.
   message_id text?: Id of the message in flight; the same in all its attempts. NULL if there is none.
   message_type text?: Its type: leagues.changed, data.stale, data.fresh, removals.held, credentials.refused or credentials.accepted.
@@ -166,9 +175,6 @@ webhook: At most one row: how far the changes were sent to LEAGUE_SYNC_WEBHOOK_U
   message_to_seq integer?: Its last change.
   message_held_since instant?: Internal: of removals.held, when the newest of these removals was held.
   message_body json?: What is sent, byte for byte.
-  failed_attempts integer: How often it has failed.
-  last_error text?: How it failed last, such as status 500.
-  next_attempt_at instant?: When it is tried again. A start, SIGHUP, webhook replay and webhook skip try earlier, but never before not_before.
   not_before instant?: When the last Retry-After of the receiver ends.
   stopped_at instant?: When the receiver answered 410 (Gone). Nothing is sent until the URL changes, or webhook replay or skip is called.
   told_stale boolean?: Whether data.stale was sent last, rather than data.fresh. NULL if the data is stale and this was not told.
@@ -184,8 +190,8 @@ about: What this file is, where to begin, and the SQL for the most common questi
 
 attention: One row for each thing that needs attention; none if all is well. status, check, the status page and /status.json show these rows.
   since instant?: Since when. NULL for stale if no poll was ever started.
-  what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last day), interrupted (the last run of its kind was cut short), webhook (it has accepted nothing for an hour although something is pending, or answered 410).
-  count integer?: How many: failed polls since the last good one, removals held and not accepted, open rejections, new rows of drift, changes pending for the webhook. NULL for the others.
+  what text: stale (see freshness.stale_at; also if no poll has succeeded yet), failing (the last poll of the leagues failed), credentials-refused (the newest login was refused), held-removals, rejected-leagues, drift (first seen in the last day), interrupted (the last run of its kind was cut short), webhook (it has accepted nothing for an hour although something is pending, or answered 410), mirror, copy (failing for an hour, or refused).
+  count integer?: How many: failed polls since the last good one, removals held and not accepted, open rejections, new rows of drift, changes that the webhook or the mirror lacks. NULL for the others.
   summary text: What is the matter, in a sentence, with the words of the service if there are any.
   what_to_do text: What to do about it, with the command if there is one.
 

@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
-import { codeOf, DatabaseError, UsageError } from '../errors.ts';
-import { type CopyState, compareCopy } from './copy-origin.ts';
+import { codeOf, RefusedError, UsageError } from '../errors.ts';
+import { compareCopy } from './copy-origin.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
 import { makeFolders } from './database-file.ts';
 
@@ -87,18 +87,15 @@ type ReplaceOptions = {
   /** The path of the new copy until it is renamed to the target. */
   readonly part: string;
   readonly replaceable: Replaceable;
-  /** A copy of this time (ms) or later is kept if it shows the database, and nothing is written. */
-  readonly keepSince?: number | undefined;
   /** If the parent is dead, the target is not replaced: the next worker may already have put a newer copy there. */
   readonly isParentAlive: () => boolean;
 };
 
 /** Creates or replaces a read-only copy at `target`; sets its mtime to when copying began. Throws a DatabaseError. */
 export function replaceCopy(db: Database.Database, target: string, options: ReplaceOptions): void {
-  const { part, replaceable, keepSince = Number.POSITIVE_INFINITY, isParentAlive } = options;
+  const { part, replaceable, isParentAlive } = options;
   const replace = (): void => {
-    const state = assertReplaceable(target, db.name, replaceable);
-    if (state === 'earlier' && isCurrent(target, keepSince)) return;
+    assertReplaceable(target, db.name, replaceable);
     makeFolders(dirname(target));
     // A recent one may be in progress, except before an upgrade: the caller holds the worker's lock.
     removeStaleTempFiles(target, replaceable === 'earlier' ? 0 : STALE_TEMP_MS);
@@ -118,25 +115,19 @@ export function replaceCopy(db: Database.Database, target: string, options: Repl
   }
 }
 
-/** Throws a DatabaseError if `target` exists and is not a replaceable copy of the database at `path`. */
-export function assertReplaceable(target: string, path: string, replaceable: Replaceable): CopyState | undefined {
-  if (!exists(target)) return undefined;
+/** Throws a RefusedError if `target` exists and is not a replaceable copy of the database at `path`. */
+export function assertReplaceable(target: string, path: string, replaceable: Replaceable): void {
+  if (!exists(target)) return;
   const state = compareCopy(target, path);
-  if (state === 'earlier' || (state === 'diverged' && replaceable === 'published' && !isWritable(target))) return state;
+  if (state === 'earlier' || (state === 'diverged' && replaceable === 'published' && !isWritable(target))) return;
   const what = state === 'foreign' ? 'is not a copy of the database' : 'has data that is not in the database';
   const fix = 'move it away, or choose another path';
-  throw new DatabaseError(`${target} ${what} ${path} and is left as it is.`, { fix });
+  throw new RefusedError(`${target} ${what} ${path} and is left as it is.`, { fix });
 }
 
 /** Whether any write bit is set. Published copies have none; a copy that has one may be in use as a database. */
 function isWritable(target: string): boolean {
   return (statSync(target).mode & WRITE_BITS) !== 0;
-}
-
-/** A copy from the future, after the clock was set back, or a writable one is not current. */
-function isCurrent(target: string, since: number): boolean {
-  const { mtimeMs } = statSync(target);
-  return mtimeMs >= since && mtimeMs <= Date.now() && !isWritable(target);
 }
 
 /** Renames the copy to `target`. Throws a UsageError if `target` exists, and a DatabaseError for other failures. */

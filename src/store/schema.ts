@@ -196,14 +196,27 @@ export const pollRequests = sqliteTable('poll_requests', {
   asked_at: text().notNull(),
 });
 
+/** What follows the database: how far each is, and how it fails. */
+export const outputs = sqliteTable('outputs', {
+  name: text({ enum: ['webhook', 'mirror', 'copy'] }).primaryKey(),
+  label: text().notNull(),
+  seq: integer(),
+  done_at: text(),
+  failed_attempts: count(),
+  failing_since: text(),
+  last_error: text(),
+  next_attempt_at: text(),
+  refused: flag().notNull().default(false),
+  fed_by: text({ enum: ['worker', 'command'] })
+    .notNull()
+    .default('worker'),
+});
+
 /** At most one row: what the worker has told the receiver of its webhook, and what it sends next. */
 export const webhook = sqliteTable('webhook', {
   id: integer().primaryKey(),
-  enabled: flag().notNull(),
-  host: text(),
   url_hash: text(),
   accepted_seq: integer().notNull(),
-  accepted_at: text(),
   moved_at: text().notNull(),
   message_id: text(),
   message_type: text(),
@@ -212,9 +225,6 @@ export const webhook = sqliteTable('webhook', {
   message_to_seq: integer(),
   message_held_since: text(),
   message_body: text(),
-  failed_attempts: count(),
-  last_error: text(),
-  next_attempt_at: text(),
   not_before: text(),
   stopped_at: text(),
   told_stale: flag(),

@@ -15,6 +15,7 @@ import { assertSchemaKnown, migrate, pendingUpgrade, readMigrations, type Upgrad
 import { createPruning } from './prune.ts';
 import { prepareAttention } from './queries/attention.ts';
 import { createFeed } from './queries/feed.ts';
+import { prepareOutputs } from './queries/outputs.ts';
 import { prepareFreshness } from './queries/overview.ts';
 import { closeSettingWalAside } from './rescue.ts';
 import { createDriftRows } from './tables/drift.ts';
@@ -22,6 +23,7 @@ import { createHoldRows } from './tables/held-removals.ts';
 import { createIdentity } from './tables/identity.ts';
 import { createLeagueRows } from './tables/leagues.ts';
 import { createLoginRows } from './tables/logins.ts';
+import { createOutputRows } from './tables/outputs.ts';
 import { createPlayerRows } from './tables/players.ts';
 import { createPollRequests } from './tables/poll-requests.ts';
 import { createRejectionRows } from './tables/rejections.ts';
@@ -126,11 +128,13 @@ function createStore(client: Database.Database, parts: Parts) {
     rejections: createRejectionRows(db),
     holds: createHoldRows(db),
     drift: createDriftRows(db),
+    outputs: createOutputRows(client),
     webhook: createWebhookRows(client),
     pollRequests: createPollRequests(client),
     feed: createFeed(client),
     freshness: prepareFreshness(client),
     attention: prepareAttention(client),
+    outputStatus: prepareOutputs(client),
     /** How many names the file has: more than one if there are hard links. */
     countNames: guard.countNames,
     removeDemoMark: () => removeDemoMark(client),

@@ -84,7 +84,7 @@ export class Delivery {
     }
     if (row.stopped_at !== null) return TICK_MS;
     // A new message is tried at once, as is any once `webhook test` was accepted.
-    if (row.message_id !== this.messageId || row.next_attempt_at === null) this.dueAt = 0;
+    if (row.message_id !== this.messageId || row.output?.next_attempt_at == null) this.dueAt = 0;
     this.messageId = row.message_id;
     const leftMs = this.leftMs();
     if (leftMs > 0) return leftMs;
@@ -125,17 +125,18 @@ export class Delivery {
     const { clock, random, log, emit } = this.options;
     const { outcome, what, notBefore } = attempt;
     const now = clock.now();
-    const failures = row.failed_attempts + 1;
+    const { label: host = '', failed_attempts: before = 0 } = row.output ?? {};
+    const failures = before + 1;
     const waitMs = this.isRetryAsked ? 0 : retryWaitMs(failures, random());
     this.dueAt = outcome === 'failed' ? clock.monotonic() + waitMs : 0;
     if (outcome === 'failed' && notBefore !== undefined) this.retryAfter.extend(notBefore);
     const nextAt = now + this.leftMs();
     this.unrecorded = this.outbox.result(id, attempt, { at: now, nextAt });
     emit({ type: 'webhookAttempt', outcome });
-    const { host, message_type: type } = row;
+    const { message_type: type } = row;
     const line = { host, message_id: id, message_type: type, ...boundsOf(row) };
     if (outcome === 'accepted') {
-      if (row.failed_attempts === 0) log.debug(line, `the webhook at ${host} accepted a message`);
+      if (before === 0) log.debug(line, `the webhook at ${host} accepted a message`);
       else log.info({ ...line, failures: failures - 1 }, `the webhook at ${host} accepts messages again`);
     } else if (outcome === 'gone') {
       const fix = 'correct LEAGUE_SYNC_WEBHOOK_URL, or call league-sync webhook replay or skip';
@@ -175,13 +176,8 @@ export async function openDelivery(
   { source, ...options }: Omit<DeliveryOptions, 'source'> & { readonly source: WebhookSource | undefined },
   signal: AbortSignal,
 ): Promise<Delivery | undefined> {
-  const { store, clock } = options;
-  const rows = store.webhook;
-  const outbox = createOutbox(store, clock);
-  if (source === undefined) {
-    if (store.read(rows.find)?.enabled) await store.write(() => rows.update({ enabled: false }), signal);
-    return undefined;
-  }
+  if (source === undefined) return undefined;
+  const outbox = createOutbox(options.store, options.clock);
   const row = await outbox.begin(source().url, signal);
   return new Delivery({ ...options, source }, outbox, row);
 }

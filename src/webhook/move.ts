@@ -3,6 +3,7 @@ import { createRetryWhileBusy } from '../store/busy.ts';
 import { withReader, withSecondWriter } from '../store/connection.ts';
 import { assertSchemaCurrent, readMigrations } from '../store/migrate.ts';
 import { lastSeq } from '../store/queries/feed.ts';
+import { createOutputRows } from '../store/tables/outputs.ts';
 import { createWebhookRows } from '../store/tables/webhook.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { passOver, toStates } from './states.ts';
@@ -31,18 +32,18 @@ export function moveDeliveries(path: string, to: number | 'end', options: MoveOp
     const last = lastSeq(client);
     const told = passOver(toStates(rows.states(), clock.now()), row);
     if (row !== undefined) rows.moveTo(to === 'end' ? last : to, at);
-    else if (to !== 'end') rows.insert({ enabled: false, accepted_seq: to, moved_at: at, ...told });
+    else if (to !== 'end') rows.insert({ accepted_seq: to, moved_at: at, ...told });
     if (to === 'end') rows.update(told);
-    return { lastSeq: last, from: row?.accepted_seq, enabled: row?.enabled ?? false };
+    return { lastSeq: last, from: row?.accepted_seq, enabled: row?.output != null };
   });
 }
 
 /** Makes the next attempt of a message that failed due. Resolves to whether there is one; rejects like the above. */
 export function retryDelivery(path: string, options: MoveOptions): Promise<boolean> {
-  return writeRow(path, options, (_, rows) => {
-    const { enabled = false, failed_attempts = 0, stopped_at = null } = rows.find() ?? {};
-    const isWaiting = enabled && failed_attempts > 0 && stopped_at === null;
-    if (isWaiting) rows.update({ next_attempt_at: null });
+  return writeRow(path, options, (client, rows) => {
+    const { output, stopped_at = null } = rows.find() ?? {};
+    const isWaiting = output?.next_attempt_at != null && stopped_at === null;
+    if (isWaiting) createOutputRows(client).update('webhook', { next_attempt_at: null });
     return isWaiting;
   });
 }

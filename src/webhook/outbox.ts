@@ -10,7 +10,7 @@ export type Outbox = ReturnType<typeof createOutbox>;
 
 /** The row of the table `webhook`: what was told, and which message is next. Rejects with a DatabaseError. */
 export function createOutbox(store: Store, clock: Clock) {
-  const rows = store.webhook;
+  const { webhook: rows, outputs } = store;
   const source = store.read(store.identity.id);
   const readStates = () => toStates(rows.states(), clock.now());
 
@@ -30,16 +30,12 @@ export function createOutbox(store: Store, clock: Clock) {
     begin: (url: URL, signal: AbortSignal): Promise<WebhookRow> =>
       store.write(() => {
         if (rows.find() === undefined) {
-          const at = formatTimestamp(clock.now());
-          rows.insert({
-            enabled: true,
-            accepted_seq: store.feed.lastSeq(),
-            moved_at: at,
-            ...passOver(readStates()),
-          });
+          const moved_at = formatTimestamp(clock.now());
+          rows.insert({ accepted_seq: store.feed.lastSeq(), moved_at, ...passOver(readStates()) });
         }
-        rows.update({ enabled: true });
         setAddress(url, requireRow());
+        const { host } = url;
+        outputs.open('webhook', host, requireRow().accepted_seq);
         return requireRow();
       }, signal),
 
@@ -81,13 +77,17 @@ export function createOutbox(store: Store, clock: Clock) {
         }
         const accepted_seq = row.message_to_seq ?? row.accepted_seq;
         const told = isSent ? toldBy(row) : {};
-        const failed = { failed_attempts: row.failed_attempts + 1, last_error: what, ...told };
+        const now = formatTimestamp(at);
         if (outcome === 'accepted') {
           rows.dropMessage();
-          rows.update({ accepted_seq, accepted_at: formatTimestamp(at), not_before: null, ...told });
-        } else if (outcome === 'gone')
-          rows.update({ ...failed, stopped_at: formatTimestamp(at), next_attempt_at: null });
-        else rows.update({ ...failed, next_attempt_at: formatTimestamp(nextAt), not_before });
+          rows.update({ accepted_seq, not_before: null, ...told });
+          outputs.succeed('webhook', { seq: accepted_seq, done_at: now });
+          return;
+        }
+        const isGone = outcome === 'gone';
+        rows.update(isGone ? { stopped_at: now, ...told } : { not_before, ...told });
+        const next_attempt_at = isGone ? null : formatTimestamp(nextAt);
+        outputs.fail('webhook', now, { last_error: what, next_attempt_at, refused: isGone });
       },
   };
 
@@ -105,8 +105,9 @@ export function createOutbox(store: Store, clock: Clock) {
   function setAddress(url: URL, row: WebhookRow): boolean {
     const url_hash = hashOf(url);
     if (url_hash === row.url_hash) return false;
-    const fresh = { failed_attempts: 0, last_error: null, next_attempt_at: null, not_before: null, stopped_at: null };
-    rows.update({ host: url.host, url_hash, ...fresh });
+    rows.update({ url_hash, not_before: null, stopped_at: null });
+    outputs.clear('webhook');
+    outputs.update('webhook', { label: url.host });
     return true;
   }
 }

@@ -6,6 +6,9 @@ import { formatProblem, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
+import { createCopyOutput } from '../outputs/copy.ts';
+import type { CopyDatabase } from '../outputs/copy-process.ts';
+import { createFollower } from '../outputs/follow.ts';
 import { findPackage } from '../package.ts';
 import { createConnection } from '../service/connection.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
@@ -21,8 +24,6 @@ import type { RunDeps } from '../sync/run.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { staleAt } from '../sync/stale-at.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
-import type { CopyDatabase } from './copy-process.ts';
-import { Publisher } from './publisher.ts';
 
 export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 
@@ -65,8 +66,8 @@ export async function openWorker(config: Config, options: OpenOptions) {
   const { serviceMoved = false } = options;
   if (!serviceMoved) assertSameService(path, store.read(store.identity.baseUrl), config.baseUrl);
   const interrupted = await prepareRows(store, config, options);
-  // Disposed before the store, which cannot remove its WAL while a copy process reads the database.
-  const publisher = stack.use(createPublisher(store, config, options));
+  const copy = createCopyFollower(store, config, options);
+  await copy?.open(options.signal);
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
   const last = store.read(() => store.runs.lastRetryAfter(fingerprint));
@@ -92,7 +93,7 @@ export async function openWorker(config: Config, options: OpenOptions) {
     store,
     session,
     retryAfter,
-    publisher,
+    copy,
     interrupted,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
@@ -138,11 +139,11 @@ async function openDatabase(path: string, lock: Lock, { keepWal }: Config, optio
   return store;
 }
 
-function createPublisher(store: Store, { publish: target }: Config, options: OpenOptions): Publisher | undefined {
+function createCopyFollower(store: Store, { publish: target }: Config, { copy, log }: OpenOptions) {
   if (target === undefined) return undefined;
-  const { copy, log, signal: stop } = options;
-  const changedAt = store.read(store.runs.lastChangedAt);
-  return new Publisher({ path: store.path, changedAt, target, copy, clock: systemClock, log, stop });
+  const changedAt = () => store.read(store.runs.lastChangedAt);
+  const output = createCopyOutput({ path: store.path, target, changedAt, copy, clock: systemClock });
+  return createFollower(output, { store, clock: systemClock, log });
 }
 
 /** Records logins and each Retry-After in the background; logs failed writes. Disposing waits for pending writes. */
@@ -177,8 +178,11 @@ export function createLoginRecorder(store: Store, fingerprint: string, log: Log)
   };
 }
 
+const SETTING_OF = { webhook: 'webhook', mirror: 'mirror', copy: 'publish' } as const;
+const OUTPUT_NAMES = ['webhook', 'mirror', 'copy'] as const;
+
 /**
- * Removes the demo mark unless `isDemo`, drops requests for polls, and adds `stale_at` to a last good poll of version
+ * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds `stale_at` to a last good poll of version
  * 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
  */
 function prepareRows(store: Store, config: Config, { signal, isDemo = false }: OpenOptions): Promise<number> {
@@ -187,6 +191,7 @@ function prepareRows(store: Store, config: Config, { signal, isDemo = false }: O
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
     store.pollRequests.take(systemClock.now());
+    store.outputs.keepOnly(OUTPUT_NAMES.filter((name) => config[SETTING_OF[name]] !== undefined));
     const last = store.runs.lastApplied();
     if (last?.finished_at && last.stale_at === null)
       store.runs.finish(last.id, { ...last, stale_at: staleAt(config, Date.parse(last.finished_at)) });

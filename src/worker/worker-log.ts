@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
-import { RunError } from '../errors.ts';
+import type { RunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import type { Log } from '../log.ts';
 import type { LoginReason, LoginRecord } from '../service/login.ts';
 import type { CloseResult } from '../store/store.ts';
+import { createStreak } from '../streak.ts';
 import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import { type Clock, formatSecond, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -18,41 +19,6 @@ export function createWorkerLog(log: Log, clock: Clock, scrub: (text: string) =>
       logRun(event.report);
       logNewFindings(log, event.report, scrub);
     }
-  };
-}
-
-/** Counts consecutive failures: those of one kind of run, or those of logins. */
-function createStreak(clock: Clock, noun: string) {
-  const known = new Set<string>();
-  let count = 0;
-  let since = 0;
-  let sinceMonotonic = 0;
-  let lastMessage: string | undefined;
-  const countText = (): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  return {
-    /** `isNew`: first in the streak with its kind, status and fix. `isRepeated`: same message as the previous error. */
-    add: (error: RunError) => {
-      if (count === 0) [since, sinceMonotonic] = [clock.now(), clock.monotonic()];
-      count += 1;
-      // If a backoff or the time limit of a run caused the error, the original error is its `cause`.
-      const { kind, httpStatus, fix } = error.cause instanceof RunError ? error.cause : error;
-      const fingerprint = JSON.stringify([kind, httpStatus, fix]);
-      const result = { isNew: !known.has(fingerprint), isRepeated: error.message === lastMessage };
-      known.add(fingerprint);
-      lastMessage = error.message;
-      return result;
-    },
-    count: () => count,
-    describe: () => `${countText()} since ${formatSecond(since)}`,
-    /** Ends the streak. Returns a suffix for the message that logs the recovery; empty if there was no failure. */
-    end: (): string => {
-      const duration = formatDuration(clock.monotonic() - sinceMonotonic);
-      const suffix = count === 0 ? '' : `; recovered after ${countText()} in ${duration}`;
-      known.clear();
-      count = 0;
-      lastMessage = undefined;
-      return suffix;
-    },
   };
 }
 

@@ -3,8 +3,11 @@ import { describeProxy } from '../config/proxy.ts';
 import { formatProblem } from '../errors.ts';
 import { createEvents, type Events, type Listener } from '../events.ts';
 import type { Log } from '../log.ts';
+import { createMirrorOutput } from '../mirror/output.ts';
+import type { RunMirror } from '../mirror/process.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
 import { Monitor } from '../observe/monitor.ts';
+import { createFollower } from '../outputs/follow.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
@@ -21,6 +24,7 @@ import { createWalWatch } from './wal-watch.ts';
 import { createWorkerLog, logClosed } from './worker-log.ts';
 
 export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'> & {
+  readonly mirror: RunMirror;
   /** Registers the handler of SIGHUP. */
   readonly onPollNow: (pollNow: () => void) => void;
   readonly demo?: {
@@ -34,6 +38,8 @@ export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'>
 
 /** If the last successful poll is younger than this, the worker starts without a poll, to spare the service. */
 const FRESH_MS = 30_000;
+/** How long copying may go on after a stop. */
+const COPY_GRACE_MS = 3_000;
 
 /**
  * Keeps a valid token and polls on schedule until the signal aborts. Rejects only if the worker cannot start, with a
@@ -77,25 +83,25 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     emit: events.emit,
     onClosed,
   });
-  const { publisher, deps, store, session } = resources;
+  const { copy, deps, store, session } = resources;
   const workerLog = createWorkerLog(log, systemClock, deps.scrub);
   const walWatch = createWalWatch(store, log);
-  events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, publisher?.onEvent, monitor.onEvent, walWatch);
+  events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, copy?.onEvent, monitor.onEvent, walWatch);
   const delivery = await openDelivery(
     { store, source: config.webhook, clock: deps.clock, random: Math.random, log, emit: events.emit },
     signal,
   );
   events.subscribe(delivery?.onEvent);
-  const follower = await openFollower(config, resources, log);
-  events.subscribe(follower?.onEvent);
+  const mirror = await openMirror(config, resources, options);
+  events.subscribe(mirror?.onEvent);
   const queue = createQueue(resources, options);
   const pollNow = (asker: string): void => {
-    for (const waiting of [session, delivery, follower]) waiting?.retryNow();
+    for (const waiting of [session, delivery, mirror]) waiting?.retryNow();
     if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
   };
   options.onPollNow(() => pollNow('SIGHUP'));
   const takeRequests = createRequestWatch(store, log, () => pollNow('league-sync poll'));
-  monitor.open({ ...resources, running: () => queue.running(), mirror: () => follower?.status() ?? null });
+  monitor.open({ ...resources, running: () => queue.running() });
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
   for (const { kind } of jobs) pollAtStart(kind, config, resources, queue, log);
@@ -103,16 +109,22 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   await using retention = createRetention(config.runRetentionMs, deps, log);
   const renewing = session.keepRenewed(signal);
   const delivering = delivery?.deliver(signal);
-  const following = follower?.follow(signal);
+  const mirroring = mirror?.follow(signal, signal);
+  const [polled, graceOver] = [new AbortController(), new AbortController()];
+  const copying = copy?.follow(polled.signal, graceOver.signal);
   const onTick = (): void => {
     watchDatabase();
     takeRequests();
     queue.resume();
-    publisher?.refreshIfDue();
     retention.tick();
   };
   await runScheduler(jobs, { clock: deps.clock, onTick }, signal);
-  await Promise.all([queue.idle(), renewing, delivering, following]);
+  // What the last poll has changed is still published.
+  const grace = setTimeout(() => graceOver.abort(), COPY_GRACE_MS);
+  await queue.idle();
+  polled.abort();
+  await Promise.all([renewing, delivering, mirroring, copying]);
+  clearTimeout(grace);
 }
 
 function createQueue({ deps, session, retryAfter }: WorkerResources, { log, signal }: WorkerOptions): RunQueue {
@@ -128,11 +140,12 @@ function createQueue({ deps, session, retryAfter }: WorkerResources, { log, sign
   });
 }
 
-/** Loads the mirror and PostgreSQL's client only if there is one. */
-async function openFollower({ mirror: source }: Config, { store, deps }: WorkerResources, log: Log) {
+async function openMirror({ mirror: source }: Config, { store, deps }: WorkerResources, options: WorkerOptions) {
   if (source === undefined) return undefined;
-  const { Follower } = await import('../mirror/follower.ts');
-  return new Follower({ store, source, clock: deps.clock, log });
+  const output = createMirrorOutput({ store, source, run: options.mirror });
+  const follower = createFollower(output, { store, clock: deps.clock, log: options.log });
+  await follower.open(options.signal);
+  return follower;
 }
 
 /** Rejects with a SettingsError if the server cannot listen on the address. */

@@ -308,7 +308,7 @@ describe('a backup in the middle of which', () => {
 
   it.each([
     ['a backup', []],
-    ['a published copy', ['--keep-since', 'Infinity', '--part', 'copies/copy.part']],
+    ['a published copy', ['--replace', 'published', '--part', 'copies/copy.part']],
   ])('the process that wanted %s has ended leaves nothing', async (_, more) => {
     const bench = await setUpSynced();
     const copies = join(bench.folder, 'copies');

@@ -7,7 +7,6 @@ import { readRows } from '../support/database.ts';
 import { eventually, type RunningProgram } from '../support/program.ts';
 import {
   countLeagues,
-  FAULT,
   faultsIn,
   identify,
   type PublishingBench,
@@ -61,10 +60,10 @@ describe('while a large database is being copied', () => {
     expect(copying.environment).toContain('PATH=');
     const before = identify(bench.copy);
     copying.kill();
-    await worker.waitForLog(({ msg }) => msg === FAULT);
+    await worker.waitForLog(({ output, level }) => output === 'copy' && level === 40);
     expect(identify(bench.copy)).toEqual(before);
     await pollChange(bench, worker);
-    await worker.waitForLog(({ msg }) => msg === 'the published copy is made again');
+    await worker.waitForLog(({ msg }) => /^the published copy at .* works again/.test(String(msg)));
     expect(countLeagues(bench.copy)).toBe(3);
     expect((await worker.stop()).code).toBe(0);
     expect(readdirSync(bench.shared)).toEqual(['copy.db']);

@@ -50,16 +50,16 @@ function drift(field: string, age: string): string {
     VALUES ('${field}', 'unknown-field', 'string', 1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '${age}'));`;
 }
 
-type Webhook = { readonly since?: string; readonly enabled?: 0 | 1; readonly stoppedAt?: string };
+type Webhook = { readonly since?: string; readonly stoppedAt?: string };
 
 /** A change that the receiver has not accepted since then; without `since`, nothing is pending. */
-function webhook({ since, enabled = 1, stoppedAt }: Webhook): string {
+function webhook({ since, stoppedAt }: Webhook): string {
   const change =
     since === undefined
       ? ''
       : `INSERT INTO league_changes (run_id, at, league_id, kind, after) VALUES (1, ${since}, 'a', 'added', '{}');`;
-  return `${change}INSERT INTO webhook (id, enabled, host, accepted_seq, moved_at, last_error, stopped_at, told_stale, told_refused)
-    VALUES (1, ${enabled}, 'h.example.com', 0, '${AT}', 'status 500', ${stoppedAt === undefined ? 'NULL' : `'${stoppedAt}'`}, 0, 0);`;
+  return `${change}INSERT INTO outputs (name, label, seq, last_error) VALUES ('webhook', 'h.example.com', 0, 'status 500');
+    INSERT INTO webhook (id, accepted_seq, moved_at, stopped_at, told_stale, told_refused) VALUES (1, 0, '${AT}', ${stoppedAt === undefined ? 'NULL' : `'${stoppedAt}'`}, 0, 0);`;
 }
 
 const ago = (age: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-${age}')`;
@@ -245,7 +245,7 @@ describe('attention', () => {
   });
 
   it('says `webhook` if something has been pending and nothing was accepted for an hour', () => {
-    const laterChange = webhook({ since: ago('59 minutes') }).replace(/INSERT INTO webhook.*/s, '');
+    const laterChange = webhook({ since: ago('59 minutes') }).replace(/INSERT INTO outputs.*/s, '');
     expect(attentionAfter(GOOD, webhook({ since: ago('61 minutes') }), laterChange)).toMatchObject([
       {
         what: 'webhook',
@@ -258,9 +258,24 @@ describe('attention', () => {
     ]);
     // The change that is pending then is younger.
     expect(attentionAfter('UPDATE webhook SET accepted_seq = 1;')).toEqual([]);
-    expect(attentionAfter(`UPDATE webhook SET accepted_seq = 0, accepted_at = ${ago('1 minute')};`)).toEqual([]);
-    expect(attentionAfter('UPDATE webhook SET accepted_at = NULL, enabled = 0;')).toEqual([]);
-    expect(attentionAfter('UPDATE webhook SET enabled = 1, accepted_seq = 2;')).toEqual([]);
+    const accepted = `UPDATE webhook SET accepted_seq = 0; UPDATE outputs SET done_at = ${ago('1 minute')};`;
+    expect(attentionAfter(accepted)).toEqual([]);
+    expect(attentionAfter('UPDATE outputs SET done_at = NULL; UPDATE webhook SET accepted_seq = 2;')).toEqual([]);
+    expect(attentionAfter('UPDATE webhook SET accepted_seq = 0; DELETE FROM outputs;')).toEqual([]);
+  });
+
+  it.each([
+    ['mirror', 'The mirror at the place has not been written since 2026-11-20 12:00:00 UTC: No route.'],
+    ['copy', 'The published copy at the place has not been written since 2026-11-20 12:00:00 UTC: No route.'],
+  ])('says `%s` if it has failed for an hour, or is refused', (name, summary) => {
+    const failing = `UPDATE outputs SET failed_attempts = 3, failing_since = ${ago('59 minutes')}, last_error = 'No route.'`;
+    const row = `INSERT INTO outputs (name, label, done_at) VALUES ('${name}', 'the place', '2026-11-20T12:00:00.000Z');`;
+    expect(attentionAfter(GOOD, row, failing)).toEqual([]);
+    const [found] = attentionAfter(`UPDATE outputs SET failing_since = ${ago('61 minutes')}`);
+    expect(found).toMatchObject({ what: name, summary, count: null });
+    expect(attentionAfter(`UPDATE outputs SET failing_since = ${ago('1 minute')}, refused = 1`)).toMatchObject([
+      { what: name, what_to_do: expect.stringMatching(/^Nothing more is written to it until .*league-sync check/) },
+    ]);
   });
 
   it('says `webhook` if the receiver answered 410, even if nothing is pending', () => {

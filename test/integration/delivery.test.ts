@@ -110,7 +110,7 @@ async function settle(): Promise<void> {
   }
 }
 
-const rowOf = () => readRows(path, 'SELECT * FROM webhook')[0];
+const rowOf = () => readRows(path, "SELECT webhook.*, outputs.* FROM webhook LEFT JOIN outputs ON name = 'webhook'")[0];
 
 describe('deliveries', () => {
   it('begin behind the last change that is there at the first start, and go on from there later', async () => {
@@ -388,20 +388,12 @@ describe('what becomes of the row', () => {
   it('without a webhook: nothing is made, and nothing counts as pending any more', async () => {
     await (await start()).stop();
     const store = await openTestStore(path);
-    const options = {
-      store,
-      source: undefined,
-      clock,
-      random: Math.random,
-      log: createTestLog().log,
-      emit: () => undefined,
-    };
-    expect(await openDelivery(options, new AbortController().signal)).toBeUndefined();
+    store.outputs.keepOnly([]);
     await store[Symbol.asyncDispose]();
     addChanges(1);
     execute(path, "UPDATE webhook SET moved_at = '2026-01-01T00:00:00.000Z';");
     expect(readRows(path, "SELECT * FROM attention WHERE what = 'webhook'")).toEqual([]);
-    expect(rowOf()).toMatchObject({ enabled: 0, accepted_seq: 0 });
+    expect(rowOf()).toMatchObject({ name: null, accepted_seq: 0 });
     await start();
     await waitForMessages(1);
   });
@@ -413,7 +405,7 @@ describe('what becomes of the row', () => {
     await waitForMessages(1);
     await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(1);
     expect(JSON.stringify(rowOf())).not.toMatch(/scripted-receivers|whsec/);
-    expect(rowOf()?.host).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(rowOf()?.label).toMatch(/^127\.0\.0\.1:\d+$/);
   });
 
   it('keeps an acceptance in memory while the database cannot be written, and repeats nothing', async () => {

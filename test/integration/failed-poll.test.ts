@@ -119,6 +119,7 @@ it('a poll that nothing is wrong with writes rows of every table, so that the ot
   expect(same).toEqual([
     'data_dictionary',
     'database_identity',
+    'outputs',
     'players',
     'poll_requests',
     'schema_migrations',

@@ -464,7 +464,7 @@ describe('the lock', () => {
     await once(child, 'exit');
     expect(existsSync(`${path}.lock`)).toBe(true);
     using _lock = acquireLock(path, HOLDER);
-    expect(readRows(`${path}.lock`, 'SELECT pid FROM holder')).toEqual([{ pid: 4711 }]);
+    expect(() => acquireLock(path, { ...HOLDER, pid: 1 })).toThrow('process 4711');
   });
 
   it('is one lock under every name of the database', async () => {

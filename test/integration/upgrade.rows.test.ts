@@ -1,8 +1,8 @@
 import { copyFileSync, readdirSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { createCopyProcess } from '../../src/outputs/copy-process.ts';
 import { findPackage } from '../../src/package.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
-import { createCopyProcess } from '../../src/worker/copy-process.ts';
 import { dumpTables, execute, type Row, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -108,11 +108,12 @@ describe('a database of version 0.1.0', () => {
       [running?.id, interrupted],
       [failed?.id, { failures: 1n, good_run_id: lastGood?.id }],
     ]);
-    expect(after).toEqual({ ...expected, runs: replaceRows(expected.runs, changes), poll_requests: [], webhook: [] });
-    const added = readMigrations(findPackage().migrations)
+    const added = { poll_requests: [], webhook: [], outputs: [] };
+    expect(after).toEqual({ ...expected, runs: replaceRows(expected.runs, changes), ...added });
+    const migrations = readMigrations(findPackage().migrations)
       .slice(1)
       .map(({ name, sha256 }, index) => ({ version: BigInt(index + 2), name, sha256, applied_at: expect.any(String) }));
-    expect(schema_migrations).toEqual([...(before.schema_migrations ?? []), ...added]);
+    expect(schema_migrations).toEqual([...(before.schema_migrations ?? []), ...migrations]);
     expect(data_dictionary).not.toEqual(before.data_dictionary);
     expect(database_identity).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{32}$/), base_url: null }]);
   });

@@ -95,12 +95,11 @@ function keepCopy(path: string, copyAt: (seq: number) => string): void {
 }
 
 function createMirror(path: string, target: MirrorTarget) {
-  const stop = new AbortController().signal;
   const openSnapshot = async () => openMirrorSnapshot(path);
   let session: Session | undefined;
   let runs: 'all' | 'recent' = 'all';
   const open = async (): Promise<Session> => {
-    const opened = await connect(target, stop);
+    const opened = await connect(target);
     await prepareMirror(opened, await readOrigin(openSnapshot));
     return opened;
   };
@@ -112,7 +111,7 @@ function createMirror(path: string, target: MirrorTarget) {
       runs = 'recent';
       return progress;
     },
-    rebuild: () => rebuildMirror(path, () => target, { stop, onProgress: () => undefined }),
+    rebuild: () => rebuildMirror(path, target, () => undefined),
     close: () => session?.[Symbol.dispose](),
   };
 }

@@ -152,13 +152,42 @@ describe('a server that is none of PostgreSQL', () => {
     ['an unknown kind of password', ['R\0\0\0\b\0\0\0c']],
     ['a row that ends too early', ['D\0\0\0\n\x7f\xff\x7f\xff\xff\xff']],
     ['a description that ends too early', [READY, 'T\0\0\0\x07\0\xc8A']],
-  ])('does not end the process with %s', async (_name, answers) => {
+  ])('is named if it answers with %s', async (_name, answers) => {
     const address = await serve((_received, index) => answers[index] ?? '');
     const postgres = await createPostgres();
     const bench = await setUpFilled(postgres);
     const env = { LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody:fake-password@${address}/x?sslmode=disable` };
     const { code, stderr } = await bench.run(['mirror'], env);
     expect([code, stderr.includes('its answer is not one of PostgreSQL')]).toEqual([1, true]);
+  });
+});
+
+/** The parser of `pg` never ends at these. */
+const ENDLESS = 'E\0\0\0\x05M';
+/** A message of a gigabyte, of which ever more comes. */
+const HUGE = `D\x40\0\0\0${'x'.repeat(16_000_000)}`;
+
+describe.each([
+  ['bytes that `pg` reads for ever', ENDLESS, /did not respond for 15 s/],
+  ['a message without end', HUGE, /sent more than any PostgreSQL server would/],
+])('a server that sends %s', { timeout: 60_000 }, (_, answer, message) => {
+  it('costs only the mirror: polls go on, the page answers, and a stop is at once', async () => {
+    const address = await serve(() => answer);
+    const bench = await setUp();
+    const worker = bench.start(['run'], {
+      LEAGUE_SYNC_POSTGRES_URL: `postgresql://somebody@${address}/x?sslmode=disable`,
+      LEAGUE_SYNC_LISTEN: '127.0.0.1:0',
+    });
+    const { url } = (await worker.waitForLog(({ msg }) => /^status page/.test(String(msg)))) as { url?: string };
+    await worker.waitForPoll('changed');
+    worker.send('SIGHUP');
+    await worker.waitForPoll('unchanged');
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    const { msg } = await worker.waitForLog(({ output, level }) => output === 'mirror' && level === 40);
+    expect(msg).toMatch(message);
+    const begun = performance.now();
+    expect((await worker.stop()).code).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 });
 

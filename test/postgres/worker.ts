@@ -28,7 +28,8 @@ export async function mirroredSeq({ query }: Postgres): Promise<number> {
 
 /** Waits until the mirror has all changes of the file and the last run, and compares everything. */
 export async function expectToFollow(bench: SimulatedBench, postgres: Postgres, patience = SLOW): Promise<void> {
-  await expect.poll(() => mirroredSeq(postgres), patience).toBe(lastSeq(bench));
+  // A poll may have changes while this waits.
+  await expect.poll(async () => lastSeq(bench) - (await mirroredSeq(postgres)), patience).toBe(0);
   await expect
     .poll(() => expectMirrored(bench.database, postgres.query).then(() => 'equal', String), patience)
     .toBe('equal');

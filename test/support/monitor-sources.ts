@@ -1,7 +1,8 @@
 import { CredentialsError, type DatabaseError } from '../../src/errors.ts';
-import type { MirrorStatus, MonitorSources } from '../../src/observe/monitor.ts';
+import type { MonitorSources } from '../../src/observe/monitor.ts';
 import type { Resource } from '../../src/service/backoff.ts';
 import type { Attention } from '../../src/store/queries/attention.ts';
+import type { OutputStatus } from '../../src/store/queries/outputs.ts';
 import type { Freshness } from '../../src/store/queries/overview.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 
@@ -21,7 +22,7 @@ type Known = {
   readonly fault?: () => DatabaseError | undefined;
   readonly refusal?: () => { readonly message: string; readonly resource?: Resource } | undefined;
   readonly expiresAt?: () => number | undefined;
-  readonly mirror?: MirrorStatus;
+  readonly outputs?: readonly OutputStatus[];
 };
 
 /** The sources of a monitor, for a worker with this database and session. */
@@ -52,8 +53,7 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
       read: <T>(work: () => T): T => work(),
       freshness: () => freshness,
       attention: () => known.attention?.() ?? [],
-      webhook: { status: () => null },
-      feed: { lastSeq: () => 0 },
+      outputStatus: () => known.outputs ?? [],
       writeError: () => fault?.(),
       runs: {
         lastProfile: () => ({ finished_at: lastProfileAt === undefined ? null : formatTimestamp(lastProfileAt) }),
@@ -71,7 +71,6 @@ export function makeMonitorSources(known: Known = {}): MonitorSources {
     },
     retryAfter: { until: () => 0 },
     running: () => undefined,
-    mirror: () => known.mirror ?? null,
   };
   return opening as unknown as MonitorSources;
 }

@@ -1,11 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { addSettings, type SimulatedBench, setUp } from './bench.ts';
-import { readRows } from './database.ts';
+import { dumpTables, readRows } from './database.ts';
 import { makeLeague } from './leagues.ts';
 import { eventually, type LogLine, type RunningProgram } from './program.ts';
-
-export const FAULT = 'the published copy could not be made';
 
 export type PublishingBench = SimulatedBench & {
   /** The path of the published copy. */
@@ -26,6 +24,11 @@ export async function setUpPublishing(churnMs = 0): Promise<PublishingBench> {
   };
   const publishing = addSettings(bench, { LEAGUE_SYNC_PUBLISH: 'shared/copy.db' });
   return { ...publishing, shared, copy: join(shared, 'copy.db'), change };
+}
+
+/** All tables, except that the database notes when the copy was made, which is after that. */
+export function dumpCopied(path: string) {
+  return { ...dumpTables(path), outputs: [] };
 }
 
 export function countLeagues(path: string): unknown {
@@ -53,7 +56,7 @@ export async function pollChange(bench: PublishingBench, worker: RunningProgram)
 }
 
 export function faultsIn(log: readonly LogLine[]): readonly LogLine[] {
-  return log.filter(({ msg }) => msg === FAULT);
+  return log.filter(({ output, level }) => output === 'copy' && level === 40);
 }
 
 export function identify(path: string) {

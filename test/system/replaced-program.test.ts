@@ -30,7 +30,7 @@ it.each(['replaced', 'removed'])(
     service.script('leagues', listLeagues([makeLeague('l1')]));
     worker.send('SIGHUP');
     await worker.waitForPoll('changed');
-    const findFault = () => worker.log().find(({ msg }) => msg === 'the published copy could not be made');
+    const findFault = () => worker.log().find(({ output, level }) => output === 'copy' && level === 40);
     await eventually('the copy fails', () => findFault() !== undefined);
     expect(findFault()?.err).toMatchObject({
       message: expect.stringMatching(/copies the database failed .*; restart league-sync if .* replaced or removed/),

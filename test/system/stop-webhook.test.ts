@@ -19,7 +19,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)('a worker whose webhook hangs stops at o
   const askedAt = performance.now();
   await expectCleanStop(bench, worker, signal);
   expect(performance.now() - askedAt).toBeLessThan(AT_ONCE_MS);
-  expect(bench.rows('SELECT message_type, failed_attempts FROM webhook')).toEqual([
+  expect(bench.rows('SELECT message_type, failed_attempts FROM webhook, outputs')).toEqual([
     { message_type: 'leagues.changed', failed_attempts: 0 },
   ]);
 });

@@ -170,7 +170,7 @@ describe.each([
     expect(heard().map(({ what }) => what)).toEqual(changes);
     const before = news();
     expect((await bench.run(['webhook', 'replay', '--since', '0'])).code).toBe(0);
-    const delivered = `SELECT 1 FROM webhook WHERE accepted_seq = ${changes.length} AND accepted_at > moved_at`;
+    const delivered = `SELECT 1 FROM webhook, outputs WHERE accepted_seq = ${changes.length} AND done_at > moved_at`;
     await eventually('all changes are delivered again', () => bench.rows(delivered).length === 1);
     expect(news()).toEqual(before);
   });

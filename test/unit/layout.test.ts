@@ -32,23 +32,13 @@ const attentionTo = (what: Attention['what'], count: number | null): Attention =
   what_to_do: '',
 });
 
-const FAILING_MIRROR = {
-  host: 'db.example.com:5432/app',
-  schema: 'league_sync',
-  seq: null,
-  mirrored_at: null,
-  failed_attempts: 1,
-  last_error: 'no',
-  next_attempt_at: null,
-};
-
 describe('the title of a tab', () => {
   it.each<[string, Known]>([
     ['2 polls failed', { attention: () => [attentionTo('failing', 2), attentionTo('held-removals', 3)] }],
     ['3 held', { attention: () => [attentionTo('held-removals', 3), attentionTo('rejected-leagues', 4)] }],
     ['1,234 rejected', { attention: () => [attentionTo('rejected-leagues', 1_234)] }],
     ['drift', { attention: () => [attentionTo('drift', 1)] }],
-    ['mirror fails', { mirror: FAILING_MIRROR }],
+    ['mirror fails', { attention: () => [attentionTo('mirror', 3)] }],
     ['1,234 leagues', { counts: { live_leagues: 1_234 } }],
   ])('is "%s", the first of what needs attention', (title, known) => {
     expect(titleOf(known)).toBe(title);

@@ -83,6 +83,9 @@ function describeFirst({ what, count: number }: Attention): string {
     failing: `${countOf(number ?? 1, 'poll')} failed`,
     'held-removals': `${count(number ?? 1)} held`,
     'rejected-leagues': `${count(number ?? 1)} rejected`,
+    webhook: 'webhook fails',
+    mirror: 'mirror fails',
+    copy: 'copy fails',
   };
   return texts[what] ?? what.replaceAll('-', ' ');
 }
@@ -93,7 +96,6 @@ export function tabTitle(monitor: Monitor): string {
   if (ready) {
     const [first] = monitor.attention();
     if (first !== undefined) return describeFirst(first);
-    if (state === 'warning') return headline.replace(/^Up to date, but (the )?/, '');
     return countOf(monitor.counts()?.live_leagues ?? 0, 'league');
   }
   const worst = reasons[0]?.reason ?? 'starting';

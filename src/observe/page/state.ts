@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import type { Monitor } from '../monitor.ts';
-import { isFailing, type Reason } from '../verdict.ts';
+import type { Reason } from '../verdict.ts';
 import { renderShares } from './fresh-strip.ts';
 import { bdi, count, countOf, type Html, momentInText, relativeTime } from './html.ts';
 import { iconPath } from './icons.ts';
@@ -69,16 +69,16 @@ function renderChecks(monitor: Monitor, driftCount: number, now: number): Html |
     driftCount === 0
       ? check(false, 'format as expected')
       : check(true, `${countOf(driftCount, 'departure')} from the interface`)
-  }${renderSessionCheck(monitor, now)}${renderReaders(monitor)}</ul>`;
+  }${renderSessionCheck(monitor, now)}${renderOutputs(monitor)}</ul>`;
 }
 
-/** The webhook and the mirror, if they fail: then the data is up to date here, and not where they carry it. */
-function renderReaders(monitor: Monitor): Html {
-  const webhook = monitor.webhook();
-  const failing = (text: string): Html => html`<li class="bad"><a href="#worker-title">${text}</a></li>`;
-  return html`${
-    isFailing(webhook) ? failing(`webhook fails, ${countOf(webhook?.pending_changes ?? 0, 'change')} pending`) : ''
-  }${(monitor.mirror()?.last_error ?? null) === null ? '' : failing('mirror fails')}`;
+/** The outputs that fail: then the data is up to date here, and not where they carry it. */
+function renderOutputs(monitor: Monitor): Html {
+  const failing = monitor.outputs().filter(({ failed_attempts }) => failed_attempts > 0);
+  return html`${failing.map(({ name, pending_changes: pending }) => {
+    const lack = pending === null ? '' : `, ${countOf(pending, 'change')} pending`;
+    return html`<li class="bad"><a href="#worker-title">${name} fails${lack}</a></li>`;
+  })}`;
 }
 
 function renderSessionCheck(monitor: Monitor, now: number): Html {

@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
 import type { SessionFailure } from '../../service/backoff.ts';
+import type { OutputStatus } from '../../store/queries/outputs.ts';
+import type { OutputName } from '../../store/tables/outputs.ts';
 import type { LiveState, Monitor } from '../monitor.ts';
 import { bdi, countOf, type Html, relativeTime } from './html.ts';
 
@@ -17,7 +19,7 @@ ${row('Service', html`${settings.baseUrl}`)}${row(
 )}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
   'Running',
   html`worker started ${relativeTime(startedAt, now)}`,
-)}${row('Database', html`${monitor.path() ?? settings.database}`)}${renderWebhook(monitor, now)}${renderMirror(monitor, now)}</dl></section>`;
+)}${row('Database', html`${monitor.path() ?? settings.database}`)}${monitor.outputs().map((output) => renderOutput(output, now))}</dl></section>`;
 }
 
 function renderSession({ failure, token }: Partial<LiveState>, now: number): Html {
@@ -36,34 +38,19 @@ function describeFailure({ subject, error: { kind, httpStatus } }: SessionFailur
   return subject === 'login' ? 'login refused' : `no access to ${subject}`;
 }
 
-function renderWebhook(monitor: Monitor, now: number): Html | '' {
-  const webhook = monitor.webhook();
-  if (!webhook) return '';
-  const { host, pending_changes: pending, accepted_at, failed_attempts, last_error, stopped_at } = webhook;
-  const last = accepted_at === null ? 'nothing accepted yet' : html`last accepted ${relativeTime(accepted_at, now)}`;
+const TITLES: Readonly<Record<OutputName, string>> = { webhook: 'Webhook', mirror: 'Mirror', copy: 'Copy' };
+
+function renderOutput(output: OutputStatus, now: number): Html {
+  const { name, label, pending_changes: pending, done_at, failed_attempts, last_error, next_attempt_at } = output;
+  const done = done_at === null ? 'nothing yet' : html`last ${relativeTime(done_at, now)}`;
+  const next = next_attempt_at && html`<small>next attempt ${relativeTime(next_attempt_at, now, 'until')}</small>`;
   const state =
-    stopped_at !== null
-      ? renderFailure('stopped: the receiver is gone (410)', null, now)
+    output.stopped_at !== null
+      ? html`<small class="bad">stopped: the receiver is gone (410)</small>`
       : failed_attempts > 0
-        ? renderFailure(last_error ?? 'failing', webhook.next_attempt_at, now)
-        : html`<small>${last}</small>`;
-  return html`<div><dt>Webhook</dt><dd>${countOf(pending, 'change')} pending<small>${host}</small>${state}</dd></div>
+        ? html`<small class="bad">${bdi(last_error ?? 'failing')}</small>${next ?? ''}`
+        : html`<small>${last_error === null ? done : bdi(last_error)}</small>`;
+  const what = pending === null ? html`${label}` : html`${countOf(pending, 'change')} pending<small>${label}</small>`;
+  return html`<div><dt>${TITLES[name]}</dt><dd>${what}${state}</dd></div>
 `;
-}
-
-function renderMirror(monitor: Monitor, now: number): Html | '' {
-  const mirror = monitor.mirror();
-  if (!mirror) return '';
-  const { host, schema, lag_changes: lag, mirrored_at, last_error, next_attempt_at } = mirror;
-  const written = mirrored_at === null ? 'not written yet' : html`last written ${relativeTime(mirrored_at, now)}`;
-  const state = last_error === null ? html`<small>${written}</small>` : renderFailure(last_error, next_attempt_at, now);
-  const behind = lag === null ? 'lag not known yet' : `${countOf(lag, 'change')} behind`;
-  return html`<div><dt>Mirror</dt><dd>${behind}<small>${host}, ${schema}</small>${state}</dd></div>
-`;
-}
-
-function renderFailure(error: string, nextAttemptAt: string | null, now: number): Html {
-  const next =
-    nextAttemptAt === null ? '' : html`<small>next attempt ${relativeTime(nextAttemptAt, now, 'until')}</small>`;
-  return html`<small class="bad">${bdi(error)}</small>${next}`;
 }

@@ -11,7 +11,9 @@ export type Attention = {
     | 'rejected-leagues'
     | 'drift'
     | 'interrupted'
-    | 'webhook';
+    | 'webhook'
+    | 'mirror'
+    | 'copy';
   readonly count: number | null;
   readonly summary: string;
   readonly what_to_do: string;

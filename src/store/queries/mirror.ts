@@ -39,6 +39,14 @@ function createQueries(client: Database.Database, path: string) {
       // All changes of a run have the same `at`, and no other run has it.
       return get<number | null>('SELECT max(seq) FROM league_changes WHERE at = ?', at ?? '') ?? lastSeq(client);
     },
+    /** The first ids of live leagues that do not fulfil a condition, cut. */
+    leaguesWithout: (condition: string): readonly string[] =>
+      explainErrors(path, () =>
+        client
+          .prepare<[], string>(`SELECT substr(league_id, 1, 60) FROM leagues WHERE NOT (${condition}) LIMIT 3`)
+          .pluck()
+          .all(),
+      ),
     count: ({ name, where = 'true' }: Pick<TableQuery, 'name' | 'where'>): number =>
       get<number>(`SELECT count(*) FROM ${name} WHERE ${where}`) ?? 0,
     page: ({ name, columns, where = 'true' }: TableQuery, from: number, limits: PageLimits): TablePage =>

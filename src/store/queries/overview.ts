@@ -9,8 +9,8 @@ import { createIdentity } from '../tables/identity.ts';
 import { createLeagueRows } from '../tables/leagues.ts';
 import { createLoginRows } from '../tables/logins.ts';
 import { type RunKind, selectLastRetryAfter } from '../tables/runs.ts';
-import { selectWebhookStatus } from '../tables/webhook.ts';
 import { prepareAttention } from './attention.ts';
+import { prepareOutputs } from './outputs.ts';
 
 export type Freshness = {
   readonly last_success_at: string | null;
@@ -50,7 +50,7 @@ export function selectOverview(client: Database.Database) {
     token_granted_at: granted?.at ?? null,
     held_removals: selectHeldRemovals(client),
     last_retry_after: selectLastRetryAfter(client),
-    webhook: selectWebhookStatus(client),
+    outputs: prepareOutputs(client)(),
   };
 }
 

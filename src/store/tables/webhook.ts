@@ -1,13 +1,13 @@
 import type Database from 'better-sqlite3';
-import { getTableColumns } from 'drizzle-orm';
+import { eq, getTableColumns } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { lastSeq } from '../queries/feed.ts';
-import { webhook } from '../schema.ts';
+import { outputs, webhook } from '../schema.ts';
+import { createOutputRows, type OutputRow } from './outputs.ts';
 
 type Row = typeof webhook.$inferSelect;
 
-/** The state of the deliveries, without the body of the message in flight. */
-export type WebhookRow = Omit<Row, 'message_body'>;
+/** The state of the deliveries, without the body of the message in flight; `output` is null if no webhook is set. */
+export type WebhookRow = Omit<Row, 'message_body'> & { readonly output: OutputRow | null };
 
 /** The message in flight. It stays as it is until it is accepted or given up. */
 export type Message = {
@@ -45,15 +45,17 @@ const NO_MESSAGE = {
   message_to_seq: null,
   message_held_since: null,
   message_body: null,
-  failed_attempts: 0,
-  last_error: null,
-  next_attempt_at: null,
 } as const;
 
 export function createWebhookRows(client: Database.Database) {
   const db = drizzle({ client });
+  const output = createOutputRows(client);
   const { message_body: _, ...columns } = getTableColumns(webhook);
-  const selectRow = db.select(columns).from(webhook).prepare();
+  const selectRow = db
+    .select({ ...columns, output: outputs })
+    .from(webhook)
+    .leftJoin(outputs, eq(outputs.name, 'webhook'))
+    .prepare();
   const selectBody = client.prepare<[string], string>('SELECT message_body FROM webhook WHERE message_id = ?').pluck();
   const selectStates = client.prepare<[], StoredStates>(`SELECT
       success.finished_at AS last_success_at, success.stale_at, login.at AS last_login_at, login.outcome AS last_login,
@@ -70,13 +72,14 @@ export function createWebhookRows(client: Database.Database) {
     /** Undefined if the message is no longer in flight. */
     body: (id: string): string | undefined => selectBody.get(id),
     states: () => selectStates.get() as StoredStates,
-    insert: (row: Pick<Row, 'enabled' | 'accepted_seq' | 'moved_at'> & Told): void => {
+    insert: (row: Pick<Row, 'accepted_seq' | 'moved_at'> & Told): void => {
       db.insert(webhook)
         .values({ id: 1, ...row })
         .run();
     },
     update,
-    setMessage: ({ id, type, madeAt, body, changes, heldSince }: Message): void =>
+    setMessage: ({ id, type, madeAt, body, changes, heldSince }: Message): void => {
+      output.clear('webhook');
       update({
         ...NO_MESSAGE,
         message_id: id,
@@ -86,35 +89,17 @@ export function createWebhookRows(client: Database.Database) {
         message_from_seq: changes?.from ?? null,
         message_to_seq: changes?.to ?? null,
         message_held_since: heldSince ?? null,
-      }),
-    dropMessage: (): void => update(NO_MESSAGE),
-    /** Null if the worker that started last had no webhook. */
-    status: () => toStatus(selectRow.get(), () => lastSeq(client)),
+      });
+    },
+    dropMessage: (): void => {
+      output.clear('webhook');
+      update(NO_MESSAGE);
+    },
     /** Continues after the change `seq`, with new messages. Ends a stop by a 410, but no `Retry-After`. */
-    moveTo: (seq: number, at: string): void =>
-      update({ ...NO_MESSAGE, accepted_seq: seq, moved_at: at, stopped_at: null }),
-  };
-}
-
-/** For `status` and the page. */
-export type WebhookStatus = NonNullable<ReturnType<typeof toStatus>>;
-
-export function selectWebhookStatus(client: Database.Database) {
-  return createWebhookRows(client).status();
-}
-
-function toStatus(row: WebhookRow | undefined, lastSeq: () => number) {
-  if (!row?.enabled) return null;
-  const { host, accepted_seq, accepted_at, message_type, failed_attempts, last_error, stopped_at } = row;
-  return {
-    host,
-    pending_changes: Math.max(0, lastSeq() - accepted_seq),
-    accepted_seq,
-    accepted_at,
-    message_type,
-    failed_attempts,
-    last_error,
-    next_attempt_at: stopped_at === null ? row.next_attempt_at : null,
-    stopped_at,
+    moveTo: (seq: number, at: string): void => {
+      output.clear('webhook');
+      output.update('webhook', { seq });
+      update({ ...NO_MESSAGE, accepted_seq: seq, moved_at: at, stopped_at: null });
+    },
   };
 }

@@ -128,6 +128,7 @@ describe('the worker itself', () => {
         pollNow = poll;
       },
       copy: () => Promise.reject(new Error('nothing is copied here')),
+      mirror: () => Promise.reject(new Error('nothing is mirrored here')),
     });
     const logged = async (pattern: RegExp, times: number): Promise<void> => {
       while (lines.filter((line) => pattern.test(line)).length < times) await wait(2);

@@ -9,7 +9,8 @@ const LEAGUES = 400;
 const MOST_REMOVED = 5;
 /** So much that one change is larger than a message may be; a few of the middle ones are, together. */
 const SIZES = { usual: 50, large: 6_000, largest: 70_000 };
-const SHARE_OF_EMPTY_LISTS = 0.04;
+/** Often enough that some of a hundred workers live to tell that removals are held. */
+const SHARE_OF_EMPTY_LISTS = 0.15;
 const SHARE_THAT_STAY_EMPTY = 0.5;
 
 export type Feed = {

@@ -1,0 +1,43 @@
+import { describeMirror, type MirrorSource } from '../config/mirror.ts';
+import type { Output } from '../outputs/follow.ts';
+import type { Store } from '../store/store.ts';
+import { exponentialDelayMs } from '../time/backoff.ts';
+import { describeLeftOut, type RunMirror } from './process.ts';
+
+/** Other processes change the database as well, such as `accept-removals`. */
+const EVERY_MS = 60_000;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 300_000;
+const MAX_AGE_MS = 3_600_000;
+
+type MirrorOptions = {
+  readonly store: Pick<Store, 'path' | 'writeError'>;
+  readonly source: MirrorSource;
+  readonly run: RunMirror;
+};
+
+export function createMirrorOutput({ store, source, run }: MirrorOptions): Output {
+  let hasCompared = false;
+  return {
+    name: 'mirror',
+    title: 'the mirror',
+    label: () => describeMirror(source()),
+    everyMs: EVERY_MS,
+    maxAgeMs: MAX_AGE_MS,
+    retryMs: (failures) => exponentialDelayMs(failures, FIRST_RETRY_MS, LONGEST_RETRY_MS),
+    // A mirror that fails is tried again on its own schedule.
+    isWokenBy: ({ type }, isFailing) => type === 'runEnded' && !isFailing,
+    step: async (signal, reach) => {
+      const found = store.writeError();
+      // Another database may be at the path.
+      if (found?.gone) throw found;
+      const job = hasCompared ? 'follow' : 'fill';
+      hasCompared = false;
+      const place = { path: store.path, target: source() };
+      const filled = await run(job, place, { signal, onProgress: (progress) => reach(progress.seq) });
+      reach(filled.seq);
+      hasCompared = true;
+      return describeLeftOut(filled);
+    },
+  };
+}

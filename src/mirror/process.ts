@@ -1,0 +1,59 @@
+import { labelOf, type MirrorTarget } from '../config/mirror.ts';
+import { KilledError, RunError } from '../errors.ts';
+import { type Program, runChild } from '../outputs/child-process.ts';
+import type { Filled } from './fill.ts';
+import type { Inspection } from './inspect.ts';
+import type { Progress } from './transfer.ts';
+
+/**
+ * `fill`: brings the mirror to the end of the database; `follow`: likewise, but compares only recent runs, if `fill` has
+ * compared all of them before; `rebuild`: rebuilds it; `inspect`: only reads what it says of itself.
+ */
+export type MirrorJob = 'fill' | 'follow' | 'rebuild' | 'inspect';
+
+type Results = { readonly [Job in MirrorJob]: Job extends 'inspect' ? Inspection : Filled };
+
+/** A sentence about leagues that the mirror lacks; undefined if it has all. */
+export function describeLeftOut({ leftOut }: Filled): string | undefined {
+  if (leftOut.length === 0) return undefined;
+  return `leagues whose league_id is too long for an index of PostgreSQL are left out: ${leftOut.join('…, ')}…`;
+}
+
+/** What the child process gets on its stdin. */
+export type MirrorInput = { readonly job: MirrorJob; readonly path: string; readonly target: MirrorTarget };
+
+type Options = { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void };
+
+export type RunMirror = ReturnType<typeof createMirrorProcess>;
+
+/** The child says every second that it is alive; a server can send bytes that make `pg` read for ever. */
+const MAX_SILENCE_MS = 15_000;
+const MAX_HEAP_MB = 256;
+
+/**
+ * Does everything that talks to PostgreSQL in a process of its own: whatever a server sends costs at most that process,
+ * and while there is nothing to do, a mirror takes no memory. Rejects with a RunError, which is a RefusedError if a
+ * person must do something first, a SettingsError, or the signal's reason.
+ */
+export function createMirrorProcess({ program: [executable = '', ...rest], environment: all }: Program) {
+  const environment = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
+  const command = [executable, `--max-old-space-size=${MAX_HEAP_MB}`, ...rest, 'mirror-process'];
+  return async <Job extends MirrorJob>(
+    job: Job,
+    { path, target }: Omit<MirrorInput, 'job'>,
+    { signal, onProgress = () => undefined }: Options,
+  ): Promise<Results[Job]> => {
+    const input: MirrorInput = { job, path, target };
+    const options = { task: 'writes the mirror', environment, input, signal, maxSilenceMs: MAX_SILENCE_MS };
+    try {
+      const report = (progress: unknown): void => onProgress(progress as Progress);
+      return (await runChild(command, { ...options, onProgress: report })) as Results[Job];
+    } catch (error) {
+      if (!(error instanceof RunError) || error.kind !== 'internal' || error instanceof KilledError) throw error;
+      // `pg` throws at bytes that it does not understand, in a listener.
+      const isCrash = error.what.includes('crashed');
+      const what = isCrash ? 'its answer is not one of PostgreSQL.' : error.what.replace(/^T/, 't');
+      throw new RunError('network', true, `The mirror at ${labelOf(target)} cannot be used: ${what}`, { cause: error });
+    }
+  };
+}

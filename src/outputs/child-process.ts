@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import type { Environment } from '../config/environment.ts';
+import {
+  codeOf,
+  DatabaseError,
+  type ErrorKind,
+  KilledError,
+  RefusedError,
+  RunError,
+  SettingsError,
+} from '../errors.ts';
+import { formatDuration } from '../time/duration.ts';
+
+/** How this program is started anew. */
+export type Program = {
+  /** The command that starts it: executable, Node options and script. */
+  readonly program: readonly string[];
+  readonly environment: Environment;
+  readonly pid: number;
+};
+
+/** A line of a child's stdout. One without members only says that the child's event loop turns. */
+export type ChildMessage = {
+  readonly progress?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly kind: ErrorKind | 'settings' | 'refused'; readonly what: string; readonly fix?: string };
+};
+
+type ChildOptions = {
+  /** What the child does, for errors: `copies the database`. */
+  readonly task: string;
+  readonly environment: Environment;
+  /** What the child reads from its stdin, as JSON. */
+  readonly input?: unknown;
+  /** Kills the child. */
+  readonly signal: AbortSignal;
+  /** Kills a child that says nothing for so long (ms): it hangs. */
+  readonly maxSilenceMs?: number;
+  readonly onProgress?: (progress: unknown) => void;
+};
+
+/**
+ * Runs a command of this program in a process of its own, and resolves to its result. Rejects with the RunError that the
+ * child reports, a KilledError if it was killed, but not because of `signal`, or the signal's reason.
+ */
+export async function runChild([executable = '', ...args]: readonly string[], options: ChildOptions): Promise<unknown> {
+  const { task, environment: env, input = null, signal, maxSilenceMs = 0, onProgress } = options;
+  signal.throwIfAborted();
+  // Detached, so that Ctrl-C does not reach the child.
+  const child = spawn(executable, args, { env, stdio: 'pipe', detached: true });
+  const kill = (): unknown => child.kill('SIGKILL');
+  let isSilent = false;
+  const hush = (): void => {
+    isSilent = true;
+    kill();
+  };
+  const silence = maxSilenceMs === 0 ? undefined : setTimeout(hush, maxSilenceMs);
+  let last: ChildMessage = {};
+  const read = (line: string): void => {
+    silence?.refresh();
+    const message: ChildMessage = JSON.parse(line);
+    if ('progress' in message) onProgress?.(message.progress);
+    else if (Object.keys(message).length > 0) last = message;
+  };
+  signal.addEventListener('abort', kill, { once: true });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(JSON.stringify(input));
+  createInterface({ input: child.stdout }).on('line', read);
+  try {
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    signal.throwIfAborted();
+    if (isSilent) throw failedError(task, `it did not respond for ${formatDuration(maxSilenceMs)}`);
+    if (code === null) throw new KilledError('internal', false, `The process that ${task} was killed.`);
+    if ('result' in last) return last.result;
+    throw toError(last) ?? failedError(task, /^league-sync:? (.+)/m.exec(stderr)?.[1] ?? `exit code ${code}`);
+  } catch (error) {
+    const isKnown = error instanceof RunError || error instanceof SettingsError || signal.aborted;
+    throw isKnown ? error : failedError(task, codeOf(error), error);
+  } finally {
+    clearTimeout(silence);
+    signal.removeEventListener('abort', kill);
+  }
+}
+
+function toError({ error }: ChildMessage): Error | undefined {
+  if (error === undefined) return undefined;
+  const { kind, what, fix } = error;
+  if (kind === 'settings') return new SettingsError([{ message: what, fix: fix ?? '' }]);
+  if (kind === 'refused') return new RefusedError(what, { fix });
+  return kind === 'database' ? new DatabaseError(what, { fix }) : new RunError(kind, false, what, { fix });
+}
+
+function failedError(task: string, why: string, cause?: unknown): RunError {
+  const fix = "restart league-sync if the program's files were replaced or removed while it ran";
+  return new RunError('internal', false, `The process that ${task} failed (${why}).`, { cause, fix });
+}

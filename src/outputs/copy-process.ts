@@ -1,0 +1,42 @@
+import { DatabaseError, KilledError, RefusedError, RunError } from '../errors.ts';
+import { type Replaceable, removeCopy, tempPath } from '../store/copy.ts';
+import { type Program, runChild } from './child-process.ts';
+
+/**
+ * Copies the database at `path` to `target`. `replace` says what kind of existing copy at `target` may be replaced;
+ * without `replace`, `target` must not exist. Rejects with a DatabaseError, a KilledError (if the copy process was
+ * killed, but not because of `signal`) or the signal's reason. A failed copy leaves no partial file.
+ */
+export type CopyDatabase = (
+  path: string,
+  target: string,
+  options: { readonly replace?: Replaceable; readonly signal: AbortSignal },
+) => Promise<void>;
+
+/**
+ * Copies in a separate process, which can be killed. In this process, copying a large database would block the event
+ * loop for seconds, and forever if the target's disk hangs. Moreover, copying begins by reading the header of the
+ * database, which would drop this process's locks on it (see `readHeader`).
+ */
+export function createCopyProcess({ program, environment: all, pid }: Program): CopyDatabase {
+  // The copy process needs no settings, least of all secrets.
+  const environment = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
+  return async (path, target, { replace, signal }) => {
+    const part = replace === undefined ? undefined : tempPath(target);
+    const over = part === undefined ? [] : ['--part', part, '--replace', replace ?? ''];
+    const command = [...program, 'copy', '--parent', String(pid), ...over, '--', path, target];
+    try {
+      await runChild(command, { task: 'copies the database', environment, signal });
+    } catch (error) {
+      // A killed process leaves its unfinished copy behind.
+      if (signal.aborted || error instanceof KilledError) removeCopy(part ?? target);
+      if (!(error instanceof RunError) || error instanceof RefusedError) throw error;
+      if (!(error instanceof KilledError)) throw new DatabaseError(error.what, { cause: error, fix: error.fix });
+      throw new KilledError(
+        'database',
+        false,
+        `Copying ${path} to ${target} was interrupted: the copy process was killed.`,
+      );
+    }
+  };
+}

@@ -1,0 +1,137 @@
+import { KilledError, RefusedError, RunError, SettingsError, toRunError } from '../errors.ts';
+import type { WorkerEvent } from '../events.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import type { OutputName, OutputRow } from '../store/tables/outputs.ts';
+import { createStreak } from '../streak.ts';
+import { type Clock, formatTimestamp } from '../time/clock.ts';
+import { formatDuration } from '../time/duration.ts';
+import { createWakeableSleep } from '../time/wakeable-sleep.ts';
+
+/** Something that follows the database and is brought up to date as a whole. Times are in ms. */
+export type Output = {
+  readonly name: OutputName;
+  /** For the log, such as `the mirror`. */
+  readonly title: string;
+  /** Where it leads; holds no secret. Throws a SettingsError. */
+  readonly label: () => string;
+  /** How often it is brought up to date although no news are known. */
+  readonly everyMs: number;
+  /** How old `outputs.done_at` may be, so that the row is not written each time. */
+  readonly maxAgeMs: number;
+  readonly retryMs: (failures: number) => number;
+  /** In how long the first attempt is due; by default at once. */
+  readonly dueInMs?: (doneAt: string | null) => number;
+  readonly isWokenBy: (event: WorkerEvent, isFailing: boolean) => boolean;
+  /**
+   * Calls `reach` with each change (`seq`) that the output has come to. Resolves to what is nevertheless wrong, if
+   * anything. Rejects with a RunError or a SettingsError.
+   */
+  readonly step: (signal: AbortSignal, reach: (seq: number) => void) => Promise<string | undefined>;
+};
+
+type FollowDeps = {
+  readonly store: Pick<Store, 'write' | 'read' | 'outputs'>;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+export type Follower = ReturnType<typeof createFollower>;
+
+/** Keeps an output up to date. Polls never wait for it or fail because of it, and a failing database does not stop it. */
+export function createFollower(output: Output, { store, clock, log }: FollowDeps) {
+  const { name, title } = output;
+  const sleeper = createWakeableSleep(clock);
+  const streak = createStreak(clock, 'failed attempt');
+  let isWanted = false;
+  /** What the row in `outputs` should be. */
+  let row: OutputRow = { ...WELL, name, label: '', seq: null, done_at: null, fed_by: 'worker' };
+
+  const firstWaitMs = (): number => (row.failed_attempts > 0 ? 0 : (output.dueInMs?.(row.done_at) ?? 0));
+  /** If the row cannot be written now, it is written with its next change. */
+  const put = (values: Partial<OutputRow>): Promise<void> => {
+    row = { ...row, ...values };
+    return store.write(() => store.outputs.update(name, row)).catch(() => undefined);
+  };
+  const succeed = async (note: string | null): Promise<void> => {
+    const now = clock.now();
+    const line = { output: name, label: row.label, seq: row.seq };
+    if (row.failed_attempts > 0) log.info(line, `${title} at ${row.label} works again${streak.end()}`);
+    else log.debug(line, `${title} at ${row.label} is up to date`);
+    const isNote = note !== row.last_error && row.failed_attempts === 0;
+    if (note !== null && isNote) log.warn(line, `${title} at ${row.label}: ${note}`);
+    const isOld = row.done_at === null || now - Date.parse(row.done_at) >= output.maxAgeMs;
+    if (isOld || isNote || row.failed_attempts > 0)
+      await put({ ...WELL, last_error: note, done_at: formatTimestamp(now) });
+  };
+  const fail = async (error: RunError): Promise<number> => {
+    const { isNew } = streak.add(error);
+    const failed_attempts = row.failed_attempts + 1;
+    const [now, waitMs] = [clock.now(), output.retryMs(failed_attempts)];
+    const line = { output: name, label: row.label, failures: failed_attempts, err: error };
+    log[isNew ? 'warn' : 'info'](
+      line,
+      `${error.message} The next attempt is in ${formatDuration(waitMs)}; polls continue`,
+    );
+    await put({
+      failed_attempts,
+      failing_since: row.failing_since ?? formatTimestamp(now),
+      last_error: error.message,
+      next_attempt_at: formatTimestamp(now + waitMs),
+      refused: error instanceof RefusedError,
+    });
+    return waitMs;
+  };
+  const attempt = async (stop: AbortSignal, end: AbortSignal): Promise<number> => {
+    isWanted = false;
+    const begun = clock.monotonic();
+    try {
+      row = { ...row, label: output.label() };
+      const note = await output.step(end, (seq) => {
+        if (seq !== row.seq) void put({ seq });
+      });
+      await succeed(note ?? null);
+      return Math.max(0, output.everyMs - (clock.monotonic() - begun));
+    } catch (error) {
+      // Not a failure: a stop ended the step, or killed its process together with the worker (systemd).
+      if (end.aborted || (stop.aborted && error instanceof KilledError)) return 0;
+      return await fail(toFailure(error));
+    }
+  };
+  return {
+    /** Adds the row of the output, and takes over what an earlier worker has stored in it. */
+    open: async (signal: AbortSignal): Promise<void> => {
+      const label = output.label();
+      await store.write(() => store.outputs.open(name, label), signal);
+      row = store.read(() => store.outputs.find(name)) ?? row;
+    },
+    onEvent: (event: WorkerEvent): void => {
+      if (!output.isWokenBy(event, row.failed_attempts > 0)) return;
+      isWanted = true;
+      sleeper.wake();
+    },
+    /** Ends the wait before the next attempt. */
+    retryNow: (): void => sleeper.wake(),
+    /** Whether an attempt is due in a command that makes only one. */
+    isDue: (): boolean => isWanted || firstWaitMs() === 0,
+    /** Makes an attempt; resolves to how long to wait before the next one, in ms. Never rejects. */
+    attempt,
+    lastError: (): string | null => row.last_error,
+    /** Makes attempts until `stop`, and the last that was asked for until then; `end` ends it at once. Never rejects. */
+    follow: async (stop: AbortSignal, end: AbortSignal): Promise<void> => {
+      for (let waitMs = firstWaitMs(); ; waitMs = await attempt(stop, end)) {
+        await sleeper.sleep(waitMs, stop);
+        if (end.aborted || (stop.aborted && !isWanted)) return;
+      }
+    },
+  };
+}
+
+const WELL = { failed_attempts: 0, failing_since: null, last_error: null, next_attempt_at: null, refused: false };
+
+/** A file with the address may have become unreadable since the start. */
+function toFailure(error: unknown): RunError {
+  const [problem] = error instanceof SettingsError ? error.problems : [];
+  if (problem === undefined) return toRunError(error);
+  return new RunError('network', true, `${problem.message}.`, { fix: problem.fix });
+}

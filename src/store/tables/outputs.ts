@@ -1,0 +1,71 @@
+import type Database from 'better-sqlite3';
+import { and, eq, ne, notInArray, or } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import { withSecondWriter } from '../connection.ts';
+import { outputs } from '../schema.ts';
+
+export type OutputRow = typeof outputs.$inferSelect;
+export type OutputName = OutputRow['name'];
+
+const WELL = { failed_attempts: 0, failing_since: null, last_error: null, next_attempt_at: null, refused: false };
+
+export type OutputRows = ReturnType<typeof createOutputRows>;
+
+/** How far each output is: what follows the database, such as the webhook, and is set. */
+export function createOutputRows(client: Database.Database) {
+  const db = drizzle({ client });
+  const isThis = (name: OutputName) => eq(outputs.name, name);
+  const selectOne = (name: OutputName) => db.select().from(outputs).where(isThis(name)).get();
+  const update = (name: OutputName, values: Partial<OutputRow>): void => {
+    db.update(outputs).set(values).where(isThis(name)).run();
+  };
+  return {
+    find: selectOne,
+    update,
+    /** Adds the row of an output. An output that leads elsewhere than before forgets how it failed. */
+    open: (
+      name: OutputName,
+      label: string,
+      seq: number | null = null,
+      fed_by: OutputRow['fed_by'] = 'worker',
+    ): void => {
+      const found = selectOne(name);
+      if (found === undefined) db.insert(outputs).values({ name, label, seq, fed_by }).run();
+      else update(name, { label, fed_by, ...(found.label === label ? {} : WELL) });
+    },
+    /** Forgets how the output failed. */
+    clear: (name: OutputName): void => update(name, WELL),
+    succeed: (name: OutputName, done: Pick<OutputRow, 'done_at'> & Partial<OutputRow>): void =>
+      update(name, { ...WELL, ...done }),
+    fail: (
+      name: OutputName,
+      at: string,
+      failure: Partial<Pick<OutputRow, 'last_error' | 'next_attempt_at' | 'refused'>>,
+    ) => {
+      const { failed_attempts = 0, failing_since = null } = selectOne(name) ?? {};
+      update(name, { ...failure, failed_attempts: failed_attempts + 1, failing_since: failing_since ?? at });
+    },
+    /** Removes the rows of outputs that are not set, but not that of a mirror that only `league-sync mirror` writes. */
+    keepOnly: (names: readonly OutputName[]): void => {
+      const isUnset = names.length === 0 ? undefined : notInArray(outputs.name, [...names]);
+      db.delete(outputs)
+        .where(and(isUnset, or(ne(outputs.name, 'mirror'), eq(outputs.fed_by, 'worker'))))
+        .run();
+    },
+  };
+}
+
+/** Writes the row of a mirror that no worker writes, if that is possible now. */
+export function recordMirror(path: string, label: string, change: (rows: OutputRows) => void): void {
+  const record = (client: Database.Database): void => {
+    const rows = createOutputRows(client);
+    if (rows.find('mirror')?.fed_by === 'worker') return;
+    rows.open('mirror', label, null, 'command');
+    change(rows);
+  };
+  try {
+    withSecondWriter(path, (client) => client.transaction(record).immediate(client));
+  } catch {
+    // Another user's file, or a locked one: the mirror is what the command is for.
+  }
+}
