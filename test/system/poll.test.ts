@@ -34,15 +34,18 @@ describe.skipIf(noNamespace !== undefined)('poll across PID namespaces', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^leagues: unchanged: /)]);
     expect(bench.rows('SELECT trigger FROM runs ORDER BY id')).toEqual([{ trigger: 'start' }, { trigger: 'manual' }]);
   });
+});
 
+describe('poll of a worker that hangs', () => {
   it('withdraws a request that is not taken within 30 s', async () => {
     const bench = await setUp();
-    const worker = bench.start(['run'], {}, { through: ELSEWHERE });
+    const worker = bench.start(['run']);
     await worker.waitForPoll('changed');
-    await worker.stop('SIGKILL');
+    process.kill(Number(worker.pid), 'SIGSTOP');
     const { code, stderr } = await bench.run(['poll']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('did not take the request within 30 s')]);
     expect(bench.rows('SELECT * FROM poll_requests')).toEqual([]);
+    process.kill(Number(worker.pid), 'SIGCONT');
   }, 60_000);
 });
 
