@@ -6,6 +6,9 @@ import { openRelay } from './half-open.ts';
 
 skipWithoutPostgres();
 
+const WAITING = `SELECT pid FROM pg_stat_activity
+  WHERE application_name = 'league-sync' AND wait_event_type = 'Lock'`;
+
 describe('a connection to the mirror over which nothing arrives any more', () => {
   it('is given up after its time limit, and another one is used', async () => {
     const postgres = await createPostgres();
@@ -15,11 +18,14 @@ describe('a connection to the mirror over which nothing arrives any more', () =>
     const worker = bench.startWorker();
     await worker.waitForPoll('changed');
     await expectToFollow(bench, postgres);
+    change(bench, 5, 7);
+    // The connection is cut while it waits for an answer.
+    const locked = postgres.query('DO $$ BEGIN LOCK TABLE league_sync.mirror_state; PERFORM pg_sleep(4); END $$');
+    worker.send('SIGHUP');
+    await expect.poll(() => postgres.query(WAITING)).toHaveLength(1);
     relay.cut();
     relay.heal('silent');
-    change(bench, 5, 7);
-    worker.send('SIGHUP');
-    await worker.waitForPoll('changed');
+    await locked;
     const warned = () => worker.log().find(({ level }) => level === 40);
     await expect.poll(warned, { timeout: 90_000, interval: 500 }).toMatchObject({
       msg: expect.stringMatching(/cannot be used: no answer within 65 s\..+polls continue/),

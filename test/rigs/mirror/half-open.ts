@@ -10,7 +10,7 @@ export type HalfOpenRelay = Port & {
 };
 
 export async function openRelay(port: number): Promise<HalfOpenRelay> {
-  const pairs = new Set<readonly Socket[]>();
+  const pairs = new Set<readonly [Socket, Socket]>();
   let isCut = false;
   const relay = createServer((socket) => {
     const upstream = connect(port, '127.0.0.1');
@@ -28,15 +28,17 @@ export async function openRelay(port: number): Promise<HalfOpenRelay> {
     },
     heal: (how) => {
       isCut = false;
-      if (how === 'reset') for (const [socket] of pairs) socket?.resetAndDestroy();
+      if (how === 'reset') for (const [socket] of pairs) socket.resetAndDestroy();
     },
   };
 }
 
-function silence(pair: readonly Socket[]): void {
-  for (const socket of pair) {
-    socket.unpipe();
+function silence([socket, upstream]: readonly [Socket, Socket]): void {
+  // Nor is the client told that the server has ended the connection.
+  upstream.removeAllListeners('close');
+  for (const end of [socket, upstream]) {
+    end.unpipe();
     // What arrives is read and forgotten.
-    socket.resume();
+    end.resume();
   }
 }
