@@ -2,13 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import { Monitor } from '../../src/observe/monitor.ts';
 import { createReader } from '../../src/observe/page/home.ts';
 import { createApp } from '../../src/observe/routes.ts';
 import { withOwnSnapshot } from '../../src/store/connection.ts';
 import type { Store } from '../../src/store/store.ts';
-import { parseSchedule } from '../../src/time/cron.ts';
-import { makeMonitorSources } from '../../test/support/monitor-sources.ts';
+import { createTestMonitor, makeMonitorSources } from '../../test/support/monitor-sources.ts';
 import { median } from '../support/statistics.ts';
 import type { HandClock } from './clock.ts';
 
@@ -22,17 +20,7 @@ export type Times = Readonly<Record<string, number>>;
 
 /** How long the status page, `/status.json` and the metrics take to answer, in this process and without a network. */
 export async function timePages(store: Store, clock: HandClock): Promise<Times> {
-  const schedule = parseSchedule('* * * * *', 'UTC');
-  const settings = {
-    baseUrl: 'https://service.example.com',
-    scope: 'all',
-    database: store.path,
-    schedule,
-    profileSchedule: schedule,
-    runTimeoutMs: 120_000,
-    staleAfterMs: undefined,
-  } as const;
-  const monitor = new Monitor(settings, clock);
+  const monitor = createTestMonitor(clock);
   monitor.open({ ...makeMonitorSources(), store });
   const { handle } = createApp(monitor, clock, pino({ level: 'silent' }));
   const ask = async (path: string): Promise<void> => {

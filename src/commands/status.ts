@@ -21,13 +21,12 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
   const overview = readOverview(database);
   const worker = readLockStatus(database);
   const now = systemClock.now();
-  const staleness = describeStaleness(overview, worker);
+  const staleness = judgeStaleness(overview, worker);
   const { token_granted_at: _, last_retry_after, ...facts } = overview;
   const waitMs = remainingMs(last_retry_after, now);
   const isOwn = option.database === undefined;
-  const { attention, freshness } = overview;
   const report: StatusReport = {
-    ...assess({ attention, staleness, leagues: freshness.live_leagues }),
+    ...assess({ ...overview, staleness }),
     database,
     ...facts,
     token_expires_at: mayHoldToken(worker, overview) ? overview.token_expires_at : null,
@@ -43,7 +42,7 @@ export const status: Command<StatusOptions> = async (io, { json, failIfStale, ..
   return failIfStale === true && staleness !== undefined ? EXIT.failed : EXIT.done;
 };
 
-function describeStaleness({ attention, freshness }: Overview, worker: LockStatus): HealthInput['staleness'] {
+function judgeStaleness({ attention, freshness }: Overview, worker: LockStatus): HealthInput['staleness'] {
   if (!attention.some(({ what }) => what === 'stale')) return undefined;
   if (freshness.last_success_at !== null) return { ageMs: (freshness.age_seconds ?? 0) * 1_000 };
   return worker.state !== 'none' && freshness.consecutive_failures === 0 ? 'loading' : 'never';

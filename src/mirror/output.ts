@@ -8,7 +8,7 @@ import { describeLeftOut, type RunMirror } from './process.ts';
 const EVERY_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 300_000;
-const MAX_AGE_MS = 3_600_000;
+const RECORD_EVERY_MS = 3_600_000;
 
 type MirrorOptions = {
   readonly store: Pick<Store, 'path' | 'writeError'>;
@@ -23,7 +23,7 @@ export function createMirrorOutput({ store, source, run }: MirrorOptions): Outpu
     title: 'the mirror',
     label: () => describeMirror(source()),
     everyMs: EVERY_MS,
-    maxAgeMs: MAX_AGE_MS,
+    recordEveryMs: RECORD_EVERY_MS,
     retryMs: (failures) => exponentialDelayMs(failures, FIRST_RETRY_MS, LONGEST_RETRY_MS),
     // A mirror that fails is tried again on its own schedule.
     isWokenBy: ({ type }, isFailing) => type === 'runEnded' && !isFailing,

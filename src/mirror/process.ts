@@ -35,8 +35,7 @@ const MAX_HEAP_MB = 256;
  * and while there is nothing to do, a mirror takes no memory. Rejects with a RunError, which is a RefusedError if a
  * person must do something first, a SettingsError, or the signal's reason.
  */
-export function createMirrorProcess({ program: [executable = '', ...rest], environment: all }: Program) {
-  const environment = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
+export function createMirrorProcess({ program: [executable = '', ...rest], environment }: Program) {
   const command = [executable, `--max-old-space-size=${MAX_HEAP_MB}`, ...rest, 'mirror-process'];
   return async <Job extends MirrorJob>(
     job: Job,

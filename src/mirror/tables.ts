@@ -78,7 +78,7 @@ function fitsIndex(key: string): string {
   return `length(CAST(${key} AS BLOB)) <= ${MAX_KEY_BYTES}`;
 }
 
-/** The same as `isMirrored` as a condition on `data_dictionary` in SQLite. */
+/** Selects from `data_dictionary` in SQLite what the mirror has, internal columns aside. */
 const IS_MIRRORED = `description NOT LIKE 'Internal:%' AND object IN (${quoted([...VIEWS, ...MIRRORED])})`;
 
 export const LEAGUES = tableOf('leagues', ['league_id']);

@@ -6,7 +6,7 @@ import type { LoginRecord } from '../service/login.ts';
 import type { OutputName } from '../store/tables/outputs.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import type { RunReport } from '../sync/report.ts';
-import type { Monitor } from './monitor.ts';
+import type { Monitor, State } from './monitor.ts';
 import { REASONS } from './verdict.ts';
 
 const KINDS: readonly RunKind[] = ['leagues', 'profile'];
@@ -30,20 +30,25 @@ const NEVER_MS = 2 ** 31 - 1;
 /** `render` resolves with all metrics in the text format of Prometheus; `onEvent` counts runs, changes and logins. */
 export function createMetrics(monitor: Monitor) {
   const registry = new Registry();
-  const gauge = createGauges(registry);
-  addPolls(gauge, monitor);
-  addStored(gauge, monitor);
+  let state = monitor.state();
+  const gauge = createGauges(registry, () => state);
+  addPolls(gauge, state);
+  addStored(gauge);
   const onEvent = createCounters(registry);
   addProcess(registry);
-  return { contentType: registry.contentType, render: () => registry.metrics(), onEvent };
+  const render = (): Promise<string> => {
+    state = monitor.state();
+    return registry.metrics();
+  };
+  return { contentType: registry.contentType, render, onEvent };
 }
 
 /** Returns a number, or a number for each value of the label. Undefined in place of a number is not exported. */
-type Read = () => number | undefined | Readonly<Record<string, number | undefined>>;
+type Read = (state: State) => number | undefined | Readonly<Record<string, number | undefined>>;
 
 type AddGauge = ReturnType<typeof createGauges>;
 
-function createGauges(registry: Registry) {
+function createGauges(registry: Registry, state: () => State) {
   return (name: string, help: string, read: Read, label?: string): void => {
     new Gauge({
       name: `league_sync_${name}`,
@@ -51,7 +56,7 @@ function createGauges(registry: Registry) {
       labelNames: label === undefined ? [] : [label],
       registers: [registry],
       collect() {
-        const found = read();
+        const found = read(state());
         const values = typeof found === 'object' ? Object.entries(found) : [['', found] as const];
         for (const [key, value] of values) {
           const labels: Record<string, string> = label === undefined ? {} : { [label]: key };
@@ -63,40 +68,52 @@ function createGauges(registry: Registry) {
   };
 }
 
-function addPolls(gauge: AddGauge, monitor: Monitor): void {
-  const { schedule, profileSchedule: profile } = monitor.settings;
-  const successes = () => ({ leagues: seconds(monitor.lastSuccess()?.at), profile: seconds(monitor.lastProfileAt) });
-  const failures = () => monitor.consecutiveFailures();
+function addPolls(gauge: AddGauge, { settings, version }: State): void {
+  const { schedule, profileSchedule: profile } = settings;
+  const successes: Read = ({ success, lastProfileAt: profileAt }) => ({
+    leagues: seconds(success?.at),
+    profile: seconds(profileAt),
+  });
   const nextRuns = () => ({
     leagues: seconds(schedule.nextTime()),
     profile: profile === 'off' ? undefined : seconds(profile.nextTime()),
   });
-  const reasons = () => {
-    const present = new Set(monitor.verdict().reasons.map(({ reason }) => reason));
+  const reasons: Read = ({ verdict }) => {
+    const present = new Set(verdict.reasons.map(({ reason }) => reason));
     return Object.fromEntries(REASONS.map((reason) => [reason, present.has(reason) ? 1 : 0]));
   };
-  gauge('build_info', 'Which version this is; always 1.', () => ({ [monitor.version]: 1 }), 'version');
+  gauge('build_info', 'Which version this is; always 1.', () => ({ [version]: 1 }), 'version');
   gauge('last_success_timestamp_seconds', 'When the last good poll ended; absent if none did.', successes, 'kind');
   gauge('next_slot_timestamp_seconds', 'When the next scheduled run is due.', nextRuns, 'kind');
   gauge('not_ready', 'Whether this reason keeps the worker from being ready (1) or not (0).', reasons, 'reason');
-  gauge('consecutive_failures', 'Polls of the leagues that failed since the last good one.', failures);
+  gauge(
+    'consecutive_failures',
+    'Polls of the leagues that failed since the last good one.',
+    (state) => state.consecutiveFailures,
+  );
 }
 
-function addStored(gauge: AddGauge, monitor: Monitor): void {
-  const counts = () => monitor.counts();
-  const leagues = () => ({ live: counts()?.live_leagues, removed: counts()?.removed_leagues });
-  const expiry = () => seconds(monitor.liveState()?.token?.expiresAt);
-  const skew = () => seconds(monitor.clockSkewMs);
-  const walBytes = (path: string | undefined) => (path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0));
+function addStored(gauge: AddGauge): void {
+  const leagues: Read = ({ freshness: counts }) => ({ live: counts?.live_leagues, removed: counts?.removed_leagues });
+  const expiry: Read = ({ token }) => seconds(token?.expiresAt);
+  const skew: Read = ({ clockSkewMs }) => seconds(clockSkewMs);
+  const walBytes: Read = ({ path }) => (path === undefined ? undefined : (sizeOf(`${path}-wal`) ?? 0));
   gauge('leagues', 'Leagues that the service lists (live), and those that left its list (removed).', leagues, 'state');
-  gauge('held_removals', 'Removals that are held, accepted ones included.', () => counts()?.held_removals);
-  gauge('rejected_leagues', 'Different list elements that cannot be stored.', () => counts()?.open_rejections);
-  const output = (name: OutputName) => monitor.outputs().find((found) => found.name === name);
-  const pending = () => output('webhook')?.pending_changes ?? 0;
+  gauge('held_removals', 'Removals that are held, accepted ones included.', (state) => state.freshness?.held_removals);
+  gauge(
+    'rejected_leagues',
+    'Different list elements that cannot be stored.',
+    (state) => state.freshness?.open_rejections,
+  );
+  const output = ({ outputs }: State, name: OutputName) => outputs.find((found) => found.name === name);
+  const pending: Read = (state) => output(state, 'webhook')?.pending_changes ?? 0;
   gauge('webhook_pending_changes', 'Changes that the receiver of the webhook has not accepted yet.', pending);
   // 0 rather than absent, so that a mirror that was never written raises the alert, too.
-  const mirroredAt = () => output('mirror') && Date.parse(output('mirror')?.done_at ?? '1970-01-01') / 1_000;
-  const lag = () => output('mirror')?.pending_changes ?? undefined;
+  const mirroredAt: Read = (state) => {
+    const mirror = output(state, 'mirror');
+    return mirror && Date.parse(mirror.done_at ?? '1970-01-01') / 1_000;
+  };
+  const lag: Read = (state) => output(state, 'mirror')?.pending_changes ?? undefined;
   gauge('mirror_lag_changes', 'Changes that the mirror lacks; absent if unknown, or without a mirror.', lag);
   gauge(
     'mirror_last_success_timestamp_seconds',
@@ -105,8 +122,8 @@ function addStored(gauge: AddGauge, monitor: Monitor): void {
   );
   gauge('token_expiry_timestamp_seconds', "When the token expires, by the service's clock; absent if unknown.", expiry);
   gauge('clock_skew_seconds', "How far the service's clock was ahead at the last login that had a Date header.", skew);
-  gauge('database_bytes', 'Size of the database file, without its WAL.', () => sizeOf(monitor.path()));
-  gauge('database_wal_bytes', 'Size of the write-ahead log (WAL).', () => walBytes(monitor.path()));
+  gauge('database_bytes', 'Size of the database file, without its WAL.', ({ path }) => sizeOf(path));
+  gauge('database_wal_bytes', 'Size of the write-ahead log (WAL).', walBytes);
 }
 
 function seconds(ms: number | undefined): number | undefined {

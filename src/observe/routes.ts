@@ -15,7 +15,7 @@ const METHODS = ['GET', 'HEAD'];
 export function createApp(monitor: Monitor, clock: Clock, log: Log) {
   const metrics = createMetrics(monitor);
   const enqueue = createRequestQueue();
-  const status = (): Response => jsonResponse(describeStatus(monitor, clock));
+  const status = (): Response => jsonResponse(describeStatus(monitor));
   const { pages, notFound } = createPages(monitor, clock);
   const queued = new Map(Object.entries({ '/status.json': status, ...createJsonApi(monitor), ...pages }));
   const respondInTurn = enqueue((request) => (queued.get(request.path) ?? notFound)(request));
@@ -25,7 +25,7 @@ export function createApp(monitor: Monitor, clock: Clock, log: Log) {
       '': () => textResponse('Bad request.\n', 400),
       '/livez': () => jsonResponse({ live: true }),
       '/readyz': () => {
-        const { ready, reasons } = monitor.verdict();
+        const { ready, reasons } = monitor.state().verdict;
         return jsonResponse({ ready, reasons }, ready ? 200 : 503);
       },
       '/metrics': async () => {

@@ -1,24 +1,28 @@
 import { toRunError } from '../errors.ts';
 import { outputsJson } from '../store/queries/outputs.ts';
 import { selectOverview } from '../store/queries/overview.ts';
-import { type Clock, formatTimestamp } from '../time/clock.ts';
-import type { Monitor } from './monitor.ts';
+import { formatTimestamp } from '../time/clock.ts';
+import type { Monitor, State } from './monitor.ts';
 
-/** The body of `/status.json`. Later versions only add fields. Either `database.fault` is null, or both `stored` and `attention` are. */
-export function describeStatus(monitor: Monitor, clock: Clock) {
-  const { baseUrl, scope, schedule, profileSchedule } = monitor.settings;
-  const { running = null, pausedUntil, token, failure } = monitor.liveState() ?? {};
+/**
+ * The body of `/status.json`. Later versions only add fields. Either `database.fault` is null, or both `stored` and
+ * `attention` are.
+ */
+export function describeStatus({ state: readState, read }: Monitor) {
+  const state = readState();
+  const { settings, token, failure } = state;
+  const { baseUrl, scope, schedule, profileSchedule } = settings;
   return {
-    ...monitor.verdict(),
-    version: monitor.version,
-    now: formatTimestamp(clock.now()),
-    started_at: formatTimestamp(monitor.startedAt),
+    ...state.verdict,
+    version: state.version,
+    now: formatTimestamp(state.now),
+    started_at: formatTimestamp(state.startedAt),
     service: baseUrl,
     scope,
     schedule: describeSchedule(schedule),
     profile_schedule: profileSchedule === 'off' ? profileSchedule : describeSchedule(profileSchedule),
-    running,
-    paused_until: timestampOf(pausedUntil || undefined),
+    running: state.running ?? null,
+    paused_until: timestampOf(state.pausedUntil || undefined),
     session: {
       logged_in: token?.isValid === true,
       // By the service's clock; the other timestamps are by this machine's clock.
@@ -28,18 +32,18 @@ export function describeStatus(monitor: Monitor, clock: Clock) {
       refused: failure?.error.kind === 'credentials' ? failure.error.message : null,
       retry_at: timestampOf(failure?.until),
     },
-    ...describeStored(monitor),
+    ...describeStored(state, read),
   };
 }
 
-function describeSchedule({ expression, timezone, nextTime }: Monitor['settings']['schedule']) {
+function describeSchedule({ expression, timezone, nextTime }: State['settings']['schedule']) {
   return { expression, timezone, next_at: formatTimestamp(nextTime()) };
 }
 
-function describeStored(monitor: Monitor) {
-  const path = monitor.path() ?? monitor.settings.database;
+function describeStored({ path: opened, settings }: State, read: Monitor['read']) {
+  const path = opened ?? settings.database;
   try {
-    const { attention, freshness, last_runs, last_login = null, held_removals, outputs } = monitor.read(selectOverview);
+    const { attention, freshness, last_runs, last_login = null, held_removals, outputs } = read(selectOverview);
     const { mirror, ...others } = outputsJson(outputs);
     return {
       attention,

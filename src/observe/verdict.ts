@@ -1,5 +1,6 @@
 import type { DatabaseError } from '../errors.ts';
 import type { Attention } from '../store/queries/attention.ts';
+import type { Freshness } from '../store/queries/overview.ts';
 import { formatAge } from '../time/duration.ts';
 
 /** The reasons that `/readyz` gives if the worker is not ready. */
@@ -15,8 +16,7 @@ export type HealthInput = {
   /** Set if the service refuses the credentials (`byService`), or if the files with the credentials cannot be read. */
   readonly refused?: { readonly message: string; readonly byService: boolean } | undefined;
   readonly databaseFault?: Pick<DatabaseError, 'message' | 'condition'> | undefined;
-  /** How many leagues are listed, if that is known. */
-  readonly leagues?: number | undefined;
+  readonly freshness: Pick<Freshness, 'live_leagues'> | undefined;
 };
 
 /** Shared by the page, `status`, `/readyz`, `/status.json` and the metrics. */
@@ -37,7 +37,7 @@ export function assess(input: HealthInput): Verdict {
     const found = input.attention.filter(({ what }) => what !== 'stale');
     // A poll of the leagues and one of the profile may both have been cut short.
     const warnings = [...new Set(found.map(describeWarning))];
-    const headline = input.leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
+    const headline = input.freshness?.live_leagues === 0 ? 'Up to date: the service lists no leagues' : 'Up to date';
     if (warnings.length === 0) return { state: 'good', headline, ready: true, reasons: [] };
     return { state: 'warning', headline: `Up to date, but ${LIST.format(warnings)}`, ready: true, reasons: [] };
   }
@@ -89,7 +89,6 @@ const describeWarning = ({ what, count }: Attention): string =>
   WARNINGS[what]?.(count ?? 1) ?? `${what.replaceAll('-', ' ')} needs attention`;
 
 const WARNINGS: Readonly<Partial<Record<Attention['what'], (count: number) => string>>> = {
-  stale: () => 'the data is stale',
   failing: (count) => (count === 1 ? 'the last poll failed' : `the last ${count} polls failed`),
   'credentials-refused': () => 'the service refuses the credentials',
   'held-removals': (count) => (count === 1 ? '1 removal is held' : `${count} removals are held`),

@@ -47,7 +47,9 @@ type ChildOptions = {
  * child reports, a KilledError if it was killed, but not because of `signal`, or the signal's reason.
  */
 export async function runChild([executable = '', ...args]: readonly string[], options: ChildOptions): Promise<unknown> {
-  const { task, environment: env, input = null, signal, maxSilenceMs = 0, onProgress } = options;
+  const { task, environment, input = null, signal, maxSilenceMs = 0, onProgress } = options;
+  // The child needs no settings, least of all secrets.
+  const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
   signal.throwIfAborted();
   // Detached, so that Ctrl-C does not reach the child.
   const child = spawn(executable, args, { env, stdio: 'pipe', detached: true });
@@ -61,7 +63,7 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   let last: ChildMessage = {};
   const read = (line: string): void => {
     silence?.refresh();
-    const message: ChildMessage = JSON.parse(line);
+    const message = parseMessage(line);
     if ('progress' in message) onProgress?.(message.progress);
     else if (Object.keys(message).length > 0) last = message;
   };
@@ -82,6 +84,15 @@ export async function runChild([executable = '', ...args]: readonly string[], op
   } finally {
     clearTimeout(silence);
     signal.removeEventListener('abort', kill);
+  }
+}
+
+/** The last line of a child that was killed may be cut, and another program may be where this one was. */
+function parseMessage(line: string): ChildMessage {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
   }
 }
 

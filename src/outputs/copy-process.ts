@@ -18,9 +18,7 @@ export type CopyDatabase = (
  * loop for seconds, and forever if the target's disk hangs. Moreover, copying begins by reading the header of the
  * database, which would drop this process's locks on it (see `readHeader`).
  */
-export function createCopyProcess({ program, environment: all, pid }: Program): CopyDatabase {
-  // The copy process needs no settings, least of all secrets.
-  const environment = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('LEAGUE_SYNC_')));
+export function createCopyProcess({ program, environment, pid }: Program): CopyDatabase {
   return async (path, target, { replace, signal }) => {
     const part = replace === undefined ? undefined : tempPath(target);
     const over = part === undefined ? [] : ['--part', part, '--replace', replace ?? ''];

@@ -6,6 +6,7 @@ import type { Output } from './follow.ts';
 
 const MAX_AGE_MS = 3_600_000;
 const RETRY_MS = 60_000;
+const LONGEST_COPY_MS = 3_600_000;
 
 type CopyOptions = {
   readonly path: string;
@@ -23,7 +24,7 @@ export function createCopyOutput({ path, target, changedAt, copy, clock }: CopyO
     title: 'the published copy',
     label: () => target,
     everyMs: MAX_AGE_MS,
-    maxAgeMs: 0,
+    recordEveryMs: 0,
     dueInMs: (doneAt) => {
       const madeAt = mtimeOf(target);
       const ageMs = clock.now() - madeAt;
@@ -34,7 +35,7 @@ export function createCopyOutput({ path, target, changedAt, copy, clock }: CopyO
     retryMs: () => RETRY_MS,
     isWokenBy: (event) => event.type === 'runEnded' && event.report.wrote,
     step: async (signal) => {
-      const overtime = AbortSignal.timeout(MAX_AGE_MS);
+      const overtime = AbortSignal.timeout(LONGEST_COPY_MS);
       try {
         await copy(path, target, { replace: 'published', signal: AbortSignal.any([signal, overtime]) });
         return undefined;

@@ -2,7 +2,7 @@ import { KilledError, RefusedError, RunError, SettingsError, toRunError } from '
 import type { WorkerEvent } from '../events.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import type { OutputName, OutputRow } from '../store/tables/outputs.ts';
+import { type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
 import { createStreak } from '../streak.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -18,7 +18,7 @@ export type Output = {
   /** How often it is brought up to date although no news are known. */
   readonly everyMs: number;
   /** How old `outputs.done_at` may be, so that the row is not written each time. */
-  readonly maxAgeMs: number;
+  readonly recordEveryMs: number;
   readonly retryMs: (failures: number) => number;
   /** In how long the first attempt is due; by default at once. */
   readonly dueInMs?: (doneAt: string | null) => number;
@@ -60,7 +60,7 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     else log.debug(line, `${title} at ${row.label} is up to date`);
     const isNote = note !== row.last_error && row.failed_attempts === 0;
     if (note !== null && isNote) log.warn(line, `${title} at ${row.label}: ${note}`);
-    const isOld = row.done_at === null || now - Date.parse(row.done_at) >= output.maxAgeMs;
+    const isOld = row.done_at === null || now - Date.parse(row.done_at) >= output.recordEveryMs;
     if (isOld || isNote || row.failed_attempts > 0)
       await put({ ...WELL, last_error: note, done_at: formatTimestamp(now) });
   };
@@ -126,8 +126,6 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     },
   };
 }
-
-const WELL = { failed_attempts: 0, failing_since: null, last_error: null, next_attempt_at: null, refused: false };
 
 /** A file with the address may have become unreadable since the start. */
 function toFailure(error: unknown): RunError {

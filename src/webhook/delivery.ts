@@ -16,6 +16,8 @@ export type DeliveryOptions = {
   readonly store: Store;
   readonly source: WebhookSource;
   readonly clock: Clock;
+  /** Whether the leagues are stale. */
+  readonly isStale: () => boolean;
   readonly random: () => number;
   readonly log: Log;
   readonly emit: Listener;
@@ -177,7 +179,7 @@ export async function openDelivery(
   signal: AbortSignal,
 ): Promise<Delivery | undefined> {
   if (source === undefined) return undefined;
-  const outbox = createOutbox(options.store, options.clock);
+  const outbox = createOutbox(options);
   const row = await outbox.begin(source().url, signal);
   return new Delivery({ ...options, source }, outbox, row);
 }

@@ -2,6 +2,7 @@ import { findPackage } from '../package.ts';
 import { createRetryWhileBusy } from '../store/busy.ts';
 import { withReader, withSecondWriter } from '../store/connection.ts';
 import { assertSchemaCurrent, readMigrations } from '../store/migrate.ts';
+import { prepareAttention } from '../store/queries/attention.ts';
 import { lastSeq } from '../store/queries/feed.ts';
 import { createOutputRows } from '../store/tables/outputs.ts';
 import { createWebhookRows } from '../store/tables/webhook.ts';
@@ -30,7 +31,8 @@ export function moveDeliveries(path: string, to: number | 'end', options: MoveOp
     const row = rows.find();
     const at = formatTimestamp(clock.now());
     const last = lastSeq(client);
-    const told = passOver(toStates(rows.states(), clock.now()), row);
+    const isStale = prepareAttention(client)().some(({ what }) => what === 'stale');
+    const told = passOver(toStates(rows.states(), isStale), row);
     if (row !== undefined) rows.moveTo(to === 'end' ? last : to, at);
     else if (to !== 'end') rows.insert({ accepted_seq: to, moved_at: at, ...told });
     if (to === 'end') rows.update(told);

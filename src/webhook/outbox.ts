@@ -6,19 +6,21 @@ import { LIMITS, makeChangesMessage, makeMessage } from './message.ts';
 import type { Attempt } from './send.ts';
 import { describeChange, findUntold, hasEndedUntold, isOutdated, passOver, toldBy, toStates } from './states.ts';
 
+type Options = { readonly store: Store; readonly clock: Clock; readonly isStale: () => boolean };
+
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /** The row of the table `webhook`: what was told, and which message is next. Rejects with a DatabaseError. */
-export function createOutbox(store: Store, clock: Clock) {
+export function createOutbox({ store, clock, isStale }: Options) {
   const { webhook: rows, outputs } = store;
   const source = store.read(store.identity.id);
-  const readStates = () => toStates(rows.states(), clock.now());
+  const readStates = () => toStates(rows.states(), isStale());
 
   /** The message to send if none is in flight: a state that was not told yet, before changes. */
   const makeNext = (row: WebhookRow): Message | undefined => {
     const origin = { source, madeAt: formatTimestamp(clock.now()) };
     const stored = rows.states();
-    const states = toStates(stored, clock.now());
+    const states = toStates(stored, isStale());
     const change = findUntold(states, row);
     if (change === undefined) return makeChangesMessage(origin, store.feed.changesAfter(row.accepted_seq, LIMITS));
     const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));

@@ -1,6 +1,5 @@
 import type { Attention } from '../store/queries/attention.ts';
 import type { StoredStates, Told, WebhookRow } from '../store/tables/webhook.ts';
-import { formatTimestamp } from '../time/clock.ts';
 
 /** A change of one of the states that receivers are told about. */
 export type StateChange =
@@ -16,11 +15,11 @@ export type States = Pick<StoredStates, 'held_since'> & {
   readonly isRefused: boolean | undefined;
 };
 
-export function toStates({ stale_at, held_since, last_login }: StoredStates, now: number): States {
+export function toStates({ held_since, last_login }: StoredStates, isStale: boolean): States {
   const isRefused = { ok: false, refused: true, failed: undefined };
   return {
     held_since,
-    isStale: stale_at === null || stale_at <= formatTimestamp(now),
+    isStale,
     isRefused: last_login === null ? undefined : isRefused[last_login],
   };
 }
@@ -97,6 +96,10 @@ const NOTHING_TO_DO = 'Nothing needs to be done.';
 export function describeChange(change: StateChange, attention: readonly Attention[], stored: StoredStates): News {
   const row = attention.find(({ what }) => what === ATTENTION[change]);
   if (row !== undefined) return { since: row.since, summary: row.summary, what_to_do: row.what_to_do };
+  if (change === 'data.stale') {
+    const summary = 'No poll of the leagues has succeeded in time, by the time that has passed.';
+    return { since: null, summary, what_to_do: 'See league-sync status, and check the clock of this machine.' };
+  }
   if (change === 'data.fresh')
     return { since: stored.last_success_at, summary: 'The leagues are up to date again.', what_to_do: NOTHING_TO_DO };
   if (change === 'credentials.accepted') {

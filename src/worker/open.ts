@@ -182,8 +182,8 @@ const SETTING_OF = { webhook: 'webhook', mirror: 'mirror', copy: 'publish' } as 
 const OUTPUT_NAMES = ['webhook', 'mirror', 'copy'] as const;
 
 /**
- * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds `stale_at` to a last good poll of version
- * 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
+ * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds
+ * `stale_at` to a last good poll of version 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
  */
 function prepareRows(store: Store, config: Config, { signal, isDemo = false }: OpenOptions): Promise<number> {
   const foundAt = formatTimestamp(systemClock.now());

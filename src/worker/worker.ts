@@ -6,7 +6,8 @@ import type { Log } from '../log.ts';
 import { createMirrorOutput } from '../mirror/output.ts';
 import type { RunMirror } from '../mirror/process.ts';
 import { openHeartbeat } from '../observe/heartbeat.ts';
-import { Monitor } from '../observe/monitor.ts';
+import { createMonitor, type Monitor } from '../observe/monitor.ts';
+import { createStaleness } from '../observe/staleness.ts';
 import { createFollower } from '../outputs/follow.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
@@ -66,7 +67,8 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 async function work(config: Config, options: WorkerOptions, onClosed: (result: CloseResult) => void): Promise<void> {
   const { log, signal, demo } = options;
   const events = createEvents(log);
-  const monitor = new Monitor(config, systemClock);
+  const staleness = createStaleness(systemClock);
+  const monitor = createMonitor(config, systemClock, staleness);
   // Opened first and therefore disposed last: its wait for a pending request must not delay closing the database.
   await using heartbeat = openHeartbeat(config, log);
   await using resources = await openWorker(config, {
@@ -84,11 +86,16 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     onClosed,
   });
   const { copy, deps, store, session } = resources;
+  staleness.open(store.read(store.freshness));
   const workerLog = createWorkerLog(log, systemClock, deps.scrub);
   const walWatch = createWalWatch(store, log);
-  events.subscribe(workerLog, demo?.note, heartbeat?.onEvent, copy?.onEvent, monitor.onEvent, walWatch);
+  const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, staleness.onEvent, monitor.onEvent, walWatch];
+  events.subscribe(workerLog, ...watchers);
   const delivery = await openDelivery(
-    { store, source: config.webhook, clock: deps.clock, random: Math.random, log, emit: events.emit },
+    {
+      ...{ store, log, source: config.webhook, clock: deps.clock },
+      ...{ isStale: staleness.isStale, random: Math.random, emit: events.emit },
+    },
     signal,
   );
   events.subscribe(delivery?.onEvent);

@@ -186,7 +186,7 @@ sends_webhooks() {
 }
 has_sent_webhooks() {
   engine exec "$worker" league-sync query --format csv \
-    'SELECT count(*) FROM webhook WHERE accepted_at > moved_at AND accepted_seq >= 124' | grep -x 1
+    "SELECT count(*) FROM outputs, webhook WHERE name = 'webhook' AND done_at > moved_at AND seq >= 124" | grep -x 1
 }
 sends_webhooks_by_compose() {
   lay_out_webhooks

@@ -100,7 +100,15 @@ it('a message that is given up just before it is sent is not sent', async () => 
     return { url, keys: [Buffer.alloc(24)], proxy: undefined };
   };
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined } as never;
-  const options = { store, source, clock: systemClock, random: () => 0, log, emit: () => undefined };
+  const options = {
+    store,
+    source,
+    clock: systemClock,
+    isStale: () => false,
+    random: () => 0,
+    log,
+    emit: () => undefined,
+  };
   const delivery = await openDelivery(options, stop.signal);
   const delivering = delivery?.deliver(stop.signal);
   await eventually('the message is given up', () => reads === 2);

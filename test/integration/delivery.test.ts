@@ -76,8 +76,12 @@ async function start({ url = receiver.url, random = () => 0 }: StartOptions = {}
   const events: WorkerEvent[] = [];
   const source = () => ({ url: new URL(typeof url === 'string' ? url : url()), keys: [KEY], proxy: undefined });
   const stopped = new AbortController();
+  const isStale = () => {
+    const { stale_at } = store.read(store.freshness);
+    return stale_at === null || Date.parse(stale_at) <= clock.now();
+  };
   const emit = (event: WorkerEvent): unknown => events.push(event);
-  const delivery = await openDelivery({ store, source, clock, random, log, emit }, stopped.signal);
+  const delivery = await openDelivery({ store, source, clock, isStale, random, log, emit }, stopped.signal);
   const delivering = delivery?.deliver(stopped.signal);
   const stop = async (): Promise<void> => {
     if (stopped.signal.aborted) return;

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { leagueRequests, setUp } from '../support/bench.ts';
 import { makeLeague } from '../support/leagues.ts';
 import { makeFakeClock, missingFaketime, offsetTo, runUnder } from '../support/libfaketime.ts';
+import { eventually } from '../support/program.ts';
+import { startReceiver } from '../support/webhook-receiver.ts';
 
 const EVERY_5_MINUTES = { LEAGUE_SYNC_SCHEDULE: '*/5 * * * *' };
 /** How long before a scheduled time the clock is set: enough for the scheduler to tick in between. */
@@ -41,6 +43,16 @@ describe('a clock that is set back while the worker runs', () => {
       if (trigger !== undefined) expect(runs[index]?.trigger).toBe(trigger);
     }
     expect(leagueRequests(bench.simulator)).toHaveLength(1 + steps.length);
+  });
+
+  it('by a day, while polls fail, does not keep the data fresh: the receiver of the webhook is told that it is stale', async () => {
+    const [bench, receiver] = await Promise.all([setUp(), startReceiver()]);
+    const clock = makeFakeClock(bench.folder, '+0');
+    const worker = runUnder(clock, bench, { ...receiver.env, LEAGUE_SYNC_STALE_AFTER: '3s' });
+    await worker.waitForPoll('changed');
+    clock.set('-86400');
+    await eventually('the receiver is told', () => receiver.told().includes('data.stale'), 20_000);
+    expect((await worker.stop()).code).toBe(0);
   });
 
   it('to before everything in the database, and right again, polls at once at start, and no timestamp goes backwards', async () => {

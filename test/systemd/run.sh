@@ -215,10 +215,10 @@ sends_webhooks_as_documented() {
   grep -qxE 'whsec_[A-Za-z0-9+/]{43}=' "$work/secret"
   write_settings "$(settings 'Send webhooks' | sed 's|=https://.*|=http://127.0.0.1:8080/_webhooks|')"
   inside systemctl restart league-sync
-  within 20 finds 'SELECT 1 FROM webhook WHERE enabled'
+  within 20 finds "SELECT 1 FROM outputs WHERE name = 'webhook'"
   inside sh -c "echo '$demo_secret' > /etc/league-sync/webhook-secret"
   inside runuser -u league-sync -- league-sync webhook replay --since 0
-  within 20 finds 'SELECT 1 FROM webhook WHERE accepted_at > moved_at AND accepted_seq >= 124'
+  within 20 finds "SELECT 1 FROM outputs, webhook WHERE name = 'webhook' AND done_at > moved_at AND seq >= 124"
 }
 
 comes_back_after_a_kill() {

@@ -1,27 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { Monitor } from '../../src/observe/monitor.ts';
 import { tabTitle } from '../../src/observe/page/layout.ts';
 import type { Attention } from '../../src/store/queries/attention.ts';
-import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock } from '../support/clock.ts';
-import { makeMonitorSources } from '../support/monitor-sources.ts';
+import { createTestMonitor, makeMonitorSources } from '../support/monitor-sources.ts';
 
 type Known = NonNullable<Parameters<typeof makeMonitorSources>[0]>;
 
 function titleOf(known: Known): string {
   const clock = createTestClock();
-  const settings = {
-    baseUrl: 'https://api.example.com',
-    scope: 'all',
-    database: 'leagues.db',
-    schedule: parseSchedule('*/5 * * * *', 'UTC'),
-    profileSchedule: 'off',
-    runTimeoutMs: 120_000,
-    staleAfterMs: 900_000,
-  } as const;
-  const monitor = new Monitor(settings, clock);
+  const monitor = createTestMonitor(clock);
   monitor.open(makeMonitorSources({ lastSuccessAt: clock.now(), ...known }));
-  return tabTitle(monitor);
+  return tabTitle(monitor.state());
 }
 
 const attentionTo = (what: Attention['what'], count: number | null): Attention => ({

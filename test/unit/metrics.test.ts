@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../src/errors.ts';
 import type { WorkerEvent } from '../../src/events.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import { Monitor } from '../../src/observe/monitor.ts';
 import { NO_COUNTS, type RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
-import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock } from '../support/clock.ts';
-import { makeMonitorSources } from '../support/monitor-sources.ts';
+import { createTestMonitor, makeMonitorSources } from '../support/monitor-sources.ts';
 import { ended, makeReport } from '../support/run-report.ts';
 import { readScrape, type Scrape } from '../support/scrape.ts';
 
@@ -15,16 +13,7 @@ const NO_ROWS = { live_leagues: 7, removed_leagues: 2, held_removals: 0, open_re
 
 function createStage() {
   const clock = createTestClock();
-  const monitor = new Monitor(
-    {
-      baseUrl: 'https://api.example.com',
-      scope: 'all',
-      database: 'leagues.db',
-      schedule: parseSchedule('*/5 * * * *', 'UTC'),
-      profileSchedule: 'off',
-    },
-    clock,
-  );
+  const monitor = createTestMonitor(clock);
   const metrics = createMetrics(monitor);
   const note = (event: WorkerEvent): void => {
     monitor.onEvent(event);

@@ -1,13 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CredentialsError, DatabaseError, StatusError } from '../../src/errors.ts';
-import { Monitor } from '../../src/observe/monitor.ts';
 import type { Resource } from '../../src/service/backoff.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
-import { parseSchedule } from '../../src/time/cron.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
-import { makeMonitorSources, STALE_AFTER } from '../support/monitor-sources.ts';
+import { createTestMonitor, makeMonitorSources, STALE_AFTER } from '../support/monitor-sources.ts';
 import { ended, makeReport } from '../support/run-report.ts';
 
 const MINUTE = 60_000;
@@ -17,16 +14,7 @@ function createStage() {
   const clock = createTestClock();
   let refused: { readonly message: string } | undefined;
   let fault: DatabaseError | undefined;
-  const monitor = new Monitor(
-    {
-      baseUrl: 'http://127.0.0.1:1',
-      scope: 'all',
-      database: 'leagues.db',
-      schedule: parseSchedule('*/5 * * * *', 'UTC'),
-      profileSchedule: 'off',
-    },
-    clock,
-  );
+  const monitor = createTestMonitor(clock);
   const health = {
     open: (lastSuccessAt: number | undefined, consecutiveFailures: number): void =>
       monitor.open(
@@ -38,7 +26,7 @@ function createStage() {
         }),
       ),
     noteRun: (report: RunReport): void => monitor.onEvent(ended(report)),
-    verdict: () => monitor.verdict(),
+    verdict: () => monitor.state().verdict,
   };
   const refuse = (message: string | undefined): void => {
     refused = message === undefined ? undefined : { message };
@@ -190,30 +178,13 @@ describe('the health', () => {
     expect(reasons()).toEqual(['database', 'credentials-refused', 'stale']);
   });
 
-  it('reads the database once for all that is asked in one turn of the event loop, and anew in the next', async () => {
-    const { monitor } = createStage();
-    let reads = 0;
-    const attention = () => {
-      reads += 1;
-      return [];
-    };
-    monitor.open(makeMonitorSources({ attention }));
-    monitor.verdict();
-    monitor.counts();
-    monitor.attention();
-    expect(reads).toBe(1);
-    await setImmediate();
-    monitor.verdict();
-    expect(reads).toBe(2);
-  });
-
   it('is ready though the profile is forbidden, but not if the leagues are', () => {
     const { clock, monitor } = createStage();
     const reasonsIf = (resource: Resource) => {
       monitor.open(
         makeMonitorSources({ refusal: () => ({ message: 'forbidden', resource }), lastSuccessAt: clock.now() }),
       );
-      return monitor.verdict().reasons.map(({ reason }) => reason);
+      return monitor.state().verdict.reasons.map(({ reason }) => reason);
     };
     expect(reasonsIf('profile')).toEqual([]);
     expect(reasonsIf('leagues')).toEqual(['credentials-refused']);

@@ -10,24 +10,23 @@ import {
   toStates,
 } from '../../src/webhook/states.ts';
 
-const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const FRESH: StoredStates = {
   last_success_at: '2026-11-20T11:59:00.000Z',
-  stale_at: '2026-11-20T12:00:00.001Z',
   held_since: null,
   last_login_at: '2026-11-20T11:58:00.000Z',
   last_login: 'ok',
 };
-const STALE = { ...FRESH, stale_at: '2026-11-20T12:00:00.000Z' };
+const STALE = { isStale: true };
 const NOTHING_TOLD: Told = { told_stale: false, told_refused: false, told_held_since: null };
 
-const statesOf = (stored: Partial<StoredStates>) => toStates({ ...FRESH, ...stored }, NOW);
+type Known = Partial<StoredStates & { readonly isStale: boolean }>;
+
+const statesOf = ({ isStale = false, ...stored }: Known) => toStates({ ...FRESH, ...stored }, isStale);
 
 describe('what a receiver has not been told', () => {
-  it.each<[string | undefined, Partial<StoredStates>, Partial<Told>]>([
+  it.each<[string | undefined, Known, Partial<Told>]>([
     [undefined, {}, {}],
     ['data.stale', STALE, {}],
-    ['data.stale', { stale_at: null }, {}],
     [undefined, STALE, { told_stale: true }],
     ['data.fresh', {}, { told_stale: true }],
     ['removals.held', { held_since: 'b' }, {}],
@@ -63,7 +62,7 @@ describe('what a receiver has not been told', () => {
 });
 
 describe('a message in flight', () => {
-  it.each<[string, Partial<StoredStates>, boolean]>([
+  it.each<[string, Known, boolean]>([
     ['data.stale', STALE, false],
     ['data.stale', {}, true],
     ['data.fresh', {}, false],
@@ -98,11 +97,17 @@ describe('the words of a state', () => {
   const row = { since: 'a', what: 'stale', count: null, summary: 'It is stale.', what_to_do: 'Start it.' } as const;
 
   it('are those of attention', () => {
-    expect(describeChange('data.stale', [row], STALE)).toEqual({
+    expect(describeChange('data.stale', [row], FRESH)).toEqual({
       since: 'a',
       summary: 'It is stale.',
       what_to_do: 'Start it.',
     });
+  });
+
+  it('point to the clock if attention knows nothing, since only the monotonic clock says that it is stale', () => {
+    const { since, summary, what_to_do } = describeChange('data.stale', [], FRESH);
+    expect([since, summary]).toEqual([null, expect.stringMatching(/^No poll of the leagues has succeeded in time/)]);
+    expect(what_to_do).toMatch(/check the clock of this machine/);
   });
 
   it('say since when it is good again', () => {

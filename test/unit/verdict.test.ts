@@ -9,8 +9,8 @@ function row(what: Attention['what'], count: number | null = null): Attention {
   return { since: null, what, count, summary: `About ${what}.`, what_to_do: '' };
 }
 
-function inputOf({ attention = [], staleness, ...more }: Partial<HealthInput>): HealthInput {
-  return { attention, staleness, ...more };
+function inputOf({ attention = [], staleness, freshness, ...more }: Partial<HealthInput>): HealthInput {
+  return { attention, staleness, freshness, ...more };
 }
 
 describe('the verdict', () => {
@@ -24,10 +24,15 @@ describe('the verdict', () => {
     [{ attention: [row('interrupted'), row('interrupted')] }, 'warning', 'Up to date, but a poll was cut short', []],
     [{ attention: [row('a-later-thing' as 'drift')] }, 'warning', 'Up to date, but a later thing needs attention', []],
     [{ attention: [row('webhook', 3)] }, 'warning', 'Up to date, but the webhook accepts nothing', []],
-    [{ attention: [row('mirror', 3)], leagues: 0 }, 'warning', 'Up to date, but the mirror is out of date', []],
+    [
+      { attention: [row('mirror', 3)], freshness: { live_leagues: 0 } },
+      'warning',
+      'Up to date, but the mirror is out of date',
+      [],
+    ],
     [{ attention: [row('copy')] }, 'warning', 'Up to date, but the published copy is out of date', []],
-    [{ leagues: 0 }, 'good', 'Up to date: the service lists no leagues', []],
-    [{ leagues: 1 }, 'good', 'Up to date', []],
+    [{ freshness: { live_leagues: 0 } }, 'good', 'Up to date: the service lists no leagues', []],
+    [{ freshness: { live_leagues: 1 } }, 'good', 'Up to date', []],
     [{ attention: [row('credentials-refused')] }, 'warning', 'Up to date, but the service refuses the credentials', []],
     [
       { attention: [row('failing', 2), row('held-removals', 1), row('rejected-leagues', 3)] },

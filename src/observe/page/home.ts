@@ -5,7 +5,7 @@ import { createFreshTime } from '../../store/queries/fresh-time.ts';
 import { readIssues } from '../../store/queries/issues.ts';
 import { createFacetCounter } from '../../store/queries/leagues.ts';
 import { selectRuns } from '../../store/queries/overview.ts';
-import type { Monitor, Read } from '../monitor.ts';
+import type { Read, State } from '../monitor.ts';
 import { renderPolls as renderChangedPolls } from './change-list.ts';
 import { readViews } from './changes.ts';
 import { renderFreshDays } from './fresh-strip.ts';
@@ -42,19 +42,20 @@ export function createReader(read: Read) {
   };
 }
 
-export function renderHome(monitor: Monitor, data: HomeData, now: number): Html {
+export function renderHome(state: State, data: HomeData): Html {
+  const { now, success, freshness, settings } = state;
   if ('error' in data) {
-    const isKnown = monitor.verdict().reasons.some(({ message }) => message === data.error);
-    return html`${renderState(monitor, undefined, now)}${renderError('h2', isKnown ? undefined : data.error)}
-<div data-part="side">${renderWorker(monitor, now)}</div>`;
+    const isKnown = state.verdict.reasons.some(({ message }) => message === data.error);
+    return html`${renderState(state, undefined)}${renderError('h2', isKnown ? undefined : data.error)}
+<div data-part="side">${renderWorker(state)}</div>`;
   }
   const { polls, fresh, days, recent, issues, facets } = data;
-  const counts = monitor.lastSuccess() === undefined ? undefined : monitor.counts();
-  return html`${renderState(monitor, { fresh, driftCount: issues.driftCount }, now)}
+  const counts = success && freshness;
+  return html`${renderState(state, { fresh, driftCount: issues.driftCount })}
 ${renderNotices(issues, now)}
-<section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanOf(monitor.settings.schedule, now), now)}${renderFreshDays(fresh, now)}</section>
+<section aria-labelledby="polls-title" data-part="polls">${renderPolls(polls, spanOf(settings.schedule, now), now)}${renderFreshDays(fresh, now)}</section>
 <section class="major" aria-labelledby="recent-title" data-part="recent"><div class="top"><h2 id="recent-title">Latest changes</h2><p class="end plain"><a href="changes">All changes</a></p></div>${renderChangedPolls(recent, now, MAX_FIELDS)}</section>
-<div class="minor" data-part="side">${renderLeaguesCard(facets, counts)}${renderWorker(monitor, now)}</div>
+<div class="minor" data-part="side">${renderLeaguesCard(facets, counts)}${renderWorker(state)}</div>
 <section aria-labelledby="year-title" data-part="year">${renderYear(days, now)}</section>`;
 }
 

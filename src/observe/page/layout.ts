@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Attention } from '../../store/queries/attention.ts';
 import { timeOfDay } from '../../time/clock.ts';
 import { formatAge } from '../../time/duration.ts';
-import type { Monitor } from '../monitor.ts';
+import type { State } from '../monitor.ts';
 import type { Response, Routes } from '../server.ts';
 import type { Verdict } from '../verdict.ts';
 import { count, countOf, type Html } from './html.ts';
@@ -45,9 +45,9 @@ export type PageInfo = {
   readonly up?: string;
 };
 
-export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: number): Response {
+export function renderPage(info: PageInfo, main: Html, { verdict, version, now }: State): Response {
   const { title, path, status = 200, up = './' } = info;
-  const { state } = monitor.verdict();
+  const { state } = verdict;
   const link = (href: string, label: string) =>
     html`<a href="${up}${href}"${href === path ? html` aria-current="page"` : ''}>${label}</a> `;
   const page = html`<!doctype html>
@@ -72,7 +72,7 @@ export function renderPage(info: PageInfo, main: Html, monitor: Monitor, now: nu
 <main id="main" data-now="${new Date(now).toISOString()}">
 ${main}
 </main>
-<footer><span>league-sync ${monitor.version}</span> <span>all times are UTC</span> ${link('status.json', 'status.json')}${link('changes.json', 'changes.json')}${link('leagues.json', 'leagues.json')}${link('metrics', 'metrics')}</footer>
+<footer><span>league-sync ${version}</span> <span>all times are UTC</span> ${link('status.json', 'status.json')}${link('changes.json', 'changes.json')}${link('leagues.json', 'leagues.json')}${link('metrics', 'metrics')}</footer>
 </body>
 </html>`;
   return { status, headers: { 'Content-Type': 'text/html; charset=UTF-8' }, body: page.toString() };
@@ -91,13 +91,9 @@ function describeFirst({ what, count: number }: Attention): string {
 }
 
 /** The title of the home page, such as `133 leagues`, `44 held` or `43 min old`. */
-export function tabTitle(monitor: Monitor): string {
-  const { ready, state, headline, reasons } = monitor.verdict();
-  if (ready) {
-    const [first] = monitor.attention();
-    if (first !== undefined) return describeFirst(first);
-    return countOf(monitor.counts()?.live_leagues ?? 0, 'league');
-  }
+export function tabTitle({ verdict, attention: [first], freshness, success }: State): string {
+  const { ready, state, headline, reasons } = verdict;
+  if (ready) return first ? describeFirst(first) : countOf(freshness?.live_leagues ?? 0, 'league');
   const worst = reasons[0]?.reason ?? 'starting';
   if (state === 'loading' && worst !== 'starting') return 'loading';
   return {
@@ -105,6 +101,6 @@ export function tabTitle(monitor: Monitor): string {
     'no-good-poll': 'no data yet',
     'credentials-refused': 'credentials problem',
     database: headline.replace(/^The /, ''),
-    stale: formatAge(monitor.lastSuccess()?.ageMs ?? 0).replace(/ ago$/, ' old'),
+    stale: formatAge(success?.ageMs ?? 0).replace(/ ago$/, ' old'),
   }[worst];
 }

@@ -24,7 +24,7 @@ export function createPages(monitor: Monitor, clock: Clock) {
   const { read } = monitor;
   const readHome = createReader(read);
   const countFacets = createFacetCounter();
-  const respond = (info: PageInfo, main: Html) => renderPage(info, main, monitor, clock.now());
+  const respond = (info: PageInfo, main: Html) => renderPage(info, main, monitor.state());
   const missing = (title: string, text: string, up = './'): Response =>
     respond({ title, status: 404, up }, html`<h1 data-part="missing">${text}</h1>`);
   const handle =
@@ -53,10 +53,10 @@ export function createPages(monitor: Monitor, clock: Clock) {
     '/': handle((query) => {
       const moved = movedTo(query);
       if (moved !== undefined) return textResponse(`The list of leagues is at ${moved}\n`, 302, { Location: moved });
-      const now = clock.now();
-      const data = readHome(now);
-      const main = renderHome(monitor, data, now);
-      return respond({ title: tabTitle(monitor), path: '', status: 'error' in data ? 503 : 200 }, main);
+      const state = monitor.state();
+      const data = readHome(state.now);
+      const info = { title: tabTitle(state), path: '', status: 'error' in data ? 503 : 200 };
+      return renderPage(info, renderHome(state, data), state);
     }),
     '/leagues': handle((query) => {
       const choice = readChoice(query);

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { FreshTime } from '../../store/queries/fresh-time.ts';
 import { timeOfDay } from '../../time/clock.ts';
-import type { Monitor } from '../monitor.ts';
+import type { State } from '../monitor.ts';
 import type { Reason } from '../verdict.ts';
 import { renderShares } from './fresh-strip.ts';
 import { bdi, count, countOf, type Html, momentInText, relativeTime } from './html.ts';
@@ -11,38 +11,36 @@ import { iconPath } from './icons.ts';
 type Stored = { readonly fresh: FreshTime | undefined; readonly driftCount: number } | undefined;
 
 /** The top of the home page: the verdict, the age of the data, and what needs attention. */
-export function renderState(monitor: Monitor, stored: Stored, now: number): Html {
-  const { state, headline } = monitor.verdict();
+export function renderState(worker: State, stored: Stored): Html {
+  const { state, headline } = worker.verdict;
   return html`<div class="state ${state}" id="state" data-part="state">
 <img class="icon" src="${iconPath(state)}" alt="" width="48" height="48">
 <div class="what"><h1>${headline}</h1>
-<p class="facts">${renderFacts(monitor, now)}</p></div>
-${stored && renderShares(stored.fresh?.shares ?? [])}${renderAttention(monitor, now)}${stored && monitor.lastSuccess() && renderChecks(monitor, stored.driftCount, now)}</div>`;
+<p class="facts">${renderFacts(worker)}</p></div>
+${stored && renderShares(stored.fresh?.shares ?? [])}${renderAttention(worker)}${stored && worker.success && renderChecks(worker, stored.driftCount)}</div>`;
 }
 
-function renderFacts(monitor: Monitor, now: number): Html {
-  if (monitor.path() === undefined) return html`opening the database`;
-  const success = monitor.lastSuccess();
-  const next = renderNextPoll(monitor, now);
+function renderFacts(worker: State): Html {
+  const { path, success, freshness, now } = worker;
+  if (path === undefined) return html`opening the database`;
+  const next = renderNextPoll(worker);
   if (success === undefined) return html`no data yet &middot; ${next}`;
-  const leagues = monitor.counts()?.live_leagues;
+  const leagues = freshness?.live_leagues;
   // Shows `ageMs`, which also uses the monotonic clock: setting the clock back does not make the data look newer.
   return html`${leagues === undefined ? '' : `${countOf(leagues, 'league')} · `}data as of ${timeOfDay(success.at, now)} (${relativeTime(now - success.ageMs, now, 'old')}) &middot; ${next}`;
 }
 
-function renderNextPoll(monitor: Monitor, now: number): Html {
-  const { running, pausedUntil = 0, failure, isBlocked = false } = monitor.liveState() ?? {};
+function renderNextPoll({ running, pausedUntil, failure, isBlocked, settings, now }: State): Html {
   const until = (at: number) => relativeTime(at, now, 'until');
   if (running !== undefined) return html`polling the ${running} now`;
   if (pausedUntil > now) return html`the service asked for a pause (Retry-After), which ends ${until(pausedUntil)}`;
   if (isBlocked && failure !== undefined) return html`next try ${until(failure.until)}`;
-  return html`next poll ${until(monitor.settings.schedule.nextTime(now))}`;
+  return html`next poll ${until(settings.schedule.nextTime(now))}`;
 }
 
 /** The rows of `attention`, and what keeps the worker from being ready although the database has no row for it. */
-function renderAttention(monitor: Monitor, now: number): Html | '' {
-  const { state, reasons } = monitor.verdict();
-  const found = monitor.attention();
+function renderAttention({ verdict, attention: found, now }: State): Html | '' {
+  const { state, reasons } = verdict;
   const [worst] = reasons;
   // That the data is stale, and since when, stands in the headline and below; what matters more is why polls fail.
   const isSaid = state === 'loading' || found.some(({ what }) => what === 'failing');
@@ -61,28 +59,27 @@ function renderAttention(monitor: Monitor, now: number): Html | '' {
   )}</ul>`;
 }
 
-function renderChecks(monitor: Monitor, driftCount: number, now: number): Html | '' {
-  const { held_removals: held = 0, open_rejections: rejected = 0 } = monitor.counts() ?? {};
+function renderChecks(worker: State, driftCount: number): Html | '' {
+  const { held_removals: held = 0, open_rejections: rejected = 0 } = worker.freshness ?? {};
   const check = (isOpen: boolean, text: string): Html =>
     isOpen ? html`<li class="open"><a href="#notices">${text}</a></li>` : html`<li>${text}</li>`;
   return html`<ul class="checks">${check(held > 0, `${count(held)} held`)}${check(rejected > 0, `${count(rejected)} rejected`)}${
     driftCount === 0
       ? check(false, 'format as expected')
       : check(true, `${countOf(driftCount, 'departure')} from the interface`)
-  }${renderSessionCheck(monitor, now)}${renderOutputs(monitor)}</ul>`;
+  }${renderSessionCheck(worker)}${renderOutputs(worker)}</ul>`;
 }
 
 /** The outputs that fail: then the data is up to date here, and not where they carry it. */
-function renderOutputs(monitor: Monitor): Html {
-  const failing = monitor.outputs().filter(({ failed_attempts }) => failed_attempts > 0);
+function renderOutputs({ outputs }: State): Html {
+  const failing = outputs.filter(({ failed_attempts }) => failed_attempts > 0);
   return html`${failing.map(({ name, pending_changes: pending }) => {
     const lack = pending === null ? '' : `, ${countOf(pending, 'change')} pending`;
     return html`<li class="bad"><a href="#worker-title">${name} fails${lack}</a></li>`;
   })}`;
 }
 
-function renderSessionCheck(monitor: Monitor, now: number): Html {
-  const { failure, token } = monitor.liveState() ?? {};
+function renderSessionCheck({ failure, token, now }: State): Html {
   if (failure !== undefined) return html`<li class="bad">no session</li>`;
   if (token === undefined) return html`<li class="open">no session yet</li>`;
   if (!token.isValid) return html`<li class="bad">session expired</li>`;

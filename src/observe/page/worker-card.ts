@@ -2,12 +2,12 @@ import { html } from 'hono/html';
 import type { SessionFailure } from '../../service/backoff.ts';
 import type { OutputStatus } from '../../store/queries/outputs.ts';
 import type { OutputName } from '../../store/tables/outputs.ts';
-import type { LiveState, Monitor } from '../monitor.ts';
+import type { State } from '../monitor.ts';
 import { bdi, countOf, type Html, relativeTime } from './html.ts';
 
 /** What the worker does, and with whom. */
-export function renderWorker(monitor: Monitor, now: number): Html {
-  const { settings, startedAt, lastLogin: login } = monitor;
+export function renderWorker(state: State): Html {
+  const { now, settings, startedAt, lastLogin: login, path, outputs } = state;
   const { schedule, scope } = settings;
   const row = (name: string, value: Html): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 `;
@@ -15,14 +15,14 @@ export function renderWorker(monitor: Monitor, now: number): Html {
 <dl class="rows">
 ${row('Service', html`${settings.baseUrl}`)}${row(
   'Session',
-  html`${renderSession(monitor.liveState() ?? {}, now)}${login === undefined ? '' : html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`}`,
+  html`${renderSession(state)}${login === undefined ? '' : html`<small>last login ${relativeTime(login.at, now)}: ${login.outcome}</small>`}`,
 )}${row('Schedule', html`<code>${schedule.expression}</code> <span class="muted">${schedule.timezone}, ${scope === 'all' ? 'all leagues' : `${scope} leagues`}</span>`)}${row(
   'Running',
   html`worker started ${relativeTime(startedAt, now)}`,
-)}${row('Database', html`${monitor.path() ?? settings.database}`)}${monitor.outputs().map((output) => renderOutput(output, now))}</dl></section>`;
+)}${row('Database', html`${path ?? settings.database}`)}${outputs.map((output) => renderOutput(output, now))}</dl></section>`;
 }
 
-function renderSession({ failure, token }: Partial<LiveState>, now: number): Html {
+function renderSession({ failure, token, now }: State): Html {
   if (failure !== undefined)
     return html`<span class="bad">${describeFailure(failure)}</span><small>next try ${relativeTime(failure.until, now, 'until')}</small>`;
   if (token === undefined) return html`no token`;

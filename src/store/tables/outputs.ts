@@ -7,7 +7,14 @@ import { outputs } from '../schema.ts';
 export type OutputRow = typeof outputs.$inferSelect;
 export type OutputName = OutputRow['name'];
 
-const WELL = { failed_attempts: 0, failing_since: null, last_error: null, next_attempt_at: null, refused: false };
+/** An output that does not fail. */
+export const WELL = {
+  failed_attempts: 0,
+  failing_since: null,
+  last_error: null,
+  next_attempt_at: null,
+  refused: false,
+};
 
 export type OutputRows = ReturnType<typeof createOutputRows>;
 
