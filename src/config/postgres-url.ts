@@ -81,15 +81,19 @@ function parseUrl(text: string, name: string): URL {
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
     throw settingsError(`${name} is not the URL of a PostgreSQL database`, `write one such as ${EXAMPLE}`);
   if (hasStrayAt(url))
-    throw settingsError(`${name} has an @ behind its host`, 'write / as %2F, ? as %3F and # as %23 in the password');
+    throw settingsError(
+      `${name} has an @ behind its host`,
+      'write / as %2F, ? as %3F and # as %23 in the password, and @ as %40 elsewhere',
+    );
   if (url.href.includes('#')) throw settingsError(`${name} has a # that is not encoded`, 'write it as %23');
   if (isEncoded(url.href)) return url;
   throw settingsError(`${name} has a % that encodes nothing`, 'write it as %25');
 }
 
 /** A password with a /, ? or # ends the host too early: parts of it would be taken for something that may be shown. */
-function hasStrayAt({ pathname, searchParams, hash }: URL): boolean {
-  return [pathname, hash, ...searchParams.keys()].some((part) => part.includes('@'));
+function hasStrayAt({ pathname, search, hash }: URL): boolean {
+  // Users of some hosted servers have an @ in their name.
+  return (pathname + search.replace(/(?<=[?&])user=[^&]*/, '') + hash).includes('@');
 }
 
 function isEncoded(text: string): boolean {

@@ -16,6 +16,9 @@ export function toMirrorError(error: unknown, target: MirrorTarget): unknown {
   });
 }
 
+/** A server may send megabytes; what it says is stored and shown. */
+const LONGEST_TEXT = 500;
+
 const LIMITS: Readonly<Record<string, string>> = {
   'timeout expired': 'no connection within 10 s',
   'Query read timeout': 'no answer within 65 s',
@@ -23,7 +26,7 @@ const LIMITS: Readonly<Record<string, string>> = {
 
 function describe(error: Error): string {
   const code = codeOf(error);
-  const text = LIMITS[error.message] ?? error.message;
+  const text = LIMITS[error.message] ?? error.message.slice(0, LONGEST_TEXT);
   // A refused connection to a name with several addresses has no message of its own.
   if (text === '') return code || error.name;
   return code === '' || text.includes(code) ? text : `${text} (${code})`;

@@ -2,7 +2,7 @@ import { KilledError, RefusedError, RunError, SettingsError, toRunError } from '
 import type { WorkerEvent } from '../events.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import { type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
+import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
 import { createStreak } from '../streak.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -44,14 +44,18 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
   const sleeper = createWakeableSleep(clock);
   const streak = createStreak(clock, 'failed attempt');
   let isWanted = false;
+  let isStored = true;
   /** What the row in `outputs` should be. */
-  let row: OutputRow = { ...WELL, name, label: '', seq: null, done_at: null, fed_by: 'worker' };
+  let row: OutputRow = { ...NOTHING_DONE, name, label: '', fed_by: 'worker' };
 
   const firstWaitMs = (): number => (row.failed_attempts > 0 ? 0 : (output.dueInMs?.(row.done_at) ?? 0));
-  /** If the row cannot be written now, it is written with its next change. */
+  /** If the row cannot be written now, it is written after the next step. */
   const put = (values: Partial<OutputRow>): Promise<void> => {
     row = { ...row, ...values };
-    return store.write(() => store.outputs.update(name, row)).catch(() => undefined);
+    const note = (isDone: boolean) => () => {
+      isStored = isDone;
+    };
+    return store.write(() => store.outputs.update(name, row)).then(note(true), note(false));
   };
   const succeed = async (note: string | null): Promise<void> => {
     const now = clock.now();
@@ -61,7 +65,7 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     const isNote = note !== row.last_error && row.failed_attempts === 0;
     if (note !== null && isNote) log.warn(line, `${title} at ${row.label}: ${note}`);
     const isOld = row.done_at === null || now - Date.parse(row.done_at) >= output.recordEveryMs;
-    if (isOld || isNote || row.failed_attempts > 0)
+    if (isOld || isNote || !isStored || row.failed_attempts > 0)
       await put({ ...WELL, last_error: note, done_at: formatTimestamp(now) });
   };
   const fail = async (error: RunError): Promise<number> => {
@@ -86,7 +90,8 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     isWanted = false;
     const begun = clock.monotonic();
     try {
-      row = { ...row, label: output.label() };
+      const label = output.label();
+      if (label !== row.label) row = { ...row, ...NOTHING_DONE, label };
       const note = await output.step(end, (seq) => {
         if (seq !== row.seq) void put({ seq });
       });

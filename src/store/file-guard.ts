@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
 import { toDatabaseError } from './database-error.ts';
 import { inodeOf } from './database-file.ts';
-import { copyRemoved, writeBack } from './rescue.ts';
+import { copyRemoved, placeOf, writeBack } from './rescue.ts';
 
 /**
  * What became of the file of an open database: `same`; `moved`: it has another name now; `removed`: it has none any
@@ -26,6 +26,7 @@ export function createFileGuard(client: Database.Database) {
   let known = readContent(fd);
   let loss: DatabaseError | undefined;
   let savedIn: string | undefined;
+  let lastFate: Fate = 'same';
 
   const findFate = (): Fate => {
     if (!isSame('')) return fstatSync(fd).nlink === 0 ? 'removed' : 'moved';
@@ -37,6 +38,8 @@ export function createFileGuard(client: Database.Database) {
   };
   const findLoss = (isLast: boolean): DatabaseError | undefined => {
     const fate = findFate();
+    const isNew = fate !== lastFate;
+    lastFate = fate;
     if (fate === 'same') {
       loss = savedIn = undefined;
       // If -shm was deleted, new connections create another, and share neither locks nor the WAL index with ours.
@@ -44,8 +47,10 @@ export function createFileGuard(client: Database.Database) {
       return lost === undefined ? undefined : goneError(`WAL ${path}${lost}`, 'has lost its WAL', FIX_LOST_WAL);
     }
     // Another program that reads can keep the WAL from being written back; a copy that failed is tried again at the end.
-    if (fate === 'moved') savedIn ??= writeBack(client, fd);
-    if (fate === 'removed' && (loss === undefined || isLast)) savedIn ??= copyRemoved(client, fd);
+    // It may be moved again, or removed after that.
+    if (fate === 'moved') savedIn = savedIn === undefined ? writeBack(client, fd) : placeOf(fd);
+    if (fate === 'removed' && isNew) savedIn = copyRemoved(client, fd);
+    if (fate === 'removed' && isLast) savedIn ??= copyRemoved(client, fd);
     loss = fate === 'overwritten' ? overwrittenError(path) : removedError(path, savedIn);
     return loss;
   };

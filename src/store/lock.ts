@@ -61,10 +61,12 @@ function takeLock(file: string, path: string, owner: LockOwner): HeldLock {
     const lock = tryLock(file, path, owner);
     if (lock !== undefined) return lock;
   }
-  throw new LockedError(`The lock of ${path} keeps changing owners; another worker seems to restart all the time.`);
+  throw new LockedError(
+    `The lock of ${path} cannot be taken: another program has ${file} open, or another worker restarts all the time.`,
+  );
 }
 
-/** Undefined if the file was deleted while it was being locked. */
+/** Undefined if the file was deleted, or read by another program, while it was being locked. */
 function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undefined {
   for (const name of [file, `${file}-journal`]) assertRegularFile(name);
   const db = explainErrors(file, () => new Database(file, { timeout: TIMEOUT_MS }));
@@ -82,6 +84,8 @@ function tryLock(file: string, path: string, owner: LockOwner): HeldLock | undef
     db.close();
     const failure = toDatabaseError(error, file);
     if (!failure.busy) throw describeDamage(failure, file);
+    // It was just released, or another program reads the file.
+    if (holdsLock(file) === false) return undefined;
     throw new LockedError(
       `Another worker holds the database ${path}: ${describeOwner(file)}. Only one may write it: stop that worker first, or have it poll now with league-sync poll.`,
     );

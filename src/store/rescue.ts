@@ -13,6 +13,11 @@ function attempt<T>(work: () => T): T | undefined {
 /** Writes the WAL to a file that was moved. Returns where that file is now; undefined if the WAL stays. */
 export function writeBack(db: Database.Database, fd: number): string | undefined {
   if (attempt(() => db.pragma('wal_checkpoint(TRUNCATE)', { simple: true })) !== 0) return undefined;
+  return placeOf(fd);
+}
+
+/** Where an open file is that was moved. */
+export function placeOf(fd: number): string {
   return attempt(() => readlinkSync(`/proc/self/fd/${fd}`)) ?? 'that file, under its new name';
 }
 

@@ -201,7 +201,14 @@ describe('an output that fails', () => {
     await fail();
     expect(row()).toMatchObject({ seq: 3, failed_attempts: 5, failing_since: '2026-11-01T00:00:00.000Z' });
     await createFollower(makeOutput({ label: () => 'other' }), { store, clock, log: log.log }).open(stop.signal.signal);
-    expect(row()).toMatchObject({ label: 'other', seq: 3, failed_attempts: 0, failing_since: null, last_error: null });
+    expect(row()).toMatchObject({
+      label: 'other',
+      seq: null,
+      done_at: null,
+      failed_attempts: 0,
+      failing_since: null,
+      last_error: null,
+    });
   });
 
   it('goes on while the database cannot be written, and its row is right as soon as that is over', async () => {
@@ -216,6 +223,14 @@ describe('an output that fails', () => {
     await clock.advance(2_000);
     await fail();
     expect(row()).toMatchObject({ failed_attempts: 3 });
+    // Nor may the end of a failure stay unwritten.
+    execute(path, trigger);
+    await clock.advance(3_000);
+    await succeed(1);
+    execute(path, 'DROP TRIGGER blocked');
+    await clock.advance(HOUR);
+    await succeed();
+    expect(row()).toMatchObject({ failed_attempts: 0, seq: 1 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { addSettings, type SimulatedBench, setUp } from '../support/bench.ts';
-import { expectMirrored } from './compare.ts';
+import { ALL_RELATIONS, expectMirrored } from './compare.ts';
 import type { Postgres } from './postgres.ts';
 
 /** Starts are slow on a busy machine. */
@@ -26,11 +26,16 @@ export async function mirroredSeq({ query }: Postgres): Promise<number> {
   return Number(rows[0]?.seq ?? 0);
 }
 
-/** Waits until the mirror has all changes of the file and the last run, and compares everything. */
-export async function expectToFollow(bench: SimulatedBench, postgres: Postgres, patience = SLOW): Promise<void> {
+/** Waits until the mirror has all changes of the file, and compares, by default everything. */
+export async function expectToFollow(
+  bench: SimulatedBench,
+  postgres: Postgres,
+  patience = SLOW,
+  relations = ALL_RELATIONS,
+): Promise<void> {
   // A poll may have changes while this waits.
   await expect.poll(async () => lastSeq(bench) - (await mirroredSeq(postgres)), patience).toBe(0);
   await expect
-    .poll(() => expectMirrored(bench.database, postgres.query).then(() => 'equal', String), patience)
+    .poll(() => expectMirrored(bench.database, postgres.query, { relations }).then(() => 'equal', String), patience)
     .toBe('equal');
 }

@@ -101,6 +101,19 @@ describe.each(Array.from({ length: REPETITIONS }, (_, index) => index + 1))('tim
     });
   });
 
+  it('whose file was moved, moved again and then deleted is in a copy beside its place, which the log names', async () => {
+    const { bench, worker } = await startWorker();
+    const [first, second] = ['first.db', 'second.db'].map((name) => join(bench.folder, name)) as [string, string];
+    renameSync(bench.database, first);
+    await eventually('the worker names the first place', () => savedPlace(worker) === first);
+    renameSync(first, second);
+    rmSync(second);
+    expect((await worker.stop()).code).toBe(0);
+    const saved = savedPlace(worker);
+    expect(saved).toBe(`${bench.database}.saved`);
+    expect([changesIn(saved), isSound(saved)]).toEqual([[{ n: REPORTED }], SOUND]);
+  });
+
   it('whose file was moved just before a kill is complete once it is put back, and no new one takes its place', async () => {
     const { bench, worker } = await startWorker();
     renameSync(bench.database, `${bench.database}.moved`);

@@ -35,6 +35,7 @@ describe('the settings of the mirror', () => {
     ['postgresql://user:secret-word@db/leagues?sslmode=always', 'sslmode is not valid'],
     ['postgresql://user:12/secret-word@db/leagues', 'an @ behind its host'],
     ['postgresql://user:12?secret-word@db/leagues', 'an @ behind its host'],
+    ['postgresql://user:12?host=secret-word@db/leagues', 'an @ behind its host'],
     ['postgresql://user:12#secret-word@db/leagues', 'an @ behind its host'],
     ['postgresql://user:secret-word@db/leagues#', 'a # that is not encoded'],
     ['postgresql://user:secret-word@db/%zz', 'a % that encodes nothing'],

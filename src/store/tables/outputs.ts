@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { and, eq, ne, notInArray, or } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { withSecondWriter } from '../connection.ts';
+import { readLockStatus } from '../lock.ts';
 import { outputs } from '../schema.ts';
 
 export type OutputRow = typeof outputs.$inferSelect;
@@ -16,6 +17,9 @@ export const WELL = {
   refused: false,
 };
 
+/** An output of which nothing is known yet. */
+export const NOTHING_DONE = { ...WELL, seq: null, done_at: null };
+
 export type OutputRows = ReturnType<typeof createOutputRows>;
 
 /** How far each output is: what follows the database, such as the webhook, and is set. */
@@ -29,7 +33,7 @@ export function createOutputRows(client: Database.Database) {
   return {
     find: selectOne,
     update,
-    /** Adds the row of an output. An output that leads elsewhere than before forgets how it failed. */
+    /** Adds the row of an output. Of one that leads elsewhere than before, nothing is known. */
     open: (
       name: OutputName,
       label: string,
@@ -38,7 +42,7 @@ export function createOutputRows(client: Database.Database) {
     ): void => {
       const found = selectOne(name);
       if (found === undefined) db.insert(outputs).values({ name, label, seq, fed_by }).run();
-      else update(name, { label, fed_by, ...(found.label === label ? {} : WELL) });
+      else update(name, { label, fed_by, ...(found.label === label ? {} : { ...NOTHING_DONE, seq }) });
     },
     /** Forgets how the output failed. */
     clear: (name: OutputName): void => update(name, WELL),
@@ -62,11 +66,11 @@ export function createOutputRows(client: Database.Database) {
   };
 }
 
-/** Writes the row of a mirror that no worker writes, if that is possible now. */
+/** Writes the row of a mirror that no worker writes now, if that is possible. */
 export function recordMirror(path: string, label: string, change: (rows: OutputRows) => void): void {
   const record = (client: Database.Database): void => {
     const rows = createOutputRows(client);
-    if (rows.find('mirror')?.fed_by === 'worker') return;
+    if (rows.find('mirror')?.fed_by === 'worker' && readLockStatus(path).state !== 'none') return;
     rows.open('mirror', label, null, 'command');
     change(rows);
   };
