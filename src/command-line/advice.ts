@@ -1,4 +1,5 @@
-const COMMANDS = 'accept-removals|backup|changes|check|demo|mirror|poll|profile|query|run|simulate|status|sync|webhook';
+const COMMANDS =
+  '--help|accept-removals|backup|changes|check|demo|mirror|poll|profile|query|run|simulate|status|sync|webhook';
 const ADVICE = new RegExp(`(?<!npx |[\\w/.-])league-sync(?= (?:${COMMANDS})\\b)`, 'g');
 
 /**

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
@@ -98,10 +98,13 @@ function openExisting(path: string, options: Database.Options): Database.Databas
 
 /** A worker writes its lock file when it starts, and deletes it when it stops. On a full disk the lock file stays empty. */
 export function missingError(path: string): DatabaseError {
-  if (statSync(`${path}.lock`, { throwIfNoEntry: false })?.size)
+  if (statSync(`${path}.lock`, { throwIfNoEntry: false })?.size) {
+    const saved = `${path}.saved`;
+    const place = existsSync(saved) ? `mv ${saved} ${path}` : 'the log of the worker says where all that it held is';
     return new DatabaseError(`The database ${path} is gone: a worker has used it and has not been stopped since.`, {
-      fix: 'put it back; the log of the worker says where all that it held is, and the worker must be restarted',
+      fix: `stop the worker, put the database back (${place}), and start the worker`,
     });
+  }
   const fix = 'check LEAGUE_SYNC_DATABASE or --database, or start the worker, which creates it';
   return new DatabaseError(`There is no database at ${path}.`, { fix });
 }

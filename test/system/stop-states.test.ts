@@ -45,6 +45,7 @@ describe('a worker that is stopped', () => {
   it('within its first login says that the poll was interrupted, too', async () => {
     const bench = await setUp({ faults: ['hang'] });
     const worker = bench.start(['run']);
+    await worker.waitForLog(({ msg }) => /^worker started/.test(String(msg)));
     await eventually('the login hangs', () => bench.simulator.requests.length === 1);
     const words = wordsOf(await expectCleanStop(bench, worker));
     expect(words.filter((line) => !line.startsWith('login '))).toEqual(POLL_END);

@@ -3,7 +3,7 @@ import { toRunError } from '../../errors.ts';
 import { readDays } from '../../store/queries/changed-polls.ts';
 import { createFreshTime } from '../../store/queries/fresh-time.ts';
 import { readIssues } from '../../store/queries/issues.ts';
-import { createFacetCounter } from '../../store/queries/leagues.ts';
+import type { createFacetCounter } from '../../store/queries/leagues.ts';
 import { selectRuns } from '../../store/queries/overview.ts';
 import type { Read, State } from '../monitor.ts';
 import { renderPolls as renderChangedPolls } from './change-list.ts';
@@ -23,8 +23,7 @@ const MAX_FIELDS = 2;
 
 type HomeData = ReturnType<ReturnType<typeof createReader>>;
 
-export function createReader(read: Read) {
-  const countFacets = createFacetCounter();
+export function createReader(read: Read, countFacets: ReturnType<typeof createFacetCounter>) {
   const readFreshTime = createFreshTime(read);
   return (now: number) => {
     try {

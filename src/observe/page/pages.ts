@@ -22,8 +22,8 @@ const MAX_SEARCH_LENGTH = 100;
  */
 export function createPages(monitor: Monitor, clock: Clock) {
   const { read } = monitor;
-  const readHome = createReader(read);
   const countFacets = createFacetCounter();
+  const readHome = createReader(read, countFacets);
   const respond = (info: PageInfo, main: Html) => renderPage(info, main, monitor.state());
   const missing = (title: string, text: string, up = './'): Response =>
     respond({ title, status: 404, up }, html`<h1 data-part="missing">${text}</h1>`);
