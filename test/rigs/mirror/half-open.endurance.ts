@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPostgres, skipWithoutPostgres } from '../../postgres/postgres.ts';
+import { connectAs, createPostgres, skipWithoutPostgres } from '../../postgres/postgres.ts';
 import { change, expectToFollow } from '../../postgres/worker.ts';
 import { addSettings, setUp } from '../../support/bench.ts';
 import { openRelay } from './half-open.ts';
@@ -20,12 +20,14 @@ describe('a connection to the mirror over which nothing arrives any more', () =>
     await expectToFollow(bench, postgres);
     change(bench, 5, 7);
     // The connection is cut while it waits for an answer.
-    const locked = postgres.query('DO $$ BEGIN LOCK TABLE league_sync.mirror_state; PERFORM pg_sleep(4); END $$');
+    const other = await connectAs(postgres.port, postgres.name);
+    await other.query('BEGIN; LOCK TABLE league_sync.mirror_state');
     worker.send('SIGHUP');
-    await expect.poll(() => postgres.query(WAITING)).toHaveLength(1);
+    await expect.poll(() => postgres.query(WAITING), { timeout: 20_000, interval: 50 }).toHaveLength(1);
     relay.cut();
     relay.heal('silent');
-    await locked;
+    await other.query('ROLLBACK');
+    await other.end();
     const warned = () => worker.log().find(({ level }) => level === 40);
     await expect.poll(warned, { timeout: 90_000, interval: 500 }).toMatchObject({
       msg: expect.stringMatching(/cannot be used: no answer within 65 s\..+polls continue/),

@@ -8,7 +8,7 @@ import { childrenOf, expectHoldsNoMore, type Look } from './sample.ts';
 import { SEED, type Soak, soak } from './soak.ts';
 
 const MB = 2 ** 20;
-const POLLS = unlessAll(1_500, 5_000);
+const POLLS = unlessAll(1_000, 5_000);
 /** Polls until code is compiled and caches are full. */
 const SETTLED = 500;
 const LARGEST_HEAP_GROWTH_BYTES = 5 * MB;

@@ -5,7 +5,7 @@ import { describeInjection, type Injection } from './syscall.ts';
 const LANES = 4;
 
 /** The maximum per kind unless all are requested, which takes hours. */
-const MOST_TRIED = 4;
+const MOST_TRIED = 3;
 
 /**
  * Chooses the calls to fail out of `count`: at even distances from a random first one, or from the one in TEST_SEED;
