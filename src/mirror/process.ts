@@ -31,7 +31,7 @@ const MAX_SILENCE_MS = 15_000;
 const MAX_HEAP_MB = 256;
 
 /**
- * Does everything that talks to PostgreSQL in a process of its own: whatever a server sends costs at most that process,
+ * Does everything that talks to PostgreSQL in a process of its own: anything that a server sends costs at most that process,
  * and while there is nothing to do, a mirror takes no memory. Rejects with a RunError, which is a RefusedError if a
  * person must do something first, a SettingsError, or the signal's reason.
  */

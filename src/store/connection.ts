@@ -2,7 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DatabaseError } from '../errors.ts';
 import { explainErrors, toDatabaseError } from './database-error.ts';
-import { APPLICATION_ID, assertHeaderOurs, assertOurs, assertRegularFile, isRegularFile } from './database-file.ts';
+import {
+  APPLICATION_ID,
+  assertHeaderOurs,
+  assertOurs,
+  assertRegularFile,
+  isRegularFile,
+  quoteForShell,
+} from './database-file.ts';
 import { closeKeepingReadable, enableWal, leaveWalMode } from './wal.ts';
 
 /** Short, since SQLite blocks the event loop while it waits for a lock. Longer waits are asynchronous, in busy.ts. */
@@ -100,7 +107,9 @@ function openExisting(path: string, options: Database.Options): Database.Databas
 export function missingError(path: string): DatabaseError {
   if (statSync(`${path}.lock`, { throwIfNoEntry: false })?.size) {
     const saved = `${path}.saved`;
-    const place = existsSync(saved) ? `mv ${saved} ${path}` : 'the log of the worker says where all that it held is';
+    const place = existsSync(saved)
+      ? `mv ${quoteForShell(saved)} ${quoteForShell(path)}`
+      : 'the log of the worker says where all that it held is';
     return new DatabaseError(`The database ${path} is gone: a worker has used it and has not been stopped since.`, {
       fix: `stop the worker, put the database back (${place}), and start the worker`,
     });

@@ -116,7 +116,7 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-function quoteForShell(text: string): string {
+export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

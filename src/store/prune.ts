@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** How many rows one transaction reads: it takes some 5 ms, in which the worker answers nobody. */
+/** How many rows one transaction reads: it takes some 5 ms, in which the worker answers no request. */
 const SLICE_ROWS = 1_000;
 
 /**

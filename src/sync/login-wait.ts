@@ -13,7 +13,7 @@ export function findLoginWait(earlier: readonly LastingFailure[], reasonAt: numb
   if (last === undefined) return undefined;
   const at = Date.parse(last.at);
   const until = at + exponentialDelayMs(earlier.length, LASTING_FAILURE.initialMs, LASTING_FAILURE.maxMs);
-  // If the clock was set back, nobody knows how much of the wait is left.
+  // If the clock was set back, it is unknown how much of the wait is left.
   if (reasonAt > at || now < at || now >= until) return undefined;
   const next = `Nothing was sent; the next try may be made at ${formatTimestamp(until)}, or at once if the secret file or .env changes, or at a terminal.`;
   const httpStatus = last.http_status ?? undefined;

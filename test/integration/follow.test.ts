@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DatabaseError, KilledError, RefusedError, RunError, SettingsError, StoppedError } from '../../src/errors.ts';
 import { createFollower, type Follower, type Output } from '../../src/outputs/follow.ts';
 import type { Store } from '../../src/store/store.ts';
+import { recordMirror } from '../../src/store/tables/outputs.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
 import { createAppendOutput } from '../support/append-output.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
@@ -311,4 +312,11 @@ it('only the outputs that are set keep their rows, and a mirror that a command w
   store.outputs.open('mirror', 'somewhere');
   store.outputs.keepOnly([]);
   expect(names()).toEqual([]);
+});
+
+it('the command mirror corrects the row of a worker that no longer runs', () => {
+  store.outputs.open('mirror', 'elsewhere');
+  store.outputs.fail('mirror', '2026-11-01T00:00:00.000Z', { last_error: 'No route.' });
+  recordMirror(path, 'here', (rows) => rows.succeed('mirror', { seq: 9, done_at: '2026-11-02T00:00:00.000Z' }));
+  expect(row()).toMatchObject({ label: 'here', seq: 9, failed_attempts: 0, last_error: null, fed_by: 'command' });
 });

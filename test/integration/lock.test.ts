@@ -178,3 +178,15 @@ describe('the lock file and older versions', () => {
     await worker.end();
   });
 });
+
+it('a program that reads the lock file is not taken for the worker that it names', () => {
+  using folder = makeFolder();
+  const path = makeDatabase(folder);
+  leaveLock(path, { ...self, pid: 2 ** 22 });
+  withDatabase(`${path}.lock`, (reader) => {
+    reader.exec('BEGIN; SELECT * FROM holder');
+    expect(() => acquireLock(path, self)).toThrow(`another program has ${path}.lock open`);
+    expect(readLockStatus(path)).toEqual({ state: 'none' });
+  });
+  using _lock = acquireLock(path, self);
+});

@@ -108,6 +108,9 @@ describe.each(Array.from({ length: REPETITIONS }, (_, index) => index + 1))('tim
     await eventually('the worker names the first place', () => savedPlace(worker) === first);
     renameSync(first, second);
     rmSync(second);
+    await eventually('a copy is made', () => savedPlace(worker) === `${bench.database}.saved`);
+    const { stderr } = await bench.run(['status']);
+    expect(stderr).toContain("mv 'data/leagues.db.saved' 'data/leagues.db'");
     expect((await worker.stop()).code).toBe(0);
     const saved = savedPlace(worker);
     expect(saved).toBe(`${bench.database}.saved`);

@@ -9,6 +9,7 @@ it.each([
     'start one with npx league-sync run, or poll with npx league-sync sync',
   ],
   ['league-sync accept-removals shows them', 'npx league-sync accept-removals shows them'],
+  ['(see league-sync --help)', '(see npx league-sync --help)'],
   ['npx league-sync check', 'npx league-sync check'],
   ['league-sync: cannot be used', 'league-sync: cannot be used'],
   ['systemctl reload league-sync', 'systemctl reload league-sync'],

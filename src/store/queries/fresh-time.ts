@@ -46,7 +46,7 @@ const LAST_BEFORE = `SELECT id FROM runs WHERE kind = 'leagues' AND added + chan
   AND finished_at < ? ORDER BY finished_at DESC LIMIT 1`;
 const RUNS_AFTER = `SELECT id, kind, outcome, started_at, finished_at, stale_at, error_message FROM runs
   WHERE id > ? ORDER BY id LIMIT ?`;
-/** Read at once, which takes some 10 ms: meanwhile the worker answers nobody. */
+/** Read at once, which takes some 10 ms: meanwhile the worker answers no request. */
 const MAX_ROWS = 10_000;
 
 /**
