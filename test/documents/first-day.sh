@@ -107,12 +107,10 @@ find_deleted_file() {
   says 0 'unchanged' -- poll
   rm data/leagues.db
   within 5 grep -q 'nothing new is written' "$work/run.log"
-  says 1 'is gone' 'the log of the worker' -- check
-  says 74 'is gone' 'the log of the worker' -- status
+  says 1 'is gone' "put the database back (mv '" -- check
+  says 74 'is gone' "put the database back (mv '" -- status
   stop_worker
-  local saved
-  saved=$(grep -oP 'all that it held is in \K[^\s";]+' "$work/run.log" | tail -n 1)
-  mv "$saved" data/leagues.db
+  eval "$(grep -oP '\((?=mv)\K[^)]+' "$work/line" | head -n 1)"
   says 0 '124 leagues' -- status
   start_worker "$(advised)"
   stop_worker
