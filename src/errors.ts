@@ -175,8 +175,11 @@ export function exitCodeOf(error: unknown): number {
 /** Messages of libraries may quote what they were given. */
 const MAX_UNEXPECTED_LENGTH = 300;
 
+/** A SettingsError means that a file with a secret has become unreadable since the start. */
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
+  const [problem] = error instanceof SettingsError ? error.problems : [];
+  if (problem !== undefined) return new RunError('internal', true, `${problem.message}.`, { fix: problem.fix });
   const what = error instanceof Error ? `${error.name}: ${error.message}` : 'an unknown error';
   return new RunError('internal', false, `Unexpected internal error (${what.slice(0, MAX_UNEXPECTED_LENGTH)}).`, {
     cause: error,

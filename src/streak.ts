@@ -1,4 +1,5 @@
 import { RunError } from './errors.ts';
+import type { Log } from './log.ts';
 import { type Clock, formatSecond } from './time/clock.ts';
 import { formatDuration } from './time/duration.ts';
 
@@ -33,6 +34,19 @@ export function createStreak(clock: Clock, noun: string) {
       count = 0;
       lastMessage = undefined;
       return suffix;
+    },
+  };
+}
+
+/** Logs a lasting failure of an output once for each sort of error, and its end once. */
+export function createVoice(log: Log, clock: Clock, levelOfRepeats: 'info' | 'debug' = 'info') {
+  const streak = createStreak(clock, 'failed attempt');
+  return {
+    failed: (error: RunError, line: object, text: string): void =>
+      log[streak.add(error).isNew ? 'warn' : levelOfRepeats]({ ...line, err: error }, text),
+    /** `output`: such as `the mirror at db.example.com`. `wasFailing`: also an earlier worker may have said so. */
+    worked: (line: object, output: string, wasFailing = streak.count() > 0): void => {
+      if (wasFailing) log.info(line, `${output} works again${streak.end()}`);
     },
   };
 }

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { HeartbeatSource } from '../config/credentials.ts';
 import { describeProxy } from '../config/proxy.ts';
-import { RunError, SettingsError, StatusError, TransportError } from '../errors.ts';
+import { StatusError, TransportError, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
 import { sendRequest, splitAddress } from '../http/request.ts';
 import { isSuccess } from '../http/response.ts';
 import type { Log } from '../log.ts';
 import { retry } from '../service/retry.ts';
+import { createVoice } from '../streak.ts';
 import type { RunReport } from '../sync/report.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -35,83 +36,73 @@ export type HeartbeatOptions = {
 const FIRST_WAIT_MS = 4_000;
 const GRACE_MS = 1_000;
 
+export type Heartbeat = ReturnType<typeof createHeartbeat>;
+
 /**
  * Tells a monitoring service when a run of the leagues starts, succeeds or fails, without delaying the run. Sends one
  * message at a time. A newer message cancels the retries of an older one, and replaces messages that wait to be sent.
  */
-export class Heartbeat implements AsyncDisposable {
-  private readonly options: HeartbeatOptions;
-  private readonly closing = new AbortController();
+export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOptions) {
+  const voice = createVoice(log, clock, 'debug');
+  const closing = new AbortController();
   /** Aborts the request in progress. */
-  private readonly shutdown = new AbortController();
-  private superseded = new AbortController();
-  private sending: Promise<void> = Promise.resolve();
-  private isFailing = false;
-  private runId = '';
+  const shutdown = new AbortController();
+  let superseded = new AbortController();
+  let sending: Promise<void> = Promise.resolve();
+  let runId = '';
 
-  constructor(options: HeartbeatOptions) {
-    this.options = options;
-  }
-
-  readonly onEvent: Listener = (event) => {
-    if (event.type === 'runStarted' && event.kind === 'leagues') {
-      this.runId = randomUUID();
-      this.send({ kind: 'start', runId: this.runId });
-    }
-    if (event.type !== 'runEnded' || event.report.kind !== 'leagues') return;
-    if (event.report.outcome !== 'interrupted') this.send({ ...endOf(event.report), runId: this.runId });
-  };
-
-  /** Waits up to 1 s for the request in progress, then aborts it. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.closing.abort();
-    const over = new AbortController();
-    await Promise.race([this.sending, this.options.clock.sleep(GRACE_MS, over.signal).catch(() => undefined)]);
-    over.abort();
-    this.shutdown.abort();
-    await this.sending;
-  }
-
-  private send(message: PingMessage): void {
-    this.superseded.abort();
-    this.superseded = new AbortController();
-    const { signal } = this.superseded;
-    this.sending = this.sending.then(() => this.deliver(message, signal));
-  }
-
-  private async deliver(message: PingMessage, outdated: AbortSignal): Promise<void> {
-    const { ping, host, clock, random, log } = this.options;
-    if (outdated.aborted || this.shutdown.signal.aborted) return;
+  const deliver = async (message: PingMessage, outdated: AbortSignal): Promise<void> => {
+    if (outdated.aborted || shutdown.signal.aborted) return;
     let failure: unknown;
     const attempt = (): Promise<void> =>
-      ping(message, this.shutdown.signal).catch((error: unknown) => {
+      ping(message, shutdown.signal).catch((error: unknown) => {
         failure = error;
         throw error;
       });
     // Disposal or a newer message cancels all further attempts.
-    const deadline = { at: Number.POSITIVE_INFINITY, signal: AbortSignal.any([outdated, this.closing.signal]) };
+    const deadline = { at: Number.POSITIVE_INFINITY, signal: AbortSignal.any([outdated, closing.signal]) };
     try {
       await retry(attempt, { clock, random, deadline, firstWaitMs: FIRST_WAIT_MS });
-      if (this.isFailing) log.info({ host }, `the heartbeat to ${host} works again`);
-      this.isFailing = false;
+      voice.worked({ host }, `the heartbeat to ${host}`);
     } catch {
-      if (this.shutdown.signal.aborted) return;
-      if (!this.isFailing) log.warn({ host }, `the heartbeat to ${host} failed (${reasonOf(failure)})`);
-      this.isFailing = true;
+      if (shutdown.signal.aborted) return;
+      const error = toRunError(failure);
+      voice.failed(error, { host }, `the heartbeat to ${host} failed (${error.what.replace(/\.$/, '')})`);
     }
-  }
-}
-
-function reasonOf(failure: unknown): string {
-  // A SettingsError means that the file with the URL, or the URL in it, cannot be used.
-  if (failure instanceof SettingsError) return failure.problems[0]?.message ?? failure.message;
-  return failure instanceof RunError ? failure.message : 'unexpected error';
+  };
+  const send = (message: PingMessage): void => {
+    superseded.abort();
+    superseded = new AbortController();
+    const { signal } = superseded;
+    sending = sending.then(() => deliver(message, signal));
+  };
+  const onEvent: Listener = (event) => {
+    if (event.type === 'runStarted' && event.kind === 'leagues') {
+      runId = randomUUID();
+      send({ kind: 'start', runId });
+    }
+    if (event.type !== 'runEnded' || event.report.kind !== 'leagues') return;
+    if (event.report.outcome !== 'interrupted') send({ ...endOf(event.report), runId });
+  };
+  return {
+    onEvent,
+    /** Waits up to 1 s for the request in progress, then aborts it. */
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      closing.abort();
+      const over = new AbortController();
+      await Promise.race([sending, clock.sleep(GRACE_MS, over.signal).catch(() => undefined)]);
+      over.abort();
+      shutdown.abort();
+      await sending;
+    },
+  };
 }
 
 export function openHeartbeat({ heartbeat: source }: Pick<Config, 'heartbeat'>, log: Log): Heartbeat | undefined {
   if (source === undefined) return undefined;
   const { host } = source().url;
-  return new Heartbeat({ ping: createHealthchecksClient(source), host, clock: systemClock, random: Math.random, log });
+  const ping = createHealthchecksClient(source);
+  return createHeartbeat({ ping, host, clock: systemClock, random: Math.random, log });
 }
 
 const MAX_TEXT_LENGTH = 10_000;

@@ -1,9 +1,9 @@
-import { KilledError, RefusedError, RunError, SettingsError, toRunError } from '../errors.ts';
+import { KilledError, RefusedError, type RunError, toRunError } from '../errors.ts';
 import type { WorkerEvent } from '../events.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { NOTHING_DONE, type OutputName, type OutputRow, WELL } from '../store/tables/outputs.ts';
-import { createStreak } from '../streak.ts';
+import { createVoice } from '../streak.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { createWakeableSleep } from '../time/wakeable-sleep.ts';
@@ -42,7 +42,7 @@ export type Follower = ReturnType<typeof createFollower>;
 export function createFollower(output: Output, { store, clock, log }: FollowDeps) {
   const { name, title } = output;
   const sleeper = createWakeableSleep(clock);
-  const streak = createStreak(clock, 'failed attempt');
+  const voice = createVoice(log, clock);
   let isWanted = false;
   let isStored = true;
   /** What the row in `outputs` should be. */
@@ -60,8 +60,8 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
   const succeed = async (note: string | null): Promise<void> => {
     const now = clock.now();
     const line = { output: name, label: row.label, seq: row.seq };
-    if (row.failed_attempts > 0) log.info(line, `${title} at ${row.label} works again${streak.end()}`);
-    else log.debug(line, `${title} at ${row.label} is up to date`);
+    log.debug(line, `${title} at ${row.label} is up to date`);
+    voice.worked(line, `${title} at ${row.label}`, row.failed_attempts > 0);
     const isNote = note !== row.last_error && row.failed_attempts === 0;
     if (note !== null && isNote) log.warn(line, `${title} at ${row.label}: ${note}`);
     const isOld = row.done_at === null || now - Date.parse(row.done_at) >= output.recordEveryMs;
@@ -69,14 +69,10 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
       await put({ ...WELL, last_error: note, done_at: formatTimestamp(now) });
   };
   const fail = async (error: RunError): Promise<number> => {
-    const { isNew } = streak.add(error);
     const failed_attempts = row.failed_attempts + 1;
     const [now, waitMs] = [clock.now(), output.retryMs(failed_attempts)];
-    const line = { output: name, label: row.label, failures: failed_attempts, err: error };
-    log[isNew ? 'warn' : 'info'](
-      line,
-      `${error.message} The next attempt is in ${formatDuration(waitMs)}; polls continue`,
-    );
+    const line = { output: name, label: row.label, failures: failed_attempts };
+    voice.failed(error, line, `${error.message} The next attempt is in ${formatDuration(waitMs)}; polls continue`);
     await put({
       failed_attempts,
       failing_since: row.failing_since ?? formatTimestamp(now),
@@ -100,7 +96,7 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
     } catch (error) {
       // Not a failure: a stop ended the step, or killed its process together with the worker (systemd).
       if (end.aborted || (stop.aborted && error instanceof KilledError)) return 0;
-      return await fail(toFailure(error));
+      return await fail(toRunError(error));
     }
   };
   return {
@@ -130,11 +126,4 @@ export function createFollower(output: Output, { store, clock, log }: FollowDeps
       }
     },
   };
-}
-
-/** A file with the address may have become unreadable since the start. */
-function toFailure(error: unknown): RunError {
-  const [problem] = error instanceof SettingsError ? error.problems : [];
-  if (problem === undefined) return toRunError(error);
-  return new RunError('network', true, `${problem.message}.`, { fix: problem.fix });
 }

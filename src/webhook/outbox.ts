@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
+import { NOTHING_DONE } from '../store/tables/outputs.ts';
 import type { Message, WebhookRow } from '../store/tables/webhook.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { LIMITS, makeChangesMessage, makeMessage } from './message.ts';
@@ -108,8 +109,7 @@ export function createOutbox({ store, clock, isStale }: Options) {
     const url_hash = hashOf(url);
     if (url_hash === row.url_hash) return false;
     rows.update({ url_hash, not_before: null, stopped_at: null });
-    outputs.clear('webhook');
-    outputs.update('webhook', { label: url.host });
+    outputs.update('webhook', { ...NOTHING_DONE, label: url.host, seq: row.accepted_seq });
     return true;
   }
 }

@@ -12,6 +12,8 @@ import { signMessage } from './signature.ts';
 /** What came of an attempt to send a message. `gone`: the receiver wants no more messages (410). */
 export type Attempt = {
   readonly outcome: 'accepted' | 'failed' | 'gone';
+  /** The status of the answer, if there was one. */
+  readonly status?: number;
   /** Such as `status 500`. Contains neither the URL nor the body of the response, both of which may hold secrets. */
   readonly what: string;
   /** Whether the receiver may have seen the message. */
@@ -42,6 +44,7 @@ export async function sendMessage(
     const outcome = isSuccess(status) ? 'accepted' : status === 410 ? 'gone' : 'failed';
     return {
       outcome,
+      status,
       isSent: true,
       what: `status ${status}${describeProxy(proxy)}`,
       notBefore: readRetryAfter(response, clock.now()),

@@ -19,7 +19,7 @@ import { createDatabaseWatch } from './database-watch.ts';
 import { type OpenOptions, openWorker, type WorkerResources } from './open.ts';
 import { createRequestWatch } from './request-watch.ts';
 import { createRetention } from './retention.ts';
-import { RunQueue } from './run-queue.ts';
+import { createRunQueue, type RunQueue } from './run-queue.ts';
 import { type Due, runScheduler } from './scheduler.ts';
 import { createWalWatch } from './wal-watch.ts';
 import { createWorkerLog, logClosed } from './worker-log.ts';
@@ -135,7 +135,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
 }
 
 function createQueue({ deps, session, retryAfter }: WorkerResources, { log, signal }: WorkerOptions): RunQueue {
-  return new RunQueue({
+  return createRunQueue({
     poll: {
       leagues: (trigger) => pollLeagues(deps, trigger, signal),
       profile: async (trigger) => (await pollProfile(deps, trigger, signal)).report,

@@ -175,9 +175,9 @@ describe('deliveries', () => {
     await skip(2.5 * HOUR);
     await expect.poll(() => rowOf()?.accepted_seq, SOON).toBe(1);
     expect(new Set(receiver.seen.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
-    expect(lines.map(({ level }) => level)).toEqual(['warn', ...waits.map(() => 'info'), 'info']);
+    expect(lines.map(({ level }) => level)).toEqual(['warn', ...waits.map(() => 'info'), 'debug', 'info']);
     expect(lines[0]?.msg).toMatch(/^the webhook at 127\.0\.0\.1:\d+ failed: status 500; next attempt in 5\.3 s$/);
-    expect(lines.at(-1)).toMatchObject({ failures: 4, msg: expect.stringMatching(/accepts messages again$/) });
+    expect(lines.at(-1)?.msg).toMatch(/ works again; recovered after 4 failed attempts in /);
     expect(events.map((event) => 'outcome' in event && event.outcome)).toEqual([
       ...Array.from({ length: 4 }, () => 'failed'),
       'accepted',
@@ -410,6 +410,16 @@ describe('what becomes of the row', () => {
     await expect.poll(() => rowOf()?.failed_attempts, SOON).toBe(1);
     expect(JSON.stringify(rowOf())).not.toMatch(/scripted-receivers|whsec/);
     expect(rowOf()?.label).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  it('knows of no success at an address that is new, and still how far the receiver is', async () => {
+    const first = await start();
+    addChanges(1);
+    await waitForMessages(1);
+    await expect.poll(() => rowOf()?.done_at, SOON).not.toBeNull();
+    await first.stop();
+    await start({ url: `${receiver.url}&new` });
+    expect(rowOf()).toMatchObject({ accepted_seq: 1, seq: 1, done_at: null });
   });
 
   it('keeps an acceptance in memory while the database cannot be written, and repeats nothing', async () => {

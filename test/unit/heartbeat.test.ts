@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { StatusError, TransportError } from '../../src/errors.ts';
-import { Heartbeat } from '../../src/observe/heartbeat.ts';
+import { createHeartbeat } from '../../src/observe/heartbeat.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createListener } from '../support/heartbeat.ts';
@@ -21,7 +21,7 @@ function createStage() {
   const listener = createListener();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
-  const heartbeat = new Heartbeat({ ping: listener.ping, host: 'hc.example.com', clock, random: () => 1, log });
+  const heartbeat = createHeartbeat({ ping: listener.ping, host: 'hc.example.com', clock, random: () => 1, log });
   /** Reports a run of the leagues from its start to this outcome. */
   const run = async (outcome: RunReport['outcome'], more?: Partial<RunReport>): Promise<void> => {
     heartbeat.onEvent({ type: 'runStarted', kind: 'leagues' });
@@ -121,7 +121,8 @@ describe('a heartbeat that fails', () => {
     answer('take');
     await run('changed');
     await run('changed');
-    expect(lines.slice(1)).toEqual(['the heartbeat to hc.example.com works again']);
+    const end = 'the heartbeat to hc.example.com works again; recovered after 6 failed attempts in 3 min';
+    expect(lines.slice(1)).toEqual([end]);
   });
 
   it('is superseded by the newest message, without those in between', async () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createRetryAfter } from '../../src/http/retry-after.ts';
 import { openLog } from '../../src/log.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
-import { RunQueue } from '../../src/worker/run-queue.ts';
+import { createRunQueue } from '../../src/worker/run-queue.ts';
 import { createTestClock } from '../support/clock.ts';
 import { RUNS } from '../support/league-lists.ts';
 import { makeReport } from '../support/run-report.ts';
@@ -37,7 +37,7 @@ async function play(events: readonly Event[]) {
     await promise;
     return makeReport({ kind: kind, trigger: trigger });
   };
-  const queue = new RunQueue({
+  const queue = createRunQueue({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     retryAfter: createRetryAfter(createTestClock()),
     blockedBy: () => undefined,

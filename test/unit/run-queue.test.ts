@@ -4,7 +4,7 @@ import { CredentialsError, type RunError, StatusError, StoppedError } from '../.
 import { createRetryAfter } from '../../src/http/retry-after.ts';
 import type { RunKind, Trigger } from '../../src/store/tables/runs.ts';
 import type { RunReport } from '../../src/sync/report.ts';
-import { RunQueue } from '../../src/worker/run-queue.ts';
+import { createRunQueue } from '../../src/worker/run-queue.ts';
 import { createTestClock } from '../support/clock.ts';
 import { createTestLog, wordsOf } from '../support/log-lines.ts';
 import { makeReport } from '../support/run-report.ts';
@@ -45,7 +45,7 @@ function createStage() {
     outcomes.push(report.outcome);
     return report;
   };
-  const queue = new RunQueue({
+  const queue = createRunQueue({
     poll: { leagues: poll('leagues'), profile: poll('profile') },
     retryAfter: pause,
     blockedBy: () => against,
@@ -269,7 +269,7 @@ describe('the run queue', () => {
 
   it('continues after a run that rejects', async () => {
     const started: RunKind[] = [];
-    const queue = new RunQueue({
+    const queue = createRunQueue({
       poll: {
         leagues: () => {
           started.push('leagues');

@@ -10,7 +10,7 @@ import type { RunReport } from '../../../src/sync/report.ts';
 import type { RunDeps } from '../../../src/sync/run.ts';
 import { formatTimestamp } from '../../../src/time/clock.ts';
 import { createLoginRecorder } from '../../../src/worker/open.ts';
-import { RunQueue } from '../../../src/worker/run-queue.ts';
+import { createRunQueue } from '../../../src/worker/run-queue.ts';
 import { runScheduler, type ScheduledJob } from '../../../src/worker/scheduler.ts';
 import { isFresh } from '../../../src/worker/worker.ts';
 import { openTestStore } from '../../support/store.ts';
@@ -90,7 +90,7 @@ export async function startWorker(
     fingerprint: FINGERPRINT,
     programVersion: FINGERPRINT,
   };
-  const queue = new RunQueue({
+  const queue = createRunQueue({
     poll: {
       leagues: (trigger) => pollLeagues(deps, trigger, signal),
       profile: async (trigger) => (await pollProfile(deps, trigger, signal)).report,
