@@ -43,9 +43,12 @@ export function readDotenv(): string | undefined {
   }
 }
 
-/** Node would take the line after an empty value that a space follows for the value, and miss the end of a line of CR. */
+/**
+ * Node would take the line after an empty value that a space follows for the value, and miss the end of a line of CR. A
+ * no-break space stays, so that a secret which ends with one is warned of.
+ */
 function trimLines(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/^[^\S\n]+|[^\S\n]+$/gm, '');
+  return text.replaceAll(/\r\n?/g, '\n').replaceAll(/^[^\S\n]+|[ \t\v\f]+$/gm, '');
 }
 
 function ownSettings(source: Environment): Record<string, string> {
@@ -112,7 +115,7 @@ function findOddLine(line: string, environment: Environment): Problem | undefine
   // The caller has emptied every quoted value, so a quote that still precedes text is not closed on its line.
   if (/^\s*["'`](?!["'`])/.test(value))
     return { message: `the quote before the value of ${name} is not closed on its line`, fix: 'close or remove it' };
-  if (/^\s*""\s*[^\s#]/.test(value)) {
+  if (/^\s*""(?:#|\s*[^\s#])/.test(value)) {
     const fix = 'put the value between quotes of a kind that it does not contain (" or \' or `)';
     return { message: `the text behind the closing quote of ${name} is ignored`, fix };
   }

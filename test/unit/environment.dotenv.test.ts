@@ -25,7 +25,6 @@ describe('a line of .env', () => {
     [`${NAME}= # to be filled in`],
     [`${NAME}=abc # see issue#12`],
     [`${NAME}=abc ## a note`],
-    [`${NAME}="abc"#note`],
     [`${NAME}=\n${NAME}=abc`],
     ['HTTPS_PROXY=http://proxy:3128'],
     ['NODE_OPTIONS=--nonsense\nmy.key=a#b\nOTHER="first\nsecond"'],
@@ -48,6 +47,7 @@ describe('a line of .env', () => {
     [`${NAME}="a\\"${SECRET}"`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
     [`${NAME}="a"${SECRET}`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
     [`${NAME}='a\\'${SECRET}'`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
+    [`${NAME}="a"#${SECRET}`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
     [`${NAME}='a' '${SECRET}'`, `line 1: the text behind the closing quote of ${NAME} is ignored`],
     [`${NAME}=a\nX=y\n${NAME}=${SECRET}`, `line 3: ${NAME} is set in line 1, too, which is ignored`],
     [`${NAME}=${SECRET}\n${NAME}=`, `line 2: ${NAME} is set in line 1, too, which is ignored`],
@@ -57,6 +57,10 @@ describe('a line of .env', () => {
     const found = findOddLines(text);
     expect(found.map((fault) => fault.message)).toEqual([`.env, ${message}`]);
     expect(JSON.stringify(found)).not.toContain(SECRET);
+  });
+
+  it('keeps a no-break space at its end, which is warned of with the secret', () => {
+    expect(readSettings({}, `${NAME}=${SECRET}\u00a0 \n`).values).toEqual({ [NAME]: `${SECRET}\u00a0` });
   });
 
   it('with a name in another case gets a suggestion', () => {
