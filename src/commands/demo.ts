@@ -14,6 +14,7 @@ import { type FeedEntry, findRange, readPage } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/sql.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
+import { REAL_SYSTEM } from '../worker/open.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type Block, createNarration } from './demo-text.ts';
@@ -36,6 +37,7 @@ export const demo: Command<{ readonly for?: number }> = async (io, { for: forMs 
   const readChanges = createFeedReader();
   let hadOne = false;
   await runWorker(configFor(simulator.url, io), {
+    system: REAL_SYSTEM,
     log,
     pid: io.pid,
     signal: forMs === undefined ? io.stop : stopAfter(forMs, io.stop),

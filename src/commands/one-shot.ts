@@ -9,7 +9,7 @@ import { describeReport, fieldsOf, type RunReport } from '../sync/report.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { systemClock } from '../time/clock.ts';
 import { logNewFindings } from '../worker/findings-log.ts';
-import { type OpenOptions, openWorker } from '../worker/open.ts';
+import { type OpenOptions, openWorker, REAL_SYSTEM } from '../worker/open.ts';
 import { createLoginLog } from '../worker/worker-log.ts';
 import type { ProcessIO } from './command.ts';
 
@@ -58,9 +58,10 @@ async function runPoll<T>(io: ProcessIO, config: Config, { poll, ...opening }: O
   const log = await io.openLog(isLevelSet ? config.log : { ...config.log, level: 'warn' }, 2);
   const { emit, subscribe } = createEvents(log);
   // The heartbeat is opened before the database, so that it is disposed of after the database is closed.
-  await using heartbeat = openHeartbeat(config, log);
+  await using heartbeat = openHeartbeat(config, { ...REAL_SYSTEM, log });
   const mayLogInSince = loginDueSince(io);
   const options = {
+    system: REAL_SYSTEM,
     log,
     pid,
     signal,

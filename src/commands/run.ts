@@ -2,6 +2,7 @@ import { loadConfig } from '../config/config.ts';
 import { EXIT } from '../errors.ts';
 import { createMirrorProcess } from '../mirror/process.ts';
 import { createCopyProcess } from '../outputs/copy-process.ts';
+import { REAL_SYSTEM } from '../worker/open.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command } from './command.ts';
 
@@ -10,6 +11,7 @@ export const run: Command<unknown> = async (io) => {
   const log = await io.openLog(config.log, 1);
   const { pid, stop: signal, onHangup: onPollNow } = io;
   await runWorker(config, {
+    system: REAL_SYSTEM,
     log,
     pid,
     signal,

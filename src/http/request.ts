@@ -36,6 +36,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** How many addresses of a name may not answer before there is no time left to try the next one. */
 const ADDRESSES_TRIED = 3;
 
+export type SendRequest = typeof sendRequest;
+
 /**
  * Sends one request and reads the whole response; never retries and never follows a redirect. Rejects with a
  * TransportError, a ContractError (body too large or in an encoding that was not requested) or the signal's reason. If

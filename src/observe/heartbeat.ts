@@ -4,13 +4,13 @@ import type { HeartbeatSource } from '../config/credentials.ts';
 import { describeProxy } from '../config/proxy.ts';
 import { StatusError, TransportError, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
-import { sendRequest, splitAddress } from '../http/request.ts';
+import { type SendRequest, sendRequest, splitAddress } from '../http/request.ts';
 import { isSuccess } from '../http/response.ts';
 import type { Log } from '../log.ts';
 import { retry } from '../service/retry.ts';
 import { createVoice } from '../streak.ts';
 import type { RunReport } from '../sync/report.ts';
-import { type Clock, systemClock } from '../time/clock.ts';
+import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 
 export type PingMessage = {
@@ -98,11 +98,15 @@ export function createHeartbeat({ ping, host, clock, random, log }: HeartbeatOpt
   };
 }
 
-export function openHeartbeat({ heartbeat: source }: Pick<Config, 'heartbeat'>, log: Log): Heartbeat | undefined {
+type OpenOptions = Pick<HeartbeatOptions, 'clock' | 'random' | 'log'> & { readonly send?: SendRequest };
+
+export function openHeartbeat(
+  { heartbeat: source }: Pick<Config, 'heartbeat'>,
+  { send, ...options }: OpenOptions,
+): Heartbeat | undefined {
   if (source === undefined) return undefined;
   const { host } = source().url;
-  const ping = createHealthchecksClient(source);
-  return createHeartbeat({ ping, host, clock: systemClock, random: Math.random, log });
+  return createHeartbeat({ ping: createHealthchecksClient(source, { send }), host, ...options });
 }
 
 const MAX_TEXT_LENGTH = 10_000;
@@ -121,7 +125,10 @@ const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 const REFUSED = /^OK \((not found|rate limited)\)/;
 
 /** Reads the URL again for each message, since the file with the URL may change. */
-export function createHealthchecksClient(source: HeartbeatSource, timeoutMs = TIMEOUT_MS): SendPing {
+export function createHealthchecksClient(
+  source: HeartbeatSource,
+  { timeoutMs = TIMEOUT_MS, send = sendRequest }: { timeoutMs?: number; send?: SendRequest | undefined } = {},
+): SendPing {
   return async (message, signal) => {
     const { url, proxy } = source();
     const { text } = message;
@@ -134,7 +141,7 @@ export function createHealthchecksClient(source: HeartbeatSource, timeoutMs = TI
       body: text,
       proxy,
     } as const;
-    const { status, body } = await sendRequest({ ...request, ...limits }, signal).catch((error: unknown) => {
+    const { status, body } = await send({ ...request, ...limits }, signal).catch((error: unknown) => {
       if (!(error instanceof TransportError)) throw error;
       const what = error.code || `no answer within ${formatDuration(timeoutMs)}`;
       throw new TransportError('network', true, `${what}${describeProxy(proxy)}`);

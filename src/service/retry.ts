@@ -13,14 +13,16 @@ export type Deadline = {
 /** Starts a time limit of `ms`. Its signal aborts at the end, or as soon as `stop` aborts. */
 export function startDeadline(clock: Clock, ms: number, stop: AbortSignal): Deadline & Disposable {
   const timeout = new AbortController();
-  const timer = setTimeout(() => {
+  const ended = new AbortController();
+  const end = (): void => {
     const message = `No success within ${formatDuration(ms)} (LEAGUE_SYNC_RUN_TIMEOUT).`;
     timeout.abort(new TransportError('timeout', false, message));
-  }, ms);
+  };
+  clock.sleep(ms, ended.signal).then(end, () => undefined);
   return {
     at: clock.monotonic() + ms,
     signal: AbortSignal.any([stop, timeout.signal]),
-    [Symbol.dispose]: () => clearTimeout(timer),
+    [Symbol.dispose]: () => ended.abort(),
   };
 }
 

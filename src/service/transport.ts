@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { RetryAfterError } from '../errors.ts';
-import { type HttpRequest, sendRequest } from '../http/request.ts';
+import { type HttpRequest, type SendRequest, sendRequest } from '../http/request.ts';
 import type { HttpResponse, ResponseHead } from '../http/response.ts';
 import { type RetryAfter, readRetryAfter } from '../http/retry-after.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
@@ -19,13 +19,14 @@ export type Transport = (request: ServiceRequest, signal: AbortSignal) => Promis
 
 export function createTransport(
   config: Pick<Config, 'baseUrl' | 'proxy' | 'attemptTimeoutMs' | 'maxBodyBytes'>,
+  send: SendRequest = sendRequest,
 ): Transport {
   const { baseUrl, proxy, attemptTimeoutMs: timeoutMs, maxBodyBytes } = config;
   return async ({ path, headers, ...request }, signal) => {
     const url = `${baseUrl}${path}`;
     const accepted = { accept: 'application/json', 'accept-encoding': 'gzip, br' };
     const options = { url, name: `${request.method} ${url}`, proxy, timeoutMs, maxBodyBytes };
-    return { ...(await sendRequest({ ...request, ...options, headers: { ...accepted, ...headers } }, signal)), url };
+    return { ...(await send({ ...request, ...options, headers: { ...accepted, ...headers } }, signal)), url };
   };
 }
 

@@ -1,6 +1,7 @@
 import type { WebhookSource, WebhookTarget } from '../config/webhook.ts';
 import { RunError, SettingsError, StoppedError, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
+import { type SendRequest, sendRequest } from '../http/request.ts';
 import { createRetryAfter } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
@@ -20,6 +21,7 @@ export type DeliveryOptions = {
   /** Whether the leagues are stale. */
   readonly isStale: () => boolean;
   readonly random: () => number;
+  readonly send?: SendRequest;
   readonly log: Log;
   readonly emit: Listener;
 };
@@ -32,7 +34,7 @@ export type Delivery = ReturnType<typeof createDelivery>;
 
 /** Sends messages to the receiver of the webhook, one at a time. Polls never wait for it or fail because of it. */
 function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }: WebhookRow) {
-  const { store, source, clock, random, log, emit } = options;
+  const { store, source, clock, random, log, emit, send = sendRequest } = options;
   const sleeper = createWakeableSleep(clock);
   const voice = createVoice(log, clock);
   /** Of the database, about which the worker's other parts say more. */
@@ -70,7 +72,7 @@ function createDelivery(options: DeliveryOptions, outbox: Outbox, { not_before }
     if (target instanceof SettingsError)
       return { outcome: 'failed', isSent: false, what: target.problems[0]?.message ?? target.message };
     const body = store.read(() => store.webhook.body(id));
-    return body === undefined ? undefined : sendMessage({ id, body }, target, { clock, signal });
+    return body === undefined ? undefined : sendMessage({ id, body }, target, { clock, signal, send });
   };
   const record = (row: WebhookRow, id: string, result: Attempt): void => {
     const { outcome, what, status, notBefore } = result;

@@ -1,7 +1,7 @@
 import { describeProxy } from '../config/proxy.ts';
 import type { WebhookTarget } from '../config/webhook.ts';
 import { TransportError } from '../errors.ts';
-import { sendRequest, splitAddress } from '../http/request.ts';
+import { type SendRequest, sendRequest, splitAddress } from '../http/request.ts';
 import { isSuccess } from '../http/response.ts';
 import { readRetryAfter } from '../http/retry-after.ts';
 import type { Message } from '../store/tables/webhook.ts';
@@ -27,11 +27,18 @@ const MAX_RESPONSE_BYTES = 64_000;
 /** Error codes of connections that never came about. */
 const UNSENT = /^(?!ECONNRESET|EPIPE)E|^UND_ERR_(CONNECT|PRX)|^(CERT|DEPTH|SELF|UNABLE)/;
 
+type SendOptions = {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly send?: SendRequest;
+};
+
 /** Sends a message as Standard Webhooks 1.0.0 describes. Rejects with the signal's reason only. */
 export async function sendMessage(
   { id, body }: Pick<Message, 'id' | 'body'>,
   { url, keys, proxy }: WebhookTarget,
-  { clock, signal, timeoutMs = TIMEOUT_MS }: { clock: Clock; signal: AbortSignal; timeoutMs?: number },
+  { clock, signal, timeoutMs = TIMEOUT_MS, send = sendRequest }: SendOptions,
 ): Promise<Attempt> {
   const { address, headers: authorization } = splitAddress(url);
   const signature = signMessage(id, body, Math.floor(clock.now() / 1_000), keys);
@@ -39,7 +46,7 @@ export async function sendMessage(
   const limits = { timeoutMs, maxBodyBytes: MAX_RESPONSE_BYTES, truncateBody: true, ignoreBodyErrors: true };
   const request = { method: 'POST', url: address.href, name: 'the webhook', headers, body, proxy } as const;
   try {
-    const response = await sendRequest({ ...request, ...limits }, signal);
+    const response = await send({ ...request, ...limits }, signal);
     const { status } = response;
     const outcome = isSuccess(status) ? 'accepted' : status === 410 ? 'gone' : 'failed';
     return {

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { fingerprintOf } from '../config/credentials.ts';
 import { formatProblem, toRunError } from '../errors.ts';
 import type { Listener } from '../events.ts';
+import { type SendRequest, sendRequest } from '../http/request.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Log } from '../log.ts';
 import { createCopyOutput } from '../outputs/copy.ts';
@@ -23,11 +24,17 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import type { RunDeps } from '../sync/run.ts';
 import { assertSameService } from '../sync/same-service.ts';
 import { staleAt } from '../sync/stale-at.ts';
-import { formatTimestamp, systemClock } from '../time/clock.ts';
+import { type Clock, formatTimestamp, systemClock } from '../time/clock.ts';
 
 export type WorkerResources = Awaited<ReturnType<typeof openWorker>>;
 
+/** What the worker takes from the outside besides files: time, chance and the network. A simulation has its own. */
+export type System = { readonly clock: Clock; readonly random: () => number; readonly send: SendRequest };
+
+export const REAL_SYSTEM: System = { clock: systemClock, random: Math.random, send: sendRequest };
+
 export type OpenOptions = {
+  readonly system: System;
   readonly log: Log;
   readonly pid: number;
   readonly command: LockCommand;
@@ -52,10 +59,11 @@ export type OpenOptions = {
  * file, unless another program has it open.
  */
 export async function openWorker(config: Config, options: OpenOptions) {
-  const { log, pid, command, emit } = options;
+  const { log, pid, command, emit, system } = options;
+  const { clock } = system;
   await using stack = new AsyncDisposableStack();
   const path = prepareFolder(config.database);
-  const since = formatTimestamp(systemClock.now());
+  const since = formatTimestamp(clock.now());
   const owner = { pid, host: hostname(), since, command };
   const lock = stack.use(acquireLock(path, owner));
   assertOneName(path);
@@ -71,17 +79,15 @@ export async function openWorker(config: Config, options: OpenOptions) {
   const fingerprint = fingerprintOf(config);
   const recorder = stack.use(createLoginRecorder(store, fingerprint, log));
   const last = store.read(() => store.runs.lastRetryAfter(fingerprint));
-  const connection = createConnection(createTransport(config), {
-    retryAfterLeftMs: remainingMs(last, systemClock.now()),
-    onRetryAfter: recorder.recordRetryAfter,
-  });
+  const stored = { retryAfterLeftMs: remainingMs(last, clock.now()), onRetryAfter: recorder.recordRetryAfter };
+  const connection = createConnection(createTransport(config, system.send), stored, system);
   const onLogin = (login: LoginRecord): void => {
     recorder.recordLogin(login);
     emit({ type: 'login', login });
   };
-  const barredBy = findBar(store, fingerprint, options.mayLogInSince);
+  const barredBy = findBar(store, fingerprint, options);
   const service = stack.use(openService(config, connection, { ...options, barredBy, onLogin }));
-  const { client, drift, secrets, clock, session, retryAfter } = service;
+  const { client, drift, secrets, session, retryAfter } = service;
   const { baseUrl, scope, removalLimit, runTimeoutMs } = config;
   const limits = { scope, removalLimit, runTimeoutMs, staleAt: (now: number) => staleAt(config, now) };
   const settings = { ...limits, baseUrl, serviceMoved, fingerprint, programVersion: findPackage().version };
@@ -100,26 +106,31 @@ export async function openWorker(config: Config, options: OpenOptions) {
 }
 
 /** Why nothing may be sent yet. Leagues can be stored even if the table of logins is damaged. */
-function findBar(store: Store, fingerprint: string, mayLogInSince: number | undefined) {
+function findBar(store: Store, fingerprint: string, { mayLogInSince, system }: OpenOptions) {
   if (mayLogInSince === undefined) return undefined;
   try {
     const failures = store.read(() => store.logins.lastingFailures(fingerprint));
-    return findLoginWait(failures, mayLogInSince, systemClock.now());
+    return findLoginWait(failures, mayLogInSince, system.clock.now());
   } catch {
     return undefined;
   }
 }
 
 async function openDatabase(path: string, lock: Lock, { keepWal }: Config, options: OpenOptions): Promise<Store> {
-  const { copy, log, signal: stop } = options;
+  const {
+    copy,
+    log,
+    signal: stop,
+    system: { clock },
+  } = options;
   const isNew = !holdsDatabase(path);
   let copyingSince = 0;
   const store = await openStore(path, {
     migrations: findPackage().migrations,
-    clock: systemClock,
+    clock,
     stop,
     copyBeforeUpgrade: async (upgrade) => {
-      copyingSince = systemClock.monotonic();
+      copyingSince = clock.monotonic();
       log.info(upgrade, `the database has an older schema: copying it to ${upgrade.copy} before the upgrade`);
       await copy(path, upgrade.copy, { replace: 'earlier', signal: stop });
     },
@@ -132,18 +143,18 @@ async function openDatabase(path: string, lock: Lock, { keepWal }: Config, optio
   if (isNew) log.info({ database: path }, `there was no database at ${path}: created a new one`);
   const { upgrade } = store;
   if (upgrade !== undefined) {
-    const line = { ...upgrade, duration_ms: Math.round(systemClock.monotonic() - copyingSince) };
+    const line = { ...upgrade, duration_ms: Math.round(clock.monotonic() - copyingSince) };
     // Logged as a warning, so that the operator notices the copy and can delete it.
     log.warn(line, `the schema of the database was upgraded; the old database is kept at ${upgrade.copy}`);
   }
   return store;
 }
 
-function createCopyFollower(store: Store, { publish: target }: Config, { copy, log }: OpenOptions) {
+function createCopyFollower(store: Store, { publish: target }: Config, { copy, log, system: { clock } }: OpenOptions) {
   if (target === undefined) return undefined;
   const changedAt = () => store.read(store.runs.lastChangedAt);
-  const output = createCopyOutput({ path: store.path, target, changedAt, copy, clock: systemClock });
-  return createFollower(output, { store, clock: systemClock, log });
+  const output = createCopyOutput({ path: store.path, target, changedAt, copy, clock });
+  return createFollower(output, { store, clock, log });
 }
 
 /** Records logins and each Retry-After in the background; logs failed writes. Disposing waits for pending writes. */
@@ -185,12 +196,16 @@ const OUTPUT_NAMES = ['webhook', 'mirror', 'copy'] as const;
  * Removes the demo mark unless `isDemo`, requests for polls, and the rows of outputs that are not set, and adds
  * `stale_at` to a last good poll of version 0.1.0. Marks unfinished runs as `interrupted` and resolves to their number.
  */
-function prepareRows(store: Store, config: Config, { signal, isDemo = false }: OpenOptions): Promise<number> {
-  const foundAt = formatTimestamp(systemClock.now());
+function prepareRows(
+  store: Store,
+  config: Config,
+  { signal, isDemo = false, system: { clock } }: OpenOptions,
+): Promise<number> {
+  const foundAt = formatTimestamp(clock.now());
   const message = `The worker stopped during this run (killed, crashed or power lost); found at the start on ${foundAt}.`;
   return store.write(() => {
     if (!isDemo) store.removeDemoMark();
-    store.pollRequests.take(systemClock.now());
+    store.pollRequests.take(clock.now());
     store.outputs.keepOnly(OUTPUT_NAMES.filter((name) => config[SETTING_OF[name]] !== undefined));
     const last = store.runs.lastApplied();
     if (last?.finished_at && last.stale_at === null)

@@ -1,13 +1,17 @@
 import { toRunError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
-import { systemClock } from '../time/clock.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** The returned function must be called every second. It takes what `league-sync poll` has asked for. */
-export function createRequestWatch(store: Store, log: Log, onRequest: () => void): () => void {
+export function createRequestWatch(
+  store: Store,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  onRequest: () => void,
+): () => void {
   let isTaking = false;
   const take = async (): Promise<void> => {
-    const isAsked = await store.write(() => store.pollRequests.take(systemClock.now()));
+    const isAsked = await store.write(() => store.pollRequests.take(clock.now()));
     if (isAsked) onRequest();
   };
   return () => {

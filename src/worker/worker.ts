@@ -12,7 +12,7 @@ import { createFollower } from '../outputs/follow.ts';
 import type { CloseResult } from '../store/store.ts';
 import type { RunKind } from '../store/tables/runs.ts';
 import { pollLeagues, pollProfile } from '../sync/poll.ts';
-import { formatSecond, formatTimestamp, systemClock } from '../time/clock.ts';
+import { type Clock, formatSecond, formatTimestamp } from '../time/clock.ts';
 import type { Schedule } from '../time/cron.ts';
 import { openDelivery } from '../webhook/delivery.ts';
 import { createDatabaseWatch } from './database-watch.ts';
@@ -24,7 +24,7 @@ import { type Due, runScheduler } from './scheduler.ts';
 import { createWalWatch } from './wal-watch.ts';
 import { createWorkerLog, logClosed } from './worker-log.ts';
 
-export type WorkerOptions = Pick<OpenOptions, 'log' | 'pid' | 'signal' | 'copy'> & {
+export type WorkerOptions = Pick<OpenOptions, 'system' | 'log' | 'pid' | 'signal' | 'copy'> & {
   readonly mirror: RunMirror;
   /** Registers the handler of SIGHUP. */
   readonly onPollNow: (pollNow: () => void) => void;
@@ -65,12 +65,13 @@ export async function runWorker(config: Config, options: WorkerOptions): Promise
 }
 
 async function work(config: Config, options: WorkerOptions, onClosed: (result: CloseResult) => void): Promise<void> {
-  const { log, signal, demo } = options;
+  const { log, signal, demo, system } = options;
+  const { clock } = system;
   const events = createEvents(log);
-  const staleness = createStaleness(systemClock);
-  const monitor = createMonitor(config, systemClock, staleness);
+  const staleness = createStaleness(clock);
+  const monitor = createMonitor(config, clock, staleness);
   // Opened first and therefore disposed last: its wait for a pending request must not delay closing the database.
-  await using heartbeat = openHeartbeat(config, log);
+  await using heartbeat = openHeartbeat(config, { ...system, log });
   await using resources = await openWorker(config, {
     ...options,
     command: demo === undefined ? 'run' : 'demo',
@@ -78,7 +79,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     isDemo: demo !== undefined,
     onLocked: async () => {
       demo?.prepare();
-      const server = await openStatusServer(config, monitor, events, log);
+      const server = await openStatusServer(config, { monitor, events, clock, log });
       if (server !== undefined) demo?.onPage(server.url);
       return server;
     },
@@ -87,14 +88,14 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
   });
   const { copy, deps, store, session } = resources;
   staleness.open(store.read(store.freshness));
-  const workerLog = createWorkerLog(log, systemClock, deps.scrub);
+  const workerLog = createWorkerLog(log, clock, deps.scrub);
   const walWatch = createWalWatch(store, log);
   const watchers = [demo?.note, heartbeat?.onEvent, copy?.onEvent, staleness.onEvent, monitor.onEvent, walWatch];
   events.subscribe(workerLog, ...watchers);
   const delivery = await openDelivery(
     {
-      ...{ store, log, source: config.webhook, clock: deps.clock },
-      ...{ isStale: staleness.isStale, random: Math.random, emit: events.emit },
+      ...{ ...system, store, log, source: config.webhook },
+      ...{ isStale: staleness.isStale, emit: events.emit },
     },
     signal,
   );
@@ -107,7 +108,7 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     if (queue.request('leagues', 'manual')) log.info(`${asker}: polling now`);
   };
   options.onPollNow(() => pollNow('SIGHUP'));
-  const takeRequests = createRequestWatch(store, log, () => pollNow('league-sync poll'));
+  const takeRequests = createRequestWatch(store, { clock, log }, () => pollNow('league-sync poll'));
   monitor.open({ ...resources, running: () => queue.running() });
   logStart(config, resources, options);
   const jobs = jobsOf(config, queue);
@@ -125,13 +126,17 @@ async function work(config: Config, options: WorkerOptions, onClosed: (result: C
     queue.resume();
     retention.tick();
   };
-  await runScheduler(jobs, { clock: deps.clock, onTick }, signal);
+  await runScheduler(jobs, { clock, onTick }, signal);
   // What the last poll has changed is still published.
-  const grace = setTimeout(() => graceOver.abort(), COPY_GRACE_MS);
+  const done = new AbortController();
+  clock.sleep(COPY_GRACE_MS, done.signal).then(
+    () => graceOver.abort(),
+    () => undefined,
+  );
   await queue.idle();
   polled.abort();
   await Promise.all([renewing, delivering, mirroring, copying]);
-  clearTimeout(grace);
+  done.abort();
 }
 
 function createQueue({ deps, session, retryAfter }: WorkerResources, { log, signal }: WorkerOptions): RunQueue {
@@ -155,21 +160,32 @@ async function openMirror({ mirror: source }: Config, { store, deps }: WorkerRes
   return follower;
 }
 
+type Observed = {
+  readonly monitor: Monitor;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
 /** Rejects with a SettingsError if the server cannot listen on the address. */
-async function openStatusServer({ listen, allowedHosts }: Config, monitor: Monitor, events: Events, log: Log) {
+async function openStatusServer({ listen, allowedHosts }: Config, { monitor, events, clock, log }: Observed) {
   if (listen === 'off') return undefined;
   const [{ startServer }, { createApp }] = await Promise.all([
     import('../observe/server.ts'),
     import('../observe/routes.ts'),
   ]);
-  const app = createApp(monitor, systemClock, log);
+  const app = createApp(monitor, clock, log);
   events.subscribe(app.onEvent);
   const server = await startServer(listen, app.handle, { allowedHosts });
   log.info({ url: server.url }, `status page, probes, metrics: ${server.url}`);
   return server;
 }
 
-function logStart(config: Config, { store, interrupted }: WorkerResources, { log, pid }: WorkerOptions): void {
+function logStart(
+  config: Config,
+  { store, interrupted }: WorkerResources,
+  { log, pid, system: { clock } }: WorkerOptions,
+): void {
   if (interrupted > 0) {
     const runs = `${interrupted} unfinished run${interrupted === 1 ? '' : 's'}`;
     log.warn({ runs: interrupted }, `marked ${runs} of an earlier worker as interrupted`);
@@ -177,7 +193,7 @@ function logStart(config: Config, { store, interrupted }: WorkerResources, { log
   for (const warning of config.warnings) log.warn(formatProblem(warning));
   const { baseUrl: service, proxy, schedule, profileSchedule, scope } = config;
   const { expression, label, timezone } = schedule;
-  const nextTime = schedule.nextTime();
+  const nextTime = schedule.nextTime(clock.now());
   log.info(
     {
       service,
@@ -202,9 +218,15 @@ function jobsOf({ schedule, profileSchedule }: Config, queue: RunQueue) {
   return [job('leagues', schedule), ...(profileSchedule === 'off' ? [] : [job('profile', profileSchedule)])];
 }
 
-function pollAtStart(kind: RunKind, { scope }: Config, { store }: WorkerResources, queue: RunQueue, log: Log): void {
+function pollAtStart(
+  kind: RunKind,
+  { scope }: Config,
+  { store, deps }: WorkerResources,
+  queue: RunQueue,
+  log: Log,
+): void {
   const last = store.read(() => (kind === 'leagues' ? store.runs.lastOfScope(scope) : store.runs.lastProfile()));
-  if (last === undefined || !isFresh(last, systemClock.now())) queue.request(kind, 'start');
+  if (last === undefined || !isFresh(last, deps.clock.now())) queue.request(kind, 'start');
   else
     log.info(
       { kind, last_success_at: last.finished_at },

@@ -20,7 +20,7 @@ type Way = {
 /** Undefined if the ping succeeded, otherwise the message of the error. */
 async function send(message: PingMessage, { url, signal, proxy, timeoutMs = 60_000 }: Way) {
   const through = proxy === undefined ? undefined : { address: proxy, variable: 'http_proxy', label: 'the proxy' };
-  const ping = createHealthchecksClient(() => ({ url: new URL(url), proxy: through }), timeoutMs);
+  const ping = createHealthchecksClient(() => ({ url: new URL(url), proxy: through }), { timeoutMs });
   return ping(message, signal ?? new AbortController().signal).catch((error: unknown) => {
     if (!(error instanceof RunError)) throw error;
     return { what: error.message, passes: error.retryable };

@@ -7,7 +7,7 @@ import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunDeps } from '../../src/sync/run.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { openWorker, type WorkerResources } from '../../src/worker/open.ts';
+import { openWorker, REAL_SYSTEM, type WorkerResources } from '../../src/worker/open.ts';
 import { type Row, readRows } from './database.ts';
 import { type Folder, makeFolder } from './folder.ts';
 import { listLeagues, type Replies, type Service, startService } from './service.ts';
@@ -72,6 +72,7 @@ export async function openBench({ folder, url, settings = {}, clock, copy }: Ben
   const log: string[] = [];
   const stopping = new AbortController();
   const place = await openWorker(loadConfig(readSettings(settingsFor(path, url, settings)), {}), {
+    system: REAL_SYSTEM,
     log: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
     pid: process.pid,
     command: 'run',

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   ContractError,
   CredentialsError,
@@ -228,13 +228,9 @@ describe('a session', () => {
   });
 
   it('times out a login that takes too long', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
-    const { use } = createStage({ loginTakesMs: HOUR });
+    const { use, clock } = createStage({ loginTakesMs: HOUR });
     const failed = rejectionOf(use());
-    vi.advanceTimersByTime(LOGIN_TIMEOUT_MS);
+    await clock.advance(LOGIN_TIMEOUT_MS);
     expect(await failed).toMatchObject({ kind: 'timeout' });
   });
 

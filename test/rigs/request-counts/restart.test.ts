@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Config, loadConfig } from '../../../src/config/config.ts';
 import { readSettings } from '../../../src/config/environment.ts';
 import { StoppedError } from '../../../src/errors.ts';
+import { REAL_SYSTEM } from '../../../src/worker/open.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { grantLogin, startService } from '../../support/service.ts';
@@ -121,6 +122,7 @@ describe('the worker itself', () => {
     const lines: string[] = [];
     let pollNow = (): void => undefined;
     const running = runWorker(config, {
+      system: REAL_SYSTEM,
       log: pino({}, { write: (line: string) => lines.push(line) }),
       pid: process.pid,
       signal: stopping.signal,
