@@ -8,15 +8,15 @@ const SECOND = 1_000;
 const SUITES = {
   /** `npm test`: needs nothing but Node. */
   test: {
-    include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/model/*.test.ts'],
-    longest: ['publish', 'backup', 'changes', 'status', 'model', 'heartbeat'],
+    include: ['test/{unit,integration,e2e}/**/*.test.ts', 'test/rigs/{model,simulation}/*.test.ts'],
+    longest: ['simulation', 'publish', 'backup', 'changes', 'status', 'model', 'heartbeat'],
     maxWorkers: 5,
     testTimeout: 60 * SECOND,
   },
   /** `npm run test:system`: browsers, other tools, root, real clocks, whole processes. */
   system: {
     include: ['test/system/**/*.test.ts', 'test/rigs/**/*.test.ts'],
-    exclude: ['test/rigs/model/**'],
+    exclude: ['test/rigs/{model,simulation}/**'],
     longest: [
       'page-live',
       'proxy',

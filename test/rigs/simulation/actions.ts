@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { findPackage } from '../../../src/package.ts';
+import { acceptRemovals, readHeldRemovals } from '../../../src/store/tables/held-removals.ts';
+import { requestPoll } from '../../../src/store/tables/poll-requests.ts';
+import { moveDeliveries } from '../../../src/webhook/move.ts';
+import { makeLeague } from '../../support/leagues.ts';
+import type { Lives } from './lives.ts';
+import type { Stage } from './stage.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const FAULTS = [
+  ...['down', 'login-down', 'login-refused', 'rate-limit', 'long-pause', 'profile-forbidden', 'redirect', 'always-401'],
+  ...['result-fail', 'not-json', 'empty-list', 'drop-third', 'bad-rows', 'new-field', 'duplicates', 'etag'],
+  ...['born-expired', 'wrong-clock', 'slow', 'cut-body', 'hang', 'webhook-500', 'webhook-410', 'webhook-hang'],
+];
+const MOST_FAULTS = 2;
+const FIRST_LEAGUES = 15;
+const CLOCK_STEPS_MS = [-2 * HOUR, -3_000, 3_000, 90_000, 2 * HOUR, 40 * HOUR];
+
+/** What happens to a worker: by the service, the network, a person, other programs and the machine. */
+export function createActions(stage: Stage, lives: Lives) {
+  const { random, world, judge, note } = stage;
+  const person = createPerson(stage, lives);
+  const other = createOtherProgram(stage, lives);
+  let nextId = 1;
+  const add = () => makeLeague(`l${nextId++}`);
+  world.setLeagues(Array.from({ length: FIRST_LEAGUES }, add));
+
+  const changeList = (): void => {
+    const list = [...world.leagues()];
+    for (let count = random.int(1, 6); count > 0; count -= 1) {
+      const at = random.int(0, list.length + 1);
+      const kind = random.pick(['add', 'change', 'remove']);
+      if (kind === 'add' || list[at] === undefined) list.splice(at, 0, add());
+      else if (kind === 'remove') list.splice(at, 1);
+      else list[at] = { ...list[at], priority: random.int(1, 9), league_name: `League ${random.int(1, 99)}` };
+    }
+    world.setLeagues(list);
+    note(`the list has ${list.length}`);
+  };
+  const switchFault = (): void => {
+    const active = world.switches.active();
+    const isEnd = active.length >= MOST_FAULTS || (active.length > 0 && random.chance(0.5));
+    const name = random.pick(isEnd ? active : FAULTS);
+    world.switches.set(name, !isEnd);
+    note(`${name} ${isEnd ? 'ends' : 'begins'}`);
+  };
+  const setNetwork = (party: 'service' | 'receiver'): void => {
+    world.network[party] = random.pick(['up', 'up', 'up', 'down', 'slow']);
+    note(`the network to the ${party} is ${world.network[party]}`);
+  };
+  const stepClock = (): void => {
+    const ms = random.pick(CLOCK_STEPS_MS);
+    stage.time.step(ms);
+    judge.markStep();
+    note(`the clock steps by ${ms / 1_000} s`);
+  };
+  const weighted: readonly (readonly [number, () => unknown])[] = [
+    [20, changeList],
+    [14, switchFault],
+    [6, () => setNetwork('service')],
+    [4, () => setNetwork('receiver')],
+    [4, lives.kill],
+    [8, () => (lives.isRunning() ? undefined : lives.start())],
+    [4, lives.stop],
+    [4, person.hangUp],
+    [3, person.askForPoll],
+    [3, person.acceptRemovals],
+    [2, person.changePassword],
+    [2, () => world.tokens.revokeAll()],
+    [2, () => person.moveWebhook(random.chance(0.5) ? 'end' : random.int(0, 1 + judge.lastSeq(lives.path())))],
+    [3, stepClock],
+    [3, () => other.occupy(random.int(100, 90_000))],
+    [1, other.refuseChanges],
+    [1, other.allowChanges],
+  ];
+  const drawn = weighted.flatMap(([weight, action]) => Array.from({ length: weight }, () => action));
+  return {
+    /** Does something at random. */
+    act: async (): Promise<void> => {
+      await random.pick(drawn)();
+      await stage.time.settle();
+    },
+    /** Ends all that went wrong. */
+    makePeace: (): void => {
+      note('peace');
+      world.switches.clear();
+      Object.assign(world.network, { service: 'up', receiver: 'up' });
+      other.allowChanges();
+      if (!lives.isRunning()) lives.start();
+    },
+    person,
+  };
+}
+
+/** What an operator does, by the functions of the commands. */
+function createPerson({ clock, during, judge, note, random, setPassword }: Stage, lives: Lives) {
+  const { migrations } = findPackage();
+  const options = () => ({ migrations, clock, stop: new AbortController().signal });
+  const isThere = (): boolean => existsSync(lives.path());
+  const say = (text: string): void => {
+    note(text);
+    judge.markPerson();
+  };
+  return {
+    hangUp: (): void => {
+      say('SIGHUP');
+      lives.pollNow();
+    },
+    askForPoll: async (): Promise<void> => {
+      if (!isThere()) return;
+      say('poll');
+      await during(requestPoll(lives.path(), options()));
+    },
+    acceptRemovals: async (): Promise<void> => {
+      if (!isThere()) return;
+      say('accept-removals');
+      const held = readHeldRemovals(lives.path(), migrations);
+      judge.accept(held.map(({ league_id }) => String(league_id)));
+      await during(acceptRemovals(lives.path(), held, options()));
+    },
+    /** `webhook replay` after a change, or `webhook skip`. */
+    moveWebhook: async (to: number | 'end'): Promise<void> => {
+      if (!isThere()) return;
+      say(`webhook ${to === 'end' ? 'skip' : `replay after ${to}`}`);
+      const moved = await during(moveDeliveries(lives.path(), to, options()));
+      if (moved !== undefined) judge.moveWebhook(to === 'end' ? moved.lastSeq : to);
+    },
+    changePassword: (): void => {
+      say('the password changes');
+      setPassword(`password-${random.int(1_000_000, 9_999_999)}`);
+    },
+  };
+}
+
+const REFUSE =
+  "CREATE TRIGGER IF NOT EXISTS refuse BEFORE INSERT ON league_changes BEGIN SELECT RAISE(ABORT, 'refused'); END";
+const ALLOW = 'DROP TRIGGER IF EXISTS refuse';
+
+/** Another program that writes to the database. */
+function createOtherProgram({ note, pass }: Stage, lives: Lives) {
+  const open = (): Database.Database | undefined =>
+    existsSync(lives.path()) ? new Database(lives.path(), { timeout: 0 }) : undefined;
+  const execute = (sql: string, db = open()): void => {
+    try {
+      db?.exec(sql);
+    } catch {
+      // The worker is just writing, or has not made the tables yet.
+    }
+  };
+  const once = (sql: string): void => {
+    const db = open();
+    execute(sql, db);
+    db?.close();
+  };
+  return {
+    occupy: async (ms: number): Promise<void> => {
+      note(`the database is busy for ${ms} ms`);
+      const db = open();
+      execute('BEGIN IMMEDIATE', db);
+      try {
+        await pass(ms);
+      } finally {
+        db?.close();
+      }
+    },
+    refuseChanges: (): void => once(REFUSE),
+    allowChanges: (): void => once(ALLOW),
+  };
+}

@@ -1,0 +1,152 @@
+import { TransportError } from '../../../src/errors.ts';
+import type { HttpRequest, SendRequest } from '../../../src/http/request.ts';
+import type { HttpResponse } from '../../../src/http/response.ts';
+import {
+  checkAuthorization,
+  createTokenIssuer,
+  findEndpoint,
+  respond,
+  type SimulatedResponse,
+} from '../../../src/simulator/endpoints.ts';
+import { createFaultSwitches } from '../../../src/simulator/faults.ts';
+import type { SimulatedClock } from './clock.ts';
+import type { Random } from './random.ts';
+
+export const SERVICE_URL = 'https://service.example';
+export const RECEIVER_URL = 'https://receiver.example/hook';
+
+export type Request = {
+  readonly at: number;
+  readonly endpoint: ReturnType<typeof findEndpoint>;
+  readonly life: number;
+  /** Of a complete answer; undefined until then. */
+  status?: number;
+  /** The end of the wait that the answer asked for, in elapsed ms. */
+  pauseUntil?: number;
+  /** The ids in the list that was sent. */
+  ids?: readonly string[];
+  endedAt?: number;
+};
+
+export type Delivered = {
+  readonly at: number;
+  readonly id: string;
+  readonly body: string;
+  readonly status: number | undefined;
+};
+
+export type World = ReturnType<typeof createService>;
+
+const TOKEN_LIFE_MS = 3_600_000;
+
+/** The service and the receiver of webhooks, in memory. Faults are those of the simulator, and of the network. */
+export function createService({ sleep, elapsed }: SimulatedClock, startAt: number, random: Random) {
+  /** Of the service, which no step of the worker's clock moves. */
+  const now = (): number => startAt + elapsed();
+  const tokens = createTokenIssuer(TOKEN_LIFE_MS);
+  const service = { username: 'player', password: 'first-password', tokens, leagues: () => leagues, now };
+  const switches = createFaultSwitches([], tokens, () => undefined);
+  const network = { service: 'up', receiver: 'up' } as Record<'service' | 'receiver', 'up' | 'down' | 'slow'>;
+  let leagues: readonly Record<string, unknown>[] = [];
+  const requests: Request[] = [];
+  /** Everything that no log and no file may hold. */
+  const secrets = new Set<string>();
+  const delivered: Delivered[] = [];
+
+  const pass = async (party: 'service' | 'receiver', { timeoutMs, name }: HttpRequest, signal: AbortSignal) => {
+    const latencyMs = network[party] === 'slow' ? random.int(5_000, 90_000) : random.int(5, 400);
+    if (network[party] === 'down') {
+      await sleep(random.int(1, 100), signal);
+      throw unreachable(random.pick(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT']));
+    }
+    await sleep(Math.min(latencyMs, timeoutMs), signal);
+    if (latencyMs > timeoutMs) throw new TransportError('timeout', true, `${name} took too long.`);
+  };
+  const answer = async (given: SimulatedResponse, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
+    if (given.delivery === 'never') {
+      await sleep(request.timeoutMs, signal);
+      throw new TransportError('timeout', true, `${request.name} took too long.`);
+    }
+    if (given.delivery !== undefined) throw unreachable('ECONNRESET');
+    await sleep(given.delayMs ?? 0, signal);
+    const date = new Date(now() + (given.clockAheadMs ?? 0)).toUTCString();
+    const headers = Object.fromEntries(
+      Object.entries({ date, ...given.headers }).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const head = { status: given.status, header: (name: string) => headers[name], via: '' };
+    request.onHead?.(head);
+    const text = typeof given.body === 'string' ? given.body : JSON.stringify(given.body ?? '');
+    return { ...head, body: new TextEncoder().encode(text) };
+  };
+  const serve = async (life: number, request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
+    const { pathname, searchParams } = new URL(request.url);
+    const endpoint = findEndpoint(pathname);
+    const logged: Request = { at: elapsed(), endpoint, life };
+    requests.push(logged);
+    try {
+      await pass('service', request, signal);
+      const authorization = request.headers?.authorization;
+      const received = {
+        ...{ method: request.method, path: pathname, query: searchParams, body: request.body ?? '' },
+        ...{ contentType: request.headers?.['content-type'], ...checkAuthorization(authorization, service) },
+      };
+      const context = { now: now(), ifNoneMatch: request.headers?.['if-none-match'] };
+      const given = switches.respond(endpoint, () => respond(received, service), context);
+      const response = await answer(given, request, signal);
+      logged.status = given.status;
+      const pause = given.headers?.['Retry-After'];
+      if (pause !== undefined) logged.pauseUntil = elapsed() + Number(pause) * 1_000;
+      const { access_token, refresh_token, leagues: sent } = Object(given.body);
+      for (const token of [access_token, refresh_token]) if (token !== undefined) secrets.add(token);
+      if (endpoint === 'leagues' && Array.isArray(sent))
+        logged.ids = sent.map((league) => String(Object(league).league_id));
+      return response;
+    } finally {
+      logged.endedAt = elapsed();
+    }
+  };
+  const receive = async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
+    const note = (status: number | undefined): unknown =>
+      delivered.push({ at: elapsed(), id: request.headers?.['webhook-id'] ?? '', body: request.body ?? '', status });
+    await pass('receiver', request, signal).catch((error: unknown) => {
+      // It may have come nevertheless.
+      if (!(error instanceof TransportError) || !['ECONNREFUSED', 'ETIMEDOUT'].includes(error.code)) note(undefined);
+      throw error;
+    });
+    const context = { now: now(), ifNoneMatch: undefined };
+    const given = switches.respond('webhooks', () => ({ status: 204 }), context);
+    if (given.delivery === undefined) note(given.status);
+    else note(undefined);
+    return answer(given, request, signal);
+  };
+  return {
+    requests,
+    secrets,
+    delivered,
+    network,
+    switches,
+    tokens,
+    service,
+    leagues: () => leagues,
+    setLeagues: (list: readonly Record<string, unknown>[]): void => {
+      leagues = list;
+    },
+    /** The network of one life of the worker. */
+    sendOf:
+      (life: number, isAlive: () => boolean): SendRequest =>
+      async (request, signal) => {
+        signal.throwIfAborted();
+        if (!isAlive()) throw unreachable('ECONNREFUSED');
+        try {
+          return await (request.url === RECEIVER_URL ? receive(request, signal) : serve(life, request, signal));
+        } catch (error) {
+          throw signal.aborted ? signal.reason : error;
+        }
+      },
+  };
+}
+
+function unreachable(code: string): TransportError {
+  const cause = Object.assign(new Error(code), { code });
+  return new TransportError('network', true, `The network failed (${code}).`, { cause });
+}

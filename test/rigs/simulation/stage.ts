@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSchedule } from '../../../src/time/cron.ts';
+import { fastFolder } from '../../support/folder.ts';
+import { createSimulatedClock } from './clock.ts';
+import { createJudge } from './judge.ts';
+import { createRandom } from './random.ts';
+import { createService, RECEIVER_URL, SERVICE_URL } from './service.ts';
+
+const SCHEDULES = ['5 */2 * * *', '*/20 */6 * * *', '0 1,5,9,13,17,21 * * *', '30 4 1,15 * 5', '17 3-15 * * 1-5'];
+const ZONES = ['UTC', 'Europe/London', 'America/New_York', 'Australia/Lord_Howe'];
+/** A week with a change of clocks in Europe, one with another in America, and one without. */
+const STARTS = ['2026-10-22T09:30:00.000Z', '2026-10-29T22:10:00.000Z', '2026-07-03T00:00:00.000Z'].map(Date.parse);
+const WEBHOOK_SECRET = 'whsec_c2VjcmV0LW9mLWEtc2ltdWxhdGVkLXJlY2VpdmVy';
+/** How much later those look around who do so every few seconds, if anything is in flight and otherwise. */
+const SLACK_MS = { busy: 5_000, idle: 600_000 };
+
+export type Stage = ReturnType<typeof createStage>;
+
+/** Everything around the worker that the seed determines, and who judges it. */
+export function createStage(seed: number) {
+  const random = createRandom(seed);
+  const startAt = random.pick(STARTS);
+  const time = createSimulatedClock(startAt);
+  const { clock, elapsed } = time;
+  const world = createService(time, startAt, random);
+  const trace: string[] = [];
+  const note = (text: string): unknown => trace.push(`${new Date(startAt + elapsed()).toISOString()} ${text}`);
+  const judge = createJudge(world, { elapsed, note });
+  const folder = mkdtempSync(join(fastFolder(), 'league-sync-simulation-'));
+  const passwordFile = join(folder, 'password');
+  const settings = {
+    LEAGUE_SYNC_BASE_URL: SERVICE_URL,
+    LEAGUE_SYNC_USERNAME: world.service.username,
+    LEAGUE_SYNC_PASSWORD_FILE: passwordFile,
+    LEAGUE_SYNC_SCHEDULE: random.pick(SCHEDULES),
+    LEAGUE_SYNC_TIMEZONE: random.pick(ZONES),
+    LEAGUE_SYNC_LISTEN: 'off',
+    LEAGUE_SYNC_WEBHOOK_URL: RECEIVER_URL,
+    LEAGUE_SYNC_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  };
+  const schedule = parseSchedule(settings.LEAGUE_SYNC_SCHEDULE, settings.LEAGUE_SYNC_TIMEZONE);
+  note(`${settings.LEAGUE_SYNC_SCHEDULE} in ${settings.LEAGUE_SYNC_TIMEZONE}`);
+
+  return {
+    ...{ random, time, clock, elapsed, world, judge, trace, note, folder, settings },
+    /** Gives the account a new password, here and at the service. */
+    setPassword: (password: string): void => {
+      world.service.password = password;
+      world.secrets.add(password);
+      writeFileSync(passwordFile, `${password}\n`);
+    },
+    /** Lets time pass; while nothing is in flight, those who only look around may be late by minutes. */
+    pass: async (ms: number): Promise<void> => {
+      const until = elapsed() + ms;
+      while (elapsed() < until) {
+        const last = world.requests.at(-1);
+        const isBusy = last !== undefined && last.endedAt === undefined;
+        const slot = elapsed() + schedule.nextTime(clock.now()) - clock.now();
+        await time.advance(Math.min(until, slot), random.int(0, isBusy ? SLACK_MS.busy : SLACK_MS.idle));
+        judge.throwIfFailed();
+      }
+    },
+    /** Waits for something that needs time to pass. Resolves to undefined if it fails. */
+    during: async <T>(work: Promise<T>): Promise<T | undefined> => {
+      let isOver = false;
+      const over = work
+        .catch(() => undefined)
+        .finally(() => {
+          isOver = true;
+        });
+      await time.settle();
+      while (!isOver) await time.advance(elapsed() + 100, 0);
+      return over;
+    },
+    [Symbol.dispose]: (): void => rmSync(folder, { recursive: true, force: true }),
+  };
+}

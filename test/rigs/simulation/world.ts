@@ -1,0 +1,49 @@
+import { createActions } from './actions.ts';
+import { createLives } from './lives.ts';
+import { createStage } from './stage.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** How long faults come and go. */
+const TROUBLE_MS = 6 * 24 * HOUR;
+/** How long everything then has to become well again: a refused message waits for up to 11 h. */
+const PEACE_MS = 14 * HOUR;
+const LINES_SHOWN = 60;
+
+/**
+ * Lets a worker live through a week that the seed determines, and returns what happened. Throws an Error that names the
+ * seed and what is not as it must be.
+ */
+export async function runWorld(seed: number): Promise<readonly string[]> {
+  using stage = createStage(seed);
+  const { random, elapsed, pass, judge, time, trace } = stage;
+  const lives = createLives(stage);
+  try {
+    const { act, makePeace, person } = createActions(stage, lives);
+    person.changePassword();
+    lives.start();
+    await time.settle();
+    while (elapsed() < TROUBLE_MS) {
+      await pass(random.pick([1, 10, 60, 180]) * random.int(1, MINUTE));
+      await act();
+    }
+    makePeace();
+    await time.settle();
+    person.hangUp();
+    await pass(HOUR);
+    await person.acceptRemovals();
+    await person.moveWebhook(judge.acceptedSeq(lives.path()));
+    await pass(PEACE_MS);
+    person.hangUp();
+    await pass(10 * MINUTE);
+    judge.expectWell(lives.path());
+    await lives.stop();
+    judge.throwIfFailed();
+    return trace;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`seed ${seed}: ${why}\n${trace.slice(-LINES_SHOWN).join('\n')}`, { cause: error });
+  } finally {
+    await lives.endAll();
+  }
+}
