@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describeProxy } from '../config/proxy.ts';
 import type { WebhookTarget } from '../config/webhook.ts';
 import { TransportError } from '../errors.ts';
@@ -7,7 +8,6 @@ import { readRetryAfter } from '../http/retry-after.ts';
 import type { Message } from '../store/tables/webhook.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { signMessage } from './signature.ts';
 
 /** What came of an attempt to send a message. `gone`: the receiver wants no more messages (410). */
 export type Attempt = {
@@ -62,4 +62,15 @@ export async function sendMessage(
     const what = error.code || `no answer within ${formatDuration(timeoutMs)}`;
     return { outcome: 'failed', isSent: !UNSENT.test(error.code), what: `${what}${describeProxy(proxy)}` };
   }
+}
+
+/** The headers of Standard Webhooks 1.0.0. `timestamp` is that of the attempt, in seconds. One signature for each key. */
+function signMessage(id: string, body: string, timestamp: number, keys: readonly Uint8Array[]) {
+  const sign = (key: Uint8Array): string =>
+    `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': keys.map(sign).join(' '),
+  };
 }

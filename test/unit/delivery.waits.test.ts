@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryWaitMs } from '../../src/webhook/retry-wait.ts';
+import { retryWaitMs } from '../../src/webhook/delivery.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
