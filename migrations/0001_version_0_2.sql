@@ -84,9 +84,9 @@ CREATE TABLE `webhook` (
 	`message_body` TEXT CHECK (message_body IS NULL OR json_valid(message_body)),
 	`not_before` TEXT CHECK (not_before GLOB '????-??-??T??:??:??.???Z'),
 	`stopped_at` TEXT CHECK (stopped_at GLOB '????-??-??T??:??:??.???Z'),
-	`told_stale` INTEGER CHECK (told_stale IN (0, 1)),
-	`told_held_since` TEXT,
-	`told_refused` INTEGER CHECK (told_refused IN (0, 1)),
+	`announced_stale` INTEGER CHECK (announced_stale IN (0, 1)),
+	`announced_held_since` TEXT,
+	`announced_refused` INTEGER CHECK (announced_refused IN (0, 1)),
 	CHECK (message_id IS NULL OR (message_type IS NOT NULL AND message_made_at IS NOT NULL AND message_body IS NOT NULL)),
 	CHECK ((message_from_seq IS NULL) = (message_to_seq IS NULL))
 ) STRICT;

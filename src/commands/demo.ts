@@ -14,7 +14,7 @@ import { type FeedEntry, findRange, readPage } from '../store/queries/feed.ts';
 import { runQuery } from '../store/queries/sql.ts';
 import type { RunReport } from '../sync/report.ts';
 import { formatDuration } from '../time/duration.ts';
-import { REAL_SYSTEM } from '../worker/open.ts';
+import { REAL_SYSTEM } from '../worker/resources.ts';
 import { runWorker } from '../worker/worker.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type Block, createNarration } from './demo-text.ts';

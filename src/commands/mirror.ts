@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { describeMirror, labelOf, loadMirror } from '../config/mirror.ts';
 import { EXIT, toRunError } from '../errors.ts';
+import type { Progress } from '../mirror/batch.ts';
 import { fillMirror } from '../mirror/fill.ts';
 import { inspectMirror } from '../mirror/inspect.ts';
 import { createMirrorProcess, describeLeftOut, type MirrorInput } from '../mirror/process.ts';
 import { rebuildMirror } from '../mirror/rebuild.ts';
-import type { Progress } from '../mirror/transfer.ts';
 import { recordMirror } from '../store/tables/outputs.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';

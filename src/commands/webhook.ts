@@ -9,7 +9,7 @@ import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
 import { makeMessage } from '../webhook/message.ts';
-import { type Moved, moveDeliveries, retryDelivery } from '../webhook/move.ts';
+import { type Moved, moveDeliveries, retryDelivery } from '../webhook/replay.ts';
 import { sendMessage } from '../webhook/send.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';

@@ -1,38 +1,17 @@
 import { RefusedError } from '../errors.ts';
-import type { Row } from './connect.ts';
-
-/** The row of `mirror_state`. */
-export type MirrorState = {
-  readonly database: string;
-  readonly databasePath: string;
-  readonly seq: number;
-  readonly at: string | null;
-};
-
-export function readState(row: Row): MirrorState {
-  return {
-    database: String(row.database),
-    databasePath: String(row.database_path),
-    seq: Number(row.seq),
-    at: row.at instanceof Date ? row.at.toISOString() : null,
-  };
-}
-
-/** What the database says: its id, its last change, and when the change was stored that the mirror ends with. */
-export type DatabaseState = {
-  readonly id: string;
-  readonly path: string;
-  readonly lastSeq: number;
-  readonly atCursor: string | undefined;
-};
+import { findPackage } from '../package.ts';
+import type { MirrorSnapshot } from '../store/queries/mirror.ts';
+import type { Transaction } from './connect.ts';
+import { PAGE, type RunsToCompare, reconcileTables } from './reconcile.ts';
+import { rowsJson } from './row-json.ts';
+import { assertEarlier, assertSameDatabase, type DatabaseState, type MirrorState, readState, STATE } from './state.ts';
+import { FOLLOW } from './statements.ts';
+import { FITS_INDEX, LEAGUE_CHANGES, LEAGUES } from './tables.ts';
 
 export type Batch = { readonly after: number; readonly last: number; readonly isLast: boolean };
 
 /** Changes in one transaction; up to the end of the run that has the last of them, however many it has. */
 export const BATCH_CHANGES = 5_000;
-/** What a statement carries at most, roughly: it is held in memory a few times, and made between two awaits. */
-export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
-
 /**
  * The changes that the mirror takes next: they end with a run. `findEnd` finds the last of them, from the cursor.
  * Throws a RefusedError if the mirror is not one of this database.
@@ -44,26 +23,68 @@ export function planBatch(state: MirrorState, database: DatabaseState, findEnd: 
   return { after: state.seq, last, isLast: last === database.lastSeq };
 }
 
-export function assertSameDatabase(
-  state: Pick<MirrorState, 'database' | 'databasePath'>,
-  { id, path }: Pick<DatabaseState, 'id' | 'path'>,
-): void {
-  if (state.database === id) return;
-  throw new RefusedError(
-    `The mirror belongs to another database (${state.database} at ${state.databasePath}), not to this one (${id} at ${path}).`,
-    {
-      fix: 'name another schema with LEAGUE_SYNC_POSTGRES_SCHEMA, or, if that database will never be used again, drop the schema',
-    },
-  );
+export type Transfer = {
+  /** Opens a state of the database. Called with the state row locked, so that it is never older than the mirror. */
+  readonly openSnapshot: () => Promise<MirrorSnapshot>;
+  readonly runs: RunsToCompare;
+  /** The least number of changes in a transaction, which ends with a run; smaller in tests. */
+  readonly batchChanges?: number;
+};
+
+/** How far the mirror is after a transaction, and the last change that the database had. */
+export type Progress = { readonly seq: number; readonly lastSeq: number };
+
+/** Brings the mirror to a later state of the database: in this transaction, and up to the end of a run. */
+export async function transferBatch(
+  tx: Transaction,
+  { openSnapshot, runs, batchChanges = BATCH_CHANGES }: Transfer,
+): Promise<Progress> {
+  const state = await lockState(tx);
+  using snapshot = await openSnapshot();
+  const database = describeDatabase(snapshot, state);
+  const batch = planBatch(state, database, (seq) => snapshot.endOfRun(seq, batchChanges));
+  await follow(tx, snapshot, batch);
+  if (batch.isLast && runs === 'all') await assertComplete(tx, snapshot);
+  if (batch.isLast) await reconcileTables(tx, snapshot, runs);
+  const at = batch.last === 0 ? null : (snapshot.changedAt(batch.last) ?? null);
+  await tx.query(SET_STATE, batch.last, at, findPackage().version);
+  return { seq: batch.last, lastSeq: database.lastSeq };
 }
 
-export function assertEarlier({ seq, at }: MirrorState, { path, lastSeq, atCursor }: DatabaseState): void {
-  if (seq === 0 || atCursor === at) return;
-  const what =
-    seq > lastSeq
-      ? `The mirror is ahead of ${path}: it has change ${seq}, and the file ends with ${lastSeq}`
-      : `The mirror and ${path} differ: change ${seq} is not the same in both`;
-  throw new RefusedError(`${what}. The file was probably restored from a backup.`, {
+/** The feed is only appended to, so nothing else would notice that rows of it were added or deleted in the mirror. */
+async function assertComplete({ query }: Transaction, snapshot: MirrorSnapshot): Promise<void> {
+  for (const { name } of [LEAGUE_CHANGES, LEAGUES]) {
+    const [row] = await query(`SELECT count(*) FROM "${name}"`);
+    const [found, expected] = [Number(row?.count), snapshot.count({ name, where: FITS_INDEX })];
+    if (found === expected) continue;
+    throw new RefusedError(`The mirror has ${found} rows in ${name}, and ${snapshot.path} has ${expected}.`, {
+      fix: 'rebuild it with league-sync mirror rebuild',
+    });
+  }
+}
+
+/** Locks the row of `mirror_state`, so that only one process writes, and only what follows on the row. */
+async function lockState({ query }: Transaction): Promise<MirrorState> {
+  const [row] = await query(`${STATE} FOR UPDATE`);
+  if (row !== undefined) return readState(row);
+  throw new RefusedError('The mirror has lost the row of mirror_state.', {
     fix: 'rebuild it with league-sync mirror rebuild',
   });
+}
+
+export function describeDatabase(snapshot: MirrorSnapshot, { seq }: MirrorState): DatabaseState {
+  const { path } = snapshot;
+  return { id: snapshot.databaseId(), path, lastSeq: snapshot.lastSeq(), atCursor: snapshot.changedAt(seq) };
+}
+
+const SET_STATE = `UPDATE "mirror_state" SET seq = $1, at = $2, program_version = $3, mirrored_at = clock_timestamp()`;
+
+async function follow({ query }: Transaction, snapshot: MirrorSnapshot, { after, last }: Batch): Promise<void> {
+  const { name, columns } = LEAGUE_CHANGES;
+  const table = { name, columns: columns.map((column) => column.name), where: `seq <= ${last} AND ${FITS_INDEX}` };
+  for (let from: number | undefined = after + 1; from !== undefined && from <= last; ) {
+    const { rows, next } = snapshot.page(table, from, PAGE);
+    if (rows.length > 0) await query(FOLLOW, rowsJson(rows, columns, 'part'));
+    from = next;
+  }
 }

@@ -3,11 +3,11 @@ import type { MirrorTarget } from '../config/mirror.ts';
 import { createRetryWhileBusy } from '../store/busy.ts';
 import { openMirrorSnapshot } from '../store/queries/mirror.ts';
 import { systemClock } from '../time/clock.ts';
+import { type Progress, type Transfer, transferBatch } from './batch.ts';
 import { connect } from './connect.ts';
-import type { RunsToCompare } from './equal.ts';
-import { type Origin, prepareMirror } from './prepare.ts';
+import type { RunsToCompare } from './reconcile.ts';
+import { type MirrorOrigin, prepareMirror } from './schema.ts';
 import { FITS_INDEX } from './tables.ts';
-import { type Progress, type Transfer, transferBatch } from './transfer.ts';
 
 type OnProgress = (progress: Progress) => void;
 
@@ -49,7 +49,7 @@ export async function withLeftOut(progress: Progress, openSnapshot: Transfer['op
   return { ...progress, leftOut: snapshot.leaguesWithout(FITS_INDEX) };
 }
 
-export async function readOrigin(openSnapshot: Transfer['openSnapshot']): Promise<Origin> {
+export async function readOrigin(openSnapshot: Transfer['openSnapshot']): Promise<MirrorOrigin> {
   using snapshot = await openSnapshot();
-  return { databaseId: snapshot.databaseId(), place: `${hostname()}:${snapshot.path}` };
+  return { id: snapshot.databaseId(), path: `${hostname()}:${snapshot.path}` };
 }

@@ -1,9 +1,9 @@
 import type { MirrorTarget } from '../config/mirror.ts';
 import { openMirrorSnapshot } from '../store/queries/mirror.ts';
-import { assertEarlier, assertSameDatabase, readState } from './batch.ts';
+import { describeDatabase } from './batch.ts';
 import { connect, type Row, type Transaction } from './connect.ts';
-import { assertUsable, FIND_STATE, STATE } from './prepare.ts';
-import { describeDatabase } from './transfer.ts';
+import { assertUsable } from './schema.ts';
+import { assertEarlier, assertSameDatabase, FIND_STATE, readState, STATE } from './state.ts';
 
 /** What a mirror says of itself; nothing of it is locked or changed. */
 export type Inspection = {

@@ -1,9 +1,9 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { KilledError, RunError } from '../errors.ts';
 import { type Program, runChild } from '../outputs/child-process.ts';
+import type { Progress } from './batch.ts';
 import type { Filled } from './fill.ts';
 import type { Inspection } from './inspect.ts';
-import type { Progress } from './transfer.ts';
 
 /**
  * `fill`: brings the mirror to the end of the database; `follow`: likewise, but compares only recent runs, if `fill` has

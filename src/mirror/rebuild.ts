@@ -1,13 +1,13 @@
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { codeOf, RefusedError } from '../errors.ts';
+import { type Progress, transferBatch } from './batch.ts';
 import { connect, type Transaction } from './connect.ts';
-import type { RunsToCompare } from './equal.ts';
 import { quoted } from './error.ts';
 import { createOpener, type Filled, fillMirror, readOrigin, repeatToEnd, withLeftOut } from './fill.ts';
 import { copyGrants, OWN_SCHEMA } from './grants.ts';
-import { findOwnMirror, type Origin, prepareRelations } from './prepare.ts';
+import type { RunsToCompare } from './reconcile.ts';
+import { findOwnMirror, type MirrorOrigin, prepareRelations } from './schema.ts';
 import { RELATIONS, VIEWS } from './tables.ts';
-import { type Progress, transferBatch } from './transfer.ts';
 
 /** What the names of the new relations end with until they replace the old ones. */
 export const SUFFIX = '__rebuild';
@@ -72,10 +72,10 @@ const ROW_SECURITY = `SELECT relname FROM pg_class
 
 /** A reader may hold a lock on the old relations. Each attempt waits for it for 5 s, as new readers do behind it. */
 const ATTEMPTS = 6;
-/** Also a reader that has read one of the old relations and now waits for another. */
+/** A deadlock: a reader holds one old relation and waits for another. */
 const LOCK_TIMEOUT_OR_DEADLOCK = ['55P03', '40P01'];
 
-async function dropOld(tx: Transaction, target: MirrorTarget, origin: Origin): Promise<void> {
+async function dropOld(tx: Transaction, target: MirrorTarget, origin: MirrorOrigin): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await tx.queryAsIs('SAVEPOINT old');
     try {

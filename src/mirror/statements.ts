@@ -3,7 +3,7 @@ import { type Column, hasId, LEAGUE_CHANGES, LEAGUES, POSTGRES_TYPES, type Table
 // Relations are in double quotes, as in migrations/postgres: see `Transaction.query`. Rows arrive as one JSON list.
 
 /**
- * Adds or corrects rows, and leaves alone those that are equal already. Keys that differ only in what PostgreSQL cannot
+ * Upserts rows; does not write rows that are equal. Keys that differ only in what PostgreSQL cannot
  * hold have become the same, so one of their rows is taken.
  */
 export function upsertStatement({ name, columns, key }: Table): string {

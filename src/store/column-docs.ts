@@ -177,9 +177,9 @@ webhook: At most one row: what the receiver of the webhook was told, and the mes
   message_body json?: What is sent, byte for byte.
   not_before instant?: When the last Retry-After of the receiver ends.
   stopped_at instant?: When the receiver answered 410 (Gone). Nothing is sent until the URL changes, or webhook replay or skip is called.
-  told_stale boolean?: Whether data.stale was sent last, rather than data.fresh. NULL if the data is stale and this was not told.
-  told_held_since instant?: When the newest held removal that it was told of was held.
-  told_refused boolean?: Whether credentials.refused was sent last. NULL if they are refused and this was not told.
+  announced_stale boolean?: Whether data.stale was sent last, rather than data.fresh. NULL if the data is stale and this was not told.
+  announced_held_since instant?: When the newest held removal that it was told of was held.
+  announced_refused boolean?: Whether credentials.refused was sent last. NULL if they are refused and this was not told.
 `;
 
 export const VIEWS = `

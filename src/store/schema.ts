@@ -227,7 +227,7 @@ export const webhook = sqliteTable('webhook', {
   message_body: text(),
   not_before: text(),
   stopped_at: text(),
-  told_stale: flag(),
-  told_held_since: text(),
-  told_refused: flag(),
+  announced_stale: flag(),
+  announced_held_since: text(),
+  announced_refused: flag(),
 });

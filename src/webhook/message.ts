@@ -4,16 +4,16 @@ import type { Message } from '../store/tables/webhook.ts';
 
 const MAX_CHANGES = 100;
 const MAX_BODY_BYTES = 65_536;
-/** What of the feed can be in one message. */
+/** Limits of one message. */
 export const LIMITS = { limit: MAX_CHANGES, maxChars: MAX_BODY_BYTES } as const;
 /** More than a message of changes needs besides the changes. */
 const ENVELOPE_BYTES = 300;
 
 /** `source` is the id of the database. */
-type Origin = { readonly source: string | null; readonly madeAt: string };
+type MessageOrigin = { readonly source: string | null; readonly madeAt: string };
 
 /** A `leagues.changed` with the first of the `changes`: as many as fit, and at least one. Undefined if there are none. */
-export function makeChangesMessage({ source, madeAt }: Origin, changes: readonly Change[]): Message | undefined {
+export function makeChangesMessage({ source, madeAt }: MessageOrigin, changes: readonly Change[]): Message | undefined {
   const texts: string[] = [];
   let bytes = ENVELOPE_BYTES;
   let first: Change | undefined;
@@ -36,7 +36,7 @@ export function makeChangesMessage({ source, madeAt }: Origin, changes: readonly
 
 export function makeMessage(
   type: string,
-  { source, madeAt }: Origin,
+  { source, madeAt }: MessageOrigin,
   data: Readonly<Record<string, unknown>>,
 ): Message {
   const body = JSON.stringify({ type, timestamp: madeAt, data: { source, ...data } });

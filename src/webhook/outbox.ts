@@ -5,7 +5,15 @@ import type { Message, WebhookRow } from '../store/tables/webhook.ts';
 import { type Clock, formatTimestamp } from '../time/clock.ts';
 import { LIMITS, makeChangesMessage, makeMessage } from './message.ts';
 import type { Attempt } from './send.ts';
-import { describeChange, findUntold, hasEndedUntold, isOutdated, passOver, toldBy, toStates } from './states.ts';
+import {
+  announcedBy,
+  describeChange,
+  findUnannounced,
+  hasEndedUnannounced,
+  isOutdated,
+  passOver,
+  toStates,
+} from './states.ts';
 
 type Options = { readonly store: Store; readonly clock: Clock; readonly isStale: () => boolean };
 
@@ -22,7 +30,7 @@ export function createOutbox({ store, clock, isStale }: Options) {
     const origin = { source, madeAt: formatTimestamp(clock.now()) };
     const stored = rows.states();
     const states = toStates(stored, isStale());
-    const change = findUntold(states, row);
+    const change = findUnannounced(states, row);
     if (change === undefined) return makeChangesMessage(origin, store.feed.changesAfter(row.accepted_seq, LIMITS));
     const message = makeMessage(change, origin, describeChange(change, store.attention(), stored));
     return change === 'removals.held' ? { ...message, heldSince: states.held_since ?? undefined } : message;
@@ -46,12 +54,12 @@ export function createOutbox({ store, clock, isStale }: Options) {
     prepare: async (signal: AbortSignal): Promise<WebhookRow> => {
       const row = store.read(requireRow);
       const states = store.read(readStates);
-      if (hasEndedUntold(states, row)) {
-        const { told_stale, told_refused } = passOver(states, row);
-        await store.write(() => rows.update({ told_stale, told_refused }), signal);
+      if (hasEndedUnannounced(states, row)) {
+        const { announced_stale, announced_refused } = passOver(states, row);
+        await store.write(() => rows.update({ announced_stale, announced_refused }), signal);
       }
       const isIdle = row.message_id === null || isOutdated(row, states);
-      const hasNext = findUntold(states, row) !== undefined || store.read(store.feed.lastSeq) > row.accepted_seq;
+      const hasNext = findUnannounced(states, row) !== undefined || store.read(store.feed.lastSeq) > row.accepted_seq;
       if (!isIdle || (row.message_id === null && !hasNext)) return row;
       return store.write(() => {
         // Read again: another process may have written in the meantime.
@@ -79,7 +87,7 @@ export function createOutbox({ store, clock, isStale }: Options) {
           return;
         }
         const accepted_seq = row.message_to_seq ?? row.accepted_seq;
-        const told = isSent ? toldBy(row) : {};
+        const told = isSent ? announcedBy(row) : {};
         const now = formatTimestamp(at);
         if (outcome === 'accepted') {
           rows.dropMessage();

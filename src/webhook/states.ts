@@ -1,5 +1,5 @@
 import type { Attention } from '../store/queries/attention.ts';
-import type { StoredStates, Told, WebhookRow } from '../store/tables/webhook.ts';
+import type { Announced, StoredStates, WebhookRow } from '../store/tables/webhook.ts';
 
 /** A change of one of the states that receivers are told about. */
 export type StateChange =
@@ -25,25 +25,28 @@ export function toStates({ held_since, last_login }: StoredStates, isStale: bool
 }
 
 /** What holds is not told, nor is its end, unless it was told before. */
-export function passOver({ isStale, isRefused = false, held_since }: States, told?: Told): Told {
+export function passOver({ isStale, isRefused = false, held_since }: States, told?: Announced): Announced {
   const pass = (holds: boolean, was: boolean | null | undefined) => (holds ? (was === true ? true : null) : false);
   return {
-    told_stale: pass(isStale, told?.told_stale),
-    told_refused: pass(isRefused, told?.told_refused),
-    told_held_since: held_since,
+    announced_stale: pass(isStale, told?.announced_stale),
+    announced_refused: pass(isRefused, told?.announced_refused),
+    announced_held_since: held_since,
   };
 }
 
 /** Whether a state that was not told has ended, so that it is told if it comes again. */
-export function hasEndedUntold({ isStale, isRefused }: States, { told_stale, told_refused }: Told): boolean {
-  return (told_stale === null && !isStale) || (told_refused === null && isRefused === false);
+export function hasEndedUnannounced(
+  { isStale, isRefused }: States,
+  { announced_stale, announced_refused }: Announced,
+): boolean {
+  return (announced_stale === null && !isStale) || (announced_refused === null && isRefused === false);
 }
 
 /** The first state to tell; undefined if there is none. An end is told only of what was told. */
-export function findUntold({ isStale, isRefused, held_since }: States, told: Told): StateChange | undefined {
-  if (told.told_stale === !isStale) return isStale ? 'data.stale' : 'data.fresh';
-  if (held_since !== null && held_since > (told.told_held_since ?? '')) return 'removals.held';
-  if (isRefused === undefined || told.told_refused !== !isRefused) return undefined;
+export function findUnannounced({ isStale, isRefused, held_since }: States, told: Announced): StateChange | undefined {
+  if (told.announced_stale === !isStale) return isStale ? 'data.stale' : 'data.fresh';
+  if (held_since !== null && held_since > (told.announced_held_since ?? '')) return 'removals.held';
+  if (isRefused === undefined || told.announced_refused !== !isRefused) return undefined;
   return isRefused ? 'credentials.refused' : 'credentials.accepted';
 }
 
@@ -68,16 +71,16 @@ export function isOutdated({ message_type, message_held_since }: InFlight, state
 }
 
 /** What the receiver has been told once the message in flight was sent, accepted or not. */
-export function toldBy({ message_type, message_held_since }: InFlight): Partial<Told> {
+export function announcedBy({ message_type, message_held_since }: InFlight): Partial<Announced> {
   switch (message_type as StateChange | 'leagues.changed' | null) {
     case 'data.stale':
     case 'data.fresh':
-      return { told_stale: message_type === 'data.stale' };
+      return { announced_stale: message_type === 'data.stale' };
     case 'removals.held':
-      return { told_held_since: message_held_since };
+      return { announced_held_since: message_held_since };
     case 'credentials.refused':
     case 'credentials.accepted':
-      return { told_refused: message_type === 'credentials.refused' };
+      return { announced_refused: message_type === 'credentials.refused' };
     default:
       return {};
   }

@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts';
 
 /**
  * The returned function must be called every second. It retries a failed write of a run's end, and logs when the
- * database becomes unwritable or writable again. A database that is locked is logged by `onLongWait` (open.ts) instead.
+ * database becomes unwritable or writable again. A database that is locked is logged by `onLongWait` (resources.ts) instead.
  */
 export function createDatabaseWatch({ path, recover, writeError, countNames }: Store, log: Log): () => void {
   let logged: string | undefined;

@@ -59,7 +59,7 @@ function webhook({ since, stoppedAt }: Webhook): string {
       ? ''
       : `INSERT INTO league_changes (run_id, at, league_id, kind, after) VALUES (1, ${since}, 'a', 'added', '{}');`;
   return `${change}INSERT INTO outputs (name, label, seq, last_error) VALUES ('webhook', 'h.example.com', 0, 'status 500');
-    INSERT INTO webhook (id, accepted_seq, moved_at, stopped_at, told_stale, told_refused) VALUES (1, 0, '${AT}', ${stoppedAt === undefined ? 'NULL' : `'${stoppedAt}'`}, 0, 0);`;
+    INSERT INTO webhook (id, accepted_seq, moved_at, stopped_at, announced_stale, announced_refused) VALUES (1, 0, '${AT}', ${stoppedAt === undefined ? 'NULL' : `'${stoppedAt}'`}, 0, 0);`;
 }
 
 const ago = (age: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-${age}')`;

@@ -4,7 +4,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/time/clock.ts';
 import { openDelivery } from '../../src/webhook/delivery.ts';
-import { moveDeliveries } from '../../src/webhook/move.ts';
+import { moveDeliveries } from '../../src/webhook/replay.ts';
 import { type SimulatedBench, setUp } from '../support/bench.ts';
 import { execute } from '../support/database.ts';
 import { makeLeagues } from '../support/leagues.ts';

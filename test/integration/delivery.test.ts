@@ -5,7 +5,7 @@ import type { WorkerEvent } from '../../src/events.ts';
 import type { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { type Delivery, openDelivery } from '../../src/webhook/delivery.ts';
-import { moveDeliveries } from '../../src/webhook/move.ts';
+import { moveDeliveries } from '../../src/webhook/replay.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { execute, readRows } from '../support/database.ts';
 import { type Folder, makeFolder } from '../support/folder.ts';
@@ -350,7 +350,7 @@ describe('states', () => {
     await waitForMessages(3);
     await settle();
     expect(receiver.told()).toEqual(['data.stale', 'data.fresh', 'leagues.changed 1-1']);
-    expect(rowOf()).toMatchObject({ told_stale: 0, message_id: null });
+    expect(rowOf()).toMatchObject({ announced_stale: 0, message_id: null });
   });
 
   it('wait for a message in flight', async () => {

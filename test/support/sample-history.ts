@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunDeps } from '../../src/sync/run.ts';
 import { formatTimestamp } from '../../src/time/clock.ts';
-import { createLoginRecorder } from '../../src/worker/open.ts';
+import { createLoginRecorder } from '../../src/worker/resources.ts';
 import { createTestClock, type TestClock } from './clock.ts';
 import { SERVICE_EVENTS, type ServiceEvent } from './sample-history-events.ts';
 import { createSampleService, type SampleService } from './sample-history-service.ts';

@@ -7,7 +7,7 @@ import { pollLeagues, pollProfile } from '../../src/sync/poll.ts';
 import type { RunReport } from '../../src/sync/report.ts';
 import type { RunDeps } from '../../src/sync/run.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { openWorker, REAL_SYSTEM, type WorkerResources } from '../../src/worker/open.ts';
+import { openWorker, REAL_SYSTEM, type WorkerResources } from '../../src/worker/resources.ts';
 import { type Row, readRows } from './database.ts';
 import { type Folder, makeFolder } from './folder.ts';
 import { listLeagues, type Replies, type Service, startService } from './service.ts';

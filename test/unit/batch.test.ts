@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DatabaseError } from '../../src/errors.ts';
-import { BATCH_CHANGES, type DatabaseState, type MirrorState, planBatch } from '../../src/mirror/batch.ts';
+import { BATCH_CHANGES, planBatch } from '../../src/mirror/batch.ts';
+import type { DatabaseState, MirrorState } from '../../src/mirror/state.ts';
 import { thrownBy } from '../support/unit-error.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';

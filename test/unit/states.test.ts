@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredStates, Told } from '../../src/store/tables/webhook.ts';
+import type { Announced, StoredStates } from '../../src/store/tables/webhook.ts';
 import {
+  announcedBy,
   describeChange,
-  findUntold,
-  hasEndedUntold,
+  findUnannounced,
+  hasEndedUnannounced,
   isOutdated,
   passOver,
-  toldBy,
   toStates,
 } from '../../src/webhook/states.ts';
 
@@ -17,47 +17,49 @@ const FRESH: StoredStates = {
   last_login: 'ok',
 };
 const STALE = { isStale: true };
-const NOTHING_TOLD: Told = { told_stale: false, told_refused: false, told_held_since: null };
+const NOTHING_TOLD: Announced = { announced_stale: false, announced_refused: false, announced_held_since: null };
 
 type Known = Partial<StoredStates & { readonly isStale: boolean }>;
 
 const statesOf = ({ isStale = false, ...stored }: Known) => toStates({ ...FRESH, ...stored }, isStale);
 
 describe('what a receiver has not been told', () => {
-  it.each<[string | undefined, Known, Partial<Told>]>([
+  it.each<[string | undefined, Known, Partial<Announced>]>([
     [undefined, {}, {}],
     ['data.stale', STALE, {}],
-    [undefined, STALE, { told_stale: true }],
-    ['data.fresh', {}, { told_stale: true }],
+    [undefined, STALE, { announced_stale: true }],
+    ['data.fresh', {}, { announced_stale: true }],
     ['removals.held', { held_since: 'b' }, {}],
-    ['removals.held', { held_since: 'b' }, { told_held_since: 'a' }],
-    [undefined, { held_since: 'a' }, { told_held_since: 'a' }],
+    ['removals.held', { held_since: 'b' }, { announced_held_since: 'a' }],
+    [undefined, { held_since: 'a' }, { announced_held_since: 'a' }],
     // Older removals are still held, and newer ones of which it was told are not any more.
-    [undefined, { held_since: 'a' }, { told_held_since: 'b' }],
-    [undefined, {}, { told_held_since: 'b' }],
+    [undefined, { held_since: 'a' }, { announced_held_since: 'b' }],
+    [undefined, {}, { announced_held_since: 'b' }],
     ['credentials.refused', { last_login: 'refused' }, {}],
-    [undefined, { last_login: 'refused' }, { told_refused: true }],
-    ['credentials.accepted', { last_login: 'ok' }, { told_refused: true }],
+    [undefined, { last_login: 'refused' }, { announced_refused: true }],
+    ['credentials.accepted', { last_login: 'ok' }, { announced_refused: true }],
     // A login that failed says nothing about the credentials, nor does the absence of logins.
-    [undefined, { last_login: 'failed' }, { told_refused: true }],
-    [undefined, { last_login: null }, { told_refused: true }],
+    [undefined, { last_login: 'failed' }, { announced_refused: true }],
+    [undefined, { last_login: null }, { announced_refused: true }],
     [undefined, { last_login: 'failed' }, {}],
   ])('is %s for %j after %j', (expected, stored, told) => {
-    expect(findUntold(statesOf(stored), { ...NOTHING_TOLD, ...told })).toBe(expected);
+    expect(findUnannounced(statesOf(stored), { ...NOTHING_TOLD, ...told })).toBe(expected);
   });
 
   it('is nothing of what holds at the first start', () => {
     const states = statesOf({ ...STALE, held_since: 'b', last_login: 'refused' });
-    expect(findUntold(states, passOver(states))).toBeUndefined();
+    expect(findUnannounced(states, passOver(states))).toBeUndefined();
   });
 
   it('is nothing of the end of a state that was not told, which counts from then on', () => {
     const passed = passOver(statesOf({ ...STALE, last_login: 'refused' }));
-    expect(findUntold(statesOf({}), passed)).toBeUndefined();
-    expect(hasEndedUntold(statesOf({}), passed)).toBe(true);
-    expect(passOver(statesOf({}), passed)).toMatchObject({ told_stale: false, told_refused: false });
+    expect(findUnannounced(statesOf({}), passed)).toBeUndefined();
+    expect(hasEndedUnannounced(statesOf({}), passed)).toBe(true);
+    expect(passOver(statesOf({}), passed)).toMatchObject({ announced_stale: false, announced_refused: false });
     // What was told stays so, also if it is passed over.
-    expect(passOver(statesOf(STALE), { ...NOTHING_TOLD, told_stale: true })).toMatchObject({ told_stale: true });
+    expect(passOver(statesOf(STALE), { ...NOTHING_TOLD, announced_stale: true })).toMatchObject({
+      announced_stale: true,
+    });
   });
 });
 
@@ -82,14 +84,14 @@ describe('a message in flight', () => {
   });
 
   it.each([
-    ['data.stale', { told_stale: true }],
-    ['data.fresh', { told_stale: false }],
-    ['removals.held', { told_held_since: 'b' }],
-    ['credentials.refused', { told_refused: true }],
-    ['credentials.accepted', { told_refused: false }],
+    ['data.stale', { announced_stale: true }],
+    ['data.fresh', { announced_stale: false }],
+    ['removals.held', { announced_held_since: 'b' }],
+    ['credentials.refused', { announced_refused: true }],
+    ['credentials.accepted', { announced_refused: false }],
     ['leagues.changed', {}],
   ])('of type %s tells %j', (message_type, told) => {
-    expect(toldBy({ message_type, message_held_since: 'b' })).toEqual(told);
+    expect(announcedBy({ message_type, message_held_since: 'b' })).toEqual(told);
   });
 });
 

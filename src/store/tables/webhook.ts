@@ -23,7 +23,7 @@ export type Message = {
 };
 
 /** The states that the receiver has been told. */
-export type Told = Pick<Row, 'told_stale' | 'told_held_since' | 'told_refused'>;
+export type Announced = Pick<Row, 'announced_stale' | 'announced_held_since' | 'announced_refused'>;
 
 /** What the database says about the states that are told. */
 export type StoredStates = {
@@ -70,7 +70,7 @@ export function createWebhookRows(client: Database.Database) {
     /** Undefined if the message is no longer in flight. */
     body: (id: string): string | undefined => selectBody.get(id),
     states: () => selectStates.get() as StoredStates,
-    insert: (row: Pick<Row, 'accepted_seq' | 'moved_at'> & Told): void => {
+    insert: (row: Pick<Row, 'accepted_seq' | 'moved_at'> & Announced): void => {
       db.insert(webhook)
         .values({ id: 1, ...row })
         .run();

@@ -8,7 +8,7 @@ import { createTransport, type Transport } from '../../../src/service/transport.
 import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import type { Clock } from '../../../src/time/clock.ts';
-import { createLoginRecorder } from '../../../src/worker/open.ts';
+import { createLoginRecorder } from '../../../src/worker/resources.ts';
 import type { Row } from '../../support/database.ts';
 import type { Folder } from '../../support/folder.ts';
 import { openBench, PASSWORD, USERNAME } from '../../support/worker-resources.ts';

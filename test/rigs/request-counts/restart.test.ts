@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Config, loadConfig } from '../../../src/config/config.ts';
 import { readSettings } from '../../../src/config/environment.ts';
 import { StoppedError } from '../../../src/errors.ts';
-import { REAL_SYSTEM } from '../../../src/worker/open.ts';
+import { REAL_SYSTEM } from '../../../src/worker/resources.ts';
 import { runWorker } from '../../../src/worker/worker.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { grantLogin, startService } from '../../support/service.ts';

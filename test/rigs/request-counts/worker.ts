@@ -9,7 +9,7 @@ import { pollLeagues, pollProfile } from '../../../src/sync/poll.ts';
 import type { RunReport } from '../../../src/sync/report.ts';
 import type { RunDeps } from '../../../src/sync/run.ts';
 import { formatTimestamp } from '../../../src/time/clock.ts';
-import { createLoginRecorder } from '../../../src/worker/open.ts';
+import { createLoginRecorder } from '../../../src/worker/resources.ts';
 import { createRunQueue } from '../../../src/worker/run-queue.ts';
 import { runScheduler, type ScheduledJob } from '../../../src/worker/scheduler.ts';
 import { isFresh } from '../../../src/worker/worker.ts';

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { findPackage } from '../../../src/package.ts';
 import { acceptRemovals, readHeldRemovals } from '../../../src/store/tables/held-removals.ts';
 import { requestPoll } from '../../../src/store/tables/poll-requests.ts';
-import { moveDeliveries } from '../../../src/webhook/move.ts';
+import { moveDeliveries } from '../../../src/webhook/replay.ts';
 import { makeLeague } from '../../support/leagues.ts';
 import type { Lives } from './lives.ts';
 import type { Stage } from './stage.ts';

@@ -3,21 +3,21 @@ import { basename, join } from 'node:path';
 import { labelOf, type MirrorTarget } from '../config/mirror.ts';
 import { DatabaseError, RefusedError, RunError } from '../errors.ts';
 import { findPackage } from '../package.ts';
-import { assertSameDatabase, readState } from './batch.ts';
 import type { Session, Transaction } from './connect.ts';
 import { nameOf, quoted } from './error.ts';
+import { assertSameDatabase, FIND_STATE, readState, STATE } from './state.ts';
 import { describedRows, RELATIONS, VIEWS } from './tables.ts';
 
 /** Of which database the mirror is to be: its id, and its host and path. */
-export type Origin = { readonly databaseId: string; readonly place: string };
+export type MirrorOrigin = { readonly id: string; readonly path: string };
 
 const VERSION_TABLE = `CREATE TABLE "mirror_migrations" (version bigint PRIMARY KEY, name text NOT NULL,
   database_path text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
 
-export type Preparation = { readonly target: MirrorTarget; readonly origin: Origin; readonly suffix: string };
+export type Preparation = { readonly target: MirrorTarget; readonly origin: MirrorOrigin; readonly suffix: string };
 
 /** Makes what the mirror lacks: its schema, tables, views, comments and the row of its state. */
-export function prepareMirror({ transaction, target }: Session, origin: Origin): Promise<void> {
+export function prepareMirror({ transaction, target }: Session, origin: MirrorOrigin): Promise<void> {
   return transaction(async (tx) => {
     // One at a time; unlike a table to lock, this works before there is any.
     await tx.query(
@@ -33,18 +33,18 @@ export function prepareMirror({ transaction, target }: Session, origin: Origin):
 export async function prepareRelations(tx: Transaction, preparation: Preparation): Promise<void> {
   await migrate(tx, preparation);
   await describeRelations(tx, preparation);
-  const { databaseId, place } = preparation.origin;
-  await tx.query(`UPDATE "mirror_migrations" SET database_path = $1 WHERE database_path <> $1`, place);
+  const { id, path } = preparation.origin;
+  await tx.query(`UPDATE "mirror_migrations" SET database_path = $1 WHERE database_path <> $1`, path);
   await tx.query(
     `INSERT INTO "mirror_state" (database, seq, program_version)
       SELECT $1, 0, $2 WHERE NOT EXISTS (SELECT FROM "mirror_state") AND NOT EXISTS (SELECT FROM "league_changes")`,
-    databaseId,
+    id,
     findPackage().version,
   );
 }
 
-// In all statements, arguments have exactly the types of PostgreSQL's own function: otherwise a function of the same name
-// in the schema, made by another role, could fit better and would be called with the rights of this one.
+// Cast every argument exactly: otherwise a function of the same name that another role made in the schema could fit
+// better, and would be called with the rights of this one.
 
 const RIGHTS = `SELECT current_user AS role, current_database() AS database, current_setting('server_encoding') AS encoding,
   current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
@@ -82,24 +82,15 @@ export async function assertUsable(
   return String(row.version);
 }
 
-/** Finds the table of the state in a schema. */
-export const FIND_STATE = `SELECT FROM pg_class WHERE relname = 'mirror_state'
-  AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)`;
-
-/** The row of the state, and of which database the mirror is. */
-export const STATE = `SELECT state.*,
-  (SELECT max(database_path) FROM "mirror_migrations") AS database_path FROM "mirror_state" AS state`;
-
 /** Whether there is a mirror already. Rejects with a RefusedError if it is one of another database. */
 export async function findOwnMirror(
   { queryAsIs }: Transaction,
   target: MirrorTarget,
-  origin: Origin,
+  origin: MirrorOrigin,
 ): Promise<boolean> {
   const [found] = await queryAsIs(FIND_STATE, target.schema);
   if (found === undefined) return false;
-  const { databaseId: id, place: path } = origin;
-  for (const row of await queryAsIs(STATE)) assertSameDatabase(readState(row), { id, path });
+  for (const row of await queryAsIs(STATE)) assertSameDatabase(readState(row), origin);
   return true;
 }
 
@@ -130,7 +121,7 @@ async function migrate({ query }: Transaction, { target, origin, suffix }: Prepa
     if (index < version) continue;
     await query(sql);
     const insert = `INSERT INTO "mirror_migrations" (version, name, database_path) VALUES ($1, $2, $3)`;
-    await query(insert, index + 1, name, origin.place);
+    await query(insert, index + 1, name, origin.path);
   }
 }
 

@@ -1,9 +1,11 @@
 import type { MirrorSnapshot } from '../store/queries/mirror.ts';
-import { PAGE } from './batch.ts';
 import type { Transaction } from './connect.ts';
 import { rowsJson } from './row-json.ts';
 import { deleteStatement, upsertStatement } from './statements.ts';
 import { hasId, mirroredRows, OTHER_TABLES, type Table } from './tables.ts';
+
+/** Approximate limit of one statement: it is built synchronously and held in memory several times. */
+export const PAGE = { limit: 500, maxChars: 2_000_000 } as const;
 
 /** Which rows of `runs` are compared: recent ones are enough after all of them were compared on this connection. */
 export type RunsToCompare = 'all' | 'recent';
@@ -12,14 +14,14 @@ export type RunsToCompare = 'all' | 'recent';
 const RECENT_RUNS = 100;
 
 /** Makes the tables besides the feed and `leagues` equal to the database. */
-export async function makeEqual(tx: Transaction, snapshot: MirrorSnapshot, runs: RunsToCompare): Promise<void> {
+export async function reconcileTables(tx: Transaction, snapshot: MirrorSnapshot, runs: RunsToCompare): Promise<void> {
   for (const table of OTHER_TABLES) {
     const from = table.name === 'runs' && runs === 'recent' ? await firstRecentRun(tx) : 1;
-    await makeTableEqual(tx, snapshot, table, from);
+    await reconcileTable(tx, snapshot, table, from);
   }
 }
 
-async function makeTableEqual(tx: Transaction, snapshot: MirrorSnapshot, table: Table, first: number): Promise<void> {
+async function reconcileTable(tx: Transaction, snapshot: MirrorSnapshot, table: Table, first: number): Promise<void> {
   const { name, columns } = table;
   const source = { name, columns: columns.map((column) => column.name), where: mirroredRows(table) };
   for (let from: number | undefined = first; from !== undefined; ) {
@@ -29,7 +31,7 @@ async function makeTableEqual(tx: Transaction, snapshot: MirrorSnapshot, table: 
   }
   // The mirror has every row of the database now, so it has more rows only if some of them were deleted.
   const [found] = await tx.query(`SELECT count(*) FROM "${name}"`);
-  if (Number(found?.count) !== snapshot.count(source)) await deleteOthers(tx, snapshot, table, source);
+  if (Number(found?.count) !== snapshot.count(source)) await deleteMissing(tx, snapshot, table, source);
 }
 
 async function firstRecentRun({ query }: Transaction): Promise<number> {
@@ -43,7 +45,7 @@ type Rows = ReturnType<MirrorSnapshot['page']>['rows'];
 
 const KEYS_AT_ONCE = 5_000;
 
-async function deleteOthers(tx: Transaction, snapshot: MirrorSnapshot, table: Table, source: Source): Promise<void> {
+async function deleteMissing(tx: Transaction, snapshot: MirrorSnapshot, table: Table, source: Source): Promise<void> {
   const keys = table.columns.filter(({ name }) => table.key.includes(name));
   const others = { ...source, columns: table.key };
   const remove = (rows: Rows, ...range: readonly (number | null)[]) =>
