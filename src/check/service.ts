@@ -3,7 +3,6 @@ import { fingerprintOf } from '../config/credentials.ts';
 import { DatabaseError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import type { Drift } from '../league/drift.ts';
-import { findPackage } from '../package.ts';
 import type { RequestStats } from '../service/client.ts';
 import { createConnection } from '../service/connection.ts';
 import { openService, type Service } from '../service/open-service.ts';
@@ -58,8 +57,7 @@ async function* checkResponses(config: Config, database: DatabaseTarget, stop: A
     yield skipped('the next poll, because the database has an older schema', 'start the worker, which upgrades it');
   if (list === undefined || database.state !== 'readable') return;
   try {
-    const { migrations } = findPackage();
-    yield readSnapshot(database.path, migrations, (snapshot) => describePoll(snapshot, list, config));
+    yield readSnapshot(database.path, (snapshot) => describePoll(snapshot, list, config));
   } catch (error) {
     yield failure('next poll', error, 'see the line "database" above');
   }

@@ -4,7 +4,6 @@ import { EXIT, type RunError } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
 import { isObject, type JsonValue, parseJson, rawNumber } from '../league/json.ts';
 import { LEAGUE_MEMBERS, type League } from '../league/schemas.ts';
-import { findPackage } from '../package.ts';
 import { createConnection } from '../service/connection.ts';
 import { openService } from '../service/open-service.ts';
 import { parseLeagues } from '../service/parse-leagues.ts';
@@ -28,8 +27,7 @@ import { loginDueSince } from './one-shot.ts';
 export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolean): Promise<number> {
   const { database: path, baseUrl } = config;
   const isStored = holdsDatabase(path);
-  const { migrations } = findPackage();
-  const read = <T>(use: (snapshot: Snapshot) => T): T => (isStored ? readSnapshot(path, migrations, use) : use(EMPTY));
+  const read = <T>(use: (snapshot: Snapshot) => T): T => (isStored ? readSnapshot(path, use) : use(EMPTY));
   const barredBy = read(({ identity, logins }) => {
     if (!serviceMoved) assertSameService(path, identity.baseUrl(), baseUrl);
     return findLoginWait(logins.lastingFailures(fingerprintOf(config)), loginDueSince(io), systemClock.now());

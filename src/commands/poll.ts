@@ -1,6 +1,5 @@
 import { EXIT, type Problem } from '../errors.ts';
 import { remainingMs } from '../http/retry-after.ts';
-import { findPackage } from '../package.ts';
 import { readLockStatus } from '../store/lock.ts';
 import { readOverview } from '../store/queries/overview.ts';
 import { type PollRequest, readPollProgress, requestPoll, withdrawPoll } from '../store/tables/poll-requests.ts';
@@ -20,8 +19,7 @@ export const poll: Command<DatabaseOption> = async (io, option) => {
   const path = await findDatabase(io, option);
   const refusal = findRefusal(path) ?? findPause(path);
   if (refusal !== undefined) return refuse(io, refusal);
-  const { migrations } = findPackage();
-  const request = await requestPoll(path, { migrations, clock: systemClock, stop: io.stop });
+  const request = await requestPoll(path, { clock: systemClock, stop: io.stop });
   const result = await waitForRun(path, request, io);
   return 'fix' in result ? refuse(io, result) : report(io, result);
 };
