@@ -80,7 +80,7 @@ function findBlock(config: Config, { path, state }: DatabaseTarget): CheckResult
 
 function describeRetryAfter(until: number): CheckResult {
   const message = `it asked not to be called before ${formatTimestamp(until)} (Retry-After), so nothing more was sent; a running worker polls at that time`;
-  return warn('service', message, 'check again after that');
+  return warn('service', message, 'wait until then, and check again');
 }
 
 async function checkLogin(service: Service) {

@@ -1,5 +1,6 @@
 import { loadDatabasePath } from '../config/paths.ts';
 import { withReader } from '../store/connection.ts';
+import { hasDemoMark } from '../store/demo-mark.ts';
 import { assertSchemaNotOlder } from '../store/migrate.ts';
 import type { ProcessIO } from './command.ts';
 
@@ -9,6 +10,10 @@ export type DatabaseOption = { readonly database?: string | undefined };
 /** The path of the database. Throws a DatabaseError if there is none, or if it has an older schema. */
 export async function findDatabase(io: ProcessIO, option: DatabaseOption): Promise<string> {
   const path = option.database ?? (await loadDatabasePath(io));
-  withReader(path, (db) => assertSchemaNotOlder(db, path));
+  io.adviseOn({ option: option.database });
+  withReader(path, (db) => {
+    assertSchemaNotOlder(db, path);
+    io.adviseOn({ option: option.database, isDemo: hasDemoMark(db) });
+  });
   return path;
 }

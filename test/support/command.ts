@@ -124,6 +124,7 @@ function openCommand(args: readonly string[], { env = {}, cwd, input = '' }: Com
     closeLogs: async () => {
       for (const close of logs.splice(0)) await close();
     },
+    adviseOn: () => undefined,
     onHangup: (callback) => {
       onHangup.push(callback);
     },
