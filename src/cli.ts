@@ -10,6 +10,7 @@ import { readDotenv, readSettings } from './config/environment.ts';
 import { codeOf, EXIT, StoppedError } from './errors.ts';
 import { createWarn, LEAD, main } from './main.ts';
 import { unlessAborted, yieldToEventLoop } from './race-abort.ts';
+import { paragraph } from './terminal/paragraph.ts';
 import { createPaint, type Terminal } from './terminal/style.ts';
 
 const stopping = new AbortController();
@@ -43,6 +44,7 @@ const io: ProcessIO = {
   environment: process.env,
   settings: () => readSettings(process.env, readDotenv()),
   print,
+  say: async (text) => print(await paragraph(text, terminalOf(process.stdout))),
   printError,
   warn: createWarn(printError, terminalOf(process.stderr)),
   terminal: terminalOf(process.stdout),

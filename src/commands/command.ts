@@ -23,6 +23,8 @@ export type ProcessIO = {
   readonly settings: () => Settings;
   /** Prints a line to stdout and resolves when it is written, so that a slow reader slows the command down. */
   readonly print: (text: string) => Promise<void>;
+  /** Prints a text as a paragraph that fits the terminal, with its control characters escaped. */
+  readonly say: (text: string) => Promise<void>;
   readonly printError: (text: string) => void;
   readonly warn: (warning: Notice) => Promise<void>;
   /** Undefined if stdout is not a terminal. */

@@ -15,7 +15,6 @@ import { findLoginWait } from '../sync/login-wait.ts';
 import { type Plan, planPoll } from '../sync/plan.ts';
 import { describeCounts } from '../sync/report.ts';
 import { assertSameService } from '../sync/same-service.ts';
-import { paragraph } from '../terminal/paragraph.ts';
 import type { Terminal } from '../terminal/style.ts';
 import { wrap } from '../terminal/text.ts';
 import { systemClock } from '../time/clock.ts';
@@ -40,7 +39,7 @@ export async function dryRun(config: Config, io: ProcessIO, serviceMoved: boolea
   const why = heldBecause === undefined ? '' : `; held because ${heldBecause}`;
   const summary = `dry run: ${outcome}: ${describeCounts(counts, undefined)}${why}; nothing was written`;
   if (listed.length > 0) await io.print(formatPlan(listed, io.terminal));
-  await io.print(await paragraph(summary, io.terminal));
+  await io.say(summary);
   return outcome === 'held' ? EXIT.held : EXIT.done;
 }
 

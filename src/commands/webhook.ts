@@ -4,7 +4,6 @@ import { EXIT, UsageError } from '../errors.ts';
 import { withReader } from '../store/connection.ts';
 import { type FeedStart, findRange } from '../store/queries/feed.ts';
 import { createIdentity } from '../store/tables/identity.ts';
-import { paragraph } from '../terminal/paragraph.ts';
 import { plural } from '../terminal/text.ts';
 import { formatTimestamp, systemClock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
@@ -30,9 +29,7 @@ export const testWebhook: Command<object> = async (io) => {
   const host = target.url.host;
   if (outcome === 'accepted') {
     const due = (await makeDue(io, path)) ? '; the message that waits for its next attempt is due at once' : '';
-    await io.print(
-      await paragraph(`${host} accepted the test message ${message.id} (${what}, ${took})${due}`, io.terminal),
-    );
+    await io.say(`${host} accepted the test message ${message.id} (${what}, ${took})${due}`);
     return EXIT.done;
   }
   await io.warn({
@@ -82,7 +79,7 @@ export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart
   const what =
     count === 0 ? 'no changes are there to send' : `${plural(count, 'change')} will be sent, from seq ${after + 1} on`;
   const givenUp = skipped > 0 ? `; ${plural(skipped, 'change')} before, not accepted yet, will not be sent` : '';
-  await io.print(await paragraph(`${what}${givenUp}${whenSent(moved, settings)}`, io.terminal));
+  await io.say(`${what}${givenUp}${whenSent(moved, settings)}`);
   return EXIT.done;
 };
 
@@ -93,7 +90,7 @@ export const skipWebhook: Command<DatabaseOption> = async (io, option) => {
   const skipped = moved.lastSeq - (moved.from ?? moved.lastSeq);
   const what = skipped === 0 ? 'no changes were pending' : `${plural(skipped, 'change')} will not be sent`;
   const where = `deliveries continue after seq ${moved.lastSeq}`;
-  await io.print(await paragraph(`${what}; ${where}${whenSent(moved, settings)}`, io.terminal));
+  await io.say(`${what}; ${where}${whenSent(moved, settings)}`);
   return EXIT.done;
 };
 

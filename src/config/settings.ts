@@ -1,6 +1,6 @@
 import { formatProblem, type Problem, SettingsError } from '../errors.ts';
 import { parseDuration, parseSize, writeDuration } from '../time/duration.ts';
-import { parseHost } from './host.ts';
+import { isLoopback, parseHost } from './host.ts';
 
 export const PREFIX = 'LEAGUE_SYNC_';
 
@@ -113,6 +113,12 @@ const baseUrl: Setting<URL> = {
     throw settingsError(`${name} contains user information, a query or a fragment`, 'write the address without it');
   },
 };
+
+/** Throws a SettingsError if `what` would be sent to another machine in clear text, unless that is allowed. */
+export function assertEncrypted({ protocol, hostname }: URL, name: string, what: string, allowsHttp: boolean): void {
+  if (protocol === 'https:' || isLoopback(hostname) || allowsHttp) return;
+  throw settingsError(`${name}: http would send ${what} unencrypted`, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
+}
 
 export const readHeartbeatUrl = webAddress('https://hc-ping.com/your-uuid');
 export const readWebhookUrl = webAddress('https://hooks.example.com/leagues');

@@ -1,9 +1,8 @@
 import type { Problem } from '../errors.ts';
 import { findSecret } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
-import { isLoopback } from './host.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
-import { readAll, readSetting, readWebhookUrl, settingsError, type Values } from './settings.ts';
+import { assertEncrypted, readAll, readSetting, readWebhookUrl, settingsError, type Values } from './settings.ts';
 
 /** Where changes are sent. Kept in memory only: the path and the query of the URL may be secrets, too. */
 export type WebhookTarget = {
@@ -26,7 +25,11 @@ export function findWebhook(values: Values, environment: Environment): WebhookSo
   const allowsHttp = readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP');
   const read = (): WebhookTarget => {
     const found = readAll({
-      url: () => assertEncrypted(readWebhookUrl(url.read(), url.name), url.name, allowsHttp),
+      url: () => {
+        const address = readWebhookUrl(url.read(), url.name);
+        assertEncrypted(address, url.name, 'the changes', allowsHttp);
+        return address;
+      },
       keys: () => readKeys(values),
     });
     return { ...found, proxy: chooseProxy(found.url, environment) };
@@ -47,12 +50,6 @@ export function findUnusedSecret(values: Values, webhook: WebhookSource | undefi
   const name = [SECRET_NAME, `${SECRET_NAME}_FILE`].find((name) => values[name] !== undefined);
   if (webhook !== undefined || name === undefined) return [];
   return [{ message: `${name} is set, but ${URL_NAME} is not`, fix: `set ${URL_NAME}, or remove the secret` }];
-}
-
-function assertEncrypted(url: URL, name: string, allowsHttp: boolean): URL {
-  if (url.protocol === 'https:' || isLoopback(url.hostname) || allowsHttp) return url;
-  const message = `${name}: http would send the changes unencrypted`;
-  throw settingsError(message, 'use https, or set LEAGUE_SYNC_ALLOW_HTTP=true');
 }
 
 const MIN_KEY_BYTES = 24;
