@@ -10,14 +10,15 @@ import { formatDuration } from '../time/duration.ts';
 import { makeMessage } from '../webhook/message.ts';
 import { type Moved, moveDeliveries, retryDelivery } from '../webhook/move.ts';
 import { sendMessage } from '../webhook/send.ts';
-import type { Command, ProcessIO } from './command.ts';
+import type { Command } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
 
 /** Sends a message of type `webhook.test`. Needs no database, and changes nothing in one. */
 export const testWebhook: Command<object> = async (io) => {
   const target = loadWebhook(io.settings(), io.environment)();
   const madeAt = formatTimestamp(systemClock.now());
-  const path = await findReadable(io);
+  // A test needs no database, so it may be missing, of another version or unreadable.
+  const path = await findDatabase(io, {}).catch(() => undefined);
   const source = path === undefined ? null : withReader(path, (db) => createIdentity(db).id());
   const origin = { source, madeAt };
   const message = makeMessage('webhook.test', origin, {
@@ -28,7 +29,9 @@ export const testWebhook: Command<object> = async (io) => {
   const took = formatDuration(performance.now() - begun);
   const host = target.url.host;
   if (outcome === 'accepted') {
-    const due = (await makeDue(io, path)) ? '; the message that waits for its next attempt is due at once' : '';
+    const isDue =
+      path !== undefined && (await retryDelivery(path, { clock: systemClock, stop: io.stop }).catch(() => false));
+    const due = isDue ? '; the message that waits for its next attempt is due at once' : '';
     await io.say(`${host} accepted the test message ${message.id} (${what}, ${took})${due}`);
     return EXIT.done;
   }
@@ -46,24 +49,6 @@ const FIXES: readonly (readonly [what: RegExp, fix: string])[] = [
   [/^status 4(04|05|10)/, 'check that LEAGUE_SYNC_WEBHOOK_URL is the address of the receiver, with its path'],
   [/^status /, 'look at the log of the receiver'],
 ];
-
-/** The path of the database, if there is one of this version that can be read. */
-async function findReadable(io: ProcessIO): Promise<string | undefined> {
-  try {
-    return await findDatabase(io, {});
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a message waits, and the database could be written. A test needs no database. */
-async function makeDue({ stop }: ProcessIO, path: string | undefined): Promise<boolean> {
-  try {
-    return path !== undefined && (await retryDelivery(path, { clock: systemClock, stop }));
-  } catch {
-    return false;
-  }
-}
 
 export const replayWebhook: Command<DatabaseOption & { readonly since: FeedStart }> = async (
   io,

@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { formatProblem, type Problem, SettingsError } from '../errors.ts';
 import { parseDuration, parseSize, writeDuration } from '../time/duration.ts';
 import { isLoopback, parseHost } from './host.ts';
@@ -48,14 +49,10 @@ const percentage = parsed((text) => {
   return share >= 0 && share <= 1 ? share : undefined;
 }, 'write a percentage from 0% to 100%');
 
-const timezone = parsed((text) => {
-  try {
-    Intl.DateTimeFormat('en', { timeZone: text });
-    return text;
-  } catch {
-    return undefined;
-  }
-}, 'write an IANA name such as UTC or Europe/Berlin');
+const timezone = parsed(
+  (text) => attempt(() => Intl.DateTimeFormat('en', { timeZone: text })) && text,
+  'write an IANA name such as UTC or Europe/Berlin',
+);
 
 const listen = parsed((text): ListenAddress | 'off' | undefined => {
   if (text === 'off') return 'off';
