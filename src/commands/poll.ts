@@ -6,7 +6,7 @@ import { type PollRequest, readPollProgress, requestPoll, withdrawPoll } from '.
 import { formatSecond, systemClock } from '../time/clock.ts';
 import type { Command, ProcessIO } from './command.ts';
 import { type DatabaseOption, findDatabase } from './find-database.ts';
-import { describeResult, exitCodeOfResult } from './poll-result.ts';
+import { printResult } from './poll-result.ts';
 
 /** How long (ms) the worker may take to read the request, and then to begin the poll. */
 const MAX_WAIT_MS = 30_000;
@@ -80,6 +80,5 @@ async function report(io: ProcessIO, run: FulfillingRun): Promise<number> {
     return refuse(io, { message: 'the worker stopped during the poll', fix: 'start it again' });
   const durationMs = Date.parse(finished_at ?? '') - Date.parse(started_at);
   const httpStatus = http_status ?? undefined;
-  await io.print(await describeResult({ kind: 'leagues', outcome, counts: run, durationMs, httpStatus }, io));
-  return exitCodeOfResult(outcome);
+  return printResult(io, { kind: 'leagues', outcome, counts: run, durationMs, httpStatus });
 }
