@@ -60,15 +60,11 @@ export type Output = Pick<ProcessIO, 'print' | 'printError' | 'terminal' | 'erro
 /** Makes help and usage errors fit the terminal. Commands that are added later inherit this. */
 export function fitTerminal(program: Program, { print, printError, terminal, errorTerminal }: Output): Program {
   return program.configureHelp({ minWidthToWrap: 1 }).configureOutput({
-    writeOut: (text) => void print(withoutLineEnd(text)),
-    writeErr: (text) => printError(fold(withoutLineEnd(text), program, errorTerminal?.columns)),
+    // Commander's texts end with a line break, but `print` and `printError` add one themselves.
+    writeOut: (text) => void print(text.trimEnd()),
+    writeErr: (text) => printError(fold(text.trimEnd(), program, errorTerminal?.columns)),
     getOutHelpWidth: () => terminal?.columns ?? DEFAULT_COLUMNS,
   });
-}
-
-/** Commander's texts end with a line break, but `print` adds one itself. */
-function withoutLineEnd(text: string): string {
-  return text.replace(/\n$/, '');
 }
 
 /** Breaks long lines between words; without a terminal, the text stays as it is. */

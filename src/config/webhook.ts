@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import { findSecret } from './credentials.ts';
+import { findSecret, findSource } from './credentials.ts';
 import type { Environment, Settings } from './environment.ts';
 import { chooseProxy, type ProxyServer } from './proxy.ts';
 import { assertEncrypted, readAll, readSetting, readWebhookUrl, settingsError, type Values } from './settings.ts';
@@ -20,22 +20,17 @@ const SECRET_NAME = 'LEAGUE_SYNC_WEBHOOK_SECRET';
 
 /** Undefined if no URL is set. Throws a SettingsError. */
 export function findWebhook(values: Values, environment: Environment): WebhookSource | undefined {
-  const url = findSecret(values, URL_NAME);
-  if (url === undefined) return undefined;
-  const allowsHttp = readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP');
-  const read = (): WebhookTarget => {
+  return findSource(values, URL_NAME, (url) => {
     const found = readAll({
       url: () => {
         const address = readWebhookUrl(url.read(), url.name);
-        assertEncrypted(address, url.name, 'the changes', allowsHttp);
+        assertEncrypted(address, url.name, 'the changes', readSetting(values, 'LEAGUE_SYNC_ALLOW_HTTP'));
         return address;
       },
       keys: () => readKeys(values),
     });
     return { ...found, proxy: chooseProxy(found.url, environment) };
-  };
-  read();
-  return read;
+  });
 }
 
 /** For `webhook test`, which needs no other settings. Throws a SettingsError, also if no URL is set. */

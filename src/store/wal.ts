@@ -95,14 +95,10 @@ export function leaveWalMode(db: Database.Database): boolean {
 export function closeKeepingReadable(db: Database.Database): void {
   if (!db.open) return;
   db.pragma('busy_timeout = 0');
-  let last: Database.Database | undefined;
-  try {
-    if (isWal(db)) last = new Database(db.name, { readonly: true, timeout: 0 });
-    // SQLite counts this connection as open only after the connection's first read.
-    last?.pragma('application_id');
-  } catch {
-    // Without the read-only connection, closing `db` may delete -wal and -shm.
-  }
+  // Without the read-only connection, closing `db` may delete -wal and -shm.
+  const last = attempt(() => (isWal(db) ? new Database(db.name, { readonly: true, timeout: 0 }) : undefined));
+  // SQLite counts this connection as open only after the connection's first read.
+  attempt(() => last?.pragma('application_id'));
   db.close();
   last?.close();
 }
